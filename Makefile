@@ -1,0 +1,80 @@
+# Everything goes through a virtual environment in .venv with the locked versions of requirements/locked.txt.
+# `make` alone lists the targets. Only python3 (3.11 or newer) has to be there; PYTHON=... picks another one.
+
+PYTHON ?= python3
+BIN := .venv/bin
+STAMP := .venv/.installed
+SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
+APT := DEBIAN_FRONTEND=noninteractive $(SUDO) apt-get
+PYTEST := $(BIN)/pytest --numprocesses 2 --dist worksteal
+SPECIAL := browser or peer or spark or dask
+
+.DEFAULT_GOAL := help
+.PHONY: help setup setup-browser demo test test-unit test-slow test-browser lint format docs docs-serve picture bench data lock clean
+
+help: ## list the targets
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:[^#]*## /\t/' | expand -t 16
+
+setup: $(STAMP) ## make .venv and install the locked versions and the project (editable)
+
+$(STAMP): requirements/locked.txt pyproject.toml setup.py
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+		|| { echo "tabprotect needs Python 3.11 or newer: make setup PYTHON=/path/to/python3"; exit 2; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null \
+		|| { $(APT) update -qq && $(APT) install -y -qq python3-venv; }
+	@test -x $(BIN)/pip || $(PYTHON) -m venv --clear .venv
+	$(BIN)/python -m pip install --quiet --requirement requirements/locked.txt
+	@# setuptools warns that ./tabprotect comes first on the path, which is what an editable install is for
+	PYTHONWARNINGS=ignore $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
+setup-browser: ## install a Chromium for the tests that look at the reports, where there is none
+	@command -v chromium || command -v chromium-browser || command -v google-chrome \
+		|| { $(APT) update -qq && $(APT) install -y -qq chromium; }
+
+demo: setup ## protect the bundled business register; the report is in build/demo
+	$(BIN)/tabprotect demo --out build/demo
+
+test: test-unit test-slow ## all tests but those that need a browser, a peer or a cluster
+
+test-unit: setup
+	$(PYTEST) -m "not slow and not ($(SPECIAL))"
+
+test-slow: setup
+	$(PYTEST) -m "slow and not ($(SPECIAL))"
+
+test-browser: setup setup-browser ## open the reports in a headless Chromium
+	$(BIN)/pytest -m browser
+
+lint: setup ## style, types, direction of imports
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: setup ## let ruff mend what it can
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+docs: setup ## build the pages into site/
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+docs-serve: setup ## show the pages while you write them
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs serve
+
+picture: setup ## draw the table of the README again
+	$(BIN)/python docs/picture.py
+
+bench: setup ## solve the small instances of the index and bring its best known answers up to date
+	$(BIN)/python -m benchmarks.record --seconds 10
+
+data: setup ## write the bundled register and its hierarchies again (nothing changes unless the generator did)
+	$(BIN)/python -c "from tabprotect.instances.register import bundle; bundle('instances/data')"
+
+lock: setup ## resolve requirements/locked.txt afresh from pyproject.toml
+	$(BIN)/pip-compile --quiet --upgrade --extra dev,docs,polars,excel,plot --allow-unsafe --strip-extras --no-header \
+		--no-emit-index-url --no-emit-find-links --no-emit-trusted-host --annotation-style=line \
+		--output-file requirements/locked.txt pyproject.toml
+
+clean: ## remove what the targets made, .venv included
+	rm -rf .venv build dist site *.egg-info

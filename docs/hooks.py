@@ -1,0 +1,42 @@
+"""Parts of the pages that are derived when the pages are built."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+DOCS = Path(__file__).parent
+
+
+def on_page_markdown(markdown: str, page: Any, **_: object) -> str:
+    """Complete the index of decisions and the reference."""
+    if page.file.src_uri == "decisions/index.md":
+        return markdown + "\n".join(decisions()) + "\n"
+    if page.file.src_uri == "reference.md":
+        return markdown + "\n## Further names\n\n" + "".join(f"::: {name}\n" for name in further_names())
+    return markdown
+
+
+def decisions() -> list[str]:
+    """Return one line a decision, with its title."""
+    lines = []
+    for path in sorted((DOCS / "decisions").glob("[0-9]*.md")):
+        title = path.read_text(encoding="utf-8").splitlines()[0].removeprefix("# ")
+        lines.append(f"- [{path.stem.split('-')[0]} {title}]({path.name})")
+    return lines
+
+
+def shown_names() -> set[str]:
+    """Return the full names of everything that the pages document by hand."""
+    pages = [path.read_text(encoding="utf-8") for path in DOCS.glob("*.md")]
+    return {name for page in pages for name in re.findall(r"^::: ([\w.]+)$", page, flags=re.MULTILINE)}
+
+
+def further_names() -> list[str]:
+    """Return public names that no page has."""
+    import tabprotect as tp
+
+    last = {name.rsplit(".", 1)[1] for name in shown_names()}
+    packages = {name for name in tp.__all__ if hasattr(getattr(tp, name), "__path__")}
+    return [f"tabprotect.{name}" for name in sorted(set(tp.__all__) - last - packages - {"__version__"})]

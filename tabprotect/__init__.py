@@ -1,0 +1,121 @@
+"""tabprotect: protect statistical tables against disclosure, with a proof that needs no solver to check.
+
+Names are imported when they are first used, so that ``import tabprotect`` is quick.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from tabprotect._version import __version__
+
+# a function of its module's name: imported now, so that the module never takes its place
+from tabprotect.protect import Suppress, protect
+
+# what type checkers and editors see; the same names as in `_HOMES`
+# ruff: noqa: F401
+if TYPE_CHECKING:
+    from tabprotect import instances, models
+    from tabprotect.attack.audit import Audit, audit
+    from tabprotect.attack.certificate import Certificate, certify
+    from tabprotect.attack.proof import BoundProof
+    from tabprotect.attack.verify import Verification, verify
+    from tabprotect.errors import InfeasibleError, InputError, SolverError, TabprotectError
+    from tabprotect.formats import read_instance
+    from tabprotect.formats.jj import write_jj
+    from tabprotect.formats.pattern import read_pattern
+    from tabprotect.methods.suppression import SuppressionResult, Unprotectable, suppress
+    from tabprotect.problem import Attacker, Problem, Status
+    from tabprotect.release import Release
+    from tabprotect.sensitivity import (
+        PQ,
+        APriori,
+        Assessment,
+        BoxCox,
+        Dominance,
+        Log,
+        Manual,
+        MissingSafe,
+        PPercent,
+        Request,
+        Threshold,
+        ZeroUnsafe,
+        assess,
+        make_problem,
+        parse_rule,
+        parse_rules,
+    )
+    from tabprotect.sensitivity.unions import UnionExposure, protect_unions, union_exposures
+    from tabprotect.solver.limits import Limits, Progress
+    from tabprotect.table.dimension import Dimension
+    from tabprotect.table.hierarchy import Hierarchy
+    from tabprotect.table.link import link
+    from tabprotect.table.system import LinearSystem
+    from tabprotect.table.table import Contributions, Table
+    from tabprotect.table.tabulate import tabulate
+
+_HOMES = {
+    "attack.audit": ("Audit", "audit"),
+    "attack.certificate": ("Certificate", "certify"),
+    "attack.proof": ("BoundProof",),
+    "attack.verify": ("Verification", "verify"),
+    "errors": ("InfeasibleError", "InputError", "SolverError", "TabprotectError"),
+    "formats": ("read_instance",),
+    "formats.jj": ("write_jj",),
+    "formats.pattern": ("read_pattern",),
+    "methods.suppression": ("SuppressionResult", "Unprotectable", "suppress"),
+    "problem": ("Attacker", "Problem", "Status"),
+    "release": ("Release",),
+    "sensitivity": (
+        "APriori",
+        "Assessment",
+        "BoxCox",
+        "Dominance",
+        "Log",
+        "Manual",
+        "MissingSafe",
+        "PPercent",
+        "PQ",
+        "Request",
+        "Threshold",
+        "ZeroUnsafe",
+        "assess",
+        "make_problem",
+        "parse_rule",
+        "parse_rules",
+    ),
+    "sensitivity.unions": ("UnionExposure", "protect_unions", "union_exposures"),
+    "solver.limits": ("Limits", "Progress"),
+    "table.dimension": ("Dimension",),
+    "table.hierarchy": ("Hierarchy",),
+    "table.link": ("link",),
+    "table.system": ("LinearSystem",),
+    "table.table": ("Contributions", "Table"),
+    "table.tabulate": ("tabulate",),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+_PACKAGES = ("instances", "models")
+
+__all__ = [
+    "Suppress",
+    "__version__",
+    "instances",
+    "models",
+    "protect",
+    *_HOME_OF,
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PACKAGES:
+        return importlib.import_module(f"{__name__}.{name}")
+    if name not in _HOME_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"{__name__}.{_HOME_OF[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,106 @@
+"""Attack programmes: how far a deviation can move one hidden cell, or many at once."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from tabprotect.attack.region import Region
+from tabprotect.solver.limits import Budget
+from tabprotect.solver.lp import LinearProgram, LpSolution
+from tabprotect.solver.tolerances import LP_FEASIBILITY
+
+__all__ = ["AttackProgramme", "unit_of"]
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+
+def unit_of(level: float) -> float:
+    """Return the largest power of two not above a level: dividing by it is exact.
+
+    Examples
+    --------
+    >>> unit_of(100.0), unit_of(0.3)
+    (64.0, 0.25)
+    """
+    return math.ldexp(1.0, math.frexp(level)[1] - 1)
+
+
+class AttackProgramme:
+    """Deviations of some columns of a region, A z = 0 and -down <= z <= up, in units of a power of two.
+
+    Parameters
+    ----------
+    region : Region
+    columns : ndarray of int
+        Whole components of the region.
+    down, up : ndarray of float
+        Bounds of these columns, in the unit of the values; may be infinite.
+    unit : float
+        Power of two near the smallest level of interest.
+    cap : float
+        No cell moves further than this, in the unit of the values. Keeps the numbers of one programme within the
+        reach of floating point; inf leaves the bounds as they are.
+    """
+
+    def __init__(self, region: Region, columns: Ints, down: Floats, up: Floats, unit: float, cap: float) -> None:
+        block = region.A[:, columns] if len(columns) < len(region.cells) else region.A
+        rows = np.unique(block.indices)
+        place = np.zeros(region.A.shape[0], np.int64)
+        place[rows] = np.arange(len(rows))
+        block = sparse.csc_array((block.data, place[block.indices], block.indptr), shape=(len(rows), len(columns)))
+        self.columns = columns
+        self.rows = region.rows[rows]
+        self.unit = unit
+        self.cap = cap
+        self._down = np.minimum(down, cap) / unit
+        self._up = np.minimum(up, cap) / unit
+        zeros = np.zeros(len(rows))
+        self._lp = LinearProgram(
+            block,
+            zeros,
+            zeros,
+            -self._down,
+            self._up,
+            np.zeros(len(columns)),
+            maximise=True,
+            tolerance=LP_FEASIBILITY,
+        )
+        self._targets = np.zeros(0, np.int64)
+
+    def solve(self, targets: Ints, sides: Ints, levels: Floats, budget: Budget, *, both: bool = False) -> LpSolution:
+        """Maximise sum of side * z / level over the targets, no target moving further to its side than its level.
+
+        Parameters
+        ----------
+        targets : ndarray of int
+            Distinct positions in `columns`.
+        sides : ndarray of int
+            +1 or -1.
+        levels : ndarray of float
+            In the unit of the values.
+        both : bool
+            Keep the targets within their levels on the other side too.
+        """
+        old = self._targets
+        self._lp.set_costs(old, np.zeros(len(old)))
+        self._lp.set_bounds(old, -self._down[old], self._up[old])
+        scaled = levels / self.unit
+        down, up = self._down[targets], self._up[targets]
+        self._lp.set_bounds(
+            targets,
+            -np.where((sides < 0) | both, np.minimum(down, scaled), down),
+            np.where((sides > 0) | both, np.minimum(up, scaled), up),
+        )
+        self._lp.set_costs(targets, sides / scaled)
+        self._targets = np.array(targets)
+        left, seconds = budget.work_left, budget.seconds_left
+        solution = self._lp.solve(
+            max_iterations=None if math.isinf(left) else int(left), max_seconds=None if math.isinf(seconds) else seconds
+        )
+        budget.spend(max(1, solution.iterations))
+        return solution

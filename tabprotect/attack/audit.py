@@ -1,0 +1,322 @@
+"""The audit: what an intruder can conclude about every hidden cell, and which protection levels that violates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import Executor
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from tabprotect.attack.components import Component, components, pattern_mask
+from tabprotect.attack.evidence import Evidence, gather
+from tabprotect.attack.exact_problem import ExactProblem
+from tabprotect.attack.intervals import Question, reach
+from tabprotect.attack.keys import Key
+from tabprotect.attack.witness import Exposure, Witnesses
+from tabprotect.problem import Problem, Status
+from tabprotect.solver.limits import Budget
+from tabprotect.solver.tolerances import WIDTH
+
+__all__ = ["Audit", "Intervals", "audit"]
+
+Bools = npt.NDArray[np.bool_]
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Intervals:
+    """What one intruder can conclude.
+
+    Attributes
+    ----------
+    attacker : int
+        Position in ``problem.attackers``; -1 is the intruder who knows only what is published.
+    cells : ndarray of int
+        Hidden cells, ascending: all of them for the public intruder; for another one the primaries that he does not
+        know himself and about which his knowledge may tell more than the public knows.
+    low, high : ndarray of float
+        Smallest and largest value that the cell may have in his eyes, in the unit of the values (may be infinite); NaN
+        where that was not computed.
+    """
+
+    attacker: int
+    cells: Ints
+    low: Floats
+    high: Floats
+
+    @property
+    def recomputable(self) -> Ints:
+        """Cells whose value follows exactly."""
+        size = np.maximum(np.abs(self.low), np.abs(self.high))
+        finite = np.isfinite(size)
+        return self.cells[finite][(self.high - self.low)[finite] <= WIDTH * size[finite]]
+
+
+@dataclass(frozen=True, eq=False)
+class Audit:
+    """The judgement on a pattern.
+
+    Attributes
+    ----------
+    problem : Problem
+    pattern : ndarray of bool
+        True where a cell is hidden.
+    public : Intervals
+        Of all hidden cells.
+    insiders : tuple of Intervals
+        Of the attackers who know cells, where they may differ from the public one.
+    exposures : tuple of Exposure
+        Questions that an intruder answers too precisely, with what he reaches and what is needed; those that were not
+        decided within the limits (``decided=False``) count as exposed.
+    unproven : tuple of Key
+        Questions of an integer problem that no integral witness was found for.
+    shown : ndarray of int
+        Primary or forced cells that the pattern does not hide.
+    evidence : Evidence
+        Exact witnesses, which `tabprotect.attack.certificate.certify` takes.
+    complete : bool
+        False when the limits ended the computation of intervals.
+    """
+
+    problem: Problem = field(repr=False)
+    pattern: Bools = field(repr=False)
+    public: Intervals = field(repr=False)
+    insiders: tuple[Intervals, ...] = field(repr=False)
+    exposures: tuple[Exposure, ...]
+    unproven: tuple[Key, ...]
+    shown: Ints
+    evidence: Evidence = field(repr=False)
+    complete: bool = True
+
+    @property
+    def safe(self) -> bool:
+        """True when every protection level is reached, proven by a witness in exact arithmetic."""
+        return not (self.exposures or self.unproven or len(self.shown))
+
+    @property
+    def lp_safe_only(self) -> bool:
+        """True when only intruders who know that values are integers may conclude too much."""
+        return bool(self.unproven) and not self.exposures and not len(self.shown)
+
+    @property
+    def recomputable(self) -> Ints:
+        """Hidden cells (secondaries too) whose value the public intruder can compute exactly."""
+        return self.public.recomputable
+
+    @property
+    def exposed(self) -> Ints:
+        """Primary cells with at least one exposure, ascending."""
+        return np.unique(np.concatenate((self.shown, [e.key.cell for e in self.exposures]))).astype(np.int64)
+
+    def interval(self, cell: int) -> tuple[float, float]:
+        """Return the public intruder's interval of a hidden cell (absolute values).
+
+        Raises
+        ------
+        KeyError
+            If the cell is not hidden.
+        """
+        place = int(np.searchsorted(self.public.cells, cell))
+        if place == len(self.public.cells) or self.public.cells[place] != cell:
+            raise KeyError(f"cell {cell} ({self.problem.system.label(cell)}) is not hidden")
+        return float(self.public.low[place]), float(self.public.high[place])
+
+    def frame(self) -> pd.DataFrame:
+        """Return one row a hidden cell and intruder; confidential.
+
+        Columns: ``cell`` (position), ``label``, ``attacker`` ('public' or a name), ``status`` (secondaries as
+        'secondary'), ``value``, ``low``, ``high``, ``needed_low``, ``needed_high`` (what the levels ask for, NaN where
+        nothing), ``missing`` (largest shortfall, in the unit of the values), ``exposed``, ``recomputable``.
+        """
+        frames = [self._frame(intervals) for intervals in (self.public, *self.insiders)]
+        return pd.concat([f for f in frames if len(f)] or frames[:1], ignore_index=True)
+
+    def _frame(self, intervals: Intervals) -> pd.DataFrame:
+        problem, cells = self.problem, intervals.cells
+        primary = problem.status[cells] == Status.PRIMARY
+        value, lpl, upl = (a[cells] for a in (problem.values, problem.lpl, problem.upl))
+        missing = np.zeros(len(cells))
+        exposed = np.zeros(len(cells), dtype=bool)
+        for exposure in self.exposures:
+            if exposure.key.attacker in (-1, intervals.attacker):
+                here = cells == exposure.key.cell
+                exposed |= here
+                missing[here] = np.maximum(missing[here], exposure.needed - exposure.reached)
+        words = np.array([Status(s).name.lower() for s in problem.status[cells]], dtype=object)
+        words[np.isin(problem.status[cells], (Status.SAFE, Status.PROTECTED, Status.ZERO))] = "secondary"
+        name = "public" if intervals.attacker < 0 else problem.attackers[intervals.attacker].name
+        return pd.DataFrame(
+            {
+                "cell": cells,
+                "label": [problem.system.label(int(i)) for i in cells],
+                "attacker": np.full(len(cells), name, dtype=object),
+                "status": words,
+                "value": value,
+                "low": intervals.low,
+                "high": intervals.high,
+                "needed_low": np.where(primary & (lpl > 0), value - lpl, np.nan),
+                "needed_high": np.where(primary & (upl > 0), value + upl, np.nan),
+                "missing": missing,
+                "exposed": exposed,
+                "recomputable": np.isin(cells, intervals.recomputable),
+            }
+        )
+
+    def summary(self) -> str:
+        """Return the judgement in words, at most ten exposures written out; confidential."""
+        label = self.problem.system.label
+        verdict = "safe" if self.safe else "LP-safe only" if self.lp_safe_only else "NOT SAFE"
+        n = int(np.sum(self.problem.status == Status.PRIMARY))
+        lines = [f"{verdict}: {int(self.pattern.sum())} cells hidden, {n} of them primary"]
+        if len(self.shown):
+            lines.append(f"published although they must be hidden: {', '.join(label(int(i)) for i in self.shown[:10])}")
+        for e in self.exposures[:10]:
+            who = "" if e.key.attacker < 0 else f" for {self.problem.attackers[e.key.attacker].name}"
+            way = {1: "upwards", -1: "downwards", 0: "in width"}[e.key.side]
+            doubt = "" if e.decided else " (not decided within the limits)"
+            lines.append(f"{label(e.key.cell)} moves {e.reached:g} {way}{who}, needs {e.needed:g}{doubt}")
+        if len(self.exposures) > 10:
+            lines.append(f"... and {len(self.exposures) - 10} more")
+        if self.unproven:
+            lines.append(f"no integral witness found for {len(self.unproven)} protection levels")
+        if len(self.recomputable):
+            lines.append(f"can be recomputed exactly: {', '.join(label(int(i)) for i in self.recomputable[:10])}")
+        if not self.complete:
+            lines.append("the limits ended the computation of intervals")
+        return "\n".join(lines)
+
+
+def audit(
+    problem: Problem,
+    pattern: Any,
+    *,
+    intervals: bool = True,
+    budget: Budget | None = None,
+    executor: Executor | None = None,
+    witnesses: Witnesses | None = None,
+) -> Audit:
+    """Play the intruder against a pattern.
+
+    Whether all protection levels are reached is decided by exact witnesses, in favour of safety: a level that is
+    reached up to rounding errors only is not reached.
+
+    Parameters
+    ----------
+    problem : Problem
+    pattern : sequence of bool or of positions
+        The hidden cells.
+    intervals : bool
+        Compute the interval of every hidden cell for the public intruder, and of the primaries for every attacker who
+        knows cells; otherwise only answer whether the levels are reached.
+    budget : Budget, optional
+        What is not computed when it is exhausted is reported as such.
+    executor : concurrent.futures.Executor, optional
+        Runs the interval programmes side by side, with the same results.
+    witnesses : Witnesses, optional
+        A judge that has looked at patterns of this problem already.
+
+    Examples
+    --------
+    >>> p = Problem.from_arrays([[-1, 1, 1, 1]], [20, 9, 6, 5], primary=[1], lpl=2, upl=2)
+    >>> a = audit(p, [1, 2])
+    >>> a.safe, a.interval(1), a.interval(2)
+    (True, (0.0, 15.0), (0.0, 15.0))
+    >>> print(audit(p, [1]).summary())
+    NOT SAFE: 1 cells hidden, 1 of them primary
+    1 moves 0 upwards, needs 2
+    1 moves 0 downwards, needs 2
+    can be recomputed exactly: 1
+    """
+    budget = budget or Budget()
+    hidden = pattern_mask(problem, pattern)
+    evidence = gather(problem, hidden, witnesses, budget)
+    seen = ExactProblem(problem).problem if problem.integer else problem
+    public, insiders = _explore(seen, hidden, intervals, budget, executor)
+    return Audit(
+        problem,
+        hidden,
+        public,
+        insiders,
+        evidence.exposures,
+        evidence.unproven,
+        np.flatnonzero(problem.must_hide & ~hidden),
+        evidence,
+        not intervals or not any(np.isnan(i.low).any() for i in (public, *insiders)),
+    )
+
+
+def _explore(
+    problem: Problem, hidden: Bools, intervals: bool, budget: Budget, executor: Executor | None
+) -> tuple[Intervals, tuple[Intervals, ...]]:
+    """Compute the intervals of all intruders."""
+    parts = list(components(problem, hidden))
+    cells = np.flatnonzero(hidden)
+    movable = np.concatenate([np.zeros(0, np.int64), *(part.cells for part in parts)])
+    low = np.where(np.isin(cells, movable), np.nan, problem.values[cells])
+    high = low.copy()
+    if not intervals:
+        return Intervals(-1, cells, low, high), ()
+    whole = [_question(problem, part, np.arange(len(part.cells))) for part in parts]
+    down, up = -problem.down, problem.up.copy()
+    for part, answer in zip(parts, reach(whole, budget, executor), strict=True):
+        place = np.searchsorted(cells, part.cells)
+        low[place], high[place] = _absolute(problem, part.cells, answer)
+        if answer is not None:
+            down[part.cells], up[part.cells] = answer
+    insiders: dict[int, Ints] = {}
+    asked: list[tuple[int, Question]] = []
+    for attacker, primaries, inner in _inside(problem, parts):
+        insiders[attacker] = np.union1d(insiders.get(attacker, primaries), primaries)
+        for part in inner:
+            if len(targets := np.flatnonzero(np.isin(part.cells, primaries))):
+                # whoever knows more does not see a wider interval than the public
+                limits = down[part.cells[targets]], up[part.cells[targets]]
+                asked.append((attacker, _question(problem, part, targets, *limits)))
+    found = {k: Intervals(k, p, problem.values[p].copy(), problem.values[p].copy()) for k, p in insiders.items()}
+    answers = reach([question for _, question in asked], budget, executor)
+    for (attacker, question), answer in zip(asked, answers, strict=True):
+        targets = question.component.cells[question.targets]
+        place = np.searchsorted(found[attacker].cells, targets)
+        found[attacker].low[place], found[attacker].high[place] = _absolute(problem, targets, answer)
+    return Intervals(-1, cells, low, high), tuple(found[k] for k in sorted(found))
+
+
+def _inside(problem: Problem, parts: list[Component]) -> Iterator[tuple[int, Ints, list[Component]]]:
+    """Yield for every attacker and component with a cell that he knows: its other primaries, and what it falls into."""
+    where = np.full(problem.n_cells, -1)
+    for number, part in enumerate(parts):
+        where[part.cells] = number
+    for attacker in range(len(problem.attackers)):
+        known = np.unique(np.asarray(problem.attackers[attacker].known, np.int64))
+        for number in np.unique(where[known]).tolist():
+            if number < 0:
+                continue
+            cells = parts[number].cells
+            primaries = cells[(problem.status[cells] == Status.PRIMARY) & ~np.isin(cells, known)]
+            if len(primaries):
+                yield attacker, primaries, list(components(problem, cells, known.tolist()))
+
+
+def _question(
+    problem: Problem, part: Component, targets: Ints, low: Floats | None = None, high: Floats | None = None
+) -> Question:
+    down, up = problem.down[part.cells], problem.up[part.cells]
+    low, high = -down[targets] if low is None else low, up[targets] if high is None else high
+    return Question(part, down, up, targets, low, high)
+
+
+def _absolute(problem: Problem, cells: Ints, answer: tuple[Floats, Floats] | None) -> tuple[Floats, Floats]:
+    """Values instead of deviations; at an external bound exactly that."""
+    if answer is None:
+        return np.full(len(cells), np.nan), np.full(len(cells), np.nan)
+    value, lower, upper = problem.values[cells], problem.lower[cells], problem.upper[cells]
+    low = np.where(answer[0] <= -problem.down[cells], lower, value + answer[0])
+    high = np.where(answer[1] >= problem.up[cells], upper, value + answer[1])
+    if problem.integer:
+        low, high = np.ceil(low - WIDTH), np.floor(high + WIDTH)
+    return np.maximum(low, lower), np.minimum(high, upper)

@@ -1,0 +1,387 @@
+"""Exact witnesses for every question of an audit; what stays without one does not count as safe.
+
+The judge (`tabprotect.attack.witness`) proposes deviations in floating point. Here each is turned into rational numbers
+that satisfy A z = 0, the bounds and the levels exactly: by rounding to a small denominator, else by solving for the
+vertex that it stands for, else from a programme of its own, if need be with slightly narrower bounds. Where intruders
+know that values are integers only integral deviations count; vertices of network structures are integral by themselves,
+elsewhere a small integer programme is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import optimize, sparse
+
+from tabprotect.attack.attackers import AttackProgramme, unit_of
+from tabprotect.attack.components import components, pattern_mask
+from tabprotect.attack.exact_problem import ExactProblem, ExactWitness
+from tabprotect.attack.keys import Key
+from tabprotect.attack.region import Region, open_region
+from tabprotect.attack.witness import Deviation, Exposure, Witnesses
+from tabprotect.problem import Problem
+from tabprotect.solver.limits import Budget
+from tabprotect.solver.tolerances import AT_BOUND, LEVEL, MULTIPLIER, TIGHTENING
+
+__all__ = ["Evidence", "gather"]
+
+Bools = npt.NDArray[np.bool_]
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+MILP_NODES = 5_000
+MILP_SECONDS = 10.0
+"""Limits of the search for one integral witness; without one the pattern is only safe for real numbers."""
+
+_SLIDING = 1000
+"""An end of a sliding level is sought within this many levels."""
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What was proven about a pattern.
+
+    Attributes
+    ----------
+    witnesses : tuple of ExactWitness
+        Together they answer every question that is not among the exposures; of the unproven ones only those with
+        fractions do.
+    exposures : tuple of Exposure
+        Questions answered with no, or (``decided=False``) not answered.
+    unproven : tuple of Key
+        Questions of an integer problem that fractional deviations answer, but no integral one that was found.
+    """
+
+    witnesses: tuple[ExactWitness, ...]
+    exposures: tuple[Exposure, ...]
+    unproven: tuple[Key, ...]
+
+
+class _Store:
+    """Exact witnesses and the questions that they answer."""
+
+    def __init__(self, exact: ExactProblem) -> None:
+        self.exact = exact
+        self.witnesses: list[ExactWitness] = []
+        self.answered: list[Ints] = []
+        self._known = [np.unique(np.asarray(a.known, np.int64)) for a in exact.problem.attackers]
+
+    def add(self, witness: ExactWitness) -> bool:
+        """Keep a witness if it answers a question alone, or may answer a sliding one together with another."""
+        answers = self.answers(witness)
+        place = self.exact.questions.place[0][witness.cells]
+        if not len(answers) and not (place >= 0).any():
+            return False
+        self.witnesses.append(witness)
+        self.answered.append(answers)
+        return True
+
+    def answers(self, witness: ExactWitness) -> Ints:
+        """Return the one-sided questions that a witness answers, exactly."""
+        q, found = self.exact.questions, []
+        for side in (1, -1):
+            place = q.place[side][witness.cells]
+            asked = np.flatnonzero(place >= 0)
+            z = witness.z.numerators[asked].astype(object) * (side * self.exact.scale)
+            need = self.exact.need[side][witness.cells[asked]].astype(object) * witness.z.denominator
+            found.append(place[asked[(z >= need).astype(bool)]])
+        return np.concatenate(found)
+
+    def missing(self) -> list[tuple[int, Ints]]:
+        """Return for the public (-1) and every attacker the questions that no witness answers."""
+        q = self.exact.questions
+        n, k, w = self.exact.problem.n_cells, len(q.cell), len(self.witnesses)
+        answered = _rows(self.answered, k)
+        total = np.bincount(answered.indices, minlength=k)
+        spans = self._spans()
+        for question, span in spans.items():
+            total[question] = self._slides(question, span, range(w))
+        public = np.flatnonzero(total == 0)
+        result = [(-1, public)]
+        if self._known:
+            touches = sparse.csr_array(_rows(self._known, n) @ _rows([e.cells for e in self.witnesses], n).T)
+            touches.data[:] = 1
+            lost = sparse.csr_array(touches @ answered)
+            for attacker, known in enumerate(self._known):
+                part = slice(lost.indptr[attacker], lost.indptr[attacker + 1])
+                gone = lost.indices[part][lost.data[part] == total[lost.indices[part]]]
+                touched = set(touches.indices[touches.indptr[attacker] : touches.indptr[attacker + 1]].tolist())
+                rest = [i for i in range(w) if i not in touched] if spans and touched else []
+                slides = [s for s, span in spans.items() if touched and not self._slides(s, span, rest)]
+                mine = np.union1d(np.concatenate((gone, np.array(slides, np.int64))), public)
+                result.append((attacker, mine[~np.isin(q.cell[mine], known)]))
+        return result
+
+    def _spans(self) -> dict[int, dict[int, Any]]:
+        """For every sliding question how far each witness moves the cell."""
+        q = self.exact.questions
+        spans: dict[int, dict[int, Any]] = {int(s): {} for s in np.flatnonzero(q.side == 0)}
+        if spans:
+            for i, witness in enumerate(self.witnesses):
+                place = q.place[0][witness.cells]
+                for j in np.flatnonzero(place >= 0).tolist():
+                    spans[int(place[j])][i] = witness.z[j]
+        return spans
+
+    def _slides(self, question: int, span: dict[int, Any], witnesses: Iterable[int]) -> bool:
+        moves = [span[i] for i in witnesses if i in span]
+        width = max([0, *moves]) - min([0, *moves])
+        return bool(width * self.exact.scale >= int(self.exact.need[0][self.exact.questions.cell[question]]))
+
+
+class _View:
+    """What the witnesses of a store answer to one intruder, who is not impressed by those that move what he knows."""
+
+    def __init__(self, store: _Store, known: Ints) -> None:
+        self._store = store
+        self._known = np.zeros(store.exact.problem.n_cells, dtype=bool)
+        self._known[known] = True
+        self._answered = np.zeros(len(store.exact.questions.cell), dtype=bool)
+        self._ends: dict[int, tuple[Fraction, Fraction]] = {}
+        self._seen = 0
+
+    def holds(self, question: int) -> bool:
+        """Whether a question is answered by the witnesses of now."""
+        store, q = self._store, self._store.exact.questions
+        for number in range(self._seen, len(store.witnesses)):
+            witness = store.witnesses[number]
+            if self._known[witness.cells].any():
+                continue
+            self._answered[store.answered[number]] = True
+            place = q.place[0][witness.cells]
+            for j in np.flatnonzero(place >= 0).tolist():
+                low, high = self._ends.get(int(place[j]), (Fraction(0), Fraction(0)))
+                self._ends[int(place[j])] = min(low, witness.z[j]), max(high, witness.z[j])
+        self._seen = len(store.witnesses)
+        if q.side[question]:
+            return bool(self._answered[question])
+        low, high = self._ends.get(question, (Fraction(0), Fraction(0)))
+        return (high - low) * store.exact.scale >= int(store.exact.need[0][q.cell[question]])
+
+
+def _rows(indices: Sequence[Ints], width: int) -> sparse.csr_array:
+    indptr = np.concatenate(([0], np.cumsum([len(i) for i in indices]))).astype(np.int64)
+    flat = np.concatenate([np.zeros(0, np.int64), *indices])
+    return sparse.csr_array((np.ones(len(flat), np.int64), flat, indptr), shape=(len(indices), width))
+
+
+def gather(problem: Problem, pattern: Any, judge: Witnesses | None = None, budget: Budget | None = None) -> Evidence:
+    """Collect exact witnesses for every question about a pattern, and name the questions that have none.
+
+    Parameters
+    ----------
+    problem : Problem
+    pattern : sequence of bool or of positions
+    judge : Witnesses, optional
+        Has looked at patterns of the same problem already, so that fewer programmes are needed.
+    budget : Budget, optional
+        What is not answered when it is exhausted counts as exposed, undecided.
+
+    Examples
+    --------
+    >>> p = Problem.from_arrays([[-1, 1, 1, 1]], [20, 9, 6, 5], primary=[1], lpl=2, upl=0.25)
+    >>> e = gather(p, [1, 2])
+    >>> [(w.cells.tolist(), w.z[0], w.z[1]) for w in e.witnesses], e.exposures
+    ([([1, 2], Fraction(1, 4), Fraction(-1, 4)), ([1, 2], Fraction(-2, 1), Fraction(2, 1))], ())
+    """
+    return _Gathering(problem, pattern_mask(problem, pattern), judge, budget or Budget()).run()
+
+
+class _Gathering:
+    """One run of `gather`."""
+
+    def __init__(self, problem: Problem, hidden: Bools, judge: Witnesses | None, budget: Budget) -> None:
+        self.exact = ExactProblem(problem)
+        self.problem = self.exact.problem
+        # a judge of the problem before rounding to integers answers other questions
+        self.judge = Witnesses(self.problem) if judge is None or problem.integer else judge
+        self.hidden = hidden & ((self.problem.down > 0) | (self.problem.up > 0))
+        self.budget = budget
+        self.store = _Store(self.exact)
+        self.tried: set[int] = set()
+        self._region: tuple[int, Region] | None = None
+
+    def run(self) -> Evidence:
+        """Stored deviations first, then a programme for every question left."""
+        judged = self.judge.check(self.hidden, self.budget)
+        # what floating point cannot tell from reached is decided here
+        exposures = {e.key: e for e in judged if e.decided and e.reached < e.needed * (1 - LEVEL)}
+        self._convert(self._chosen())
+        unproven: list[Key] = []
+        for attacker, questions in self.store.missing():
+            view = _View(self.store, self.judge.known(attacker))
+            for question in questions.tolist():
+                key = self._key(attacker, question)
+                # whoever knows more sees what the public sees
+                public = Key(-1, key.cell, key.side)
+                if key in exposures or public in exposures or public in unproven or view.holds(question):
+                    continue
+                exposure = self._one(key, question, view)
+                if exposure is not None and self.problem.integer and not exposure.decided:
+                    unproven.append(key)
+                elif exposure is not None:
+                    exposures[key] = exposure
+        witnesses = self.store.witnesses
+        if unproven:
+            fractional = gather(replace(self.problem, integer=False), self.hidden, self.judge, self.budget)
+            witnesses = [*witnesses, *(w for w in fractional.witnesses if w.z.denominator != 1)]
+            exposures.update((e.key, e) for e in fractional.exposures)
+            unproven = [k for k in unproven if not {k, Key(-1, k.cell, k.side)} & exposures.keys()]
+        found = sorted(exposures.values(), key=lambda e: (e.key.attacker, e.key.cell, -e.key.side))
+        return Evidence(tuple(witnesses), tuple(found), tuple(unproven))
+
+    def _key(self, attacker: int, question: int) -> Key:
+        q = self.exact.questions
+        return Key(attacker, int(q.cell[question]), int(q.side[question]))
+
+    def _chosen(self) -> list[Deviation]:
+        """Stored deviations, those that answer most first, without those that add nothing."""
+        q, pool = self.exact.questions, self.judge.pool
+        valid = pool.valid(self.hidden)
+        answers = []
+        for i in valid.tolist():
+            deviation, found = pool[i], []
+            for side in (1, -1):
+                place = q.place[side][deviation.cells]
+                asked = np.flatnonzero(place >= 0)
+                found.append(place[asked[side * deviation.z[asked] >= q.need[place[asked]] * (1 - LEVEL)]])
+            answers.append(np.concatenate(found))
+        done = np.zeros(len(q.cell), dtype=bool)
+        chosen = []
+        for k in sorted(range(len(valid)), key=lambda k: -len(answers[k])):
+            if not done[answers[k]].all():
+                done[answers[k]] = True
+                chosen.append(int(valid[k]))
+        deviations = [pool[i] for i in chosen]
+        for question in np.flatnonzero(q.side == 0).tolist():
+            deviations += [d for d in pool.best(valid, question) if len(d.cells)]
+        return deviations
+
+    def _convert(self, deviations: Sequence[Deviation]) -> None:
+        """Store exact witnesses near deviations that were not tried before."""
+        new = list({id(d.z): d for d in deviations if id(d.z) not in self.tried}.values())
+        self.tried.update(id(d.z) for d in new)
+        for witness in self.exact.exactly(new):
+            if witness is not None:
+                self.store.add(witness)
+
+    def _one(self, key: Key, question: int, view: _View) -> Exposure | None:
+        """Answer one question; None means yes."""
+        need = self.exact.need[key.side][key.cell] / self.exact.scale
+        self._convert([d for d in self.judge.witness(key, self.hidden) if len(d.cells)])
+        if view.holds(question):
+            return None
+        if self.budget.exhausted:
+            return Exposure(key, 0.0, need, (), decided=False)
+        reached, decided = 0.0, True
+        for side in (key.side,) if key.side else (1, -1):
+            most, certain = self._programme(key, question, side, need, view)
+            reached += most
+            decided &= certain
+        if view.holds(question):
+            return None
+        return Exposure(key, reached, need, (), decided=decided and reached < need)
+
+    def _programme(self, key: Key, question: int, side: int, need: float, view: _View) -> tuple[float, bool]:
+        """Move one cell as far as its level; return how far it got, and whether that is the last word."""
+        region = self._open(key.attacker)
+        place = int(np.searchsorted(region.cells, key.cell))
+        if place == len(region.cells) or region.cells[place] != key.cell:
+            return 0.0, True
+        columns = np.flatnonzero(region.component == region.component[place])
+        cells, reached = region.cells[columns], 0.0
+        # different for every cell, so that bounds which were tied up to rounding errors are not tied any more
+        share = np.random.default_rng(0).uniform(1, 2, self.problem.n_cells)
+        for tight in (0.0, *TIGHTENING):
+            narrow = 1 - tight * share
+            down, up = self.problem.down[cells] * narrow[cells], self.problem.up[cells] * narrow[cells]
+            programme = AttackProgramme(region, columns, down, up, unit_of(need), np.inf)
+            target, level = np.searchsorted(columns, [place]), np.array([need * (1 + tight)])
+            solution = programme.solve(target, np.array([side]), level, self.budget, both=key.side == 0)
+            if solution.status != "optimal":
+                return reached, False
+            reached = max(reached, solution.objective * need)
+            z = solution.x * programme.unit
+            if self.problem.integer:
+                self._convert([self._piece(cells, z, key.cell)])
+                if view.holds(question):
+                    return reached, True
+                return self._integral(cells, int(target[0]), side, key)
+            piece = self._piece(cells, z, key.cell)
+            if tight == 0.0:
+                self._convert([piece])
+            else:
+                self._slackened(piece, narrow, key.cell, need * (1 + tight))
+            if view.holds(question):
+                break
+        return reached, False
+
+    def _slackened(self, piece: Deviation, narrow: Floats, cell: int, level: float) -> None:
+        """Store an exact witness near the vertex of a programme with narrower bounds, if there is one."""
+        stops = (
+            -self.problem.down[piece.cells] * narrow[piece.cells],
+            self.problem.up[piece.cells] * narrow[piece.cells],
+            np.where(piece.cells == cell, np.copysign(level, piece.z), np.inf),
+        )
+        held = np.logical_or.reduce([np.abs(piece.z - stop) <= AT_BOUND[-1] * np.abs(piece.z) for stop in stops])
+        if (witness := self.exact.slackened(piece, held)) is not None:
+            self.store.add(witness)
+
+    def _integral(self, cells: Ints, target: int, side: int, key: Key) -> tuple[float, bool]:
+        """Move one cell by integral deviations only; it may have to go beyond its level."""
+        need = int(self.exact.need[key.side][key.cell])
+        low, high = -self.problem.down[cells], self.problem.up[cells]
+        if key.side and need <= (high[target] if side > 0 else -low[target]):
+            beyond = (low.copy(), high.copy())
+            beyond[0 if side > 0 else 1][target] = side * need
+            z, certain = self._milp(cells, *beyond, target, side)
+            if z is not None or not certain:
+                return (0.0 if z is None else abs(float(z[target]))), certain
+        reach = need - 1 if key.side else _SLIDING * need
+        low[target], high[target] = max(low[target], -reach), min(high[target], reach)
+        z, certain = self._milp(cells, low, high, target, -side)
+        return (0.0 if z is None else abs(float(z[target]))), certain and z is not None
+
+    def _milp(self, cells: Ints, low: Floats, high: Floats, target: int, cost: int) -> tuple[Floats | None, bool]:
+        """Minimise cost * z[target] over integral deviations; store what is found, say whether that is final."""
+        objective = np.zeros(len(cells))
+        objective[target] = cost
+        A = sparse.csc_array(self.exact.polyhedron.A[:, cells], dtype=np.float64)
+        result = optimize.milp(
+            objective,
+            integrality=np.ones(len(cells), dtype=np.int64),
+            bounds=optimize.Bounds(low, high),
+            constraints=optimize.LinearConstraint(A, 0, 0),
+            options={
+                "node_limit": MILP_NODES,
+                "time_limit": min(MILP_SECONDS, self.budget.seconds_left),
+                "mip_rel_gap": 0.0,
+            },
+        )
+        if result.x is None:
+            return None, result.status == 2
+        z = np.rint(result.x)
+        self._convert([self._piece(cells, z, int(cells[target]))])
+        return z, result.status == 0
+
+    def _open(self, attacker: int) -> Region:
+        if self._region is None or self._region[0] != attacker:
+            hidden = self.hidden.copy()
+            hidden[self.judge.known(attacker)] = False
+            region = open_region(sparse.csc_array(self.problem.system.A), np.flatnonzero(hidden))
+            self._region = (attacker, region)
+        return self._region[1]
+
+    def _piece(self, cells: Ints, z: Floats, cell: int) -> Deviation:
+        """Leave out all cells that do not move, or not together with the one given."""
+        moved = np.abs(z) > MULTIPLIER
+        cells, z = cells[moved], z[moved]
+        for part in components(self.problem, cells):
+            if cell in part.cells:
+                return Deviation(part.cells, z[np.searchsorted(cells, part.cells)])
+        return Deviation(cells[:0], z[:0])

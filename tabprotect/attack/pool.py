@@ -1,0 +1,178 @@
+"""A store of deviations: sparse z with A z = 0 that answer questions of an audit, under any pattern that hides them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from tabprotect.attack.keys import Questions
+from tabprotect.solver.tolerances import LEVEL, RESIDUAL
+
+__all__ = ["Deviation", "Pool"]
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+
+
+class Deviation(NamedTuple):
+    """Another table that the intruder cannot rule out: values + z, with z = 0 outside `cells`.
+
+    Attributes
+    ----------
+    cells : ndarray of int
+        Cells that move, ascending.
+    z : ndarray of float
+        By how much, in the unit of the values.
+    """
+
+    cells: Ints
+    z: Floats
+
+
+class Pool:
+    """Deviations, the cells that each needs hidden, and the questions that each answers.
+
+    Parameters
+    ----------
+    questions : Questions
+    n_cells : int
+    max_entries : int
+        When the deviations hold more entries than this, those not used for longest are forgotten.
+    """
+
+    def __init__(self, questions: Questions, n_cells: int, max_entries: int = 20_000_000) -> None:
+        self._questions = questions
+        self._n_cells = n_cells
+        self._max_entries = max_entries
+        self._deviations: list[Deviation] = []
+        self._answers: list[Ints] = []
+        self._spans: list[tuple[Ints, Floats]] = []
+        self._entries = 0
+        self._used: list[int] = []
+        self._clock = 0
+        self._built = 0
+        self._clear_matrices()
+
+    def _clear_matrices(self) -> None:
+        self._built = 0
+        self._supports = sparse.csr_array((0, self._n_cells), dtype=np.int32)
+        self._answered = sparse.csr_array((0, len(self._questions.cell)), dtype=np.int32)
+        self._span = sparse.csr_array((0, len(self._questions.cell)))
+
+    def __len__(self) -> int:
+        return len(self._deviations)
+
+    def __getitem__(self, number: int) -> Deviation:
+        return self._deviations[number]
+
+    def add(self, deviation: Deviation, residual: float) -> Ints:
+        """Store a deviation whose equations hold up to `residual`; return the questions that it answers alone."""
+        q = self._questions
+        found = []
+        for side in (1, -1):
+            place = q.place[side][deviation.cells]
+            asked = np.flatnonzero(place >= 0)
+            number = place[asked]
+            enough = side * deviation.z[asked] >= q.need[number] * (1 - LEVEL)
+            found.append(number[enough & (residual <= RESIDUAL * q.need[number])])
+        slides = q.place[0][deviation.cells]
+        asked = np.flatnonzero(slides >= 0)
+        asked = asked[residual <= RESIDUAL * q.need[slides[asked]]]
+        answers = np.sort(np.concatenate(found))
+        if not len(answers) and not len(asked):
+            return answers
+        self._clock += 1
+        self._deviations.append(deviation)
+        self._answers.append(answers)
+        self._spans.append((slides[asked], deviation.z[asked]))
+        self._used.append(self._clock)
+        self._entries += len(deviation.cells)
+        if self._entries > self._max_entries:
+            self._forget()
+        return answers
+
+    def _forget(self) -> None:
+        order = np.argsort(-np.array(self._used), kind="stable")
+        size = np.cumsum([len(self._deviations[i].cells) for i in order])
+        kept = sorted(order[: max(1, int(np.searchsorted(size, self._max_entries // 2)))].tolist())
+        self._deviations = [self._deviations[i] for i in kept]
+        self._answers = [self._answers[i] for i in kept]
+        self._spans = [self._spans[i] for i in kept]
+        self._used = [self._used[i] for i in kept]
+        self._entries = sum(len(d.cells) for d in self._deviations)
+        self._clear_matrices()
+
+    def _build(self) -> None:
+        """Extend the matrices by what was added since."""
+        new = slice(self._built, None)
+        if self._built == len(self._deviations):
+            return
+
+        def rows(indices: list[Ints], data: list[Floats] | None, width: int) -> sparse.csr_array:
+            indptr = np.concatenate(([0], np.cumsum([len(i) for i in indices])))
+            flat = np.concatenate(indices)
+            values = np.ones(len(flat), np.int32) if data is None else np.concatenate(data)
+            return sparse.csr_array((values, flat, indptr), shape=(len(indices), width))
+
+        n, k = self._n_cells, len(self._questions.cell)
+        self._supports = sparse.vstack(
+            (self._supports, rows([d.cells for d in self._deviations[new]], None, n)), format="csr"
+        )
+        self._answered = sparse.vstack((self._answered, rows(self._answers[new], None, k)), format="csr")
+        spans = self._spans[new]
+        self._span = sparse.vstack((self._span, rows([s[0] for s in spans], [s[1] for s in spans], k)), format="csr")
+        self._built = len(self._deviations)
+
+    def valid(self, hidden: Bools) -> Ints:
+        """Deviations that move hidden cells only."""
+        self._build()
+        if not self._built:
+            return np.zeros(0, np.int64)
+        outside = self._supports @ (~hidden).astype(np.int32)
+        return np.flatnonzero(outside == 0)
+
+    def answered(self, valid: Ints) -> Bools:
+        """Which questions the given deviations answer (two together may answer a sliding one)."""
+        self._build()
+        counts = np.bincount(self._answered[valid].indices, minlength=len(self._questions.cell))
+        yes = counts > 0
+        if self._span.nnz:
+            part = self._span[valid]
+            high, low = (np.zeros(len(yes)) for _ in range(2))
+            np.maximum.at(high, part.indices, part.data)
+            np.minimum.at(low, part.indices, part.data)
+            sliding = self._questions.side == 0
+            yes |= sliding & (high - low >= self._questions.need * (1 - LEVEL))
+        for i in valid.tolist():
+            self._used[i] = self._clock
+        return np.asarray(yes, bool)
+
+    def avoiding(self, valid: Ints, known: Ints) -> Ints:
+        """Those of the given deviations that leave all `known` cells where they are."""
+        self._build()
+        mark = np.zeros(self._n_cells, np.int32)
+        mark[known] = 1
+        return np.asarray(valid[(self._supports[valid] @ mark) == 0], np.int64)
+
+    def best(self, valid: Ints, question: int) -> tuple[Deviation, ...]:
+        """Smallest of the given deviations that answer a question: one, or an upper and a lower one if it slides."""
+        self._build()
+        if self._questions.side[question] == 0:
+            column = self._span[valid][:, [question]].toarray().ravel() if len(valid) else np.zeros(0)
+            need = float(self._questions.need[question])
+            if not len(column) or max(column.max(), 0.0) - min(column.min(), 0.0) < need * (1 - LEVEL):
+                return ()
+            none = Deviation(np.zeros(0, np.int64), np.zeros(0))
+            ends = (int(np.argmax(column)), int(np.argmin(column)))
+            return (
+                self._deviations[valid[ends[0]]] if column[ends[0]] > 0 else none,
+                self._deviations[valid[ends[1]]] if column[ends[1]] < 0 else none,
+            )
+        rows = valid[self._answered[valid][:, [question]].toarray().ravel() > 0] if len(valid) else valid
+        if not len(rows):
+            return ()
+        return (min((self._deviations[i] for i in rows.tolist()), key=lambda d: len(d.cells)),)

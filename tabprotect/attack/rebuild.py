@@ -1,0 +1,261 @@
+"""Rebuild the inequalities behind a lower bound from the problem itself; the standard library only."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from tabprotect.attack.document import (
+    PRIMARY,
+    PROTECTED,
+    ZERO,
+    Numbers,
+    fraction,
+    integers,
+    list_of,
+    positions,
+    question,
+    require,
+)
+
+__all__ = ["Groups", "Row", "proven_bound", "rebuild"]
+
+Number = int | Fraction
+Row = tuple[dict[int, Number], Number, Number]
+"""sum coefficient * x >= right-hand side, all times the last number (positive)."""
+
+
+def proven_bound(numbers: Numbers, proof: Mapping[str, Any]) -> Fraction:
+    """Rebuild the inequalities of a bound proof and return the lower bound that they give.
+
+    Some safe pattern of minimal cost satisfies all rows (`tabprotect.attack.proof` argues why), and weak duality gives,
+    for any multipliers pi >= 0 and over the cells whose hiding is a choice that costs something,
+
+        cost >= sum_k pi_k rhs_k + sum_i min(0, w_i - sum_k pi_k c_ki),
+
+    rounded up to a multiple of the greatest common divisor of the weights.
+    """
+    require(set(proof) == {"facts", "rows", "multipliers"}, "a proof has facts, rows and multipliers")
+    rows = rebuild(numbers, proof["facts"], proof["rows"])
+    total, slack = Fraction(0), dict[int, Fraction]()
+    for number, factor in _combination(proof["multipliers"], len(rows), "multipliers of the proof"):
+        coefficients, rhs, scale = rows[number]
+        total += factor * rhs / scale
+        for i, c in coefficients.items():
+            slack[i] = slack.get(i, Fraction(0)) + factor * c / scale
+    total += sum((min(Fraction(0), numbers.weights[i] - s) for i, s in slack.items()), Fraction(0))
+    weights = {w for i, w in enumerate(numbers.weights) if numbers.is_open(i)}
+    if not weights:
+        return Fraction(0)
+    common = math.lcm(*(w.denominator for w in weights))
+    step = Fraction(math.gcd(*(int(w * common) for w in weights)), common)
+    return max(Fraction(0), math.ceil(total / step) * step)
+
+
+def rebuild(numbers: Numbers, facts: Any, rows: Any) -> list[Row]:
+    """Rebuild the inequalities of a proof from the problem."""
+    groups = Groups(numbers)
+    for number, fact in enumerate(list_of(facts, "facts of the proof")):
+        groups.learn(fact, f"fact {number} of the proof")
+    built: list[Row] = []
+    for number, row in enumerate(list_of(rows, "rows of the proof")):
+        built.append(_row(groups, row, built, f"row {number} of the proof"))
+    return built
+
+
+class Groups:
+    """Cells that are multiples of each other in all deviations, and cells that never move.
+
+    Facts are combinations of equations. What is left of one after dropping cells that never move and collecting cells
+    of one group tells: one group never moves; of two groups each is a multiple of the other; and if all terms can only
+    rise, or only fall, then none of them moves.
+    """
+
+    def __init__(self, numbers: Numbers) -> None:
+        self.numbers = numbers
+        n = numbers.n
+        self.up: list[Number | None] = [*numbers.up]
+        self.down: list[Number | None] = [*numbers.down]
+        self.of: list[tuple[int, Number]] = [(i, 1) for i in range(n)]  # z_i = ratio z_group
+        self.members: list[list[int]] = [[i] for i in range(n)]
+        self.still = [status in (PROTECTED, ZERO) for status in numbers.status]
+        for i in range(n):
+            self.still[i] |= numbers.up[i] == 0 == numbers.down[i]
+
+    def collected(self, terms: Mapping[int, Number]) -> dict[int, Number]:
+        """Write sum terms * z over the groups that move."""
+        found: dict[int, Number] = {}
+        for j, v in terms.items():
+            group, ratio = self.of[j]
+            if not self.still[group]:
+                found[group] = found.get(group, 0) + v * ratio
+        return {group: v for group, v in found.items() if v}
+
+    def learn(self, fact: Any, where: str) -> None:
+        """Draw the conclusion from one combination of equations: [row numbers, integer multipliers]."""
+        equations, multipliers = fact
+        terms: dict[int, Number] = {}
+        for r, m in zip(positions(equations, len(self.numbers.rows), where), integers(multipliers, where), strict=True):
+            for cell, c in self.numbers.rows[r]:
+                terms[cell] = terms.get(cell, 0) + c * m
+        left = self.collected(terms)
+        if len(left) == 2:
+            (first, a), (second, b) = left.items()
+            self.tie(first, second, Fraction(-a, 1) / b)
+            return
+        rises = any(self.up[g] != 0 if v > 0 else self.down[g] != 0 for g, v in left.items())
+        falls = any(self.down[g] != 0 if v > 0 else self.up[g] != 0 for g, v in left.items())
+        require(len(left) == 1 or not (rises and falls), f"{where} tells nothing")
+        for group in left:
+            self.still[group] = True
+
+    def tie(self, first: int, second: int, ratio: Fraction) -> None:
+        """z_second = ratio z_first: the second group joins the first."""
+        factor: Number = int(ratio) if ratio.denominator == 1 else ratio
+        for j in self.members[second]:
+            self.of[j] = (first, self.of[j][1] * factor)
+        self.members[first] += self.members[second]
+        up, down = (self.up[second], self.down[second])[:: 1 if factor > 0 else -1]
+        for mine, other in ((self.up, up), (self.down, down)):
+            if other is not None:
+                reach: Number = other if factor in (1, -1) else Fraction(other) / abs(ratio)
+                mine[first] = reach if mine[first] is None else min(mine[first] or 0, reach)
+        self.still[first] |= self.up[first] == 0 == self.down[first]
+
+    def hidden(self, group: int) -> bool:
+        """Whether the whole group is hidden anyway: no cell is a choice, or one is to be protected."""
+        return not any(self.numbers.is_open(j) for j in self.members[group]) or any(
+            self.numbers.status[j] == PRIMARY and any(self.numbers.need[side][j] for side in (1, -1, 0))
+            for j in self.members[group]
+        )
+
+    def speaker(self, group: int) -> int:
+        """Return a member that is a choice: a group moves only if that is hidden."""
+        return next(j for j in self.members[group] if self.numbers.is_open(j))
+
+
+def _row(groups: Groups, row: Mapping[str, Any], earlier: list[Row], where: str) -> Row:
+    kinds = {
+        "capacity": _capacity,
+        "bridge": _bridge,
+        "tied": _tied,
+        "companion": _companion,
+        "at_least_0": _at_least_0,
+        "at_most_1": _at_most_1,
+    }
+    kind = row.get("kind")
+    if kind == "sum":
+        coefficients: dict[int, Number] = {}
+        right = Fraction(0)
+        for k, factor in _combination(row["terms"], len(earlier), where):
+            part, rhs, scale = earlier[k]
+            right += factor * rhs / scale
+            for i, c in part.items():
+                coefficients[i] = coefficients.get(i, Fraction(0)) + factor * c / scale
+        return {i: c for i, c in coefficients.items() if c}, right, 1
+    if kind in ("round", "truncate", "cover"):
+        require(isinstance(row["row"], int) and 0 <= row["row"] < len(earlier), f"{where} needs an earlier row")
+        part, rhs, scale = earlier[row["row"]]
+        if kind == "round":  # Chvatal and Gomory: x >= 0, and an integral left side is at least the next integer
+            return {i: -(-c // scale) for i, c in part.items()}, -(-rhs // scale), 1
+        require(rhs > 0 and all(c >= 0 for c in part.values()), f"{where} needs a row without negative numbers")
+        if kind == "truncate":
+            return {i: min(c, rhs) for i, c in part.items()}, rhs, scale
+        cells = set(positions(row["cells"], groups.numbers.n, where))
+        require(sum(part.get(i, 0) for i in cells) < rhs, f"{where} covers nothing")
+        return {i: 1 for i, c in part.items() if c and i not in cells}, 1, 1
+    require(kind in kinds, f"{where} is of no known kind")
+    return kinds[str(kind)](groups, row, where)
+
+
+def _capacity(groups: Groups, row: Mapping[str, Any], where: str) -> Row:
+    numbers = groups.numbers
+    attacker, cell, side = question(row["key"])
+    require(-1 <= attacker < len(numbers.known) and 0 <= cell < numbers.n, f"{where} asks about nobody")
+    known = numbers.known[attacker] if attacker >= 0 else frozenset[int]()
+    asked = numbers.status[cell] == PRIMARY and cell not in known and side in (1, -1, 0)
+    require(asked, f"{where} asks about no level")
+    denominators = integers([d for _, _, d in row["multipliers"]], where)
+    require(len(denominators) == (1 if side else 2), f"{where} has the wrong number of multiplier vectors")
+    require(all(d > 0 for d in denominators), f"{where} has a denominator that is not positive")
+    common = math.lcm(*denominators)
+    seen = {groups.of[j][0] for j in known}
+    capacity: dict[int, Number | None] = {}
+    for sign, (equations, numerators, d) in zip((side,) if side else (1, -1), row["multipliers"], strict=True):
+        reduced: dict[int, Number] = {cell: sign * common * numbers.unit}
+        for r, m in zip(positions(equations, len(numbers.rows), where), integers(numerators, where), strict=True):
+            for j, a in numbers.rows[r]:
+                reduced[j] = reduced.get(j, 0) - a * m * (common // d)
+        for group, v in groups.collected(reduced).items():
+            if group not in seen:
+                bound, before = (groups.up if v > 0 else groups.down)[group], capacity.get(group, 0)
+                size: Number = v if v > 0 else -v
+                capacity[group] = None if bound is None or before is None else before + size * bound
+    rest: Number = numbers.need[side][cell] * common * numbers.unit
+    for group in [group for group in capacity if groups.hidden(group)]:
+        given = capacity.pop(group)
+        if given is None:
+            return {}, 0, 1
+        rest -= given
+    if rest <= 0:
+        return {}, 0, 1
+    free = {groups.speaker(group): rest if c is None else min(c, rest) for group, c in capacity.items()}
+    return {i: c for i, c in free.items() if c}, rest, rest
+
+
+def _bridge(groups: Groups, row: Mapping[str, Any], where: str) -> Row:
+    numbers = groups.numbers
+    (cell,) = positions([row["cell"]], numbers.n, where)
+    (equation,) = positions([row["equation"]], len(numbers.rows), where)
+    terms: dict[int, Number] = {}
+    for j, a in numbers.rows[equation]:
+        terms[j] = terms.get(j, 0) + a
+    linked = groups.collected(terms)
+    group = groups.of[cell][0]
+    here = terms.get(cell, 0) != 0 or group in linked
+    require(numbers.is_open(cell) and here, f"{where} bridges nothing")
+    if groups.still[group]:
+        return {cell: -1}, 0, 1
+    if group not in linked:
+        return {}, 0, 1
+    others = linked.keys() - {group}
+    if any(groups.hidden(group) for group in others):
+        return {}, 0, 1
+    return {cell: -1, **{groups.speaker(group): 1 for group in others}}, 0, 1
+
+
+def _tied(groups: Groups, row: Mapping[str, Any], where: str) -> Row:
+    cell, other = positions(row["cells"], groups.numbers.n, where)
+    together = groups.of[cell][0] == groups.of[other][0]
+    require(groups.numbers.is_open(cell) and together, f"{where} ties nothing")
+    return ({cell: -1, other: 1} if groups.numbers.is_open(other) and other != cell else {}), 0, 1
+
+
+def _companion(groups: Groups, row: Mapping[str, Any], where: str) -> Row:
+    cell = _free(groups, row, where)
+    group = groups.of[cell][0]
+    require(groups.hidden(group) and not groups.still[group], f"{where} accompanies no cell that must be protected")
+    return {cell: 1}, 1, 1
+
+
+def _at_least_0(groups: Groups, row: Mapping[str, Any], where: str) -> Row:
+    return {_free(groups, row, where): 1}, 0, 1
+
+
+def _at_most_1(groups: Groups, row: Mapping[str, Any], where: str) -> Row:
+    return {_free(groups, row, where): -1}, -1, 1
+
+
+def _free(groups: Groups, row: Mapping[str, Any], where: str) -> int:
+    (cell,) = positions([row["cell"]], groups.numbers.n, where)
+    require(groups.numbers.is_open(cell), f"{where} is about a cell that is not open to choice")
+    return cell
+
+
+def _combination(terms: Any, n: int, where: str) -> list[tuple[int, Fraction]]:
+    rows = positions([k for k, _ in list_of(terms, where)], n, where)
+    factors = [fraction(factor, where) for _, factor in terms]
+    require(all(f >= 0 for f in factors), f"{where} has negative multipliers")
+    return list(zip(rows, factors, strict=True))

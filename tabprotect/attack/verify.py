@@ -1,0 +1,296 @@
+"""Check a certificate with Python integers and fractions, without a solver.
+
+``python -m tabprotect.attack.verify CERTIFICATE [DATA]``. This file and the two that it imports need the standard
+library only, so that an auditor can read them in one sitting. Notation: the true table is a, equations A y = b, a
+deviation is z with A z = 0.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from tabprotect.attack.document import (
+    FORMAT,
+    PROTECTED,
+    SECTIONS,
+    VERDICTS,
+    ZERO,
+    Malformed,
+    Numbers,
+    compare,
+    digest,
+    fraction,
+    integers,
+    label_of,
+    list_of,
+    load,
+    positions,
+    question,
+    require,
+    seal,
+)
+from tabprotect.attack.rebuild import proven_bound
+
+__all__ = ["Verification", "verify"]
+
+
+@dataclass(frozen=True)
+class Verification:
+    """The outcome of a check.
+
+    Attributes
+    ----------
+    failures : tuple of str
+        Everything that is not as claimed; empty when the certificate holds.
+    checked, not_checked : tuple of str
+        What was recomputed, and what nobody can conclude from that.
+    verdict : str
+        'safe', 'LP-safe only' or 'not safe', as proven (only meaningful without failures).
+    cost, bound : Fraction or None
+        Of the secondaries, recomputed; the bound is the one that the proof gives.
+    questions : int
+        Protection levels that had to be reached (over all attackers).
+    witnesses : int
+    """
+
+    failures: tuple[str, ...]
+    checked: tuple[str, ...] = ()
+    not_checked: tuple[str, ...] = ()
+    verdict: str = "not safe"
+    cost: Fraction | None = None
+    bound: Fraction | None = None
+    questions: int = 0
+    witnesses: int = 0
+
+    @property
+    def ok(self) -> bool:
+        """True when everything claimed was confirmed."""
+        return not self.failures
+
+    @property
+    def safe(self) -> bool:
+        """True when the certificate holds and proves that every level is reached."""
+        return self.ok and self.verdict == "safe"
+
+    def summary(self) -> str:
+        """Return the outcome in words."""
+        lines = [f"certificate {'holds' if self.ok else 'REJECTED'}"]
+        if self.ok:
+            lines[0] += f": {self.verdict}, {self.questions} questions answered by {self.witnesses} witnesses"
+            gap = "" if self.bound is None else f", proven lower bound {float(self.bound):.15g}"
+            lines.append(f"cost {0.0 if self.cost is None else float(self.cost):.15g}{gap}")
+        lines += [f"wrong: {failure}" for failure in self.failures[:20]]
+        lines += [f"... and {len(self.failures) - 20} more"] if len(self.failures) > 20 else []
+        lines += [f"checked: {what}" for what in self.checked]
+        lines += [f"not checked: {what}" for what in self.not_checked]
+        return "\n".join(lines)
+
+
+def verify(certificate: Any, *, against: Any = None) -> Verification:
+    """Check a certificate: everything it claims is recomputed exactly.
+
+    Parameters
+    ----------
+    certificate : path or mapping
+        A certificate file (.json or .json.gz) or its content.
+    against : path or mapping, optional
+        The office's own data, to make sure that the certificate is about them: a ``problem`` section or a file that
+        holds one (such as another certificate), a .jj file, or columns by name (``cell`` and any of values, status,
+        lpl, upl, spl, weights, lower, upper), also as a .csv file.
+
+    Raises
+    ------
+    OSError
+        If a file cannot be read.
+    """
+    try:
+        document = load(certificate)
+        return _Check(document).run(against)
+    except Malformed as error:
+        return Verification((str(error),))
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        return Verification((f"malformed: {type(error).__name__}: {error}",))
+
+
+class _Check:
+    def __init__(self, document: Mapping[str, Any]) -> None:
+        require(document.get("format") == FORMAT, f"not a certificate of the form {FORMAT}")
+        require(
+            set(document) == {*SECTIONS, "seal"}, f"a certificate has exactly the sections {', '.join(SECTIONS)}, seal"
+        )
+        self.document = document
+        self.failures: list[str] = []
+        self.checked: list[str] = []
+        self.numbers = Numbers(document["problem"])
+        pattern = positions(document["pattern"], self.numbers.n, "pattern")
+        self.hidden = set(pattern)
+        require(len(pattern) == len(self.hidden), "the pattern names a cell twice")
+        self.cost = sum((self.numbers.weights[i] for i in self.secondaries()), Fraction(0))
+        self.bound: Fraction | None = None
+
+    def secondaries(self) -> list[int]:
+        return [i for i in self.hidden if not self.numbers.must_hide(i)]
+
+    def label(self, cell: int) -> str:
+        return label_of(self.document["problem"]["cells"][cell])
+
+    def expect(self, holds: bool, failure: str) -> None:
+        if not holds:
+            self.failures.append(failure)
+
+    def run(self, against: Any) -> Verification:
+        self.integrity()
+        self.pattern()
+        asked, witnesses = self.protection()
+        self.objective()
+        skipped = [
+            "whether rules, levels, bounds and attackers describe the real intruders",
+            "that cells listed as exposed or unproven could not have been proven after all"
+            if self.document["exposed"] or self.document["unproven"]
+            else "",
+            f"the search's own bound {self.document['claimed_bound']}" if self.document["claimed_bound"] else "",
+            "the files published" if self.document["publication"] else "",
+        ]
+        if against is None:
+            skipped.insert(0, "that the embedded problem is the office's own (give it to compare)")
+        else:
+            differences = compare(self.document["problem"], load(against, data=True))
+            self.failures += differences
+            self.checked.append("the embedded problem against the data given")
+        return Verification(
+            tuple(self.failures),
+            tuple(self.checked),
+            tuple(s for s in skipped if s),
+            self.document["verdict"],
+            self.cost,
+            self.bound,
+            asked,
+            witnesses,
+        )
+
+    def integrity(self) -> None:
+        document, numbers = self.document, self.numbers
+        parts = {name: digest(document[name]) for name in SECTIONS}
+        self.expect(document["seal"] == seal(parts.items()), "the seal is broken: something was altered")
+        self.expect(document["digest"] == parts["problem"], "the problem is not the one that the digest names")
+        residual = fraction(document["residual"], "residual")
+        self.expect(residual == numbers.residual, f"largest residual |A a - b| is {numbers.residual}, not {residual}")
+        self.checked.append(f"seal, digest, equations A a = b (largest residual {float(numbers.residual):.6g})")
+
+    def pattern(self) -> None:
+        status = self.numbers.status
+        shown = [i for i in range(self.numbers.n) if self.numbers.must_hide(i) and i not in self.hidden]
+        self.expect(not shown, f"published although primary or suppressed already: {self.names(shown)}")
+        fixed = sorted(i for i in self.hidden if status[i] in (PROTECTED, ZERO))
+        self.expect(not fixed, f"hidden although protected or structural zero: {self.names(fixed)}")
+        self.checked.append("every primary and forced cell is hidden, no protected or fixed one")
+
+    def names(self, cells: list[int]) -> str:
+        return ", ".join(self.label(i) for i in cells[:5]) + (f" and {len(cells) - 5} more" if len(cells) > 5 else "")
+
+    def protection(self) -> tuple[int, int]:
+        """Check all witnesses, then that they answer all questions of all attackers."""
+        document, numbers = self.document, self.numbers
+        exposed, unproven = ({question(k) for k in list_of(document[name], name)} for name in ("exposed", "unproven"))
+        require(numbers.integer or not unproven, "only integer problems have unproven questions")
+        verdict = VERDICTS[2 if exposed else 1 if unproven else 0]
+        self.expect(document["verdict"] == verdict, f"the verdict must be '{verdict}', not '{document['verdict']}'")
+        witnesses = [self.deviation(w, z) for w, z in enumerate(list_of(document["witnesses"], "witnesses"))]
+        integral = {w for w, (_, denominator) in enumerate(witnesses) if denominator == 1 or not numbers.integer}
+        moving: dict[int, set[int]] = {}
+        moves: dict[int, dict[int, Fraction]] = {p: {} for p, _ in numbers.questions()}
+        for w, (z, denominator) in enumerate(witnesses):
+            for cell, numerator in z.items():
+                moving.setdefault(cell, set()).add(w)
+                if cell in moves:
+                    moves[cell][w] = Fraction(numerator * numbers.scale, denominator)
+        able = {(p, side): self.able(p, side, moves[p]) for p, side in numbers.questions()}
+        asked = 0
+        for attacker, known in enumerate([frozenset[int](), *numbers.known], start=-1):
+            blind = set[int]().union(*(moving.get(j, ()) for j in known))
+            who = "the public" if attacker < 0 else f"attacker {attacker}"
+            for (cell, side), alone in able.items():
+                if cell in known:
+                    continue
+                asked += 1
+                key = (attacker, cell, side)
+                if key in exposed or (-1, cell, side) in exposed:
+                    continue
+                fractional = key in unproven or (-1, cell, side) in unproven
+                allowed = moves[cell].keys() if fractional else integral
+                if not self.reached(cell, side, alone, moves[cell], allowed, blind):
+                    level = {1: "upper", -1: "lower", 0: "sliding"}[side]
+                    self.failures.append(f"no witness for the {level} level of {self.label(cell)} against {who}")
+        self.checked.append(
+            f"{len(witnesses)} witnesses satisfy A z = 0, bounds and pattern; they reach all levels against the public"
+            f" and {len(numbers.known)} attackers who know cells" + (" (not those listed)" if exposed else "")
+        )
+        return asked, len(witnesses)
+
+    def able(self, cell: int, side: int, moves: Mapping[int, Fraction]) -> list[int]:
+        """Return the witnesses that reach a one-sided level."""
+        level = self.numbers.need[side][cell]
+        return [w for w, move in moves.items() if side * move >= level] if side else []
+
+    def reached(
+        self,
+        cell: int,
+        side: int,
+        alone: list[int],
+        moves: Mapping[int, Fraction],
+        allowed: Collection[int],
+        blind: set[int],
+    ) -> bool:
+        """Whether witnesses that are allowed, and do not move a known cell, reach a level."""
+        if side:
+            return any(w in allowed and w not in blind for w in alone)
+        mine = [Fraction(0), *(move for w, move in moves.items() if w in allowed and w not in blind)]
+        return max(mine) - min(mine) >= self.numbers.need[0][cell]
+
+    def deviation(self, w: int, witness: Mapping[str, Any]) -> tuple[dict[int, int], int]:
+        """Check A z = 0, bounds and pattern of one witness."""
+        numbers = self.numbers
+        require(set(witness) == {"cells", "numerators", "denominator"}, f"witness {w} is malformed")
+        cells = positions(witness["cells"], numbers.n, f"cells of witness {w}")
+        numerators = integers(witness["numerators"], f"numerators of witness {w}")
+        (denominator,) = integers([witness["denominator"]], f"denominator of witness {w}")
+        distinct = len(cells) == len(set(cells)) == len(numerators)
+        require(distinct and denominator > 0, f"witness {w} is malformed")
+        sums: dict[int, int] = {}
+        for cell, z in zip(cells, numerators, strict=True):
+            bound = numbers.up[cell] if z > 0 else numbers.down[cell]
+            if bound is not None and abs(z) * numbers.scale > bound * denominator:
+                self.failures.append(f"witness {w} breaks an external bound of {self.label(cell)}")
+            self.expect(cell in self.hidden, f"witness {w} moves the published cell {self.label(cell)}")
+            for row, c in numbers.columns[cell]:
+                sums[row] = sums.get(row, 0) + c * z
+        broken = [row for row, total in sums.items() if total]
+        self.expect(not broken, f"witness {w} breaks equations {broken[:5]}")
+        return dict(zip(cells, numerators, strict=True)), denominator
+
+    def objective(self) -> None:
+        document = self.document
+        cost = fraction(document["cost"], "cost")
+        self.expect(cost == self.cost, f"the secondaries cost {self.cost}, not {cost}")
+        self.checked.append("cost of the secondaries")
+        claimed = [fraction(document[name], name) for name in ("bound", "claimed_bound") if document[name] is not None]
+        if document["verdict"] == "safe":
+            self.expect(all(b <= cost for b in claimed), "a lower bound exceeds the cost")
+        require(
+            (document["proof"] is None) == (document["bound"] is None), "a bound needs a proof, and a proof a bound"
+        )
+        if document["proof"] is not None:
+            self.bound = proven_bound(self.numbers, document["proof"])
+            self.expect(claimed[0] == self.bound, f"the proof gives the bound {self.bound}, not {claimed[0]}")
+            rows = len(document["proof"]["rows"])
+            self.checked.append(f"lower bound {float(self.bound):.15g} from {rows} inequalities rebuilt exactly")
+
+
+if __name__ == "__main__":
+    outcome = verify(sys.argv[1], against=sys.argv[2] if len(sys.argv) > 2 else None)
+    print(outcome.summary())
+    sys.exit(0 if outcome.ok else 1)

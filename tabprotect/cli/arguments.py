@@ -1,0 +1,30 @@
+"""Arguments and options that several commands share."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+__all__ = ["INSTANCE", "Engine", "Gap", "Method", "Seed", "TimeLimit", "WorkLimit"]
+
+INSTANCE = typer.Argument(metavar="INSTANCE", help="A problem in a file, such as .jj or .jj.gz.", show_default=False)
+
+
+def _methods(incomplete: str) -> list[str]:
+    from tabprotect.methods.suppression import methods
+
+    return [name for name in methods() if name.startswith(incomplete)]
+
+
+Method = Annotated[str, typer.Option("--method", help="auto, exact or greedy.", autocompletion=_methods)]
+TimeLimit = Annotated[
+    float | None, typer.Option("--time-limit", metavar="SECONDS", min=0.0, help="Stop with the best answer then.")
+]
+WorkLimit = Annotated[
+    int | None,
+    typer.Option("--work-limit", metavar="N", min=0, help="Stop after so many work units: the same answer everywhere."),
+]
+Gap = Annotated[float, typer.Option("--gap", min=0.0, max=1.0, help="Stop at this (cost - bound) / cost.")]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="Same seed, same answer.")]
+Engine = Annotated[str, typer.Option("--engine", help="What solves the programmes: scip, highs or pyomo.")]

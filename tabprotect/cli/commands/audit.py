@@ -1,0 +1,188 @@
+"""``tabprotect audit``: play the intruder against a pattern or a release."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tabprotect.cli.arguments import TimeLimit
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from tabprotect.attack.audit import Audit
+    from tabprotect.problem import Problem
+
+EPILOG = """Examples:
+
+[bold]tabprotect audit table8.jj --pattern result.json[/]
+
+[bold]tabprotect audit release --intervals intervals.csv[/]
+"""
+
+
+def audit(
+    target: Annotated[
+        Path, typer.Argument(metavar="INSTANCE|RELEASE", help="An instance file, or the folder of a release.")
+    ],
+    pattern: Annotated[
+        Path | None,
+        typer.Option(
+            "--pattern",
+            metavar="PATTERN.json",
+            help="For an instance: a list of cell ids, or what `tabprotect solve --json` wrote.",
+            show_default=False,
+        ),
+    ] = None,
+    intervals: Annotated[
+        Path | None,
+        typer.Option("--intervals", metavar="OUT", help="Write the intruder's interval of every hidden cell (.csv)."),
+    ] = None,
+    json_: Annotated[
+        Path | None, typer.Option("--json", metavar="OUT", help="Write the verdict there; - is standard output.")
+    ] = None,
+    time_limit: TimeLimit = None,
+) -> int:
+    """Say whether an intruder can conclude too much from what is published, and about which cells.
+
+    Exit code 1 and the exposed cells if so. What cannot be decided within a time limit counts as exposed.
+    """
+    import json
+
+    from tabprotect.attack.audit import audit as judge
+    from tabprotect.cli import screen
+    from tabprotect.cli.app import Exit
+    from tabprotect.cli.progress import Display, interruptible
+    from tabprotect.errors import InputError
+    from tabprotect.formats.files import check_writable, write_bytes, write_text
+    from tabprotect.formats.frames import encode_frame
+    from tabprotect.solver.limits import Budget, Limits
+
+    for out in (intervals, json_):
+        if out is not None and str(out) != "-":
+            check_writable(out)
+    if intervals is not None and intervals.suffix.lstrip(".") not in ("csv", "parquet", "xlsx"):
+        raise InputError(f"{intervals}: intervals are written as .csv, .parquet or .xlsx")
+    failures: tuple[str, ...] = ()
+    if target.is_dir():
+        if pattern is not None:
+            raise InputError("--pattern goes with an instance; a release has its own")
+        problem, hidden, failures = _release(target)
+    else:
+        problem, hidden = _instance(target, pattern)
+    for note in _odd(problem, hidden):
+        screen.screen().print(note, style="yellow", markup=False)
+    with interruptible(screen.screen()) as asked, Display(screen.screen()) as progress:
+        budget = Budget(Limits(seconds=time_limit, stop=asked.is_set), progress)
+        budget.report("audit")
+        found = judge(problem, hidden, intervals=intervals is not None, budget=budget)
+    if intervals is not None:
+        frame = found.frame().drop(columns="cell")
+        write_bytes(intervals, encode_frame(frame, intervals.suffix.lstrip("."), confidential=True))
+    verdict = _verdict(found, failures)
+    text = json.dumps(verdict, indent=2, allow_nan=False) + "\n"
+    if json_ is not None and str(json_) == "-":
+        typer.echo(text, nl=False)
+    else:
+        if json_ is not None:
+            write_text(json_, text)
+        _show(screen.out(), found, failures)
+    return Exit.DONE if found.safe and not failures else Exit.UNSAFE
+
+
+def _instance(path: Path, pattern: Path | None) -> tuple[Problem, npt.NDArray[np.bool_]]:
+    from tabprotect.errors import InputError
+    from tabprotect.formats import read_instance
+    from tabprotect.formats.pattern import read_pattern
+
+    problem = read_instance(path)
+    if pattern is None:
+        raise InputError("an instance needs --pattern PATTERN.json, the cells that are hidden")
+    return problem, read_pattern(pattern, problem.system)
+
+
+def _release(folder: Path) -> tuple[Problem, npt.NDArray[np.bool_], tuple[str, ...]]:
+    from tabprotect.formats.folder import changed_files
+    from tabprotect.formats.released import read_release
+
+    released = read_release(folder)
+    return released.problem, released.pattern, (*changed_files(folder), *released.failures)
+
+
+def _odd(problem: Problem, hidden: npt.NDArray[np.bool_]) -> list[str]:
+    """Say what is odd about a pattern without being unsafe."""
+    import numpy as np
+
+    strange = np.flatnonzero(hidden & ~problem.may_hide)
+    if not len(strange):
+        return []
+    names = ", ".join(problem.system.label(int(i)) for i in strange[:5])
+    return [f"The pattern hides {len(strange)} cells that everybody knows or that must be published: {names}"]
+
+
+def _verdict(found: Audit, failures: tuple[str, ...]) -> dict[str, Any]:
+    from tabprotect.formats.pattern import cell_ids
+
+    system = found.problem.system
+    return {
+        "safe": found.safe and not failures,
+        "lp_safe_only": found.lp_safe_only,
+        "exposed": cell_ids(system, found.exposed),
+        "exposures": [
+            {
+                "cell": cell_ids(system, [e.key.cell])[0],
+                "attacker": None if e.key.attacker < 0 else found.problem.attackers[e.key.attacker].name,
+                "side": {1: "up", -1: "down", 0: "width"}[e.key.side],
+                "reached": e.reached,
+                "needed": e.needed,
+                "decided": e.decided,
+            }
+            for e in found.exposures
+        ],
+        "published": cell_ids(system, found.shown),
+        "recomputable": cell_ids(system, found.recomputable),
+        "failures": list(failures),
+    }
+
+
+def _show(console: Any, found: Audit, failures: tuple[str, ...]) -> None:
+    from rich.markup import escape
+
+    from tabprotect.cli.screen import cells_table, verdict
+
+    problem = found.problem
+    label = problem.system.label
+    console.print(
+        f"{verdict(found.safe and not failures)}: {int(found.pattern.sum()):,} cells hidden, "
+        f"{len(problem.primaries):,} primary, {len(problem.attackers):,} attackers who know cells"
+    )
+    for failure in failures:
+        console.print(f"[bold red]wrong[/]: {escape(failure)}")
+    if len(found.shown):
+        console.print("\nPublished although they must be hidden:", style="bold")
+        cells_table(console, ["cell", "value"], [(label(int(i)), problem.values[i]) for i in found.shown])
+    if found.exposures:
+        console.print("\nExposed:", style="bold")
+        sides = {1: "upwards", -1: "downwards", 0: "width"}
+        rows = [
+            (
+                label(e.key.cell),
+                "the public" if e.key.attacker < 0 else problem.attackers[e.key.attacker].name,
+                sides[e.key.side] if e.decided else f"{sides[e.key.side]} (not decided)",
+                e.reached,
+                e.needed,
+            )
+            for e in found.exposures
+        ]
+        cells_table(console, ["cell", "to whom", "side", "moves", "needs"], rows)
+    if found.unproven:
+        console.print(
+            f"LP-safe only: no integral witness was found for {len(found.unproven)} protection levels; intruders who "
+            "know that values are whole numbers may conclude more."
+        )
+    if len(found.recomputable):
+        names = ", ".join(label(int(i)) for i in found.recomputable[:10])
+        console.print(f"Hidden cells that can be recomputed exactly: {escape(names)}")

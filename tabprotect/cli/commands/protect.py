@@ -1,0 +1,149 @@
+"""``tabprotect protect``: from a specification or flags to a release."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tabprotect.cli.arguments import TimeLimit, WorkLimit
+
+EPILOG = """Examples:
+
+[bold]tabprotect protect turnover.toml[/]
+
+[bold]tabprotect protect --data register.csv --by nace --by region --hierarchy nace=nace.hrc --value turnover
+--contributor enterprise_id --holding group_id --rule "p%=15" --rule "threshold=3" --out release[/]
+"""
+
+_TABLE, _RULES, _SEARCH, _OUTPUT = "What the table is", "What is sensitive", "How to search", "What to write"
+
+
+def _text(flag: str, help_: str, panel: str = _TABLE, metavar: str = "COLUMN") -> Any:
+    return typer.Option(flag, help=help_, rich_help_panel=panel, metavar=metavar, show_default=False)
+
+
+def protect(
+    spec: Annotated[
+        Path | None,
+        typer.Argument(metavar="SPEC.toml", help="Everything in one file; flags override it.", show_default=False),
+    ] = None,
+    data: Annotated[Path | None, _text("--data", "Microdata: a CSV or Parquet file.", metavar="FILE")] = None,
+    cells: Annotated[Path | None, _text("--cells", "Or a finished table, one row a cell.", metavar="FILE")] = None,
+    by: Annotated[list[str] | None, _text("--by", "A dimension; repeat it.")] = None,
+    value: Annotated[str | None, _text("--value", "What is summed; without it records are counted.")] = None,
+    hierarchy: Annotated[
+        list[str] | None,
+        _text("--hierarchy", "Hierarchy of a dimension: an indented code list.", metavar="DIM=FILE.hrc"),
+    ] = None,
+    total: Annotated[list[str] | None, _text("--total", "Code of the total.", metavar="DIM=CODE")] = None,
+    contributor: Annotated[str | None, _text("--contributor", "Who the record belongs to.")] = None,
+    holding: Annotated[str | None, _text("--holding", "The group that counts as one contributor.")] = None,
+    weight: Annotated[str | None, _text("--weight", "Sampling weight.")] = None,
+    shadow: Annotated[str | None, _text("--shadow", "The variable that rules look at.")] = None,
+    request: Annotated[str | None, _text("--request", "Request codes.")] = None,
+    waiver: Annotated[str | None, _text("--waiver", "Consent to publication.")] = None,
+    count: Annotated[str | None, _text("--count", "Number of contributors (finished table).")] = None,
+    maxima: Annotated[
+        list[str] | None, _text("--maximum", "Largest contributions (finished table); repeat it.")
+    ] = None,
+    status: Annotated[str | None, _text("--status", "Statuses given by hand (finished table).")] = None,
+    rule: Annotated[
+        list[str] | None,
+        _text("--rule", "A primary rule, such as p%=15, nk=2,85, threshold=3; repeat it.", _RULES, "RULE"),
+    ] = None,
+    levels: Annotated[str | None, _text("--levels", "symmetric, upper or sliding.", _RULES, "WORD")] = None,
+    cost: Annotated[
+        str | None, _text("--cost", "What hiding costs: value, unit, count, or a column.", _SEARCH, "WORD")
+    ] = None,
+    method: Annotated[str | None, _text("--method", "auto, exact or greedy.", _SEARCH, "WORD")] = None,
+    time_limit: TimeLimit = None,
+    work_limit: WorkLimit = None,
+    seed: Annotated[
+        int | None, typer.Option("--seed", min=0, help="Same seed, same answer.", rich_help_panel=_SEARCH)
+    ] = None,
+    out: Annotated[Path | None, _text("--out", "Folder that gets publish/ and internal/.", _OUTPUT, "FOLDER")] = None,
+    format_: Annotated[list[str] | None, _text("--format", "csv, parquet or xlsx; repeat it.", _OUTPUT, "WORD")] = None,
+    title: Annotated[str | None, _text("--title", "Heading of the pages; public.", _OUTPUT, "TEXT")] = None,
+    separate: Annotated[
+        bool,
+        typer.Option("--separate-statuses", help="Tell the public which cells are primary.", rich_help_panel=_OUTPUT),
+    ] = False,
+    unsafe: Annotated[
+        bool,
+        typer.Option("--allow-unsafe", help="Write the release even if it is not safe.", rich_help_panel=_OUTPUT),
+    ] = False,
+) -> int:
+    """Find the sensitive cells of a table, hide as little as possible to protect them, and prove it.
+
+    Writes publish/ (for everybody) and internal/ (confidential). The first Ctrl-C stops with the best answer so far.
+    """
+    from tabprotect.cli.run import carry_out
+    from tabprotect.cli.spec import check_spec, load_toml
+
+    base = Path() if spec is None else spec.parent
+
+    def place(path: Path | None) -> str | None:
+        # paths of flags are relative to where we are, those of a specification to where it is
+        return None if path is None else str(path if spec is None else path.absolute())
+
+    given: dict[str, Any] = {
+        "data": place(data),
+        "cells": place(cells),
+        "by": by,
+        "value": value,
+        "hierarchy": {dim: place(Path(file)) for dim, file in _pairs("--hierarchy", "DIM=FILE.hrc", hierarchy).items()},
+        "total": _pairs("--total", "DIM=CODE", total),
+        "contributor": contributor,
+        "holding": holding,
+        "weight": weight,
+        "shadow": shadow,
+        "request": request,
+        "waiver": waiver,
+        "count": count,
+        "maxima": maxima,
+        "status": status,
+        "rules": rule,
+        "levels": levels,
+        "cost": cost,
+        "method": method,
+        "seed": seed,
+        "limits": {"seconds": time_limit, "work": work_limit},
+        "output": {
+            "folder": place(out),
+            "formats": format_,
+            "title": title,
+            "separate_statuses": separate or None,
+            "allow_unsafe": unsafe or None,
+        },
+    }
+    content = {} if spec is None else load_toml(spec)
+    name = "flags" if spec is None else str(spec)
+    return carry_out(check_spec(_merged(content, given), name), base)
+
+
+def _pairs(flag: str, form: str, words: list[str] | None) -> dict[str, str]:
+    """Read ``name=value`` words."""
+    from tabprotect.errors import collect
+
+    with collect() as problems:
+        for word in words or ():
+            if "=" not in word:
+                problems.add(f"{flag} '{word}': write {form}")
+    return dict(word.split("=", 1) for word in words or ())
+
+
+def _merged(content: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Put what was given over what is there; None and empty mappings were not given."""
+    merged = dict(content)
+    for name, value in given.items():
+        if isinstance(value, dict):
+            below = merged.get(name, {})
+            inner = _merged(below, value) if isinstance(below, dict) else below
+            if inner:
+                merged[name] = inner
+        elif value is not None:
+            merged[name] = value
+    return merged

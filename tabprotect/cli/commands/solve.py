@@ -1,0 +1,119 @@
+"""``tabprotect solve``: suppress the cells of an instance file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tabprotect.cli.arguments import INSTANCE, Engine, Gap, Method, Seed, TimeLimit, WorkLimit
+
+if TYPE_CHECKING:
+    from tabprotect.methods.suppression.result import SuppressionResult
+
+EPILOG = """Examples:
+
+[bold]tabprotect solve table8.jj[/]
+
+[bold]tabprotect solve hier13.jj.gz --method exact --time-limit 60 --json result.json[/]
+"""
+
+
+def solve(
+    instance: Annotated[Path, INSTANCE],
+    method: Method = "auto",
+    time_limit: TimeLimit = None,
+    work_limit: WorkLimit = None,
+    gap: Gap = 0.0,
+    seed: Seed = 0,
+    engine: Engine = "scip",
+    json_: Annotated[
+        Path | None, typer.Option("--json", metavar="OUT", help="Write the result there; - is standard output.")
+    ] = None,
+) -> int:
+    """Find a cheap safe pattern of suppressions for an instance, and say how far it can be from the cheapest.
+
+    The first Ctrl-C stops with the best answer so far.
+    """
+    from tabprotect.cli.progress import Display, interruptible
+    from tabprotect.cli.screen import out, screen
+    from tabprotect.formats import read_instance
+    from tabprotect.formats.files import check_writable, write_text
+    from tabprotect.methods.suppression import suppress
+    from tabprotect.solver.limits import Limits
+
+    to_screen = json_ is not None and str(json_) == "-"
+    if json_ is not None and not to_screen:
+        check_writable(json_)
+    problem = read_instance(instance)
+    with interruptible(screen()) as asked, Display(screen()) as progress:
+        limits = Limits(time_limit, work_limit, gap, asked.is_set)
+        result = suppress(problem, method=method, limits=limits, seed=seed, engine=engine, progress=progress)
+    lines = (f"  {json.dumps(k)}: {json.dumps(v, allow_nan=False)}" for k, v in summary(result).items())
+    text = "{\n" + ",\n".join(lines) + "\n}\n"
+    if to_screen:
+        typer.echo(text, nl=False)
+    else:
+        if json_ is not None:
+            write_text(json_, text)
+        show(out(), str(instance), result)
+    return exit_code(result)
+
+
+def summary(result: SuppressionResult) -> dict[str, Any]:
+    """Return a result as JSON holds it."""
+    from math import isfinite
+
+    from tabprotect.formats.pattern import cell_ids
+
+    def finite(x: float | None) -> float | None:
+        return x if x is not None and isfinite(x) else None
+
+    return {
+        "status": result.status,
+        "cost": finite(result.cost),
+        "bound": finite(result.bound),
+        "gap": finite(result.gap),
+        "suppressed": cell_ids(result.problem.system, result.suppressed),
+        "safe": bool(result.safe),
+        "seconds": round(result.seconds, 3),
+        "message": result.message,
+    }
+
+
+def exit_code(result: SuppressionResult) -> int:
+    """Return what the end of a run means for the caller."""
+    from tabprotect.cli.app import Exit
+
+    if not result.safe:
+        return Exit.UNSAFE
+    return Exit.LIMIT if result.stopped else Exit.DONE
+
+
+def show(console: Any, name: str, result: SuppressionResult) -> None:
+    """Print a result."""
+    from rich.markup import escape
+
+    from tabprotect.cli.screen import cells_table, facts, number, verdict
+
+    problem = result.problem
+    sizes = f"{problem.n_cells:,} cells, {len(problem.primaries):,} primary, {problem.system.n_equations:,} equations"
+    lines = [("instance", f"{escape(name)}: {sizes}"), ("status", f"{result.status}, {verdict(result.safe)}")]
+    if result.cost is not None:
+        lines.append(("cost", number(result.cost)))
+    if result.bound is not None:
+        lines.append(("bound", number(result.bound)))
+    if result.gap is not None:
+        lines.append(("gap", f"{100 * result.gap:.2f} %"))
+    hidden = f"{len(result.suppressed):,} cells, {len(result.secondaries):,} of them secondary"
+    lines += [("hidden", hidden), ("method", escape(result.method)), ("time", f"{result.seconds:.1f} s")]
+    if result.message:
+        lines.append(("message", escape(result.message)))
+    facts(console, lines)
+    if result.unprotectable:
+        console.print("\nNo pattern can protect:", style="bold")
+        label = problem.system.label
+        rows = [(label(u.cell), *u.reachable, *u.needed, u.reason) for u in result.unprotectable]
+        cells_table(console, ["cell", "reaches", "to", "needs", "to", "reason"], rows)

@@ -1,0 +1,110 @@
+"""What the commands print: the same shapes and words everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from tabprotect.release import Release
+
+__all__ = ["cells_table", "facts", "number", "out", "screen", "show_table", "verdict"]
+
+
+_FILE_WIDTH = 160  # columns where no terminal says how many it has
+
+
+def out() -> Console:
+    """Return the console of results (standard output)."""
+    console = Console(soft_wrap=True, highlight=False)
+    return console if console.is_terminal else Console(soft_wrap=True, highlight=False, width=_FILE_WIDTH)
+
+
+def screen() -> Console:
+    """Return the console of progress and warnings (standard error)."""
+    return Console(stderr=True, highlight=False)
+
+
+def number(value: float | None) -> str:
+    """Write a number for people.
+
+    Examples
+    --------
+    >>> number(1234567.0), number(0.125), number(None)
+    ('1,234,567', '0.125', '-')
+    """
+    if value is None or value != value:
+        return "-"
+    return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.10g}"
+
+
+def facts(console: Console, lines: Iterable[tuple[str, str]]) -> None:
+    """Print names and values in two columns."""
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="dim")
+    grid.add_column(overflow="fold")
+    for name, value in lines:
+        grid.add_row(name, value)
+    console.print(grid)
+
+
+def cells_table(console: Console, columns: Sequence[str], rows: Sequence[Sequence[Any]], most: int = 20) -> None:
+    """Print a table of cells, at most `most` of them and how many more there are."""
+    table = Table(show_edge=False, header_style="bold")
+    for k, name in enumerate(columns):
+        text = all(isinstance(row[k], str) for row in rows)
+        table.add_column(name, justify="left" if text else "right", overflow="fold")
+    for row in rows[:most]:
+        table.add_row(*(escape(v) if isinstance(v, str) else number(v) for v in row))
+    console.print(table)
+    if len(rows) > most:
+        console.print(f"... and {len(rows) - most:,} more")
+
+
+def verdict(safe: bool) -> str:
+    """Return a coloured yes or no (in words, too)."""
+    return "[bold green]safe[/]" if safe else "[bold red]NOT safe[/]"
+
+
+_ROWS, _COLUMNS = 24, 8
+
+
+def show_table(console: Console, release: Release) -> None:
+    """Print the upper levels of a table: the longest dimension down, the next one across, totals of all others."""
+    from tabprotect.report.parts import parts_of
+
+    part = parts_of(release.table)[0]
+    tops = [[code for code, depth in axis.nodes if depth <= 1] for axis in part.axes]
+    order = sorted(range(len(tops)), key=lambda k: -len(part.axes[k].codes))
+    down = tops[order[0]]
+    across = tops[order[1]] if len(order) > 1 else [-1]
+    codes = [part.axes[k].nodes[0][0] for k in range(len(tops))]
+    rows = {at: int(row) for row, at in zip(part.rows, zip(*(a.tolist() for a in part.at), strict=True), strict=True)}
+    names = part.axes[order[1]].codes if len(order) > 1 else ()
+    table = Table(show_edge=False, header_style="bold")
+    table.add_column(part.axes[order[0]].name, no_wrap=True)
+    for code in across[:_COLUMNS]:
+        table.add_column(escape(names[code]) if code >= 0 else release.table.value_name, justify="right", no_wrap=True)
+    for line in down[:_ROWS]:
+        words = [escape(part.axes[order[0]].codes[line])]
+        for code in across[:_COLUMNS]:
+            codes[order[0]] = line
+            if len(order) > 1:
+                codes[order[1]] = code
+            words.append(_word(release, rows.get(tuple(codes))))
+        table.add_row(*words)
+    console.print(table)
+    console.print("[red]× p[/] primary   [yellow]× s[/] secondary   (upper levels; the pages show all)", style="dim")
+
+
+def _word(release: Release, row: int | None) -> str:
+    if row is None:
+        return ""
+    cell = int(release.table.row_cell[row])
+    if not release.pattern[cell]:
+        return number(round(float(release.table.values[cell]), 6))
+    return "[red]× p[/]" if release.words[cell] == "primary" else "[yellow]× s[/]"

@@ -1,0 +1,235 @@
+"""Specifications: what to protect and how, as TOML or as flags, checked as a whole."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic_core import PydanticCustomError
+
+from tabprotect.errors import InputError, did_you_mean
+from tabprotect.formats.files import read_text
+
+__all__ = ["HierarchySpec", "LimitsSpec", "OutputSpec", "Spec", "check_spec", "load_toml"]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class HierarchySpec(_Strict):
+    """Where a hierarchy comes from: exactly one of `file`, `pairs`, `codes`, `columns`, `lengths`, `separator`."""
+
+    file: str | None = Field(
+        default=None, description="Indented code list (.hrc); the path is relative to the specification."
+    )
+    leader: str = Field(default="@", description="What indents a line of the code list by one level.")
+    pairs: str | None = Field(default=None, description="CSV file with the columns parent and child.")
+    codes: list[str] | None = Field(default=None, min_length=1, description="Codes below the total, in this order.")
+    columns: list[str] | None = Field(
+        default=None, min_length=2, description="Nested columns of the data, outermost first."
+    )
+    lengths: list[int] | None = Field(default=None, min_length=1, description="Characters of the codes of every level.")
+    separator: str | None = Field(default=None, min_length=1, description="The sign between the levels of a code.")
+    total: str | None = Field(default=None, description="Code of the total.")
+
+
+class LimitsSpec(_Strict):
+    """When to stop; without limits, when the pattern is proven optimal."""
+
+    seconds: float | None = Field(default=None, ge=0, description="Wall-clock seconds.")
+    work: int | None = Field(
+        default=None, ge=0, description="Work units: the same limit gives the same answer everywhere."
+    )
+    gap: float = Field(default=0.0, ge=0, le=1, description="Stop at this (cost - bound) / cost.")
+
+
+class OutputSpec(_Strict):
+    """What is written, and where."""
+
+    folder: str = Field(default="release", description="Gets publish/ and internal/; relative to the specification.")
+    formats: list[Literal["csv", "parquet", "xlsx"]] = Field(default=["csv"], min_length=1)
+    separate_statuses: bool = Field(default=False, description="Tell the public which hidden cells are primary.")
+    decimals: int | None = Field(default=None, ge=0, le=15, description="Round published values.")
+    title: str = Field(default="Protected table", description="Heading of the pages; public.")
+    allow_unsafe: bool = Field(
+        default=False, description="Write a release although the audit says that it is not safe."
+    )
+
+
+class Spec(_Strict):
+    """Everything that ``tabprotect protect`` does."""
+
+    data: str | None = Field(
+        default=None, description="Microdata: a CSV or Parquet file, relative to the specification."
+    )
+    cells: str | None = Field(default=None, description="Or a finished table: one row a cell.")
+    by: list[str] = Field(min_length=1, description="Columns of the dimensions.")
+    value: str | None = Field(default=None, description="Column that is summed; without it, records are counted.")
+    shadow: str | None = Field(default=None, description="Column that the rules look at instead of the value.")
+    cost: str = Field(default="value", description="What hiding a cell costs: value, unit, count, or a column.")
+    contributor: str | None = Field(default=None, description="Column of the respondent's id (microdata).")
+    holding: str | None = Field(
+        default=None, description="Column of the group that counts as one respondent (microdata)."
+    )
+    weight: str | None = Field(default=None, description="Column of the sampling weight (microdata).")
+    request: str | None = Field(default=None, description="Column of request codes (microdata).")
+    waiver: str | None = Field(default=None, description="Column of consent to publication (microdata).")
+    kind: str | None = Field(default=None, description="magnitude or frequency.")
+    count: str | None = Field(default=None, description="Column of the number of contributors (finished table).")
+    weighted_count: str | None = Field(default=None, description="Column of the sum of weights (finished table).")
+    maxima: list[str] = Field(default=[], description="Columns of the largest contributions (finished table).")
+    holders: list[str] = Field(default=[], description="Columns that say whose they are (finished table).")
+    status: str | None = Field(default=None, description="Column of statuses given by hand (finished table).")
+    lpl: str | None = Field(default=None, description="Column of lower protection levels (finished table).")
+    upl: str | None = Field(default=None, description="Column of upper protection levels (finished table).")
+    spl: str | None = Field(default=None, description="Column of sliding protection levels (finished table).")
+    margins: Literal["check", "add"] = Field(
+        default="check", description="Whether margins that are not there are computed (finished table)."
+    )
+    tolerance: float | None = Field(
+        default=None, ge=0, description="Largest rounding residual accepted (finished table)."
+    )
+    hierarchy: dict[str, HierarchySpec] = Field(default={}, description="Dimension -> code list file, or a source.")
+    total: dict[str, str] = Field(
+        default={}, description="Dimension -> code of the total, where there is no hierarchy."
+    )
+    missing: dict[str, list[str]] = Field(default={}, description="Dimension -> codes that stand for 'unknown'.")
+    rules: list[str] = Field(min_length=1, description="Such as p%=15, nk=2,85, pq=10,50, threshold=3.")
+    empty: Literal["zero", "structural", "drop"] | None = Field(
+        default=None, description="What cells without any record are; see the documentation of tabulate."
+    )
+    levels: Literal["symmetric", "upper", "sliding"] = "symmetric"
+    lower: float | str | None = Field(
+        default=None, description="What intruders know: a number, '50%' of the value, a column."
+    )
+    upper: float | str | None = Field(default=None, description="The same upwards; without it no upper bound is known.")
+    singletons: bool = Field(default=True, description="Respondents alone in a cell attack with what they know.")
+    unions: Literal["repair", "audit", "off"] = Field(default="repair", description="Sensitive sums of hidden cells.")
+    intervals: bool = Field(default=True, description="Compute the intruder's interval of every hidden cell.")
+    method: str = "auto"
+    engine: str = "scip"
+    seed: int = Field(default=0, ge=0)
+    decimal: Literal[".", ","] = Field(default=".", description="Decimal sign of numbers in CSV files.")
+    limits: LimitsSpec = LimitsSpec()
+    output: OutputSpec = OutputSpec()
+
+    @field_validator("rules")
+    @classmethod
+    def _rules(cls, texts: list[str]) -> list[str]:
+        from tabprotect.sensitivity.parse import as_rules
+
+        try:
+            as_rules(texts)
+        except InputError as error:
+            raise PydanticCustomError("rule", "{why}", {"why": "\n".join(error.problems)}) from error
+        return texts
+
+    @field_validator("hierarchy", mode="before")
+    @classmethod
+    def _files(cls, given: Any) -> Any:
+        if isinstance(given, dict):
+            return {name: {"file": one} if isinstance(one, str) else one for name, one in given.items()}
+        return given
+
+
+def load_toml(path: str | Path) -> dict[str, Any]:
+    """Read a TOML file, unchecked.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, or where it is not TOML.
+    """
+    try:
+        return tomllib.loads(read_text(path))
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{path}: not TOML: {error}") from error
+
+
+def check_spec(content: Mapping[str, Any], name: str) -> Spec:
+    """Return the specification, or raise one error with everything that is wrong in it."""
+    lines = _together(content)
+    spec = None
+    try:
+        spec = Spec.model_validate(dict(content))
+    except ValidationError as error:
+        lines = [line for one in error.errors() for line in _explain(one)] + lines
+    if spec is None or lines:
+        raise InputError(*(f"{name}: {line}" for line in dict.fromkeys(lines)))
+    return spec
+
+
+_MICRODATA = ("contributor", "holding", "weight", "request", "waiver")
+_FINISHED = (
+    "count", "weighted_count", "maxima", "holders", "status", "lpl", "upl", "spl", "margins", "tolerance",
+)  # fmt: skip
+_SOURCES = ("file", "pairs", "codes", "columns", "lengths", "separator")
+_MODELS: dict[str, type[BaseModel]] = {"limits": LimitsSpec, "output": OutputSpec, "hierarchy": HierarchySpec}
+
+
+def _together(content: Mapping[str, Any]) -> list[str]:
+    """Return what is wrong with the keys taken together, however wrong their values are."""
+    wrong: list[str] = []
+    if ("data" in content) == ("cells" in content):
+        wrong.append("give either 'data' (microdata) or 'cells' (a finished table)")
+    elif "data" in content:
+        wrong += [
+            f"'{k}' belongs to a finished table (cells = ...), not to microdata" for k in _FINISHED if k in content
+        ]
+    else:
+        wrong += [
+            f"'{k}' belongs to microdata (data = ...), not to a finished table" for k in _MICRODATA if k in content
+        ]
+    if "data" in content:
+        for side in ("lower", "upper"):
+            bound = content.get(side)
+            if isinstance(bound, str) and not bound.strip().endswith("%"):
+                wrong.append(f"{side}: '{bound}' is neither a number nor a percentage such as '50%'")
+    by: list[Any] = content["by"] if isinstance(content.get("by"), list) else []
+    for key in ("hierarchy", "total", "missing") if by else ():
+        given = content.get(key)
+        strange = [name for name in given if name not in by] if isinstance(given, dict) else []
+        wrong += [f"{key}.{name}: no such dimension{did_you_mean(name, by)}" for name in strange]
+    hierarchies = content.get("hierarchy")
+    for name, one in hierarchies.items() if isinstance(hierarchies, dict) else ():
+        sources = [k for k in _SOURCES if k in one] if isinstance(one, dict) else ["file"]
+        if len(sources) != 1:
+            wrong.append(f"hierarchy.{name}: give exactly one of {', '.join(_SOURCES)}")
+    return wrong
+
+
+def _explain(error: Any) -> list[str]:
+    place = [str(part) for part in error["loc"]]
+    where = ".".join(place)
+    kind = error["type"]
+    model = _MODELS.get(place[0], Spec) if len(place) > 1 else Spec
+    if kind == "extra_forbidden":
+        return [f"unknown key '{where}'{did_you_mean(place[-1], model.model_fields)}"]
+    if kind == "missing":
+        return [f"'{where}' is missing: {model.model_fields[place[-1]].description}"]
+    if kind == "rule":
+        return str(error["msg"]).split("\n")
+    given = error["input"]
+    if kind == "literal_error":
+        options = [word.strip("'") for word in str(error["ctx"]["expected"]).replace(" or ", ", ").split(", ")]
+        return [f"{where}: '{given}' is not possible{did_you_mean(given, options)}"]
+    if place[-1] in ("float", "str"):
+        # both forms of a value that may be either
+        return [f"{'.'.join(place[:-1])}: should be a number or a text, not {given!r}"]
+    message = _WORDS.get(kind, str(error["msg"]))
+    return [f"{where}: {message[:1].lower()}{message[1:]}, not {given!r}"]
+
+
+_WORDS = {
+    "model_type": "should be a table of keys",
+    "dict_type": "should be a table of keys",
+    "list_type": "should be a list",
+    "string_type": "should be a text",
+    "float_type": "should be a number",
+    "int_type": "should be a whole number",
+    "bool_type": "should be true or false",
+}

@@ -1,0 +1,103 @@
+"""One base error for everything that a user can mend, and the means to report all problems at once."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+__all__ = [
+    "InfeasibleError",
+    "InputError",
+    "Problems",
+    "SolverError",
+    "TabprotectError",
+    "collect",
+    "did_you_mean",
+]
+
+
+class TabprotectError(Exception):
+    """Base of every error that tabprotect raises on purpose."""
+
+
+class InputError(TabprotectError):
+    """The input is wrong; the message names each offending thing and the cure.
+
+    Attributes
+    ----------
+    problems : tuple of str
+        Every problem found, one sentence each.
+    """
+
+    def __init__(self, *problems: str) -> None:
+        self.problems = problems
+        super().__init__(
+            problems[0]
+            if len(problems) == 1
+            else f"{len(problems)} problems:\n" + "\n".join(f"  - {p}" for p in problems)
+        )
+
+
+class InfeasibleError(TabprotectError):
+    """No answer can satisfy what was asked for; the message names the cells and why."""
+
+
+class SolverError(TabprotectError):
+    """A solver failed or is not installed; no answer was made from its output."""
+
+
+class Problems:
+    """Collects problems so that the user sees all of them in one error."""
+
+    def __init__(self) -> None:
+        self.found: list[str] = []
+
+    def add(self, problem: str) -> None:
+        """Note one problem."""
+        self.found.append(problem)
+
+    def raise_if_any(self) -> None:
+        """Raise one `InputError` with every problem noted so far."""
+        if self.found:
+            raise InputError(*self.found)
+
+
+@contextmanager
+def collect() -> Iterator[Problems]:
+    """Collect problems in a ``with`` block and raise them together at its end.
+
+    Examples
+    --------
+    >>> with collect() as problems:
+    ...     problems.add("column 'a' is missing")
+    ...     problems.add("column 'b' is missing")
+    Traceback (most recent call last):
+    ...
+    tabprotect.errors.InputError: 2 problems:
+      - column 'a' is missing
+      - column 'b' is missing
+    """
+    problems = Problems()
+    yield problems
+    problems.raise_if_any()
+
+
+def did_you_mean(word: object, options: Iterable[Any]) -> str:
+    """Return ``"; did you mean 'x'?"``, or the options when they are few, or nothing.
+
+    Examples
+    --------
+    >>> did_you_mean("turnovr", ["turnover", "region"])
+    "; did you mean 'turnover'?"
+    >>> did_you_mean("xyz", ["turnover", "region"])
+    "; there are 'turnover', 'region'"
+    """
+    names = [str(option) for option in options]
+    close = difflib.get_close_matches(str(word), names, n=1, cutoff=0.6)
+    if close:
+        return f"; did you mean '{close[0]}'?"
+    if 0 < len(names) <= 12:
+        return "; there are " + ", ".join(f"'{name}'" for name in names)
+    return ""

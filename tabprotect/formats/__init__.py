@@ -1,0 +1,50 @@
+"""Instances, patterns and tables as files: read with clear errors, written whole or not at all."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+from tabprotect.errors import InputError, did_you_mean
+from tabprotect.problem import Problem
+
+__all__ = ["instance_suffixes", "read_instance"]
+
+
+@cache
+def _readers() -> dict[str, Callable[[Path], Problem]]:
+    """A module of this package that names ``SUFFIXES`` reads such files with its ``read_instance``."""
+    modules = [importlib.import_module(f"{__name__}.{module.name}") for module in pkgutil.iter_modules(__path__)]
+    return {suffix: m.read_instance for m in modules for suffix in getattr(m, "SUFFIXES", ())}
+
+
+def instance_suffixes() -> tuple[str, ...]:
+    """Endings of file names that `read_instance` knows.
+
+    Examples
+    --------
+    >>> instance_suffixes()
+    ('.jj', '.json')
+    """
+    return tuple(sorted(_readers()))
+
+
+def read_instance(path: str | Path) -> Problem:
+    """Read a protection problem from a file; the ending of its name says how (``.gz`` may follow).
+
+    Raises
+    ------
+    InputError
+        If the ending is unknown, or the file does not hold what its ending says.
+    """
+    path = Path(path)
+    suffix = (path.with_suffix("") if path.suffix == ".gz" else path).suffix.lower()
+    if suffix not in _readers():
+        raise InputError(
+            f"{path}: instances are read from files that end in {' or '.join(instance_suffixes())} (or with .gz "
+            f"after it){did_you_mean(suffix, instance_suffixes()) if suffix else ''}"
+        )
+    return _readers()[suffix](path)

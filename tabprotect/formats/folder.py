@@ -1,0 +1,155 @@
+"""The two folders of a release: ``publish/`` may leave the building, ``internal/`` may not."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from tabprotect.errors import InputError, Problems
+from tabprotect.formats.files import read_text, writing_folder
+
+__all__ = [
+    "INTERNAL",
+    "MANIFEST",
+    "PUBLISH",
+    "Content",
+    "changed_files",
+    "check_replaceable",
+    "digests",
+    "read_manifest",
+    "write_release",
+]
+
+Content = bytes | Callable[[Path], object]
+
+PUBLISH, INTERNAL = "publish", "internal"
+MANIFEST = "release.json"
+"""In the internal folder: what was asked for, and the digest of every other file of the release."""
+
+
+def write_release(
+    folder: str | Path, publish: Mapping[str, bytes], internal: Mapping[str, Content], facts: Mapping[str, Any]
+) -> None:
+    """Write a release whole or not at all; an earlier release in the same place is replaced.
+
+    Parameters
+    ----------
+    folder : path
+    publish, internal : mapping of file name to content
+        Bytes, or (internal) a function that writes the file at the path it is given.
+    facts : mapping
+        What the manifest says besides the digests; JSON.
+
+    Raises
+    ------
+    InputError
+        If the folder holds anything but an earlier release as it was written, or cannot be written.
+    """
+    check_replaceable(folder)
+    with writing_folder(folder) as place:
+        written: dict[str, dict[str, str]] = {}
+        for part, files in ((PUBLISH, publish), (INTERNAL, internal)):
+            (place / part).mkdir()
+            written[part] = {name: _put(place / part / name, content) for name, content in files.items()}
+        text = json.dumps({**facts, **written}, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+        (place / INTERNAL / MANIFEST).write_text(text, encoding="utf-8")
+
+
+def _put(path: Path, content: Content) -> str:
+    """Write one file and return its digest."""
+    if callable(content):
+        content(path)
+    else:
+        path.write_bytes(content)
+    return _digest(path)
+
+
+def check_replaceable(folder: str | Path) -> None:
+    """Refuse a place that holds what is not ours to replace.
+
+    Raises
+    ------
+    InputError
+        Names what is in the way.
+    """
+    folder = Path(folder)
+    if not folder.exists():
+        return
+    if not folder.is_dir():
+        raise InputError(f"{folder} is a file; name a folder for the release")
+    try:
+        found = {str(path.relative_to(folder)) for path in folder.rglob("*") if not path.is_dir()}
+    except OSError as error:
+        raise InputError(f"{folder} cannot be read: {error.strerror or error}") from error
+    if not found:
+        return
+    if not (folder / INTERNAL / MANIFEST).is_file():
+        raise InputError(f"{folder} holds files but no release; name an empty or a new folder")
+    manifest = read_manifest(folder)
+    ours = {f"{part}/{name}" for part in (PUBLISH, INTERNAL) for name in manifest[part]} | {f"{INTERNAL}/{MANIFEST}"}
+    foreign = sorted(found - {str(Path(name)) for name in ours})
+    if foreign:
+        raise InputError(
+            f"{folder} holds a release and {len(foreign)} files that are not of it ({', '.join(foreign[:3])}); "
+            "move them away, or name another folder"
+        )
+
+
+def read_manifest(folder: str | Path) -> dict[str, Any]:
+    """Read what the internal folder says of a release.
+
+    Raises
+    ------
+    InputError
+        If there is no release, or its manifest is damaged.
+    """
+    path = Path(folder) / INTERNAL / MANIFEST
+    if not path.is_file():
+        raise InputError(f"{folder} is not a release: there is no {INTERNAL}/{MANIFEST} in it")
+    try:
+        manifest = json.loads(read_text(path))
+        names = {part: dict(manifest[part]) for part in (PUBLISH, INTERNAL)}
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError(f"{path} is damaged: it does not list the files of the release ({error})") from error
+    if any("/" in name or "\\" in name for files in names.values() for name in files):
+        raise InputError(f"{path} is damaged: it names files outside of the release")
+    return dict(manifest)
+
+
+def changed_files(folder: str | Path) -> list[str]:
+    """Return a sentence for every file that is missing, altered or new since the release was written."""
+    folder = Path(folder)
+    manifest = read_manifest(folder)
+    problems = Problems()
+    for part in (PUBLISH, INTERNAL):
+        known: dict[str, str] = manifest[part]
+        for name, digest in known.items():
+            path = folder / part / name
+            if not path.is_file():
+                problems.add(f"{part}/{name} is missing")
+            elif _digest(path) != digest:
+                problems.add(f"{part}/{name} was altered")
+        there = {str(p.relative_to(folder / part)) for p in (folder / part).rglob("*") if not p.is_dir()}
+        extra = there - set(known) - ({MANIFEST} if part == INTERNAL else set())
+        for name in sorted(extra):
+            problems.add(f"{part}/{name} is not part of the release")
+    return problems.found
+
+
+def digests(files: Mapping[str, bytes]) -> dict[str, str]:
+    """Return the SHA-256 of every file.
+
+    Examples
+    --------
+    >>> digests({"empty.txt": b""})["empty.txt"][:16]
+    'e3b0c44298fc1c14'
+    """
+    return {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -1,0 +1,345 @@
+"""Read and write the CSPLIB .jj form of cell suppression instances."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from scipy import sparse
+
+from tabprotect.errors import InputError, Problems, did_you_mean
+from tabprotect.formats.files import read_text, write_text
+from tabprotect.problem import Problem, Status
+from tabprotect.table.system import LinearSystem
+
+__all__ = ["JJ", "read_instance", "read_jj", "write_jj"]
+
+#: endings of file names that `tabprotect.formats.read_instance` sends here
+SUFFIXES = (".jj",)
+
+#: largest |A y - b| accepted, as a share of the sum of the absolute terms of an equation
+ADDITIVITY = 1e-9
+
+_STATUS_OF = {
+    "s": Status.SAFE,
+    "u": Status.PRIMARY,
+    "m": Status.FORCED,
+    "z": Status.ZERO,
+    "p": Status.PROTECTED,
+}
+_LETTER_OF = {int(status): letter for letter, status in _STATUS_OF.items()}
+_COLUMNS = ("value", "weight", "lb", "ub", "lpl", "upl", "spl")
+_SHOWN = 20  # problems named in one error
+
+
+@dataclass(frozen=True, eq=False)
+class JJ:
+    r"""A .jj file as it is written, before anything is asked of its numbers.
+
+    Methods that start from tables which do not add up, or whose external bounds exclude the value (adjustment moves
+    such a cell), read this; `problem` is the checked door for all others.
+
+    Attributes
+    ----------
+    system : LinearSystem
+    values, weights, lower, upper, lpl, upl, spl : ndarray, shape (cells,)
+        ``lower`` and ``upper`` are absolute values (lb and ub of the file), in the unit of the table.
+    status : ndarray of int8
+        A `tabprotect.problem.Status` for every cell.
+    name : str
+        The path it came from, for messages.
+
+    Examples
+    --------
+    >>> lines = ["0", "3", "0 5 5 s 0 9 0 0 0", "1 2 2 u 0 9 1 1 0", "2 3 3 s 0 9 0 0 0", "1"]
+    >>> JJ.parse("\n".join([*lines, "0 3 : 0 (-1) 1 (1) 2 (1)"])).problem().primaries
+    array([1])
+    """
+
+    system: LinearSystem
+    values: npt.NDArray[np.float64]
+    status: npt.NDArray[np.int8]
+    weights: npt.NDArray[np.float64]
+    lower: npt.NDArray[np.float64]
+    upper: npt.NDArray[np.float64]
+    lpl: npt.NDArray[np.float64]
+    upl: npt.NDArray[np.float64]
+    spl: npt.NDArray[np.float64]
+    name: str = ".jj"
+
+    @classmethod
+    def read(cls, path: str | Path) -> JJ:
+        """Read a file (``.jj`` or ``.jj.gz``)."""
+        return cls.parse(read_text(path), str(path))
+
+    @classmethod
+    def parse(cls, text: str, name: str = ".jj") -> JJ:
+        """Read the text of a file.
+
+        Raises
+        ------
+        InputError
+            Names every line that cannot be read, and what is wrong with it.
+        """
+        reader = _Reader(text, name)
+        ids, numbers, letters = reader.cells()
+        A, rhs = reader.equations(ids)
+        reader.end()
+        status = np.array([_STATUS_OF[letter] for letter in letters], dtype=np.int8)
+        value, weight, lb, ub, lpl, upl, spl = numbers.T
+        whole = all(word.isascii() and word.isdigit() and (word == "0" or word[0] != "0") for word in ids)
+        cells = pd.Index([int(word) for word in ids]) if whole else pd.Index(list(ids), dtype=object)
+        return cls(LinearSystem(A, rhs, cells), value, status, weight, lb, ub, lpl, upl, spl, name)
+
+    def problem(self) -> Problem:
+        """Return the cell suppression problem.
+
+        Raises
+        ------
+        InputError
+            If the table does not add up, or numbers of a cell cannot be (such as a bound that excludes the value).
+        """
+        problems = Problems()
+        problems.found += [f"{self.name}: {what}" for what in self._residuals()]
+        problem = None
+        try:
+            problem = Problem(
+                self.system,
+                self.values,
+                self.status,
+                self.lpl,
+                self.upl,
+                self.spl,
+                self.weights,
+                self.lower,
+                self.upper,
+            )
+        except InputError as error:
+            problems.found += [f"{self.name}: {what}" for what in error.problems]
+        problems.raise_if_any()
+        assert problem is not None
+        return problem
+
+    def adjustable(self) -> Problem:
+        """Return the problem for methods that change values: they work on deviations (A z = 0), and so carry residuals.
+
+        Sums that do not hold are left as they are, and bounds that exclude a value are opened up to it.
+
+        Raises
+        ------
+        InputError
+            If other numbers of a cell cannot be.
+        """
+        return Problem(
+            self.system,
+            self.values,
+            self.status,
+            self.lpl,
+            self.upl,
+            self.spl,
+            self.weights,
+            np.minimum(self.lower, self.values),
+            np.maximum(self.upper, self.values),
+        )
+
+    def _residuals(self) -> list[str]:
+        residual = self.system.residuals(self.values)
+        scale = abs(self.system.A) @ np.abs(self.values) + np.abs(self.system.b)
+        wrong = np.flatnonzero(np.abs(residual) > ADDITIVITY * np.maximum(scale, 1.0))
+        if not len(wrong):
+            return []
+        shown = [f"{self.system.equation(int(row))} is off by {residual[row]:.6g}" for row in wrong[:3]]
+        listed = "; ".join(shown) + ("; ..." if len(wrong) > 3 else "")
+        cure = "mend the values, or use a method that adjusts them"
+        return [f"{len(wrong)} of {self.system.n_equations} equations do not add up ({listed}); {cure}"]
+
+
+class _Reader:
+    """Walks through the lines; collects what is wrong with each and raises at the end of a section."""
+
+    def __init__(self, text: str, name: str) -> None:
+        self.lines = text.splitlines()
+        self.name = name
+        self.at = 0
+        self.wrong: list[str] = []
+
+    def refuse(self, what: str, line: int | None = None) -> None:
+        self.wrong.append(f"{self.name}, line {(self.at if line is None else line) + 1}: {what}")
+
+    def settle(self) -> None:
+        if len(self.wrong) > _SHOWN:
+            self.wrong[_SHOWN:] = [f"{self.name}: and {len(self.wrong) - _SHOWN} more problems like these"]
+        if self.wrong:
+            raise InputError(*self.wrong)
+
+    def fatal(self, what: str) -> InputError:
+        self.refuse(what)
+        return InputError(*self.wrong[:_SHOWN])
+
+    def count(self, what: str) -> int:
+        """A line that holds one whole number."""
+        if self.at >= len(self.lines):
+            raise self.fatal(f"the file ends where the number of {what} should be; is it cut off?")
+        word = self.lines[self.at].strip()
+        if not (word.isascii() and word.isdigit()):
+            raise self.fatal(f"should be the number of {what}, not {_quoted(word)}; is this a .jj file?")
+        self.at += 1
+        if int(word) > len(self.lines) - self.at:
+            self.at = len(self.lines)
+            raise self.fatal(
+                f"the file ends after {len(self.lines)} lines, but {word} {what} were announced; is it cut off?"
+            )
+        return int(word)
+
+    def cells(self) -> tuple[list[str], npt.NDArray[np.float64], list[str]]:
+        if not self.lines or self.lines[0].strip() != "0":
+            raise self.fatal(f"a .jj file starts with a line '0', not {_quoted(self.lines[0] if self.lines else '')}")
+        self.at = 1
+        n = self.count("cells")
+        rows = [line.split() for line in self.lines[self.at : self.at + n]]
+        for number, row in enumerate(rows):
+            if len(row) != 9:
+                self.refuse(
+                    f"a cell is 'id value weight status lb ub lpl upl spl' (9 words), here are {len(row)}",
+                    self.at + number,
+                )
+        self.settle()
+        letters = [row[3] for row in rows]
+        for number, letter in enumerate(letters):
+            if letter not in _STATUS_OF:
+                self.refuse(
+                    f"cell {rows[number][0]}: unknown status '{letter}'{did_you_mean(letter, _STATUS_OF)}",
+                    self.at + number,
+                )
+        try:
+            numbers = np.array([row[1:3] + row[4:] for row in rows], dtype=np.float64).reshape(n, len(_COLUMNS))
+            good = bool(np.isfinite(np.delete(numbers, [2, 3], axis=1)).all() and not np.isnan(numbers).any())
+        except ValueError:
+            good = False
+        if not good:
+            for number, row in enumerate(rows):
+                for column, word in zip(_COLUMNS, row[1:3] + row[4:], strict=True):
+                    self.number(word, f"cell {row[0]}: {column}", self.at + number, column in ("lb", "ub"))
+        ids = [row[0] for row in rows]
+        first: dict[str, int] = {}
+        for number, word in enumerate(ids):
+            if first.setdefault(word, number) != number:
+                self.refuse(f"cell {word} is there already, in line {self.at + first[word] + 1}", self.at + number)
+        self.settle()
+        self.at += n
+        return ids, numbers, letters
+
+    def number(self, word: str, what: str, line: int, may_be_infinite: bool = False) -> float:
+        try:
+            number = float(word)
+        except ValueError:
+            cure = "; write decimals with a point" if word.count(",") == 1 else ""
+            self.refuse(f"{what} should be a number, not {_quoted(word)}{cure}", line)
+            return 0.0
+        if math.isnan(number) or (math.isinf(number) and not may_be_infinite):
+            self.refuse(f"{what} should be a finite number, not {_quoted(word)}", line)
+        return number
+
+    def equations(self, ids: list[str]) -> tuple[sparse.csr_array, npt.NDArray[np.float64]]:
+        m = self.count("equations")
+        position = {word: i for i, word in enumerate(ids)}
+        data: list[float] = []
+        indices: list[int] = []
+        indptr = [0]
+        rhs = np.zeros(m)
+        for number, line in enumerate(self.lines[self.at : self.at + m]):
+            where = self.at + number
+            head, colon, tail = line.partition(":")
+            first = head.split()
+            words = tail.replace("(", " ").replace(")", " ").split()
+            if not colon or len(first) != 2 or len(words) % 2:
+                self.refuse("an equation is 'rhs count : id (coefficient) id (coefficient) ...'", where)
+                continue
+            rhs[number] = self.number(first[0], "right-hand side", where)
+            if first[1] != str(len(words) // 2):
+                self.refuse(f"{first[1]} terms announced, {len(words) // 2} found", where)
+            unknown = [word for word in words[::2] if word not in position]
+            if unknown:
+                self.refuse(f"unknown cell {', '.join(unknown[:5])}{did_you_mean(unknown[0], ids[:1000])}", where)
+                continue
+            if len(set(words[::2])) != len(words[::2]):
+                self.refuse("the same cell twice in one equation", where)
+            indices += [position[word] for word in words[::2]]
+            data += [self.number(word, "coefficient", where) for word in words[1::2]]
+            indptr.append(len(indices))
+        self.settle()
+        self.at += m
+        return sparse.csr_array((data, indices, indptr), shape=(m, len(ids))), rhs
+
+    def end(self) -> None:
+        for number in range(self.at, len(self.lines)):
+            if self.lines[number].strip():
+                raise InputError(
+                    f"{self.name}, line {number + 1}: the file should end here; "
+                    "are there more equations than announced?"
+                )
+
+
+def _quoted(word: str) -> str:
+    return f"'{word[:40]}...'" if len(word) > 40 else f"'{word}'"
+
+
+def read_jj(path: str | Path) -> Problem:
+    """Read a .jj (or .jj.gz) file as a cell suppression problem.
+
+    A cell is ``id value weight status lb ub lpl upl spl``, an equation ``rhs count : id (coefficient) ...``.
+    Status s is safe, u primary, m suppressed already (kept, not charged), p must be published, z fixed. The bounds
+    are absolute values. A file whose table does not add up, or whose bounds exclude a value, is read by `JJ.read`.
+
+    Raises
+    ------
+    InputError
+        Names every line that cannot be read, every equation that does not add up, every impossible number.
+    """
+    return JJ.read(path).problem()
+
+
+def write_jj(problem: Problem, path: str | Path) -> None:
+    """Write a problem as a .jj file (compressed when the name ends in ``.gz``); `read_jj` gives it back.
+
+    Cell ids are kept where they are whole numbers or single words, else cells are numbered from 0. Infinite external
+    bounds are written ``inf``.
+
+    Raises
+    ------
+    InputError
+        If the problem holds what the form cannot (attackers with known cells), or the file cannot be written.
+    """
+    if problem.attackers:
+        raise InputError(
+            f"a .jj file cannot hold the {len(problem.attackers)} attackers of this problem; "
+            "write dataclasses.replace(problem, attackers=()) to leave them out"
+        )
+    system = problem.system
+    ids = [str(cell) for cell in system.cells]
+    if isinstance(system.cells, pd.MultiIndex) or any(not i or set(i) & set(" \t:()") for i in ids):
+        ids = [str(i) for i in range(system.n_cells)]
+    columns = (problem.values, problem.weights, problem.lower, problem.upper, problem.lpl, problem.upl, problem.spl)
+    value, weight, lb, ub, lpl, upl, spl = ([_word(v) for v in column.tolist()] for column in columns)
+    letters = [_LETTER_OF[int(s)] for s in problem.status]
+    lines = ["0", str(system.n_cells)]
+    lines += map(" ".join, zip(ids, value, weight, letters, lb, ub, lpl, upl, spl, strict=True))
+    lines.append(str(system.n_equations))
+    A = system.A
+    for rhs, (start, stop) in zip(system.b.tolist(), pairwise(A.indptr.tolist()), strict=True):
+        terms = zip(A.indices[start:stop].tolist(), A.data[start:stop].tolist(), strict=True)
+        lines.append(f"{_word(rhs)} {stop - start} : " + " ".join(f"{ids[j]} ({_word(v)})" for j, v in terms))
+    write_text(path, "\n".join(lines) + "\n")
+
+
+def _word(number: float) -> str:
+    """The shortest decimal that reads back as the same float."""
+    return str(int(number)) if number.is_integer() and abs(number) < 1e15 else repr(number)
+
+
+read_instance = read_jj

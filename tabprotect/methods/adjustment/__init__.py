@@ -1,0 +1,21 @@
+"""Controlled tabular adjustment."""
+
+from tabprotect.methods.adjustment.adjust import METHODS, Method, adjust
+from tabprotect.methods.adjustment.preserve import Linear, keep_correlation, keep_covariance, keep_mean
+from tabprotect.methods.adjustment.result import AdjustmentResult, Verdict, judge
+from tabprotect.methods.adjustment.risk import SenseRisk, sense_risk
+
+__all__ = [
+    "METHODS",
+    "AdjustmentResult",
+    "Linear",
+    "Method",
+    "SenseRisk",
+    "Verdict",
+    "adjust",
+    "judge",
+    "keep_correlation",
+    "keep_covariance",
+    "keep_mean",
+    "sense_risk",
+]

@@ -1,0 +1,271 @@
+"""Controlled tabular adjustment: move sensitive cells by their level, all others as little as possible."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tabprotect.errors import InputError, SolverError, did_you_mean
+from tabprotect.methods.adjustment.bound import root_bound
+from tabprotect.methods.adjustment.exactly import values_of
+from tabprotect.methods.adjustment.fixed import solve_fixed
+from tabprotect.methods.adjustment.outer import outer_approximation
+from tabprotect.methods.adjustment.preserve import Preserve
+from tabprotect.methods.adjustment.programme import Programme
+from tabprotect.methods.adjustment.reduce import reduce
+from tabprotect.methods.adjustment.result import AdjustmentResult, judge, residual
+from tabprotect.methods.adjustment.search import Search
+from tabprotect.methods.adjustment.statement import Statement, state
+from tabprotect.methods.distance import Norm, Weights, check_norm, distance, distance_weights
+from tabprotect.problem import Problem, Status
+from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
+
+__all__ = ["METHODS", "Method", "adjust"]
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+Method = Literal["auto", "exact", "turns", "blocks", "fix-and-relax", "patterns"]
+METHODS: tuple[Method, ...] = ("auto", "exact", "turns", "blocks", "fix-and-relax", "patterns")
+
+#: a problem of at most so many moving cells and free senses is solved exactly by default
+_EXACT_CELLS, _EXACT_SENSES = 1500, 120
+
+#: share of the clock for the relaxation and for turns; the programme itself gets the rest
+_BOUND_SHARE, _TURNS_SHARE = 0.3, 0.35
+
+#: vain shakes or blocks in a row that end the search
+_PATIENCE = 40
+
+#: relative distance of bound and cost that counts as proof
+_CLOSED = 1e-6
+
+#: the same where an interior point method, known to fewer digits, has the last word
+_CLOSED_SQUARES = 1e-5
+
+
+def adjust(
+    problem: Problem,
+    *,
+    norm: Norm = "l1",
+    senses: Literal["up", "down", "free"] | Sequence[int] | Ints = "free",
+    weights: Weights | npt.ArrayLike = "reciprocal",
+    fixed: npt.ArrayLike = (),
+    preserve: Sequence[Preserve | Sequence[Preserve]] = (),
+    decimals: int | None = None,
+    method: Method = "auto",
+    limits: Limits | None = None,
+    seed: int = 0,
+    progress: Callable[[Progress], None] | None = None,
+) -> AdjustmentResult:
+    """Replace values by near ones that still add up, sensitive cells moved by their protection level or more.
+
+    Controlled tabular adjustment (Dandekar and Cox 2002, Castro 2006); the equations: `tabprotect.models.adjustment`.
+    Everything is stated in deviations (A z = 0), so a table with rounding residuals keeps exactly these residuals.
+
+    Parameters
+    ----------
+    problem : Problem
+        Primaries with `upl` move up by that or down by `lpl`; a side of level 0 is not used while the other side has
+        one. Cells stay within the external bounds. Protected cells and structural zeros keep their value, forced
+        cells are treated like safe ones.
+    norm : {'l1', 'l2', 'linf'}
+        Minimise sum w|z|, sum w z^2 or max w|z|.
+    senses : {'up', 'down', 'free'} or sequence of {+1, -1}
+        Where primaries go: given (in the order of ``problem.primaries``; one that cannot go there goes the other way)
+        or free, to be chosen at least cost.
+    weights : {'value', 'reciprocal', 'unit', 'problem'} or array
+        ``|a|``, ``1/|a|``, 1 or ``problem.weights``; see `tabprotect.methods.distance.distance_weights`.
+    fixed : array of int or bool
+        Further cells (such as totals) that keep their value.
+    preserve : sequence
+        Means, covariances, correlations to keep; see `tabprotect.methods.adjustment.preserve`.
+    decimals : int, optional
+        Adjusted values have at most that many decimals (0 for counts). By default 0 when ``problem.integer``, else
+        whatever the optimum is.
+    method : {'auto', 'exact', 'turns', 'blocks', 'fix-and-relax', 'patterns'}
+        For free senses. 'patterns' tries a few plain patterns; 'turns' turns primaries round where prices promise a
+        gain; 'blocks' then frees the senses of one neighbourhood after the other; 'fix-and-relax' decides the most
+        expensive first; 'exact' ends with a proof if the limits allow. 'auto' is 'exact' for small problems; for
+        others 'turns', then 'exact' in what is left of a time limit.
+    limits : Limits, optional
+    seed : int
+        For the order of blocks.
+    progress : callable, optional
+
+    Returns
+    -------
+    AdjustmentResult
+
+    Raises
+    ------
+    InputError
+        Unknown options, arrays of wrong length, levels that an adjustment cannot meet by its nature.
+    InfeasibleError
+        Names the cells whose bounds do not let them move far enough.
+
+    Examples
+    --------
+    >>> A = [[-1, 1, 1, 0, 0, 0, 0, 0, 0], [0, 0, 0, -1, 1, 1, 0, 0, 0],
+    ...      [0, 0, 0, 0, 0, 0, -1, 1, 1], [-1, 0, 0, 1, 0, 0, 1, 0, 0],
+    ...      [0, -1, 0, 0, 1, 0, 0, 1, 0], [0, 0, -1, 0, 0, 1, 0, 0, 1]]
+    >>> p = Problem.from_arrays(A, [20, 9, 11, 8, 3, 5, 12, 6, 6], primary=[4], lpl=1, upl=1)
+    >>> result = adjust(p, weights="unit", fixed=[0, 1, 2, 3, 6])
+    >>> result.status, result.cost, result.bound, result.verdict.exact
+    ('optimal', 4.0, 4.0, True)
+    """
+    check_norm(norm)
+    if method not in METHODS:
+        raise InputError(f"unknown method '{method}'{did_you_mean(method, METHODS)}")
+    keep = _mask(problem, fixed)
+    weight = distance_weights(problem, weights)
+    if decimals is None and problem.integer:
+        decimals = 0
+    conditions = [c for part in preserve for c in (part if isinstance(part, Sequence) else [part])]
+    budget = Budget(limits or Limits(), progress)
+    st = state(problem, weight, norm, fixed=keep, preserve=conditions, decimals=decimals)
+    given = _given(problem, st, senses)
+    with cancel_on_interrupt(budget):
+        if given is not None:
+            answer = solve_fixed(st, given, budget)
+            found = _Found(answer.z, given, answer.bound, answer.infeasible, "given senses")
+        else:
+            smaller = reduce(st, problem.system.label)
+            search = Search(smaller.statement, budget, np.random.default_rng(seed))
+            name, bound, infeasible = _for_free(search, method, budget, seed)
+            search.finish()
+            z = None if search.z is None else smaller.back @ search.z
+            senses_found = np.zeros(st.k, np.int64) if search.senses is None else smaller.senses(search.senses)
+            found = _Found(z, senses_found, bound, infeasible, name)
+    return _result(problem, st, found, budget, weight, keep)
+
+
+class _Found(NamedTuple):
+    """What was found, in the numbers of the full statement."""
+
+    z: Floats | None
+    senses: Ints
+    bound: float
+    infeasible: bool
+    method: str
+
+
+def _for_free(search: Search, method: Method, budget: Budget, seed: int) -> tuple[str, float, bool]:
+    st = search.statement
+    search.patterns()
+    if method == "patterns":
+        return "patterns", -np.inf, False
+    small = st.n <= _EXACT_CELLS and st.k <= _EXACT_SENSES
+    programme = Programme(st, search.farthest())
+    share = budget.seconds_left
+    bound, x = root_bound(programme, budget, _BOUND_SHARE * share)
+    if x is not None:
+        search.try_senses(programme.deviations(x)[1])
+    if method == "fix-and-relax":
+        search.fix_and_relax(programme)
+        return "fix-and-relax", bound, False
+    if _proven(search, bound, budget.limits.gap):
+        return "relaxation", bound, False
+    search.turns(_PATIENCE, budget.seconds + _TURNS_SHARE * share)
+    if method == "blocks":
+        search.blocks(programme, _PATIENCE, np.inf)
+    if method in ("turns", "blocks") or not (method == "exact" or small or np.isfinite(budget.seconds_left)):
+        return method if method == "blocks" else "turns", bound, False
+    if _proven(search, bound, budget.limits.gap):
+        return "turns", bound, False
+    if st.norm == "l2" or st.cones:
+        outer, infeasible = outer_approximation(programme, search, budget, budget.limits.gap, seed)
+        return "exact (outer approximation)", max(bound, outer), infeasible
+    start = None if search.z is None or search.senses is None else (search.z, search.senses)
+    answer = programme.solve(budget, start=start, gap=budget.limits.gap, seed=seed)
+    if answer.x is not None:
+        search.polish(*programme.deviations(answer.x))
+    return "exact", max(bound, -np.inf if answer.bound is None else answer.bound), answer.status == "infeasible"
+
+
+def _proven(search: Search, bound: float, gap: float) -> bool:
+    return bound * search.statement.objective_unit >= search.cost * (1 - max(gap, _CLOSED))
+
+
+def _result(
+    problem: Problem,
+    st: Statement,
+    found: _Found,
+    budget: Budget,
+    weight: Floats,
+    keep: npt.NDArray[np.bool_],
+) -> AdjustmentResult:
+    notes = []
+    stopped: Literal["", "time", "work", "user"] = ""
+    if budget.exhausted:
+        stopped = "user" if budget.cancelled else "time" if budget.seconds_left <= 0 else "work"
+        notes.append({"user": "cancelled", "time": "time limit reached", "work": "work limit reached"}[stopped])
+    off = residual(problem)
+    if off > 0:
+        notes.append(f"the table before adds up to within {off:.6g} only; the adjusted one has the same residuals")
+    moves = np.zeros(problem.n_cells, np.int64)
+    lowest = None if not np.isfinite(found.bound) else found.bound * st.objective_unit
+    if found.z is None:
+        status: Literal["infeasible", "unknown"] = "infeasible" if found.infeasible else "unknown"
+        if found.infeasible:
+            notes.insert(0, "no adjusted table meets all levels, bounds and conditions at once")
+        elif not stopped:
+            notes.insert(0, "the solver came to no answer")
+        return AdjustmentResult(
+            problem, None, moves[problem.primaries], None, lowest if not found.infeasible else None, status, None,
+            st.norm, weight, found.method, budget.seconds, budget.work, "; ".join(notes), stopped,
+        )  # fmt: skip
+    moves[st.cells[st.primaries]] = found.senses
+    values = values_of(problem, st, found.z, found.senses)
+    verdict = judge(problem, values, keep | (problem.status == Status.PROTECTED) | (problem.status == Status.ZERO))
+    if not verdict.ok:
+        raise SolverError(
+            f"the solver's adjustment was refused by the check in exact arithmetic ({verdict}); please report this"
+        )
+    if not verdict.exact:
+        notes.append(
+            f"values are no exact decimals: sums differ by up to {verdict.additive:.2g}; give decimals= to round"
+        )
+    cost = distance(values - problem.values, weight, st.norm)
+    if lowest is not None:
+        lowest = min(lowest, cost)
+    proof = _CLOSED if st.norm != "l2" and not st.cones else _CLOSED_SQUARES
+    closed = lowest is not None and cost - lowest <= max(budget.limits.gap, proof) * abs(cost)
+    return AdjustmentResult(
+        problem, values, moves[problem.primaries], cost, lowest, "optimal" if closed else "feasible", verdict,
+        st.norm, weight, found.method, budget.seconds, budget.work, "; ".join(notes), stopped,
+    )  # fmt: skip
+
+
+def _mask(problem: Problem, fixed: npt.ArrayLike) -> npt.NDArray[np.bool_]:
+    cells = np.asarray(fixed)
+    mask = np.zeros(problem.n_cells, bool)
+    if cells.dtype == bool and cells.shape == mask.shape:
+        return cells.copy()
+    cells = cells.astype(np.int64)
+    if len(cells) and (cells.min() < 0 or cells.max() >= problem.n_cells):
+        raise InputError(f"fixed cells are positions from 0 to {problem.n_cells - 1}, or a mask of all cells")
+    mask[cells] = True
+    return mask
+
+
+def _given(
+    problem: Problem, st: Statement, senses: Literal["up", "down", "free"] | Sequence[int] | Ints
+) -> Ints | None:
+    """Senses of the statement's primaries, None when free; what can go one way only goes there."""
+    if isinstance(senses, str):
+        if senses not in ("up", "down", "free"):
+            raise InputError(f"unknown senses '{senses}'{did_you_mean(senses, ['up', 'down', 'free'])}")
+        if senses == "free":
+            return None
+        every = np.full(problem.n_cells, 1 if senses == "up" else -1, np.int64)
+    else:
+        wanted = np.asarray(senses, np.int64)
+        if wanted.shape != problem.primaries.shape or not np.isin(wanted, (-1, 1)).all():
+            raise InputError(f"senses are +1 or -1 for each of the {len(problem.primaries)} primaries")
+        every = np.zeros(problem.n_cells, np.int64)
+        every[problem.primaries] = wanted
+    return np.where(st.forced != 0, st.forced, every[st.cells[st.primaries]])

@@ -1,0 +1,129 @@
+"""A smaller statement of the same adjustment problem: cells that always move together are one, dependent rows go."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from tabprotect.errors import InfeasibleError
+from tabprotect.methods.adjustment.statement import Statement
+from tabprotect.solver.elimination import eliminate
+from tabprotect.solver.qp import Cone
+
+__all__ = ["Reduction", "reduce"]
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+#: more cells than this are not worth the elimination
+_LARGEST = 40_000
+
+
+@dataclass(frozen=True, eq=False)
+class Reduction:
+    """The smaller statement and the way back.
+
+    Attributes
+    ----------
+    statement : Statement
+    back : csr_array, shape (n, reduced n)
+        z = back @ reduced z.
+    leader : ndarray of int, shape (k,)
+        For every old primary its primary in the smaller statement.
+    turned : ndarray of int, shape (k,)
+        -1 where the old primary moves against its leader, else +1.
+    """
+
+    statement: Statement
+    back: sparse.csr_array
+    leader: Ints
+    turned: Ints
+
+    def senses(self, reduced: Ints) -> Ints:
+        """Senses of the old primaries."""
+        return np.asarray(reduced[self.leader] * self.turned)
+
+    def reduced(self, senses: Ints) -> Ints | None:
+        """Senses of the new primaries; None when tied primaries are asked to part."""
+        new = np.zeros(self.statement.k, np.int64)
+        new[self.leader] = senses * self.turned
+        return new if np.array_equal(self.senses(new), senses) else None
+
+
+def reduce(statement: Statement, label: object = str) -> Reduction:
+    """Tie cells that are multiples of each other in every solution, and drop equations that follow from others.
+
+    Raises
+    ------
+    InfeasibleError
+        If the equations alone (or cells tied together) let a primary move to neither side.
+    """
+    st = statement
+    plain = (st.row_lower == 0) & (st.row_upper == 0)
+    equations = sparse.csr_array(st.A[np.flatnonzero(plain)])
+    if st.n > _LARGEST or not st.k:
+        return Reduction(st, sparse.eye_array(st.n, format="csr"), np.arange(st.k), np.ones(st.k, np.int64))
+    elimination = eliminate(equations)
+    zero, tied = elimination.ties(np.random.default_rng(0))
+    if st.step is not None:
+        # whole steps and ratios other than 1 do not go together
+        tied = [tie for tie in tied if abs(tie[2]) == 1]
+    leader, ratio = np.arange(st.n), np.ones(st.n)
+    ratio[zero] = 0.0
+    for j, i, s in tied:
+        leader[j], ratio[j] = i, float(s)
+    kept = np.unique(leader[ratio != 0])
+    place = np.full(st.n, -1, np.int64)
+    place[kept] = np.arange(len(kept))
+    some = np.flatnonzero(ratio != 0)
+    back = sparse.csr_array((ratio[some], (some, place[leader[some]])), shape=(st.n, len(kept)))
+    lower, upper = np.full(len(kept), -np.inf), np.full(len(kept), np.inf)
+    ends = np.sort(np.stack((st.lower[some] / ratio[some], st.upper[some] / ratio[some])), axis=0)
+    np.maximum.at(lower, place[leader[some]], ends[0])
+    np.minimum.at(upper, place[leader[some]], ends[1])
+    size = {"l1": np.abs(ratio), "l2": ratio**2, "linf": np.abs(ratio)}[st.norm] * st.weights
+    weights = np.zeros(len(kept))
+    (np.maximum if st.norm == "linf" else np.add).at(weights, place[leader[some]], size[some])
+
+    stuck = st.primaries[ratio[st.primaries] == 0]
+    if len(stuck):
+        raise _stuck("the equations do not let these cells move at all", st, stuck, label)
+    own = place[leader[st.primaries]]
+    primaries, new = np.unique(own, return_inverse=True)
+    r = ratio[st.primaries]
+    up, down = np.zeros(len(primaries)), np.zeros(len(primaries))
+    np.maximum.at(up, new, np.where(r > 0, st.up, st.down) / np.abs(r))
+    np.maximum.at(down, new, np.where(r > 0, st.down, st.up) / np.abs(r))
+    caught = (np.isinf(up) | (up > upper[primaries])) & (np.isinf(down) | (down > -lower[primaries]))
+    if caught.any():
+        together = st.primaries[caught[new]]
+        raise _stuck(
+            "cells that move together with these let them move to neither side by their level", st, together, label
+        )
+    rows = np.concatenate((np.flatnonzero(plain)[elimination.independent], np.flatnonzero(~plain)))
+    smaller = replace(
+        st,
+        A=sparse.csr_array(st.A[rows] @ back),
+        row_lower=st.row_lower[rows],
+        row_upper=st.row_upper[rows],
+        lower=lower,
+        upper=upper,
+        weights=weights,
+        primaries=primaries,
+        up=up,
+        down=down,
+        cones=tuple(
+            Cone(sparse.csr_array(c.F @ back), c.offset, c.radius, np.asarray(back.T @ c.slope)) for c in st.cones
+        ),
+        cells=st.cells[kept],
+    )
+    return Reduction(smaller, back, np.asarray(new, np.int64), np.where(r > 0, 1, -1))
+
+
+def _stuck(what: str, st: Statement, cells: Ints, label: object) -> InfeasibleError:
+    assert callable(label)
+    names = [label(int(st.cells[i])) for i in cells[:5]]
+    return InfeasibleError(f"{what}: {', '.join(names)}{f' and {len(cells) - 5} more' if len(cells) > 5 else ''}")

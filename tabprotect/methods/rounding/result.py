@@ -1,0 +1,109 @@
+"""What rounding a table returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from tabprotect.attack.witness import Exposure
+from tabprotect.methods.distance import Norm
+from tabprotect.problem import Problem
+
+__all__ = ["Diagnosis", "RoundingResult"]
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Diagnosis:
+    """Why a table cannot be rounded to neighbouring multiples, and what is enough.
+
+    Attributes
+    ----------
+    steps : int or None
+        Fewest further bases with which a rounding exists; None when none was found within the limits.
+    proven : bool
+        Fewer steps are proven not to be enough.
+    cells : ndarray of int
+        A set of cells, as small as the limits allowed, which alone need the further steps.
+    smallest : bool
+        No smaller set of cells is enough (proven).
+    """
+
+    steps: int | None
+    proven: bool
+    cells: Ints
+    smallest: bool
+
+
+@dataclass(frozen=True, eq=False)
+class RoundingResult:
+    """Rounded values, what they cost, how far that can be from the optimum.
+
+    Attributes
+    ----------
+    problem : Problem
+    base : float
+    values : ndarray or None
+        Multiples of the base; None when there are none.
+    steps : int
+        Whole bases by which cells were allowed beyond their neighbouring multiples.
+    cost : float or None
+        sum w|v - a| ('l1'), sum w (v - a)^2 ('l2') or max w|v - a| ('linf').
+    bound : float or None
+        No rounding of that kind costs less.
+    status : {'optimal', 'feasible', 'infeasible', 'unknown'}
+        'feasible' also for methods that do not minimise (random rounding).
+    loss : float
+        Largest |A v - b|, in the unit of the values: 0 for controlled rounding, the price of the plain methods.
+    exposed : tuple of Exposure or None
+        Protection levels that an intruder who knows base and steps breaks; None when levels were not asked for.
+    diagnosis : Diagnosis or None
+        When neighbouring multiples are not enough.
+    norm, weights, method, seconds, work, message, stopped_by :
+        As in the result of an adjustment.
+    """
+
+    problem: Problem = field(repr=False)
+    base: float
+    values: Floats | None = field(repr=False)
+    steps: int
+    cost: float | None
+    bound: float | None
+    status: Literal["optimal", "feasible", "infeasible", "unknown"]
+    loss: float
+    norm: Norm
+    weights: Floats = field(repr=False)
+    exposed: tuple[Exposure, ...] | None = field(default=None, repr=False)
+    diagnosis: Diagnosis | None = None
+    method: str = ""
+    seconds: float = 0.0
+    work: int = 0
+    message: str = ""
+    stopped_by: Literal["", "time", "work", "user"] = ""
+
+    @property
+    def gap(self) -> float | None:
+        """(cost - bound) / cost as a fraction; None without both numbers."""
+        if self.cost is None or self.bound is None:
+            return None
+        return 0.0 if self.cost <= 0 else max(0.0, (self.cost - self.bound) / self.cost)
+
+    @property
+    def additive(self) -> bool:
+        """The rounded table adds up exactly."""
+        return self.values is not None and self.loss == 0
+
+    @property
+    def jump(self) -> float | None:
+        """Largest distance between a rounded and a true value."""
+        return None if self.values is None else float(np.max(np.abs(self.values - self.problem.values), initial=0.0))
+
+    @property
+    def changed(self) -> Ints:
+        """Positions of the cells whose value is another one."""
+        return np.zeros(0, np.int64) if self.values is None else np.flatnonzero(self.values != self.problem.values)

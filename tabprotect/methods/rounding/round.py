@@ -1,0 +1,330 @@
+"""Controlled rounding: multiples of a base that still add up, as near to the true values as possible."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from tabprotect.attack.witness import Exposure
+from tabprotect.errors import InputError, SolverError, did_you_mean
+from tabprotect.methods.distance import Norm, Weights, check_norm, distance_weights
+from tabprotect.methods.rounding.grid import Grid, loss, on_grid
+from tabprotect.methods.rounding.levels import cut, exposures, within_levels
+from tabprotect.methods.rounding.programme import Programme
+from tabprotect.methods.rounding.result import Diagnosis, RoundingResult
+from tabprotect.methods.rounding.search import Search
+from tabprotect.problem import Problem
+from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
+
+__all__ = ["METHODS", "Method", "round"]
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+Method = Literal["auto", "exact", "heuristic"]
+METHODS: tuple[Method, ...] = ("auto", "exact", "heuristic")
+
+#: further bases that are tried at most
+_MOST_STEPS = 8
+
+#: columns above which a search comes before the programme
+_LARGE = 2500
+
+#: randomised tries, and vain pieces in a row that end the search
+_TRIES, _PATIENCE = 3, 20
+
+#: share of the clock for the search, for one number of steps, and for the diagnosis
+_SEARCH_SHARE, _STEP_SHARE, _DIAGNOSIS_SHARE = 0.5, 0.5, 0.2
+
+#: rounds of inequalities for protection levels
+_ROUNDS = 200
+
+_CLOSED = 1e-6
+
+
+def round(
+    problem: Problem,
+    base: float,
+    *,
+    steps: int | Literal["least"] = 0,
+    norm: Norm = "l1",
+    weights: Weights | npt.ArrayLike = "unit",
+    protect: bool = False,
+    method: Method = "auto",
+    limits: Limits | None = None,
+    seed: int = 0,
+    progress: Callable[[Progress], None] | None = None,
+) -> RoundingResult:
+    """Round all cells to multiples of a base so that the rounded table adds up.
+
+    Cox and Ernst (1982), "Controlled rounding", INFOR 20; Salazar-Gonzalez (2005), "A unified mathematical programming
+    framework for different statistical disclosure limitation methods", Operations Research 53. The equations are in
+    `tabprotect.models.rounding`.
+
+    Parameters
+    ----------
+    problem : Problem
+        Statuses play no part but for structural zeros, which stay 0; weights and levels are used where asked for.
+        A table with rounding residuals is rounded to one that adds up exactly.
+    base : float
+        Positive, whole or decimal (0.1 is meant as written).
+    steps : int or 'least'
+        0: every cell goes to one of its two neighbouring multiples, multiples stay (zero-restricted). s: up to s
+        bases further. 'least': as few as a rounding needs. Two dimensions, one of them with a hierarchy, need 0.
+    norm : {'l1', 'l2', 'linf'}
+        Minimise sum w|v - a|, sum w (v - a)^2 or max w|v - a|.
+    weights : {'unit', 'value', 'reciprocal', 'problem'} or array
+        See `tabprotect.methods.distance.distance_weights`.
+    protect : bool
+        Respect the protection levels: an intruder who knows the base, `steps` and the external bounds must think that
+        each primary may lie as far from its value as its levels say (see `tabprotect.methods.rounding.levels`).
+    method : {'auto', 'exact', 'heuristic'}
+        'heuristic' gives no proof but the relaxation's bound; 'exact' ends with a proof if the limits allow; 'auto'
+        searches first where the table is large.
+    limits : Limits, optional
+    seed : int
+    progress : callable, optional
+
+    Returns
+    -------
+    RoundingResult
+        With a `diagnosis` when neighbouring multiples are not enough.
+
+    Raises
+    ------
+    InputError
+        Unknown options, a base that is not positive.
+    InfeasibleError
+        If a constant in an equation is no multiple of the base.
+
+    Examples
+    --------
+    >>> p = Problem.from_arrays([[-1, 1, 1, 1]], [9, 1, 1, 7], primary=[], lpl=0, upl=0)
+    >>> result = round(p, 5)
+    >>> result.values.tolist(), result.cost, result.status
+    ([10.0, 0.0, 0.0, 10.0], 6.0, 'optimal')
+    """
+    check_norm(norm)
+    if method not in METHODS:
+        raise InputError(f"unknown method '{method}'{did_you_mean(method, METHODS)}")
+    if steps != "least" and not isinstance(steps, int):
+        raise InputError(f"steps are a whole number or 'least', not {steps!r}")
+    weight = distance_weights(problem, weights)
+    budget = Budget(limits or Limits(), progress)
+    job = _Job(problem, base, norm, weight, protect, method, budget, seed)
+    with cancel_on_interrupt(budget):
+        found, diagnosis = job.least() if steps == "least" else job.given(steps)
+    return job.result(found, diagnosis)
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """What one number of steps gave."""
+
+    steps: int
+    grid: Grid
+    multiples: Ints | None
+    cost: float | None
+    bound: float | None
+    infeasible: bool
+    exposed: tuple[Exposure, ...] | None
+    method: str
+
+
+@dataclass(frozen=True, eq=False)
+class _Job:
+    """One call of `round`."""
+
+    problem: Problem
+    base: float
+    norm: Norm
+    weight: Floats
+    protect: bool
+    method: Method
+    budget: Budget
+    seed: int
+
+    def given(self, steps: int) -> tuple[_Found, Diagnosis | None]:
+        """Solve for a number of steps; say what would be enough where it is not."""
+        found = self._solve(steps, np.inf)
+        if not found.infeasible or self.budget.exhausted:
+            return found, None
+        return found, self._diagnose(steps)
+
+    def least(self) -> tuple[_Found, Diagnosis | None]:
+        """Go up from 0 steps until there is a rounding."""
+        proven = True
+        found = self._solve(0, _STEP_SHARE)
+        for steps in range(1, _MOST_STEPS + 1):
+            if found.multiples is not None or self.budget.exhausted:
+                break
+            proven &= found.infeasible
+            found = self._solve(steps, np.inf if steps > 1 or found.infeasible else _STEP_SHARE)
+        if found.steps == 0:
+            return found, None
+        steps_needed = found.steps if found.multiples is not None else None
+        cells, smallest = self._who(found.steps, found) if steps_needed is not None else (np.zeros(0, np.int64), False)
+        return found, Diagnosis(steps_needed, proven, cells, smallest)
+
+    def _diagnose(self, steps: int) -> Diagnosis:
+        """Find the fewest further steps that are enough, and who takes them."""
+        proven = True
+        for more in range(steps + 1, _MOST_STEPS + 1):
+            if self.budget.exhausted:
+                break
+            cells, smallest, infeasible = self._excess(more)
+            if cells is not None:
+                return Diagnosis(more, proven, cells, smallest)
+            proven &= infeasible
+        return Diagnosis(None, proven, np.zeros(0, np.int64), False)
+
+    def _excess(self, steps: int) -> tuple[Ints | None, bool, bool]:
+        """Minimise the steps beyond neighbouring multiples; levels are left out of the question."""
+        grid = on_grid(self.problem, self.base, steps)
+        programme = Programme(self.problem, grid, self.weight, "excess")
+        if not programme.possible:
+            return None, True, True
+        seconds = self.budget.seconds_left * _DIAGNOSIS_SHARE if np.isfinite(self.budget.seconds_left) else None
+        answer, multiples = programme.solve(self.budget, seconds=seconds, seed=self.seed)
+        if multiples is None:
+            return None, False, answer.status == "infeasible"
+        every = multiples[programme.own]
+        beyond = (every < grid.below) | (every > grid.below + (grid.part > 0))
+        return np.flatnonzero(beyond), answer.status == "optimal", False
+
+    def _who(self, steps: int, found: _Found) -> tuple[Ints, bool]:
+        cells, smallest, _ = self._excess(steps) if not self.budget.exhausted else (None, False, False)
+        if cells is not None:
+            return cells, smallest
+        assert found.multiples is not None
+        grid = found.grid
+        beyond = (found.multiples < grid.below) | (found.multiples > grid.below + (grid.part > 0))
+        return np.flatnonzero(beyond), False
+
+    def _solve(self, steps: int, share: float) -> _Found:
+        """Find the nearest rounding with so many steps, within a share of the seconds left."""
+        grid = on_grid(self.problem, self.base, steps)
+        if self.protect:
+            grid = within_levels(self.problem, grid, steps)
+        nothing = _Found(steps, grid, None, None, None, True, None, "bounds")
+        if np.any(grid.low > grid.high):
+            return nothing
+        programme = Programme(self.problem, grid, self.weight, self.norm)
+        if not programme.possible:
+            return nothing
+        budget = self._part(share)
+        found = replace(nothing, infeasible=False, method="none")
+        for _ in range(_ROUNDS if self.protect else 1):
+            found = self._minimise(programme, steps, budget)
+            if found.multiples is None or not self.protect or budget.exhausted:
+                break
+            values = grid.values(found.multiples)
+            exposed = exposures(self.problem, values, self.base, steps, budget)
+            found = replace(found, exposed=exposed)
+            cuts = [c for e in exposed if (c := cut(self.problem, values, self.base, steps, e)) is not None]
+            cuts = [(row, least) for row, least in cuts if row @ values < least]
+            if not cuts:
+                break
+            for row, least in cuts:
+                programme.add_cut(row, least)
+        self.budget.spend(budget.work)
+        self.budget.cancelled |= budget.cancelled
+        if found.exposed:
+            # no rounding that meets the levels was found: nothing is released
+            return replace(found, multiples=None, cost=None)
+        return found
+
+    def _part(self, share: float) -> Budget:
+        left, work = self.budget.seconds_left, self.budget.work_left
+        limits = replace(
+            self.budget.limits,
+            seconds=left * min(share, 1.0) if np.isfinite(left) else None,
+            work=int(work) if np.isfinite(work) else None,
+        )
+        return Budget(limits, self.budget.progress)
+
+    def _minimise(self, programme: Programme, steps: int, budget: Budget) -> _Found:
+        search = Search(programme, budget, np.random.default_rng(self.seed))
+        search.relax()
+        name = "relaxation"
+        if not search.infeasible and not self._proven(search, budget):
+            large = len(programme.group) > _LARGE or self.method == "heuristic"
+            if large and self.method != "exact":
+                name = "search"
+                search.neighbours()
+                for _ in range(_TRIES if search.multiples is None else 0):
+                    search.neighbours(noise=True)
+                share = _SEARCH_SHARE if np.isfinite(budget.seconds_left) and self.method == "auto" else np.inf
+                search.pieces(_PATIENCE, budget.seconds + share * budget.seconds_left if share < 1 else np.inf)
+            if self.method != "heuristic" and not self._proven(search, budget) and not budget.exhausted:
+                name = "exact"
+                answer, multiples = programme.solve(
+                    budget, start=search.multiples, gap=budget.limits.gap, seed=self.seed
+                )
+                search.offer(multiples)
+                search.infeasible = answer.status == "infeasible"
+                if answer.bound is not None:
+                    search.bound = max(search.bound, answer.bound + programme.constant)
+        every = None if search.multiples is None else search.multiples[programme.own]
+        return _Found(
+            steps,
+            programme.grid,
+            every,
+            None if every is None else search.cost,
+            search.bound if np.isfinite(search.bound) and not search.infeasible else None,
+            search.infeasible,
+            None,
+            name,
+        )
+
+    def _proven(self, search: Search, budget: Budget) -> bool:
+        return search.multiples is not None and search.bound >= search.cost * (1 - max(budget.limits.gap, _CLOSED))
+
+    def result(self, found: _Found, diagnosis: Diagnosis | None) -> RoundingResult:
+        """Judge what was found and put it into words."""
+        budget, notes = self.budget, []
+        stopped: Literal["", "time", "work", "user"] = ""
+        if budget.exhausted:
+            stopped = "user" if budget.cancelled else "time" if budget.seconds_left <= 0 else "work"
+            notes.append({"user": "cancelled", "time": "time limit reached", "work": "work limit reached"}[stopped])
+        infeasible, off = found.infeasible, 0.0
+        values = None
+        if found.multiples is not None:
+            off = float(np.abs(loss(self.problem, found.multiples, found.grid)).max(initial=0.0))
+            if off > 0:
+                # equations left out because others imply them: they do not, so the constants contradict each other
+                infeasible = True
+                notes.append("the constants of the equations contradict each other: nothing adds up")
+            else:
+                self._check(found.grid, found.multiples)
+                values = found.grid.values(found.multiples)
+        if diagnosis is not None and diagnosis.steps is not None:
+            how = "" if diagnosis.proven else " (fewer were not ruled out)"
+            bases = "1 further base" if diagnosis.steps == 1 else f"{diagnosis.steps} further bases"
+            cells = "1 cell" if len(diagnosis.cells) == 1 else f"{len(diagnosis.cells)} cells"
+            notes.append(f"neighbouring multiples are not enough: {bases}{how}, in {cells}")
+        if found.exposed:
+            notes.append(f"{len(found.exposed)} protection levels cannot be met with this base and so many steps")
+        cost = found.cost if values is not None else None
+        bound = found.bound if cost is None or found.bound is None else min(found.bound, cost)
+        if values is None:
+            status: Literal["optimal", "feasible", "infeasible", "unknown"] = "infeasible" if infeasible else "unknown"
+            bound = None if infeasible else bound
+        else:
+            gap = max(budget.limits.gap, _CLOSED)
+            status = "optimal" if bound is not None and cost is not None and cost - bound <= gap * cost else "feasible"
+        return RoundingResult(
+            self.problem, found.grid.base, values, found.steps, cost, bound, status, off if values is not None else 0.0,
+            self.norm, self.weight, found.exposed, diagnosis, found.method, budget.seconds, budget.work,
+            "; ".join(notes), stopped,
+        )  # fmt: skip
+
+    def _check(self, grid: Grid, multiples: Ints) -> None:
+        wrong = np.flatnonzero((multiples < grid.low) | (multiples > grid.high))
+        if len(wrong):
+            names = ", ".join(self.problem.system.label(int(i)) for i in wrong[:5])
+            raise SolverError(f"the solver's rounding leaves the multiples allowed in: {names}; please report this")

@@ -1,0 +1,128 @@
+"""Inequalities that every protected pattern of minimal cost satisfies, with the reason why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from tabprotect.methods.suppression.presolve import Core
+from tabprotect.solver.rows import Row
+from tabprotect.solver.tolerances import MULTIPLIER
+
+__all__ = ["Bridge", "Capacity", "Cover", "bridges", "capacity"]
+
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Capacity:
+    """Why a capacity cut holds: the target and the multipliers of the equations.
+
+    Attributes
+    ----------
+    target : int
+        Position in the targets of the core.
+    attacker : int
+        The attacker whose known cells have coefficient zero (-1: nobody).
+    up, down : ndarray or None
+        Multipliers of ``core.rows`` for the attack upwards and downwards; one of them is None unless the target is a
+        sliding level.
+    """
+
+    target: int
+    attacker: int
+    up: Floats | None
+    down: Floats | None
+
+
+@dataclass(frozen=True, eq=False)
+class Bridge:
+    """Why a bridge inequality holds: `cell` is in equation `row` of the core, in which nothing is hidden anyway."""
+
+    cell: int
+    row: int
+
+
+@dataclass(frozen=True, eq=False)
+class Cover:
+    """Why a cover cut holds: what hides no more than an unsafe choice is unsafe, so one of the others must be hidden.
+
+    Attributes
+    ----------
+    capacity : Capacity or None
+        The capacity cut that proves the choice unsafe; None where only the judge says so.
+    missing : ndarray of int
+        The cells that the choice shows.
+    """
+
+    capacity: Capacity | None
+    missing: Ints
+
+
+def reduced(core: Core, cell: int, side: int, multipliers: Floats) -> Floats:
+    """Return d = side e_p - A' multipliers, noise set to zero."""
+    d = -(core.A.T @ multipliers)
+    d[cell] += side
+    d[np.abs(d) < MULTIPLIER] = 0.0
+    return np.asarray(d)
+
+
+def potential(core: Core, d: Floats, known: Ints | None = None) -> Floats:
+    """c_i = up_i max(d_i, 0) + down_i max(-d_i, 0): how much cell i can add to the attack; 0 for known cells."""
+    c = np.zeros(core.n)
+    rise, fall = d > 0, d < 0
+    c[rise] = core.up[rise] * d[rise]
+    c[fall] = -core.down[fall] * d[fall]
+    if known is not None:
+        c[known] = 0.0
+    return c
+
+
+def capacity(core: Core, c: Floats, cell: int, level: float, kept: float = 0.0) -> Row | None:
+    """Return the capacity (Benders) cut of an attack, tightened; None when hidden cells alone satisfy it.
+
+    Weak duality: for all multipliers, every z with A z = 0 and -down x <= z <= up x has side z_p <= sum_i c_i x_i,
+    where c is the `potential` of d = side e_p - A' multipliers and d_p = 0 (the box of p itself is left out, because a
+    deviation that overshoots can be scaled down: z = 0 is one). So a protected pattern has sum_i c_i x_i >= level.
+    The same sum over both directions must reach a sliding level; there the box of p stays in the attack and its term
+    `kept` is a constant, since x_p = 1. Cells that are hidden anyway move to the right-hand side, and no coefficient
+    needs to be larger than what is then asked for, as x is binary (Fischetti and Salazar 2000, cuts (11)-(12)).
+
+    Returns
+    -------
+    Row or None
+        Coefficients in (0, 1], right-hand side 1.
+    """
+    c = c.copy()
+    c[cell] = 0.0
+    rest = level - kept - float(c[core.hidden].sum())
+    if not rest > 0:
+        return None
+    c[core.hidden] = 0.0
+    cells = np.flatnonzero(c)
+    return Row(cells, np.minimum(c[cells] / rest, 1.0), 1.0)
+
+
+def bridges(core: Core) -> list[tuple[Row, Bridge]]:
+    """For every equation without a cell that is hidden anyway: x_i <= sum of the other x of the equation.
+
+    A cell that is the only hidden one of an equation follows from the others: z_i = 0 for every intruder, so that
+    hiding it protects nothing. Take a protected pattern of minimal cost; publishing such a cell keeps it protected and
+    makes it cheaper, as the cells that are not hidden anyway have positive weight. So no pattern of minimal cost has
+    one.
+    """
+    found = []
+    A = core.A
+    for r in range(A.shape[0]):
+        cells = A.indices[A.indptr[r] : A.indptr[r + 1]].astype(np.int64)
+        if core.hidden[cells].any():
+            continue
+        for k, i in enumerate(cells.tolist()):
+            values = np.ones(len(cells))
+            values[k] = -1.0
+            found.append((Row(cells, values, 0.0), Bridge(i, r)))
+    return found

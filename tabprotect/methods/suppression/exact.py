@@ -1,0 +1,154 @@
+"""Suppression at least cost, with a bound: reduction, branch and cut on every core, judgement of the whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from tabprotect.attack.witness import Witnesses
+from tabprotect.methods.suppression.greedy import finish
+from tabprotect.methods.suppression.presolve import Reduction, reduce_problem
+from tabprotect.methods.suppression.proofs import bound_proof
+from tabprotect.methods.suppression.result import SuppressionResult
+from tabprotect.methods.suppression.search import Search
+from tabprotect.problem import Problem
+from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
+from tabprotect.solver.pool_milp import pool_solver
+from tabprotect.solver.tolerances import OPTIMAL
+
+__all__ = ["exact"]
+
+Bools = npt.NDArray[np.bool_]
+
+EARLY_SHARE = 0.3
+"""Share of what is left that goes into cheaper choices before the first bound."""
+
+EARLY_STEPS = {"improve": 8, "guided": 25}
+"""Attempts at a cheaper choice before the relaxation, and after it."""
+
+IMPROVE_SHARE = 0.4
+"""Share of the work beside the tree that goes into cheaper choices."""
+
+POOL_SHARE = 0.5
+"""Share of what is left that one pool may take."""
+
+ROOT_SHARE = 0.5
+"""Share of what is left that the linear relaxations may take."""
+
+PROOF_CELLS = 20_000
+"""Up to this many cells the bound of the relaxation is proven in exact arithmetic."""
+
+
+def exact(
+    problem: Problem,
+    *,
+    limits: Limits | None = None,
+    seed: int = 0,
+    progress: Callable[[Progress], None] | None = None,
+    engine: str = "scip",
+) -> SuppressionResult:
+    """Find the cheapest pattern that protects all primaries, or the best one within the limits, and a lower bound.
+
+    Fischetti and Salazar-Gonzalez (2000), with pools of cuts solved by a MIP solver. Any-time: limits, ``limits.stop``
+    and Ctrl-C end the search with the best safe pattern and the best bound so far.
+
+    Parameters
+    ----------
+    problem : Problem
+    limits : Limits, optional
+    seed : int
+        Of the heuristics.
+    progress : callable, optional
+    engine : {'scip', 'highs'}
+        What solves the integer programmes; attacks are always on HiGHS.
+
+    Returns
+    -------
+    SuppressionResult
+        Status 'optimal', 'feasible' (with a gap), 'infeasible' (the cells named; all others are protected), or
+        'unknown' (no safe pattern within the limits).
+
+    Examples
+    --------
+    >>> A = [[-1, 1, 1, 0, 0, 0, 0, 0, 0], [0, 0, 0, -1, 1, 1, 0, 0, 0],
+    ...      [0, 0, 0, 0, 0, 0, -1, 1, 1], [-1, 0, 0, 1, 0, 0, 1, 0, 0],
+    ...      [0, -1, 0, 0, 1, 0, 0, 1, 0], [0, 0, -1, 0, 0, 1, 0, 0, 1]]
+    >>> p = Problem.from_arrays(A, [20, 9, 11, 8, 3, 5, 12, 6, 6], primary=[4], lpl=1, upl=1)
+    >>> result = exact(p)
+    >>> result.status, result.cost, result.bound, result.suppressed.tolist()
+    ('optimal', 17.0, 17.0, [4, 5, 7, 8])
+    """
+    solver = pool_solver(engine)
+    budget = Budget(limits or Limits(), progress)
+    with cancel_on_interrupt(budget):
+        judge = Witnesses(problem)
+        reduction = reduce_problem(problem)
+        rng = np.random.default_rng(seed)
+        searches = [Search(core, solver, int(rng.integers(2**31))) for core in reduction.cores]
+        _search(searches, reduction, budget)
+        pattern = None
+        if all(s.best is not None for s in searches):
+            pattern = reduction.pattern([s.best for s in searches if s.best is not None])
+            for s in searches:
+                assert s.best is not None
+                for deviation in s.judge.deviations(s.best):
+                    judge.offer(s.part.lift(deviation))
+        result = finish(problem, judge, pattern, budget, f"exact ({engine})")
+        pools = {k: (s.relaxation.pool, s.relaxation.x) for k, s in enumerate(searches) if s.relaxation is not None}
+        proof = bound_proof(reduction, pools) if result.safe and problem.n_cells <= PROOF_CELLS else None
+    return _with_bound(replace(result, cuts=proof), reduction.constant + sum(s.bound for s in searches))
+
+
+def _search(searches: list[Search], reduction: Reduction, budget: Budget) -> None:
+    def report(stage: str) -> None:
+        cost = reduction.constant + sum(s.cost for s in searches)
+        bound = reduction.constant + sum(s.bound for s in searches)
+        budget.report(stage, cost if np.isfinite(cost) else None, bound)
+
+    for s in searches:
+        s.start(budget)
+    if any(s.best is None for s in searches):
+        return
+    report("start")
+    for share, stage in ((EARLY_SHARE, "improve"), (ROOT_SHARE, "root"), (EARLY_SHARE, "guided")):
+        open_ = [s for s in searches if not s.done]
+        for k, s in enumerate(open_):
+            with budget.part(share / (len(open_) - k * share)) as part:
+                if stage == "root":
+                    s.relax(part)
+                else:
+                    s.improve(part, EARLY_STEPS[stage])
+        report(stage)
+    in_tree, in_heuristics = 0, 0
+    while not budget.exhausted:
+        open_ = [s for s in searches if not s.done]
+        gap = sum(s.cost - s.bound for s in open_)
+        cost = reduction.constant + sum(s.cost for s in searches)
+        if not open_ or gap <= budget.limits.gap * cost:
+            return
+        worst = max(open_, key=lambda s: s.cost - s.bound)
+        before = budget.work
+        if in_heuristics < IMPROVE_SHARE * (in_tree + in_heuristics):
+            worst.improve(budget, 1)
+            in_heuristics += max(1, budget.work - before)
+        else:
+            with budget.part(POOL_SHARE) as part:
+                worst.step(part)
+            in_tree += max(1, budget.work - before)
+        report("tree")
+
+
+def _with_bound(result: SuppressionResult, bound: float) -> SuppressionResult:
+    """Add the bound; optimal when it meets the cost."""
+    if result.cost is None:
+        return replace(result, bound=bound if result.status == "unknown" else None)
+    optimal = bound >= result.cost - OPTIMAL * abs(result.cost)
+    return replace(
+        result,
+        bound=result.cost if optimal else bound,
+        status="optimal" if optimal else result.status,
+        stopped="" if optimal else result.stopped,
+    )

@@ -1,0 +1,136 @@
+"""Fast safe patterns: the cheapest witness of every question in turn, then everything hidden in vain taken back."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from tabprotect.attack.witness import Witnesses
+from tabprotect.methods.suppression.cleanup import clean
+from tabprotect.methods.suppression.construct import Constructor
+from tabprotect.methods.suppression.incumbents import Improver
+from tabprotect.methods.suppression.parts import Part
+from tabprotect.methods.suppression.presolve import reduce_problem
+from tabprotect.methods.suppression.result import SolveStatus, SuppressionResult, Unprotectable
+from tabprotect.methods.suppression.unprotectable import explain, extremes, out_of_reach
+from tabprotect.problem import Problem
+from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
+
+__all__ = ["finish", "greedy"]
+
+Bools = npt.NDArray[np.bool_]
+
+
+def greedy(
+    problem: Problem,
+    *,
+    limits: Limits | None = None,
+    seed: int = 0,
+    progress: Callable[[Progress], None] | None = None,
+    restarts: int = 10,
+) -> SuppressionResult:
+    """Protect by cheapest witnesses, clean up, and try again from other sides while the limits allow.
+
+    Parameters
+    ----------
+    problem : Problem
+    limits : Limits, optional
+        Any-time: the best safe pattern so far is returned; status 'unknown' when there is none yet.
+    seed : int
+        Of the restarts.
+    progress : callable, optional
+    restarts : int
+        How often each independent part is tried again (guided restarts, ruin and recreate) after its first pattern.
+
+    Returns
+    -------
+    SuppressionResult
+        Without a bound. Status 'infeasible' with the cells named when some cannot be protected; the pattern then
+        protects all others.
+
+    Examples
+    --------
+    >>> A = [[-1, 1, 1, 0, 0, 0, 0, 0, 0], [0, 0, 0, -1, 1, 1, 0, 0, 0],
+    ...      [0, 0, 0, 0, 0, 0, -1, 1, 1], [-1, 0, 0, 1, 0, 0, 1, 0, 0],
+    ...      [0, -1, 0, 0, 1, 0, 0, 1, 0], [0, 0, -1, 0, 0, 1, 0, 0, 1]]
+    >>> p = Problem.from_arrays(A, [20, 9, 11, 8, 3, 5, 12, 6, 6], primary=[4], lpl=1, upl=1)
+    >>> result = greedy(p)
+    >>> result.suppressed.tolist(), result.cost, result.safe
+    ([4, 5, 7, 8], 17.0, True)
+    """
+    budget = Budget(limits or Limits(), progress)
+    with cancel_on_interrupt(budget):
+        reduction = reduce_problem(problem)
+        judge = Witnesses(problem)
+        rng = np.random.default_rng(seed)
+        choices: list[Bools] = []
+        for core in reduction.cores:
+            part = Part(core)
+            inner = Witnesses(part.problem)
+            constructor = Constructor(inner, dismiss=True)
+            x = constructor.build(part.problem.weights, budget)
+            if x is None:
+                return finish(problem, judge, None, budget, "greedy")
+            x = clean(inner, x, budget, ignore=constructor.is_hopeless if constructor.hopeless else None)
+            improver = Improver(part.problem, inner, int(rng.integers(2**31)), constructor=constructor, best=x)
+            for _ in range(restarts):
+                if budget.exhausted:
+                    break
+                improver.step(budget)
+                budget.report("greedy", reduction.constant + improver.cost)
+            x = improver.best if improver.best is not None else x
+            for deviation in inner.deviations(x):
+                judge.offer(part.lift(deviation))
+            choices.append(x)
+        return finish(problem, judge, reduction.pattern(choices), budget, "greedy")
+
+
+def finish(problem: Problem, judge: Witnesses, pattern: Bools | None, budget: Budget, method: str) -> SuppressionResult:
+    """Judge a pattern on the problem itself, repair it where that is possible, and say what was reached.
+
+    The judgement is not subject to the limits: what leaves here as safe has been checked to the end.
+    """
+    hidden = problem.must_hide if pattern is None else pattern | problem.must_hide
+    message = "" if pattern is not None else "no safe pattern was found within the limits"
+    status: SolveStatus = "unknown"
+    unprotectable: tuple[Unprotectable, ...] = ()
+    if pattern is not None:
+        exposed = judge.check(hidden)
+        if exposed:
+            reachable = extremes(problem, [e.key for e in exposed], Budget())
+            lost = out_of_reach(problem, [e.key for e in exposed], reachable)
+            if len(lost) < len(exposed):
+                repaired = Constructor(judge).build(problem.weights, Budget(), start=hidden)
+                hidden = hidden if repaired is None else repaired
+                exposed = judge.check(hidden)
+                lost = [e.key for e in exposed if e.key in set(lost)]
+            if lost:
+                unprotectable = explain(problem, lost, reachable)
+                message = f"{len({u.cell for u in unprotectable})} primary cells cannot be protected by any pattern"
+        status = "infeasible" if unprotectable else "unknown" if exposed else "feasible"
+        if exposed and not unprotectable:
+            message = f"{len(exposed)} protection levels are not reached within floating-point accuracy"
+    safe = status == "feasible"
+    return SuppressionResult(
+        problem,
+        hidden,
+        status,
+        safe,
+        problem.cost(hidden) if safe else None,
+        None,
+        unprotectable,
+        method,
+        budget.seconds,
+        budget.work,
+        message,
+        stopped=_stopped(budget),
+    )
+
+
+def _stopped(budget: Budget) -> str:
+    if not budget.exhausted:
+        return ""
+    return "cancelled" if budget.cancelled else "time" if math.isclose(budget.seconds_left, 0.0) else "work"

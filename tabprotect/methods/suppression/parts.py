@@ -1,0 +1,66 @@
+"""A core of a reduced problem as a problem of its own, and its deviations back in the cells of the whole."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from tabprotect.attack.witness import Deviation
+from tabprotect.methods.suppression.presolve import Core
+from tabprotect.problem import Attacker, Problem, Status
+from tabprotect.table.system import LinearSystem
+
+__all__ = ["Part"]
+
+
+class Part:
+    """One core as a `Problem`, so that everything made for problems works on it.
+
+    Attributes
+    ----------
+    core : Core
+    problem : Problem
+        Stated around zero: values 0, external bounds -down and up. Cells without targets that are hidden in every
+        pattern are forced ones.
+    """
+
+    def __init__(self, core: Core) -> None:
+        self.core = core
+        n, targets = core.n, core.targets
+        status = np.where(core.hidden, np.int8(Status.FORCED), np.int8(Status.SAFE))
+        status[targets.cell] = Status.PRIMARY
+        level = {side: np.zeros(n) for side in (1, -1, 0)}
+        for side, array in level.items():
+            mine = targets.side == side
+            np.maximum.at(array, targets.cell[mine], targets.level[mine])
+        self.problem = Problem(
+            LinearSystem(core.A, np.zeros(core.A.shape[0]), pd.RangeIndex(n)),
+            np.zeros(n),
+            status,
+            level[-1],
+            level[1],
+            level[0],
+            core.weight,
+            -core.down,
+            core.up,
+            tuple(Attacker(str(k), tuple(cells.tolist())) for k, cells in enumerate(core.attackers)),
+        )
+        size = [len(cells) for cells, _ in core.members]
+        ends = np.concatenate(([0], np.cumsum(size)))
+        width = 1 + max((int(cells.max()) for cells, _ in core.members), default=0)
+        self._lift = sparse.csr_array(
+            (
+                np.concatenate([scale for _, scale in core.members]),
+                np.concatenate([cells for cells, _ in core.members]),
+                ends,
+            ),
+            shape=(n, width),
+        )
+
+    def lift(self, deviation: Deviation) -> Deviation:
+        """Return a deviation of this part as one of the whole problem."""
+        block = self._lift[deviation.cells]
+        z = np.repeat(deviation.z, np.diff(block.indptr)) * block.data
+        order = np.argsort(block.indices, kind="stable")
+        return Deviation(block.indices[order].astype(np.int64), z[order])

@@ -1,0 +1,101 @@
+"""What every suppression method returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from tabprotect.problem import Problem
+
+__all__ = ["SolveStatus", "SuppressionResult", "Unprotectable"]
+
+SolveStatus = Literal["optimal", "feasible", "infeasible", "unknown"]
+
+
+@dataclass(frozen=True)
+class Unprotectable:
+    """A primary cell that no pattern can protect, and how far it gets when everything allowed is hidden.
+
+    Attributes
+    ----------
+    cell : int
+    attacker : int
+        Position in ``problem.attackers``; -1 is the intruder who knows only what is published.
+    reachable : tuple of float
+        The intruder's widest interval (lowest, highest value), in the unit of the table.
+    needed : tuple of float
+        The interval that the protection levels ask for.
+    reason : str
+    """
+
+    cell: int
+    attacker: int
+    reachable: tuple[float, float]
+    needed: tuple[float, float]
+    reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class SuppressionResult:
+    """A pattern, what it costs, how far it can be from the optimum, and how it was reached.
+
+    Attributes
+    ----------
+    problem : Problem
+    pattern : ndarray of bool
+        True where a cell is hidden (primaries and forced cells included).
+    status : {'optimal', 'feasible', 'infeasible', 'unknown'}
+        'feasible': a safe pattern, optimality not proven. 'infeasible': some primary cannot be protected.
+        'unknown': no safe pattern was found within the limits.
+    safe : bool
+        Judged by `tabprotect.attack`, not by the method.
+    cost : float or None
+        Sum of the weights of the secondary suppressions; None without a safe pattern.
+    bound : float or None
+        No safe pattern costs less than this.
+    unprotectable : tuple of Unprotectable
+    method : str
+        The method that made the pattern, and why when it was chosen automatically.
+    seconds, work :
+        What was spent.
+    message : str
+        Limits reached, cells given up, anything the user must know.
+    stopped : str
+        What ended the run before its own end ('time', 'work', 'memory', 'cancelled'); empty when nothing did.
+    cuts : object
+        The inequalities behind `bound`, for the certificate (None when the method has no bound).
+    """
+
+    problem: Problem = field(repr=False)
+    pattern: npt.NDArray[np.bool_] = field(repr=False)
+    status: SolveStatus
+    safe: bool
+    cost: float | None
+    bound: float | None
+    unprotectable: tuple[Unprotectable, ...] = ()
+    method: str = ""
+    seconds: float = 0.0
+    work: int = 0
+    message: str = ""
+    stopped: str = ""
+    cuts: object = field(default=None, repr=False)
+
+    @property
+    def gap(self) -> float | None:
+        """(cost - bound) / cost as a fraction; None without both numbers."""
+        if self.cost is None or self.bound is None:
+            return None
+        return 0.0 if self.cost <= 0 else max(0.0, (self.cost - self.bound) / self.cost)
+
+    @property
+    def suppressed(self) -> npt.NDArray[np.int64]:
+        """Positions of all hidden cells."""
+        return np.flatnonzero(self.pattern)
+
+    @property
+    def secondaries(self) -> npt.NDArray[np.int64]:
+        """Positions of the secondary (complementary) suppressions."""
+        return np.flatnonzero(self.pattern & ~self.problem.must_hide)

@@ -1,0 +1,255 @@
+"""Branch and cut on one core: the best safe choice and the best bound, at every moment.
+
+The integer programme over the rows found so far is solved by a MIP solver (its own cuts and heuristics at work), the
+intruder is played at its solutions, what he finds becomes new rows, and again: a multi-tree search. Every optimum of a
+pool is a lower bound, since the rows hold for every protected pattern of minimal cost.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from tabprotect.attack.keys import Key
+from tabprotect.attack.witness import Exposure, Witnesses
+from tabprotect.methods.suppression.cleanup import clean
+from tabprotect.methods.suppression.construct import Constructor
+from tabprotect.methods.suppression.cuts import Cover
+from tabprotect.methods.suppression.incumbents import Improver
+from tabprotect.methods.suppression.parts import Part
+from tabprotect.methods.suppression.presolve import Core
+from tabprotect.methods.suppression.root import VIOLATION, Relaxation
+from tabprotect.methods.suppression.separation import Found
+from tabprotect.solver.limits import Budget
+from tabprotect.solver.pool_milp import PoolSolver
+from tabprotect.solver.rows import Row
+from tabprotect.solver.tolerances import OPTIMAL
+
+__all__ = ["Search"]
+
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+Ints = npt.NDArray[np.int64]
+
+POOL_GAP = 3e-3
+"""Pools are solved to this gap until their best choice turns out safe."""
+
+POOL_SLACK = 0.6
+"""Rows with less slack at the relaxed solution go into the integer programme; violated ones follow."""
+
+CHOICES = 8
+"""Solutions of a pool at which the intruder is played."""
+
+EXPOSURES = 300
+"""Exposures of one choice that are turned into rows, at most."""
+
+
+class Search:
+    """One core of a reduced problem.
+
+    Attributes
+    ----------
+    best : ndarray of bool or None
+        The cheapest choice known that protects every target which can be protected.
+    bound : float
+        No such choice costs less.
+    hopeless : frozenset of Key
+        Questions that no choice answers, in cells of the core.
+    """
+
+    def __init__(self, core: Core, solver: PoolSolver, seed: int) -> None:
+        self.core = core
+        self.part = Part(core)
+        self.judge = Witnesses(self.part.problem)
+        self.constructor = Constructor(self.judge, dismiss=True)
+        self.best: Bools | None = None
+        self.bound = 0.0
+        self.hopeless: frozenset[Key] = frozenset()
+        self.relaxation: Relaxation | None = None
+        self.improver: Improver | None = None
+        self._solver = solver
+        self._seed = seed
+        self._gap = POOL_GAP
+        self._unit = _unit(core.weight[~core.hidden])
+        self._target = {
+            Key(int(a), int(c), int(s)): t
+            for t, (a, c, s) in enumerate(zip(core.targets.attacker, core.targets.cell, core.targets.side, strict=True))
+        }
+
+    @property
+    def cost(self) -> float:
+        """Weight of the best choice (inf without one)."""
+        return math.inf if self.best is None else self.core.cost(self.best)
+
+    @property
+    def done(self) -> bool:
+        """True when the best choice is proven to be optimal."""
+        return self.bound >= self.cost - OPTIMAL * abs(self.cost)
+
+    def start(self, budget: Budget) -> None:
+        """Find a first safe choice, and what cannot be protected."""
+        bare = self._exposed(self.core.hidden, budget)
+        if not bare:
+            self.best = self.core.hidden.copy()
+            return
+        everything = np.ones(self.core.n, dtype=bool)
+        if not self.core.attackers and not self.judge.check(everything, budget):
+            self.best = everything
+        choice = self.constructor.build(self.core.weight, budget)
+        self.hopeless = frozenset(self.constructor.hopeless)
+        if choice is not None:
+            self._offer(choice, budget)
+        if self.best is None:
+            return
+        self._take(clean(self.judge, self.best, budget, ignore=self._ignore))
+        asked = {(e.key.cell, e.key.side) for e in bare}
+        targets = [t for key, t in self._target.items() if (key.cell, key.side) in asked and not self._is_hopeless(key)]
+        self.relaxation = Relaxation(self.core, np.array(targets, dtype=np.int64), budget)
+        if self.best is not None:
+            self.improver = Improver(
+                self.part.problem, self.judge, self._seed, constructor=self.constructor, best=self.best
+            )
+
+    def improve(self, budget: Budget, steps: int) -> None:
+        """Look for cheaper safe choices near the relaxed solution."""
+        if self.improver is None or self.relaxation is None or self.done:
+            return
+        for _ in range(steps):
+            if budget.exhausted or self.done:
+                break
+            guide = self.relaxation.x if self.relaxation.bound > 0 else None
+            self._take(self.improver.step(budget, guide))
+
+    def relax(self, budget: Budget) -> None:
+        """Solve the linear relaxation with cuts."""
+        if self.relaxation is None or self.done:
+            return
+        self.relaxation.use(budget)
+        center = self.core.hidden.astype(np.float64) if self.best is None else self.best.astype(np.float64)
+        self.relaxation.run(center, self.cost)
+        self._lift(self.relaxation.bound)
+
+    def step(self, budget: Budget) -> bool:
+        """Solve one pool and learn from its solutions; False when nothing more can be learnt within the limits."""
+        relaxation = self.relaxation
+        if relaxation is None or self.done or budget.exhausted:
+            return False
+        relaxation.use(budget)
+        if not relaxation.solve():
+            return False
+        choices = self._pool(budget)
+        before = len(relaxation.pool)
+        for k, choice in enumerate(choices):
+            if budget.exhausted:
+                break
+            exposed = self._exposed(choice, budget)
+            if not exposed:
+                self._take(choice)
+                if k == 0:
+                    self._gap = 0.0
+                continue
+            relaxation.add(self._rows(choice, exposed))
+            if k < 2:
+                self._repair(choice, budget)
+        for _ in range(3):
+            rows = relaxation.violated() + relaxation.halves() + relaxation.separate(np.maximum(relaxation.x, 1e-3))
+            if not rows or budget.exhausted:
+                break
+            relaxation.activate(list(dict.fromkeys(rows)))
+            if not relaxation.solve():
+                break
+            relaxation.purge()
+        self._lift(relaxation.bound)
+        return len(relaxation.pool) > before or not self.done
+
+    def _pool(self, budget: Budget) -> tuple[Bools, ...]:
+        """Solve the integer programme over the rows of the pool; return its choices, cheapest first."""
+        relaxation = self.relaxation
+        assert relaxation is not None
+        chosen = np.flatnonzero(relaxation.pool.slack(relaxation.x) < POOL_SLACK)
+        while True:
+            answer = self._solver(
+                self.core.weight,
+                self.core.hidden,
+                relaxation.pool.matrix[chosen],
+                relaxation.pool.rhs[chosen],
+                cutoff=self.cost - self._unit / 2 if self._unit else self.cost,
+                gap=self._gap,
+                most=CHOICES,
+                budget=budget,
+            )
+            self._lift(min(answer.bound, self.cost))
+            if not answer.choices or budget.exhausted or self.done:
+                return answer.choices
+            slack = relaxation.pool.slack(answer.choices[0].astype(np.float64))
+            missing = np.setdiff1d(np.flatnonzero(slack < -VIOLATION), chosen)
+            if not len(missing):
+                return answer.choices
+            chosen = np.concatenate([chosen, missing])
+
+    def _rows(self, choice: Bools, exposed: tuple[Exposure, ...]) -> list[Found]:
+        """Rows that an unsafe choice violates: several for every exposure, and never none."""
+        relaxation = self.relaxation
+        assert relaxation is not None
+        x = choice.astype(np.float64)
+        points = (np.maximum(x, 1e-3), np.maximum(x, np.maximum(0.3 * relaxation.x, 1e-6)))
+        found = []
+        for exposure in exposed[:EXPOSURES]:
+            t = self._target[exposure.key]
+            mine = [f for f in (relaxation.separation.cut(t, p, 1.0, 1) for p in points) if f is not None]
+            mine = [f for f in mine if f.row.slack(x) < -VIOLATION]
+            if not mine:
+                exact = relaxation.separation.cut(t, x)
+                mine = [exact] if exact is not None and exact.row.slack(x) < -VIOLATION else []
+            found += mine
+        if not found:
+            # whoever hides no more than an unsafe choice is unsafe, too
+            cells = np.flatnonzero(~choice)
+            found = [Found(Row(cells, np.ones(len(cells)), 1.0), Cover(None, cells), -1.0)]
+        return found
+
+    def _repair(self, choice: Bools, budget: Budget) -> None:
+        """Complete an unsafe choice to a safe one, cheaply."""
+        price = np.where(choice, 0.0, self.core.weight)
+        repaired = self.constructor.build(price, budget, start=choice)
+        if repaired is not None and self.core.cost(repaired) < 1.2 * self.cost:
+            self._offer(clean(self.judge, repaired, budget, ignore=self._ignore), budget)
+
+    def _offer(self, choice: Bools, budget: Budget) -> None:
+        """Keep a choice that is cheaper than the best, if the intruder finds nothing in it."""
+        if self.core.cost(choice) < self.cost and not self._exposed(choice, budget):
+            self._take(choice)
+
+    def _take(self, choice: Bools | None) -> None:
+        if choice is not None and self.core.cost(choice) < self.cost:
+            self.best = choice.copy()
+            if self.improver is not None:
+                self.improver.learn(choice)
+
+    def _lift(self, bound: float) -> None:
+        """Raise the bound; where all weights are multiples of a unit, so is every cost."""
+        if self._unit and math.isfinite(bound):
+            bound = math.ceil(bound / self._unit - 1e-6 - OPTIMAL * abs(bound) / self._unit) * self._unit
+        self.bound = max(self.bound, min(bound, self.cost))
+
+    def _exposed(self, choice: Bools, budget: Budget) -> tuple[Exposure, ...]:
+        """What a choice leaves exposed, apart from what nothing protects."""
+        return tuple(e for e in self.judge.check(choice, budget) if not self._is_hopeless(e.key))
+
+    @property
+    def _ignore(self) -> Callable[[Key], bool] | None:
+        return self._is_hopeless if self.hopeless else None
+
+    def _is_hopeless(self, key: Key) -> bool:
+        return key in self.hopeless or Key(-1, key.cell, key.side) in self.hopeless
+
+
+def _unit(weights: Floats) -> float:
+    """The greatest common divisor of whole weights; 0 when there are others (or they are too large to be exact)."""
+    positive = weights[weights > 0]
+    if not len(positive) or np.any(positive != np.rint(positive)) or positive.sum() > 2.0**50:
+        return 0.0
+    return float(np.gcd.reduce(positive.astype(np.int64)))

@@ -1,0 +1,91 @@
+"""The door to the suppression methods."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Executor
+from typing import Any
+
+from tabprotect.errors import InputError, did_you_mean
+from tabprotect.methods.suppression.result import SuppressionResult
+from tabprotect.problem import Problem
+from tabprotect.solver.limits import Limits, Progress
+
+__all__ = ["methods", "suppress"]
+
+ENGINES = ("scip", "highs", "pyomo")
+
+EXACT_CELLS = 30_000
+"""Up to this many cells `auto` asks the exact engine."""
+
+
+def methods() -> tuple[str, ...]:
+    """Return the names that `suppress` takes as `method`."""
+    return ("auto", "exact", "greedy")
+
+
+def suppress(
+    problem: Problem,
+    *,
+    method: str = "auto",
+    limits: Limits | None = None,
+    seed: int = 0,
+    progress: Callable[[Progress], None] | None = None,
+    executor: Executor | None = None,
+    engine: str = "scip",
+    solver: str | None = None,
+) -> SuppressionResult:
+    """Choose the cells to suppress besides the primary ones.
+
+    Parameters
+    ----------
+    problem : Problem
+    method : {'auto', 'exact', 'greedy'}
+        'exact' gives the cheapest pattern, or the best within the limits, with a lower bound; 'greedy' a good one
+        quickly, without a bound; 'auto' chooses by size.
+    limits : Limits, optional
+        In seconds, work units, or as a gap. Without any, the search goes on until the optimum is proven.
+    seed : int
+        The same seed, problem and limits (in work) give the same answer.
+    progress : callable, optional
+        Is handed a `tabprotect.solver.limits.Progress` now and then.
+    executor : concurrent.futures.Executor, optional
+        Judges independent parts side by side, with the same answer.
+    engine : {'scip', 'highs', 'pyomo'}
+        What solves the integer programmes. 'pyomo' states the whole compact programme and hands it to any solver that
+        Pyomo knows (small tables).
+    solver : str, optional
+        The solver behind engine='pyomo'.
+
+    Returns
+    -------
+    SuppressionResult
+
+    Raises
+    ------
+    InputError
+        If there is no such method or engine.
+    SolverError
+        If the solver is not installed or fails.
+    """
+    limits = limits or Limits()
+    if method not in methods():
+        raise InputError(f"no method '{method}'{did_you_mean(method, methods())}")
+    if engine not in ENGINES:
+        raise InputError(f"no engine '{engine}'{did_you_mean(engine, ENGINES)}")
+    if solver is not None and engine != "pyomo":
+        raise InputError("solver= goes with engine='pyomo'")
+    if method == "auto":
+        method = "exact" if problem.n_cells <= EXACT_CELLS else "greedy"
+    shared: dict[str, Any] = {"limits": limits, "seed": seed, "progress": progress}
+    if method == "greedy":
+        from tabprotect.methods.suppression.greedy import greedy
+
+        return greedy(problem, **shared)
+    if engine == "pyomo":
+        from tabprotect.methods.suppression.compact import compact
+
+        return compact(problem, limits=limits, solver=solver, progress=progress)
+    from tabprotect.methods.suppression.exact import exact
+
+    return exact(problem, engine=engine, **shared)

@@ -1,0 +1,238 @@
+"""A protection problem as every method sees it: arrays over the cells of one linear system."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from scipy import sparse
+
+from tabprotect.errors import collect
+from tabprotect.table.system import LinearSystem
+
+__all__ = ["Attacker", "Problem", "Status"]
+
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+
+
+class Status(IntEnum):
+    """What a cell is before protection (tau-ARGUS letters in brackets)."""
+
+    SAFE = 0  #: may be published or suppressed (s)
+    PRIMARY = 1  #: sensitive: must be suppressed and protected (u)
+    FORCED = 2  #: suppressed already, needs no protection of its own and is not charged (m)
+    PROTECTED = 3  #: must be published
+    ZERO = 4  #: structural zero or fixed cell: known to everybody, always published (z)
+
+
+@dataclass(frozen=True)
+class Attacker:
+    """An intruder who knows some cells exactly, such as the only contributor of each of them.
+
+    Such an attacker is tried on every primary cell that is not among the known ones.
+    """
+
+    name: str
+    known: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Which cells are sensitive, how far they must be able to move, and what hiding a cell costs.
+
+    All arrays have one entry a cell, in the order of ``system.cells``. Everything is stated in
+    deviations z = y - values, so tables that carry rounding residuals work unchanged (A z = 0).
+
+    Parameters
+    ----------
+    system : LinearSystem
+    values : ndarray of float
+        Nominal cell values, in the unit of the table.
+    status : ndarray of int8
+        A `Status` for every cell.
+    lpl, upl, spl : ndarray of float
+        Lower, upper and sliding protection levels (>= 0, unit of the values): the intruder's interval must reach
+        ``values - lpl``, ``values + upl`` and be at least ``spl`` wide. Looked at for primaries only.
+    weights : ndarray of float
+        Cost of suppressing a cell (>= 0). Never scaled or rounded.
+    lower, upper : ndarray of float
+        External bounds that every intruder knows (lower <= values <= upper).
+    attackers : tuple of Attacker
+        Intruders with known cells, besides the one who knows only what is published.
+    integer : bool
+        True when intruders know that all values are integers (frequency tables).
+    notes : tuple of str
+        What was adjusted when the problem was stated, for reports.
+
+    Raises
+    ------
+    InputError
+        Names every array of wrong length and every cell whose numbers cannot be.
+    """
+
+    system: LinearSystem
+    values: Floats
+    status: npt.NDArray[np.int8]
+    lpl: Floats
+    upl: Floats
+    spl: Floats
+    weights: Floats
+    lower: Floats
+    upper: Floats
+    attackers: tuple[Attacker, ...] = ()
+    integer: bool = False
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        n = self.system.n_cells
+        with collect() as problems:
+            for name in ("values", "lpl", "upl", "spl", "weights", "lower", "upper"):
+                array = np.asarray(getattr(self, name), dtype=np.float64)
+                object.__setattr__(self, name, array)
+                if array.shape != (n,):
+                    problems.add(f"{name} has shape {array.shape}; {n} cells need ({n},)")
+            status = np.asarray(self.status, dtype=np.int8)
+            object.__setattr__(self, "status", status)
+            if status.shape != (n,):
+                problems.add(f"status has shape {status.shape}; {n} cells need ({n},)")
+        with collect() as problems:
+
+            def refuse(bad: Bools, what: str) -> None:
+                where = np.flatnonzero(bad)
+                if len(where):
+                    names = ", ".join(self.system.label(int(i)) for i in where[:5])
+                    more = f" and {len(where) - 5} more" if len(where) > 5 else ""
+                    problems.add(f"{what}: {names}{more}")
+
+            refuse(~np.isfinite(self.values), "values must be numbers; missing or infinite in")
+            refuse(~np.isin(status, [int(s) for s in Status]), "unknown status in")
+            for name in ("lpl", "upl", "spl", "weights"):
+                array = getattr(self, name)
+                refuse(~(np.isfinite(array) & (array >= 0)), f"{name} must be >= 0; it is not in")
+            refuse(~(self.lower <= self.values), "lower external bound above the value in")
+            refuse(~(self.upper >= self.values), "upper external bound below the value in")
+            for attacker in self.attackers:
+                if any(not 0 <= cell < n for cell in attacker.known):
+                    problems.add(f"attacker '{attacker.name}' knows cells outside 0..{n - 1}")
+
+    @classmethod
+    def from_arrays(
+        cls,
+        A: Any,
+        values: Sequence[float] | Floats,
+        primary: Sequence[int] | npt.NDArray[np.int64],
+        *,
+        lpl: float | Sequence[float] | Floats,
+        upl: float | Sequence[float] | Floats,
+        spl: float | Sequence[float] | Floats = 0.0,
+        b: Floats | None = None,
+        weights: Sequence[float] | Floats | None = None,
+        lower: float | Sequence[float] | Floats = 0.0,
+        upper: float | Sequence[float] | Floats = np.inf,
+        protected: Sequence[int] = (),
+        forced: Sequence[int] = (),
+        zero: Sequence[int] = (),
+        attackers: Sequence[Attacker] = (),
+        integer: bool = False,
+        cells: Sequence[Any] | pd.Index | None = None,
+    ) -> Problem:
+        """Build a problem from arrays alone.
+
+        Parameters
+        ----------
+        A : array or sparse array, shape (equations, cells)
+        values : sequence of float
+        primary, protected, forced, zero : sequence of int
+            Positions of the cells with that `Status`; all others are safe.
+        lpl, upl, spl : float or sequence of float
+            Protection levels for all cells, or one number each (the unit of the values).
+        b : ndarray, optional
+            Right-hand sides (zeros).
+        weights : sequence of float, optional
+            Cost of suppression (by default max(|value|, 1)).
+        lower, upper : float or sequence
+            External bounds; y >= 0 by default, and no upper bound (infinite).
+
+        Examples
+        --------
+        A 2 x 2 table with margins, whose first inner cell is sensitive:
+
+        >>> A = [[-1, 1, 1, 0, 0, 0, 0, 0, 0], [0, 0, 0, -1, 1, 1, 0, 0, 0],
+        ...      [0, 0, 0, 0, 0, 0, -1, 1, 1], [-1, 0, 0, 1, 0, 0, 1, 0, 0],
+        ...      [0, -1, 0, 0, 1, 0, 0, 1, 0], [0, 0, -1, 0, 0, 1, 0, 0, 1]]
+        >>> p = Problem.from_arrays(A, [20, 9, 11, 8, 3, 5, 12, 6, 6], primary=[4], lpl=1, upl=1)
+        >>> p.primaries.tolist()
+        [4]
+        """
+        A = sparse.csr_array(A)
+        n = A.shape[1]
+        array = np.asarray(values, dtype=np.float64)
+        status = np.zeros(n, dtype=np.int8)
+        for where, what in (
+            (primary, Status.PRIMARY),
+            (forced, Status.FORCED),
+            (protected, Status.PROTECTED),
+            (zero, Status.ZERO),
+        ):
+            status[np.asarray(where, dtype=np.int64)] = what
+
+        def full(x: float | Sequence[float] | Floats) -> Floats:
+            return np.broadcast_to(np.asarray(x, dtype=np.float64), (n,)).copy()
+
+        system = LinearSystem(
+            A, np.zeros(A.shape[0]) if b is None else b, pd.RangeIndex(n) if cells is None else pd.Index(cells)
+        )
+        return cls(
+            system,
+            array,
+            status,
+            full(lpl),
+            full(upl),
+            full(spl),
+            np.maximum(np.abs(array), 1.0) if weights is None else np.asarray(weights, np.float64),
+            full(lower),
+            full(upper),
+            tuple(attackers),
+            integer,
+        )
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells."""
+        return self.system.n_cells
+
+    @property
+    def primaries(self) -> npt.NDArray[np.int64]:
+        """Positions of the primary cells."""
+        return np.flatnonzero(self.status == Status.PRIMARY)
+
+    @property
+    def down(self) -> Floats:
+        """LB = values - lower: how far every intruder thinks a cell may go down (may be inf)."""
+        return self.values - self.lower
+
+    @property
+    def up(self) -> Floats:
+        """UB = upper - values: how far every intruder thinks a cell may go up (may be inf)."""
+        return self.upper - self.values
+
+    @property
+    def must_hide(self) -> Bools:
+        """Cells hidden in every pattern: primary or forced."""
+        return np.isin(self.status, (Status.PRIMARY, Status.FORCED))
+
+    @property
+    def may_hide(self) -> Bools:
+        """Cells that a pattern may suppress: all but protected ones and structural zeros."""
+        return ~np.isin(self.status, (Status.PROTECTED, Status.ZERO))
+
+    def cost(self, pattern: Bools) -> float:
+        """Return the sum of weights of the secondary suppressions in a pattern."""
+        secondary = np.asarray(pattern, dtype=bool) & ~self.must_hide
+        return float(np.sum(self.weights[secondary]))

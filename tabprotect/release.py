@@ -1,0 +1,283 @@
+"""What may leave the building, with its proof, and what has to stay inside."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from rich.table import Table as Grid
+
+from tabprotect.attack.audit import Audit, audit
+from tabprotect.attack.certificate import Certificate, certify
+from tabprotect.attack.proof import BoundProof
+from tabprotect.attack.verify import Verification
+from tabprotect.errors import InfeasibleError
+from tabprotect.formats.folder import Content, check_replaceable, digests, write_release
+from tabprotect.methods.suppression.result import SuppressionResult
+from tabprotect.problem import Problem, Status
+from tabprotect.report.internal import internal_files
+from tabprotect.report.public import PUBLISHED, SUPPRESSED, PublicTable, free_name, public_files, public_table
+from tabprotect.sensitivity.assess import Assessment
+from tabprotect.sensitivity.unions import UnionExposure
+from tabprotect.table.table import Table
+
+__all__ = ["Release", "Summary"]
+
+SECONDARY = "secondary"
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Names and values that print well, as plain text and on a terminal. Confidential."""
+
+    lines: tuple[tuple[str, str], ...]
+
+    def __str__(self) -> str:
+        width = max(len(name) for name, _ in self.lines)
+        return "\n".join(f"{name:<{width}}  {value}" for name, value in self.lines)
+
+    __repr__ = __str__
+
+    def __rich__(self) -> Grid:
+        """Return what rich prints."""
+        grid = Grid.grid(padding=(0, 2))
+        grid.add_column(style="dim")
+        grid.add_column(overflow="fold")
+        for name, value in self.lines:
+            grid.add_row(name, value)
+        return grid
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """A protected table: the rows with their status, the judgement, the proof, and the way out.
+
+    Attributes
+    ----------
+    table : Table
+    problem : Problem
+        Its first cells are those of the table; further ones are sums of cells that have to be protected, too.
+    result : SuppressionResult
+        The pattern, its cost and bound.
+    judgement : Audit
+        Whether every protection level is reached, by exact witnesses.
+    assessment : Assessment
+        Why cells are sensitive.
+    unions : tuple of UnionExposure
+        Sums of hidden cells that everybody can compute and that violate a rule.
+    settings : mapping
+        What was asked for, including the seed; goes into the internal report.
+    title : str
+        Heading of the pages; public.
+    separate_statuses : bool
+        Tell the public which hidden cells are primary.
+    decimals : int, optional
+        Round published values to this; by default to the decimals that they have.
+    allow_unsafe : bool
+        Whoever sets this takes the responsibility for releasing what is not safe.
+    """
+
+    table: Table = field(repr=False)
+    problem: Problem = field(repr=False)
+    result: SuppressionResult = field(repr=False)
+    judgement: Audit = field(repr=False)
+    assessment: Assessment = field(repr=False)
+    unions: tuple[UnionExposure, ...] = field(default=(), repr=False)
+    settings: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    title: str = "Protected table"
+    separate_statuses: bool = False
+    decimals: int | None = None
+    allow_unsafe: bool = False
+
+    def __repr__(self) -> str:
+        verdict = "safe" if self.safe else "NOT SAFE"
+        return f"Release({self.title!r}: {self.table.n_cells:,} cells, {int(self.pattern.sum()):,} hidden, {verdict})"
+
+    @property
+    def safe(self) -> bool:
+        """True when every protection level is reached, and no sum of hidden cells gives away what a rule protects."""
+        return self.judgement.safe and not self.unions
+
+    @property
+    def pattern(self) -> npt.NDArray[np.bool_]:
+        """True for every hidden cell of the table."""
+        return self.result.pattern[: self.table.n_cells]
+
+    @cached_property
+    def words(self) -> npt.NDArray[np.object_]:
+        """What every cell is: safe, primary, secondary, forced, protected or zero."""
+        names = np.array([status.name.lower() for status in Status], dtype=object)
+        status = self.problem.status[: self.table.n_cells]
+        words = names[status]
+        words[self.pattern & (status != Status.PRIMARY) & (status != Status.FORCED)] = SECONDARY
+        return words
+
+    @cached_property
+    def frame(self) -> Any:
+        """The rows as they came in, plus ``status`` and ``published``; confidential, in the library they came in."""
+        cells = self.table.row_cell
+        frame = self.table.rows.reset_index(drop=True)
+        frame[free_name("status", frame.columns)] = self.words[cells]
+        shown = self.table.values[cells].astype(np.float64)
+        shown[self.pattern[cells]] = np.nan
+        frame[free_name("published", frame.columns)] = pd.array(shown, dtype="Float64")
+        return _native(frame, self.table.backend)
+
+    @cached_property
+    def public(self) -> PublicTable:
+        """Everything that the public gets.
+
+        Raises
+        ------
+        InfeasibleError
+            If the pattern is not safe and nobody took the responsibility.
+        """
+        self._check()
+        words = np.where(self.pattern, SUPPRESSED, PUBLISHED).astype(object)
+        if self.separate_statuses:
+            primary = self.words == "primary"
+            words[self.pattern] = SECONDARY
+            words[primary] = "primary"
+        return public_table(self.table, words, self.pattern, title=self.title, decimals=self.decimals)
+
+    @property
+    def published(self) -> Any:
+        """Codes, published value (missing where hidden) and status, in the library that the data came in."""
+        return _native(self.public.frame, self.table.backend)
+
+    @cached_property
+    def certificate(self) -> Certificate:
+        """The proof, checked without a solver; confidential."""
+        proof = self.result.cuts if isinstance(self.result.cuts, BoundProof) else None
+        return certify(
+            self.problem,
+            self.result.pattern,
+            bound=self.result.bound,
+            proof=proof,
+            witnesses=self.judgement.evidence,
+        )
+
+    def audit(self) -> Audit:
+        """Return the intruder's interval for every hidden cell; confidential."""
+        return self._audit
+
+    @cached_property
+    def _audit(self) -> Audit:
+        known = self.judgement.public
+        if not np.isnan(known.low).any():
+            return self.judgement
+        return audit(self.problem, self.result.pattern)
+
+    def verify(self) -> Verification:
+        """Check the proof without a solver."""
+        return self.certificate.verify()
+
+    def summary(self) -> Summary:
+        """Return what was done and how good it is; confidential."""
+        result, problem = self.result, self.problem
+        hidden = self.pattern
+        primaries = int(np.sum(problem.status[: self.table.n_cells] == Status.PRIMARY))
+        secondary = int(np.sum(self.words == SECONDARY))
+        verdict = "safe, proven by exact witnesses" if self.safe else "NOT SAFE"
+        if self.judgement.lp_safe_only:
+            verdict = "LP-safe only: intruders who know that values are whole numbers may conclude more"
+        lines = [
+            ("cells", f"{self.table.n_cells:,}"),
+            ("hidden", f"{int(hidden.sum()):,}: {primaries:,} primary, {secondary:,} secondary"),
+            ("verdict", verdict),
+        ]
+        lines += [(f"rule {rule}", f"{int(mask.sum()):,} primary") for rule, mask in self.assessment.reasons.items()]
+        if result.cost is not None:
+            lines.append(("cost", _number(result.cost)))
+        if result.bound is not None:
+            gap = "" if result.gap is None else f", gap {100 * result.gap:.2f} %"
+            lines.append(("bound", _number(result.bound) + gap))
+        lines.append(("method", f"{result.method}, {result.status}" if result.method else result.status))
+        sums = problem.n_cells - self.table.n_cells
+        if sums:
+            lines.append(("sums", f"{sums:,} sums of hidden cells were protected, too"))
+        lines += [("not safe", exposure.reason) for exposure in self.unions[:10]]
+        lines += [("unprotectable", f"{problem.system.label(u.cell)}: {u.reason}") for u in result.unprotectable[:10]]
+        lines += [("note", note) for note in (*problem.notes, result.message) if note]
+        if self.table.residual:
+            lines.append(("note", f"the table carries rounding residuals up to {self.table.residual:g}"))
+        return Summary(tuple(lines))
+
+    def write(self, folder: str | Path, formats: Sequence[str] = ("csv",)) -> Path:
+        """Write ``publish/`` and ``internal/``, whole or not at all; an earlier release in the folder is replaced.
+
+        Parameters
+        ----------
+        folder : path
+        formats : sequence of {'csv', 'parquet', 'xlsx'}
+
+        Returns
+        -------
+        Path
+            The folder.
+
+        Raises
+        ------
+        InfeasibleError
+            If the pattern is not safe and nobody took the responsibility.
+        InputError
+            If a format is unknown, or the folder cannot be written or holds anything but an earlier release.
+        """
+        check_replaceable(folder)
+        publish = public_files(self.public, tuple(dict.fromkeys(formats)))
+        names = digests(publish)
+        certificate = self.certificate.publishing(names)
+        internal: dict[str, Content] = {**internal_files(self, names, formats), "certificate.json": certificate.write}
+        facts = {
+            "notice": "CONFIDENTIAL. Nothing in this folder may be published.",
+            "title": self.title,
+            "safe": self.safe,
+            "status": self.result.status,
+            "cost": self.result.cost,
+            "bound": self.result.bound,
+            "settings": dict(self.settings),
+        }
+        write_release(folder, publish, internal, facts)
+        return Path(folder)
+
+    def _check(self) -> None:
+        if self.safe or self.allow_unsafe:
+            return
+        why = [exposure.reason for exposure in self.unions[:5]]
+        label = self.problem.system.label
+        why += [f"{label(u.cell)}: {u.reason}" for u in self.result.unprotectable[:5]]
+        exposed = self.judgement.exposed
+        if len(exposed):
+            names = ", ".join(label(int(i)) for i in exposed[:5])
+            why.append(f"{len(exposed)} cells are exposed: {names}{', ...' if len(exposed) > 5 else ''}")
+        if self.judgement.lp_safe_only:
+            why.append("no integral witness was found for some cells")
+        raise InfeasibleError(
+            "the pattern is not safe, so nothing is published: "
+            + "; ".join(why or ["no safe pattern was found within the limits"])
+            + ". Give the method more time, allow more cells to be hidden, or set allow_unsafe=True"
+        )
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.10g}"
+
+
+def _native(frame: pd.DataFrame, backend: str) -> Any:
+    """Return a frame in the library that the data came in (files: pandas)."""
+    if backend == "polars":
+        return nw.from_native(frame, eager_only=True).to_polars()
+    if backend == "pyarrow":
+        return nw.from_native(frame, eager_only=True).to_arrow()
+    if backend == "duckdb":
+        import duckdb
+
+        return duckdb.from_arrow(nw.from_native(frame, eager_only=True).to_arrow())
+    return frame

@@ -1,0 +1,1 @@
+"""Self-contained HTML pages: what everybody may see, and what only the office may."""

@@ -1,0 +1,77 @@
+"""Respondents who know cells because nobody else contributes to them."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from tabprotect.problem import Attacker
+from tabprotect.sensitivity.concentration import counts
+from tabprotect.table.table import Table
+
+__all__ = ["singletons"]
+
+
+def singletons(table: Table, may_hide: npt.NDArray[np.bool_]) -> tuple[Attacker, ...]:
+    """Return one attacker for every respondent (holding) who is the only contributor of a cell that may be hidden.
+
+    Such a respondent knows all these cells exactly. Who it is comes from the contributions; in a finished table from a
+    column ``holder``, and without either every cell of count 1 has an attacker of its own (what one knows of cells that
+    must be equal to it, he finds through the equations). A record of sampling weight w is w contributors, so that it is
+    a singleton for w = 1 only. Tables without counts have no attackers; no count means no claim.
+
+    Parameters
+    ----------
+    table : Table
+    may_hide : ndarray of bool, shape (cells,)
+        Cells that a pattern may suppress; what an attacker knows of others is published anyway.
+
+    Returns
+    -------
+    tuple of Attacker
+        In the order of their first cell; names are internal.
+
+    Examples
+    --------
+    >>> from tabprotect.table.system import LinearSystem
+    >>> system = LinearSystem.from_equations([("t", ["a", "b", "c"])])
+    >>> table = Table(system, np.array([9.0, 4, 2, 3]), counts=np.array([4.0, 1, 1, 2]))
+    >>> [(x.name, x.known) for x in singletons(table, np.ones(4, bool))]
+    [('only contributor of a', (1,)), ('only contributor of b', (2,))]
+    """
+    if table.counts is None and table.weighted_counts is None and table.kind != "frequency":
+        return ()
+    cells = np.flatnonzero((np.abs(counts(table) - 1) <= 1e-9) & may_hide)
+    if not len(cells):
+        return ()
+    who, names = _holders(table, cells)
+    known = who >= 0
+    # those without a name get numbers of their own after all names
+    who = np.where(known, who, len(names) + np.arange(len(cells)))
+    order = np.argsort(who, kind="stable")
+    starts = np.flatnonzero(np.r_[True, np.diff(who[order]) != 0])
+    groups = sorted((group.tolist() for group in np.split(cells[order], starts[1:])), key=lambda group: group[0])
+    holder = dict(zip(cells.tolist(), who.tolist(), strict=True))
+    return tuple(
+        Attacker(
+            str(names[holder[group[0]]])
+            if holder[group[0]] < len(names)
+            else f"only contributor of {table.system.label(group[0])}",
+            tuple(group),
+        )
+        for group in groups
+    )
+
+
+def _holders(table: Table, cells: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.object_]]:
+    """Return the number of the holder of every cell (-1 for unknown), and the names."""
+    c = table.contributions
+    if "holder" in table.columns:
+        codes, names = pd.factorize(pd.Series(np.asarray(table.columns["holder"], dtype=object)[cells]))
+        return codes.astype(np.int64), np.asarray(names, dtype=object)
+    if c is not None and c.holders.shape[1]:
+        return np.asarray(c.holders[cells, 0]), c.names
+    if c is not None:
+        return np.asarray(c.unwaived_holder[cells]), c.names
+    return np.full(len(cells), -1, np.int64), np.zeros(0, dtype=object)

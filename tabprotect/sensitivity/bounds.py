@@ -1,0 +1,113 @@
+"""What every intruder knows of a cell before publication."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from tabprotect.errors import InputError, Problems, did_you_mean
+from tabprotect.table.table import Table
+
+__all__ = ["Bound", "Bounds", "external_bounds"]
+
+Floats = npt.NDArray[np.float64]
+Bound = float | str | Sequence[float] | Floats
+Bounds = str | tuple[Bound | None, Bound | None]
+
+
+def external_bounds(table: Table, bounds: Bounds | None = None) -> tuple[Floats, Floats, npt.NDArray[np.bool_]]:
+    """Return the lower and upper external bound of every cell, and where the lower one is y >= 0 by default.
+
+    Parameters
+    ----------
+    table : Table
+    bounds : str or (lower, upper), optional
+        Either side is a number for all cells, numbers, the name of a column, a text such as ``"50%"`` (that far
+        from the value, as a percentage of its absolute amount), or None for the default. One text ``"50%"`` stands
+        for both sides. The default is the table's columns ``lower`` and ``upper`` where there are such, and 0 and
+        infinity elsewhere (and where these columns have no number).
+
+    Returns
+    -------
+    lower, upper : ndarray, shape (cells,)
+    by_default : ndarray of bool
+        The lower bound is 0 because nothing else was given.
+
+    Raises
+    ------
+    InputError
+        Names the cells with values below or above their bounds; tables with negative values or contributions (the
+        column ``negative``) need explicit bounds.
+
+    Examples
+    --------
+    >>> from tabprotect.table.system import LinearSystem
+    >>> table = Table(LinearSystem.from_equations([("t", ["a", "b"])]), np.array([30.0, 10, 20]))
+    >>> lower, upper, _ = external_bounds(table, "50%")
+    >>> lower.tolist(), upper.tolist()
+    ([15.0, 5.0, 10.0], [45.0, 15.0, 30.0])
+    """
+    if isinstance(bounds, str):
+        bounds = (bounds, bounds)
+    elif bounds is not None and not (isinstance(bounds, tuple) and len(bounds) == 2):
+        raise InputError(f"bounds must be a text such as '50%' or a pair (lower, upper), not {bounds!r}")
+    below, above = bounds or (None, None)
+    problems = Problems()
+    lower = _side(table, below, "lower", -1, problems)
+    upper = _side(table, above, "upper", +1, problems)
+    problems.raise_if_any()
+    by_default = np.isnan(lower)
+    lower = np.where(by_default, 0.0, lower)
+    upper = np.where(np.isnan(upper), np.inf, upper)
+    negative = by_default & (table.values < 0)
+    if "negative" in table.columns:
+        negative |= by_default & table.columns["negative"].astype(bool)
+    if negative.any():
+        names = _names(table, negative)
+        problems.add(
+            f"{int(negative.sum())} cells are negative or hold negative contributions ({names}), so y >= 0 cannot be "
+            "assumed: say what intruders know, such as bounds='100%' or bounds=(-1e6, None), or give columns 'lower', "
+            "'upper'"
+        )
+    for bad, words in (
+        (lower > table.values, "lie below their lower external bound"),
+        (upper < table.values, "lie above their upper external bound"),
+    ):
+        if (bad & ~negative).any():
+            problems.add(f"{int((bad & ~negative).sum())} values {words}: {_names(table, bad & ~negative)}")
+    problems.raise_if_any()
+    return lower, upper, by_default
+
+
+def _side(table: Table, bound: Bound | None, name: str, sign: int, problems: Problems) -> Floats:
+    """Return one side, nan where nothing is given."""
+    if bound is None:
+        bound = name if name in table.columns else np.nan
+    if isinstance(bound, str) and bound.strip().endswith("%"):
+        try:
+            percent = float(bound.strip()[:-1])
+        except ValueError:
+            percent = -1.0
+        if percent >= 0:
+            return np.asarray(table.values + sign * np.abs(table.values) * percent / 100)
+        problems.add(f"{name} bound '{bound}' is no percentage")
+    elif isinstance(bound, str):
+        if bound in table.columns:
+            column: Any = pd.to_numeric(pd.Series(table.columns[bound]), errors="coerce")
+            return np.asarray(column, dtype=np.float64)
+        problems.add(f"{name} bound: there is no column '{bound}'{did_you_mean(bound, table.columns)}")
+    else:
+        array = np.asarray(bound, dtype=np.float64)
+        if array.shape in ((), (table.n_cells,)):
+            return np.broadcast_to(array, (table.n_cells,)).copy()
+        problems.add(f"{name} bound has shape {array.shape}; {table.n_cells} cells need ({table.n_cells},)")
+    return np.full(table.n_cells, np.nan)
+
+
+def _names(table: Table, cells: npt.NDArray[np.bool_]) -> str:
+    where = np.flatnonzero(cells)
+    return ", ".join(table.system.label(int(i)) for i in where[:5]) + (", ..." if len(where) > 5 else "")

@@ -1,0 +1,121 @@
+"""From a table and its rules to a protection problem."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from tabprotect.errors import InputError
+from tabprotect.problem import Problem
+from tabprotect.sensitivity.assess import Assessment, Levels, Rules, assess
+from tabprotect.sensitivity.attackers import singletons as find_singletons
+from tabprotect.sensitivity.bounds import Bounds, external_bounds
+from tabprotect.sensitivity.costs import Preferences, Transform, costs
+from tabprotect.sensitivity.rule import TIE
+from tabprotect.table.table import Table
+
+__all__ = ["make_problem"]
+
+Floats = npt.NDArray[np.float64]
+
+
+def make_problem(
+    table: Table,
+    rules: Rules | Assessment,
+    *,
+    cost: str | Sequence[float] | Floats | None = None,
+    transform: Transform | None = None,
+    preferences: Preferences | None = None,
+    bounds: Bounds | None = None,
+    singletons: bool = True,
+    levels: Levels = "symmetric",
+    minimum: float | None = None,
+    empty: Literal["zero", "safe"] | None = None,
+) -> Problem:
+    """State the protection problem of a table.
+
+    Parameters
+    ----------
+    table : Table
+    rules : rules or Assessment
+        Rules as `assess` takes them, or what it returned (then `levels`, `minimum` and `empty` must stay at their
+        defaults, they were decided there).
+    cost, transform, preferences
+        What hiding a cell costs; see `tabprotect.sensitivity.costs.costs`. By default the column ``cost`` of the
+        table, else the absolute cell value.
+    bounds : str or (lower, upper), optional
+        What every intruder knows of the cells beforehand; see `tabprotect.sensitivity.bounds.external_bounds`. By
+        default the columns ``lower`` and ``upper`` of the table, else y >= 0 without upper bound.
+    singletons : bool
+        Every respondent who is the only contributor of a cell attacks with the knowledge of all his cells.
+    levels, minimum, empty
+        See `assess`.
+
+    Returns
+    -------
+    Problem
+        Its `notes` say what was adjusted.
+
+    Raises
+    ------
+    InputError
+        What the table lacks for the rules; negative values without explicit bounds; values outside their bounds.
+
+    Notes
+    -----
+    Under the default bound y >= 0 a lower protection level above the value cannot be reached by anybody, and every
+    intruder knows so: it is lowered to the value, as in tau-ARGUS, and noted. Against bounds that were given,
+    levels are not clipped: such a cell cannot be protected and the methods name it so.
+
+    A frequency table of whole numbers is an integer problem (`Problem.integer`), and its levels are rounded up to whole
+    numbers: an interval between integers that reaches 1.2 upwards reaches 2.
+
+    Examples
+    --------
+    >>> from tabprotect.table.system import LinearSystem
+    >>> table = Table(
+    ...     LinearSystem.from_equations([("total", ["a", "b", "c"])]), np.array([9.0, 5, 2, 2]), kind="frequency"
+    ... )
+    >>> p = make_problem(table, "threshold=3")
+    >>> p.primaries.tolist(), p.lpl.tolist(), p.weights.tolist(), p.integer
+    ([2, 3], [0.0, 0.0, 1.0, 1.0], [9.0, 5.0, 2.0, 2.0], True)
+    """
+    if isinstance(rules, Assessment):
+        if rules.table is not table:
+            raise InputError("the assessment was made of another table; assess this one")
+        if (levels, minimum, empty) != ("symmetric", None, None):
+            raise InputError("levels, minimum and empty are decided by assess; give them there")
+        assessment = rules
+    else:
+        assessment = assess(table, rules, levels=levels, minimum=minimum, empty=empty)
+    lower, upper, by_default = external_bounds(table, bounds)
+    weights = costs(table, cost, transform=transform, preferences=preferences, override=assessment.cost)
+    integer = table.kind == "frequency" and bool(np.all(table.values == np.rint(table.values)))
+    lpl, upl, spl = (
+        np.ceil(level - TIE) + 0.0 if integer else level for level in (assessment.lpl, assessment.upl, assessment.spl)
+    )
+    room = table.values - lower
+    unreachable = by_default & (lpl > room)
+    lpl = np.where(unreachable, room, lpl)
+    notes = assessment.messages
+    if unreachable.any():
+        lowered = f"{int(unreachable.sum())} lower protection levels exceed the cell value and were lowered to it"
+        notes += (f"{lowered}: everybody knows that y >= 0",)
+    problem = Problem(
+        table.system,
+        table.values,
+        assessment.status,
+        lpl,
+        upl,
+        spl,
+        weights,
+        lower,
+        upper,
+        integer=integer,
+        notes=notes,
+    )
+    return replace(problem, attackers=find_singletons(table, problem.may_hide)) if singletons else problem

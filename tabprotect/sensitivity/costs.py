@@ -1,0 +1,155 @@
+"""What it costs to hide a cell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from tabprotect.errors import InputError, did_you_mean
+from tabprotect.sensitivity.cells import code_levels
+from tabprotect.sensitivity.concentration import counts
+from tabprotect.table.table import Table
+
+__all__ = ["BoxCox", "Log", "Preferences", "Transform", "costs"]
+
+Floats = npt.NDArray[np.float64]
+Preferences = Mapping[str, Sequence[float] | Mapping[int, float]]
+
+
+class Transform(Protocol):
+    """Turns costs >= 0 into costs >= 0."""
+
+    def __call__(self, cost: Floats) -> Floats:
+        """Return the transformed costs."""
+        ...
+
+
+@dataclass(frozen=True)
+class BoxCox:
+    """The simplified Box-Cox transformation of tau-ARGUS: cost ** lmbda, or log(1 + cost) for lmbda = 0.
+
+    Between 1 (the cost itself) and 0 it draws costs together, so that fewer, larger cells are preferred.
+
+    Parameters
+    ----------
+    lmbda : float
+        From 0 to 1.
+
+    References
+    ----------
+    tau-ARGUS 4.1 manual, section 4.4.4; libtauargus, ``CDataCell::GetCost`` (1 is added inside the logarithm).
+
+    Examples
+    --------
+    >>> BoxCox(0.5)(np.array([0.0, 9.0])).tolist()
+    [0.0, 3.0]
+    """
+
+    lmbda: float
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.lmbda <= 1:
+            raise InputError(f"BoxCox: lmbda must lie between 0 and 1, not {self.lmbda!r}")
+
+    def __call__(self, cost: Floats) -> Floats:
+        """Return the transformed costs."""
+        return np.log1p(cost) if self.lmbda == 0 else cost**self.lmbda
+
+
+@dataclass(frozen=True)
+class Log:
+    """log(1 + cost)."""
+
+    def __call__(self, cost: Floats) -> Floats:
+        """Return the transformed costs."""
+        return np.log1p(cost)
+
+
+def costs(
+    table: Table,
+    cost: str | Sequence[float] | Floats | None = None,
+    *,
+    transform: Transform | None = None,
+    preferences: Preferences | None = None,
+    override: Floats | None = None,
+) -> Floats:
+    """Return the cost of hiding every cell.
+
+    Parameters
+    ----------
+    table : Table
+    cost : str or sequence of float, optional
+        'value' (its absolute amount), 'unit' (1 for every cell), 'count' (number of contributors), the name of
+        a column of the table, or numbers. By default the table's column ``cost`` where there is one, else 'value'.
+    transform : callable, optional
+        `BoxCox`, `Log`, or any function from costs to costs.
+    preferences : mapping, optional
+        For a dimension, a factor for every level of its hierarchy, the total first: ``{"region": [100, 10, 1]}`` hides
+        districts rather than provinces, and provinces rather than the country. Levels that are not named have 1.
+    override : ndarray, optional
+        Costs of single cells that replace the variable, nan elsewhere (from an a-priori file).
+
+    Returns
+    -------
+    ndarray, shape (cells,)
+        Positive. A cell whose cost would be 0 gets 1 or the smallest positive cost, whichever is less: hiding is
+        never free, else methods would hide such cells without need. Costs are neither scaled nor rounded.
+
+    Raises
+    ------
+    InputError
+        Unknown column, dimension or level; costs that are negative or not numbers.
+    """
+    base = _base(table, cost)
+    if override is not None:
+        base = np.where(np.isnan(override), base, override)
+    if transform is not None:
+        base = np.asarray(transform(base), dtype=np.float64)
+    for name, factors in (preferences or {}).items():
+        base = base * _factors(table, name, factors)
+    bad = ~(np.isfinite(base) & (base >= 0))
+    if bad.any():
+        names = ", ".join(table.system.label(int(i)) for i in np.flatnonzero(bad)[:5])
+        raise InputError(f"costs must be numbers of at least 0; {int(bad.sum())} are not, such as those of {names}")
+    positive = base[base > 0]
+    base = base.copy()
+    base[base == 0] = min(1.0, float(positive.min())) if len(positive) else 1.0
+    return base
+
+
+def _base(table: Table, cost: str | Sequence[float] | Floats | None) -> Floats:
+    if cost is None:
+        cost = "cost" if "cost" in table.columns else "value"
+    if not isinstance(cost, str):
+        array = np.asarray(cost, dtype=np.float64)
+        if array.shape != (table.n_cells,):
+            raise InputError(f"cost has shape {array.shape}; {table.n_cells} cells need ({table.n_cells},)")
+        return array
+    if cost in table.columns:
+        column: Any = pd.to_numeric(pd.Series(table.columns[cost]), errors="coerce")
+        return np.asarray(column, dtype=np.float64)
+    if cost in ("value", table.value_name):
+        return np.abs(table.values)
+    if cost == "unit":
+        return np.ones(table.n_cells)
+    if cost == "count":
+        if table.counts is None and table.weighted_counts is None and table.kind != "frequency":
+            raise InputError("cost='count' needs the number of contributors: give contributor= to tabulate, or counts")
+        return np.abs(counts(table))
+    raise InputError(f"cost='{cost}' is not known{did_you_mean(cost, ['value', 'unit', 'count', *table.columns])}")
+
+
+def _factors(table: Table, name: str, factors: Sequence[float] | Mapping[int, float]) -> Floats:
+    level = code_levels(table, name)
+    table_of = dict(factors) if isinstance(factors, Mapping) else dict(enumerate(factors))
+    deepest = int(level.max(initial=0))
+    if unknown := [key for key in table_of if key not in range(deepest + 1)]:
+        raise InputError(f"preferences: dimension '{name}' has levels 0 (the total) to {deepest}, not {unknown}")
+    if bad := [value for value in table_of.values() if not (np.isfinite(value) and value > 0)]:
+        raise InputError(f"preferences: factors of '{name}' must be above 0, not {bad}")
+    return np.array([table_of.get(i, 1.0) for i in range(deepest + 1)])[level]

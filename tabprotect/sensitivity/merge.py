@@ -1,0 +1,205 @@
+"""Sums of cells as cells: whose contributions they hold, as far as the kept ones tell, and in the worst case."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from scipy import sparse
+
+from tabprotect.sensitivity.rule import TIE
+from tabprotect.table.system import LinearSystem
+from tabprotect.table.table import Contributions, Table
+
+__all__ = ["merged"]
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+_NO_REQUEST = 9
+
+
+def merged(table: Table, sets: Sequence[Ints], top: int) -> tuple[Table, Table]:
+    """Return one cell for every set of cells: with what is known of its contributors, and in the worst case.
+
+    Let a cell keep its k largest contributions and have R left beyond them. A holder who is not among them has at most
+    c = min(smallest kept, R) in it. For m holders of a set, together, that gives the bound
+
+        P_m = min(sum of the m largest (kept + c of the cells where he is not kept), m largest kept sums + sum of R,
+        total)
+
+    and the worst case has P_1, P_2 - P_1, ... as its contributions. P is concave, so they are sorted, and every
+    rule that grows with the shares of the largest contributors judges it at least as severely as the truth. Where
+    everything is kept (R = 0) both are equal. Sampling weights: nobody is merged and nothing guessed.
+
+    Parameters
+    ----------
+    table : Table
+    sets : sequence of ndarray of int
+        Disjoint cells within each set.
+    top : int
+        Number of contributions that the rules need.
+
+    Returns
+    -------
+    known, worst : Table
+        Without equations.
+    """
+    m = len(sets)
+    member = np.concatenate(sets)
+    owner = np.repeat(np.arange(m), [len(cells) for cells in sets])
+
+    def total(array: Floats) -> Floats:
+        return _sums(owner, array[member], m)
+
+    weighted = table.weighted_counts
+    base = Table(
+        LinearSystem(sparse.csr_array((0, m)), np.zeros(0), pd.RangeIndex(m)),
+        total(table.values),
+        counts=None if table.counts is None else total(table.counts),
+        weighted_counts=None if weighted is None else total(weighted),
+        kind=table.kind,
+    )
+    if table.contributions is None:
+        return base, base
+    return _with_contributions(table, base, table.contributions, member, owner, top)
+
+
+def _with_contributions(
+    table: Table, base: Table, c: Contributions, member: Ints, owner: Ints, top: int
+) -> tuple[Table, Table]:
+    m = base.n_cells
+    values, weights, holders, waived, requested = _slots(c)
+    k = c.values.shape[1]
+    plain = bool(np.all((weights == 0) | (weights == 1)))
+    kept = (values * weights).sum(axis=1)
+    rest = np.maximum(c.total - kept, 0.0) if plain and k else np.zeros(table.n_cells)
+    rest[rest <= TIE * c.total] = 0.0
+    beyond = np.minimum(rest, c.values[:, -1]) if k else rest
+
+    slot_cell, slot = np.nonzero(weights[member] > 0)
+    union, cell = owner[slot_cell], member[slot_cell]
+    who = holders[cell, slot]
+    alone = (who < 0) | (not plain)
+    who = np.where(alone, len(c.names) + np.arange(len(who)), who)
+    order = np.lexsort((who, union))
+    start = np.flatnonzero(np.r_[True, (np.diff(union[order]) != 0) | (np.diff(who[order]) != 0)])
+    start = start[: len(order)]
+
+    def grouped(how: np.ufunc, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        return how.reduceat(array[order], start) if len(start) else array[:0]
+
+    group = union[order][start]
+    value = grouped(np.add, values[cell, slot])
+    weight = weights[cell, slot][order][start]
+    request = np.where(requested[cell, slot] == 0, _NO_REQUEST, requested[cell, slot])
+    columns = {
+        "weights": weight,
+        "holders": np.where(alone[order][start], holders[cell, slot][order][start], who[order][start]),
+        "waived": grouped(np.logical_and, waived[cell, slot]),
+        "requested": grouped(np.minimum, request) % _NO_REQUEST,
+    }
+    sum_total, sum_rest, all_beyond = (_sums(owner, a[member], m) for a in (c.total, rest, beyond))
+    width = max(top, k, 1)
+    known = _top(c, group, value, columns, m, width, sum_total)
+    distinct = _sums(group, np.ones(len(group)), m)
+    most = base.counts
+    fewest = None
+    if table.counts is not None and most is not None:
+        full = _sums(owner, table.counts[member] > (weights[member] > 0).sum(axis=1), m) == 0
+        largest = np.zeros(m)
+        np.maximum.at(largest, owner, table.counts[member])
+        named = bool(np.any(c.holders >= 0)) and plain
+        most = np.where(full, distinct, most) if named else most
+        fewest = np.where(full, distinct, np.maximum(largest, distinct)) if named else most
+
+    at_most = np.asarray(value) + all_beyond[group] - np.asarray(grouped(np.add, beyond[cell]))
+    worst = _top(c, group, at_most, columns, m, width, sum_total)
+    raised = -np.sort(-np.c_[worst.values * worst.weights, np.repeat(all_beyond[:, None], width, axis=1)], axis=1)
+    bound = np.minimum(np.cumsum(raised[:, :width], axis=1), np.cumsum(known.values, axis=1) + sum_rest[:, None])
+    bound = np.minimum(bound, sum_total[:, None])
+    size = np.maximum(np.diff(bound, axis=1, prepend=0.0), 0.0)
+    open_end = sum_rest > 0
+    guessed = Contributions(
+        total=sum_total,
+        values=np.where(open_end[:, None], size, known.values),
+        weights=np.where(open_end[:, None], (size > 0).astype(np.float64), known.weights),
+        holders=np.where(open_end[:, None], -1, known.holders),
+        waived=known.waived & ~open_end[:, None],
+        requested=np.where(open_end[:, None], worst.requested, known.requested),
+        unwaived=np.where(open_end, size[:, 0], known.unwaived),
+        unwaived_holder=np.where(open_end, -1, known.unwaived_holder),
+        names=c.names,
+        shadow=c.shadow,
+    )
+    weighted = base.weighted_counts if not plain else None
+
+    def cells(counts: Floats | None, contributions: Contributions) -> Table:
+        return Table(
+            base.system,
+            base.values,
+            counts=counts,
+            weighted_counts=weighted,
+            contributions=contributions,
+            kind=base.kind,
+        )
+
+    return cells(most, known), cells(fewest, guessed)
+
+
+def _sums(owner: Ints, array: npt.NDArray[Any], m: int) -> Floats:
+    return np.asarray(np.bincount(owner, weights=array, minlength=m), np.float64)
+
+
+def _slots(c: Contributions) -> tuple[Floats, Floats, Ints, npt.NDArray[np.bool_], npt.NDArray[np.int8]]:
+    """Return the kept contributions, and as one more the largest without waiver where it is not among them."""
+    inside = ((c.weights > 0) & ~c.waived).any(axis=1)
+    extra = ~inside & (c.unwaived > 0)
+    return (
+        np.c_[c.values, np.where(extra, c.unwaived, 0.0)],
+        np.c_[c.weights, extra.astype(np.float64)],
+        np.c_[c.holders, np.where(extra, c.unwaived_holder, -1)],
+        np.c_[c.waived, np.zeros(len(extra), bool)],
+        np.c_[c.requested, np.zeros(len(extra), np.int8)],
+    )
+
+
+def _top(
+    c: Contributions,
+    group: Ints,
+    value: npt.NDArray[Any],
+    columns: dict[str, npt.NDArray[Any]],
+    m: int,
+    width: int,
+    total: Floats,
+) -> Contributions:
+    """Put the largest of every group side by side."""
+    order = np.lexsort((-np.asarray(value, np.float64), group))
+    group = group[order]
+    rank = np.arange(len(group)) - np.searchsorted(group, group)
+    near = rank < width
+
+    def spread(array: npt.NDArray[Any], padding: float = 0) -> npt.NDArray[Any]:
+        wide = np.full((m, width), padding, dtype=array.dtype)
+        wide[group[near], rank[near]] = array[order][near]
+        return wide
+
+    free = np.flatnonzero(~np.asarray(columns["waived"], bool)[order])
+    first = free[np.unique(group[free], return_index=True)[1]]
+    unwaived, unwaived_holder = np.zeros(m), np.full(m, -1, np.int64)
+    unwaived[group[first]] = np.asarray(value, np.float64)[order][first]
+    unwaived_holder[group[first]] = np.asarray(columns["holders"], np.int64)[order][first]
+    return Contributions(
+        total=total,
+        values=np.asarray(spread(value), np.float64),
+        weights=np.asarray(spread(columns["weights"]), np.float64),
+        holders=np.asarray(spread(columns["holders"], -1), np.int64),
+        waived=np.asarray(spread(columns["waived"]), bool),
+        requested=np.asarray(spread(columns["requested"]), np.int8),
+        unwaived=unwaived,
+        unwaived_holder=unwaived_holder,
+        names=c.names,
+        shadow=c.shadow,
+    )

@@ -1,0 +1,187 @@
+"""What a primary rule is: a small class that says which cells are sensitive, with what levels, and why."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass, fields
+from typing import ClassVar, Final, Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from tabprotect.errors import InputError
+from tabprotect.table.table import Table
+
+__all__ = [
+    "NOTHING",
+    "TIE",
+    "Decisions",
+    "Needs",
+    "Override",
+    "Rule",
+    "Spoken",
+    "Verdict",
+    "percentage",
+    "ranged",
+    "whole",
+]
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+TIE: Final = 1e-11
+"""A rule is strict (rest < p % of the largest). Sums of floats that differ by less than this fraction of the cell
+total count as equal, and equal is not sensitive, as in the published formulas."""
+
+NOTHING: Final = -1
+"""In `Decisions`: nothing is decided for this cell."""
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What a rule must find in a table.
+
+    Parameters
+    ----------
+    top : int
+        How many of the largest contributions to every cell; 0 for none.
+    counts, requests : bool
+        The number of contributors; the request codes of the contributors.
+    """
+
+    top: int = 0
+    counts: bool = False
+    requests: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Verdict:
+    """The cells that a rule finds sensitive, with the protection levels that it asks for.
+
+    Parameters
+    ----------
+    cells : ndarray of int, shape (sensitive,)
+        Positions, ascending.
+    lpl, upl : ndarray, shape (sensitive,)
+        Lower and upper protection level in the unit of the cell values (>= 0).
+    """
+
+    cells: Ints
+    lpl: Floats
+    upl: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Decisions:
+    """What an `Override` decides, cell by cell, whatever the rules say.
+
+    Parameters
+    ----------
+    status : ndarray of int8, shape (cells,)
+        A `tabprotect.problem.Status`, or -1 where nothing is decided.
+    lpl, upl, spl : ndarray, shape (cells,)
+        Levels that replace those of the rules; nan where they stay.
+    cost : ndarray, shape (cells,), optional
+        Cost of suppression that replaces the cost variable; nan where it stays.
+    default_range : float
+        Level, in per cent of the value, of cells made primary here without a level of their own.
+    """
+
+    status: npt.NDArray[np.int8]
+    lpl: Floats
+    upl: Floats
+    spl: Floats
+    cost: Floats | None = None
+    default_range: float = 0.0
+
+    @classmethod
+    def none(cls, n: int, default_range: float = 0.0) -> Decisions:
+        """Decide nothing about `n` cells (the arrays may then be filled in)."""
+        nothing = np.full(n, NOTHING, np.int8)
+        lpl, upl, spl, cost = np.full((4, n), np.nan)
+        return cls(nothing, lpl, upl, spl, cost, default_range)
+
+
+class Spoken:
+    """Base of every rule and override: it prints as the text that `parse_rule` reads.
+
+    That is ``keyword=parameter,parameter``; trailing parameters at their default are left out.
+    """
+
+    keywords: ClassVar[tuple[str, ...]]
+
+    def __str__(self) -> str:
+        given = [(f, getattr(self, f.name)) for f in fields(self)]  # type: ignore[arg-type]
+        while given and given[-1][1] == given[-1][0].default:
+            given.pop()
+        words = [f"{value:g}" if isinstance(value, int | float) else str(value) for _, value in given]
+        return self.keywords[0] + ("=" + ",".join(words) if words else "")
+
+
+@runtime_checkable
+class Rule(Protocol):
+    """A sensitivity rule: a frozen dataclass whose fields are its parameters.
+
+    Put a new one into a file of its own in ``tabprotect/sensitivity/rules/``; it is found there, and `parse_rule`
+    reads it from text by the first of its `keywords`, with the fields as parameters in their order.
+
+    Attributes
+    ----------
+    keywords : tuple of str
+        How the rule is called in text; the first is used for printing.
+    """
+
+    keywords: ClassVar[tuple[str, ...]]
+
+    @abstractmethod
+    def needs(self) -> Needs:
+        """Return what the table must carry."""
+        ...
+
+    @abstractmethod
+    def judge(self, table: Table) -> Verdict:
+        """Return the sensitive cells and their levels."""
+        ...
+
+    @abstractmethod
+    def explain(self, table: Table, cell: int) -> str:
+        """Say in words, with the numbers, how the rule reads one cell (internal: it holds confidential values)."""
+        ...
+
+
+@runtime_checkable
+class Override(Protocol):
+    """Something that decides statuses itself: missing codes, a status column, an a-priori file.
+
+    Attributes
+    ----------
+    rank : int
+        Where two overrides decide about one cell, the one of higher rank wins.
+    """
+
+    keywords: ClassVar[tuple[str, ...]]
+    rank: ClassVar[int]
+
+    @abstractmethod
+    def decide(self, table: Table) -> Decisions:
+        """Return what is decided, with a status of -1 for cells that are left to the rules."""
+        ...
+
+
+def percentage(rule: object, name: str, value: float, *, most: float = np.inf, zero: bool = False) -> None:
+    """Refuse a parameter that is not a percentage in (0, most], or [0, most] with `zero`."""
+    if not (np.isfinite(value) and (value >= 0 if zero else value > 0) and value <= most):
+        bounds = f"{'at least 0' if zero else 'above 0'}" + (f" and at most {most:g}" if np.isfinite(most) else "")
+        raise InputError(f"{type(rule).__name__}: {name} must be a number {bounds}, not {value!r}")
+
+
+def whole(rule: object, name: str, value: float, least: int = 1) -> None:
+    """Refuse a parameter that is not a whole number of at least `least`."""
+    if isinstance(value, bool) or value != int(value) or value < least:
+        raise InputError(f"{type(rule).__name__}: {name} must be a whole number of at least {least}, not {value!r}")
+
+
+def ranged(table: Table, cells: Ints, percent: float) -> Verdict:
+    """Return a verdict whose levels are a percentage of the absolute cell value, both sides alike."""
+    level = np.abs(table.values[cells]) * percent / 100
+    return Verdict(cells, level, level.copy())

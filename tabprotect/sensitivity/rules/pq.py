@@ -1,0 +1,74 @@
+"""The prior-posterior rule."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from tabprotect.errors import InputError
+from tabprotect.sensitivity.concentration import coalition, contributions, verdict
+from tabprotect.sensitivity.rule import TIE, Needs, Spoken, Verdict, percentage, whole
+from tabprotect.table.table import Table
+
+__all__ = ["PQ"]
+
+
+@dataclass(frozen=True)
+class PQ(Spoken):
+    """As the p% rule, against guessers who could estimate every other contribution to within q per cent before.
+
+    Sensitive: q/100 (X - x_1 - ... - x_{n+1}) < p/100 x_1.
+    Levels: UPL = p/q x_1 - (X - x_1 - ... - x_{n+1}), LPL = UPL.
+
+    With q = 100 this is `PPercent`; only the ratio p/q matters (Handbook on Statistical Disclosure Control, section
+    4.2).
+
+    Parameters
+    ----------
+    p, q : float
+        Per cent, 0 < p < q: a publication must not sharpen the guess from q to p.
+    n : int
+        Size of the coalition of guessing contributors.
+
+    Examples
+    --------
+    >>> str(PQ(10, 50))
+    'pq=10,50'
+    """
+
+    p: float
+    q: float
+    n: int = 1
+    keywords: ClassVar[tuple[str, ...]] = ("pq",)
+
+    def __post_init__(self) -> None:
+        percentage(self, "p", self.p)
+        percentage(self, "q", self.q)
+        whole(self, "n", self.n)
+        if self.q != 100 and self.p >= self.q:
+            raise InputError(f"PQ: p must be below q (the guess before publication); p is {self.p:g}, q is {self.q:g}")
+
+    def needs(self) -> Needs:
+        """Return what the table must carry."""
+        return Needs(top=self.n + 1)
+
+    def judge(self, table: Table) -> Verdict:
+        """Return the sensitive cells and their levels."""
+        c = contributions(table)
+        who = coalition(c, self.n + 1)
+        excess = (self.p * who.target - self.q * who.rest) / self.q
+        return verdict(table, excess, TIE * c.total)
+
+    def explain(self, table: Table, cell: int) -> str:
+        """Say how the rule reads one cell."""
+        c = contributions(table)
+        who = coalition(c, self.n + 1)
+        target, rest = float(who.target[cell]), float(who.rest[cell])
+        others = float(who.together[cell]) - target
+        name = f" ({c.names[who.holder[cell]]})" if who.holder[cell] >= 0 else ""
+        share = self.p / self.q
+        sign = "<" if self.p * target - self.q * rest > TIE * self.q * c.total[cell] else ">="
+        return (
+            f"of the total {c.total[cell]:g} the largest contributor{name} has {target:g}, the next {self.n} together "
+            f"{others:g}; the rest {rest:g} {sign} {100 * share:g} % of {target:g} = {share * target:g}"
+        )

@@ -1,0 +1,64 @@
+"""The minimum frequency (threshold) rule."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Final
+
+import numpy as np
+
+from tabprotect.sensitivity.concentration import counts, everybody_waived
+from tabprotect.sensitivity.rule import Needs, Spoken, Verdict, percentage, ranged, whole
+from tabprotect.table.table import Table
+
+__all__ = ["Threshold"]
+
+NOISE: Final = 1e-9
+"""Sums of sampling weights that are this near to the threshold have reached it."""
+
+
+@dataclass(frozen=True)
+class Threshold(Spoken):
+    """A cell is sensitive when it has contributors, but fewer than `n`.
+
+    The rule gives no protection levels of its own; both are `range` per cent of the value (the Handbook, section
+    4.2, and the safety range of tau-ARGUS), at least the smallest level of `tabprotect.sensitivity.assess`.
+    Holdings count once. A record of sampling weight w counts as w contributors. Cells in which everybody has waived
+    are safe. Empty cells are.
+
+    Parameters
+    ----------
+    n : int
+        Smallest number of contributors of a safe cell: "two or fewer are sensitive" is n = 3.
+    range : float
+        Protection levels in per cent of the cell value.
+
+    Examples
+    --------
+    >>> str(Threshold(3)), str(Threshold(3, 30))
+    ('threshold=3', 'threshold=3,30')
+    """
+
+    n: int
+    range: float = 10.0
+    keywords: ClassVar[tuple[str, ...]] = ("threshold", "FREQ")
+
+    def __post_init__(self) -> None:
+        whole(self, "n", self.n)
+        percentage(self, "range", self.range, zero=True)
+
+    def needs(self) -> Needs:
+        """Return what the table must carry."""
+        return Needs(counts=True)
+
+    def judge(self, table: Table) -> Verdict:
+        """Return the sensitive cells and their levels."""
+        count = counts(table)
+        few = (count > 0) & (count < self.n - NOISE) & ~everybody_waived(table)
+        return ranged(table, np.flatnonzero(few), self.range)
+
+    def explain(self, table: Table, cell: int) -> str:
+        """Say how the rule reads one cell."""
+        count = float(counts(table)[cell])
+        sign = "<" if count < self.n - NOISE else ">="
+        return f"{count:g} contributor{'' if count == 1 else 's'} {sign} {self.n}"

@@ -1,0 +1,147 @@
+"""Limits, cancelling and progress: one small object handed through every long computation."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+__all__ = ["Budget", "Limits", "Progress", "cancel_on_interrupt"]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """One line of progress: what is going on, the best answer, the bound, what was spent."""
+
+    stage: str
+    cost: float | None = None
+    bound: float | None = None
+    seconds: float = 0.0
+    work: int = 0
+    message: str = ""
+
+    @property
+    def gap(self) -> float | None:
+        """(cost - bound) / cost, a fraction; None without both."""
+        if self.cost is None or self.bound is None:
+            return None
+        return 0.0 if self.cost <= 0 else max(0.0, (self.cost - self.bound) / self.cost)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When to stop.
+
+    Parameters
+    ----------
+    seconds : float, optional
+        Wall-clock seconds.
+    work : int, optional
+        Work units (simplex iterations and tree nodes, counted, never clocked): the same limit gives the
+        same answer on every machine.
+    gap : float
+        Stop when (cost - bound) / cost is at most this fraction (0: proven optimal).
+    stop : callable, optional
+        Polled often; returning True ends the run with the best answer so far.
+    """
+
+    seconds: float | None = None
+    work: int | None = None
+    gap: float = 0.0
+    stop: Callable[[], bool] | None = None
+
+
+@dataclass
+class Budget:
+    """A running account against `Limits`; create one per solve and pass it down.
+
+    Examples
+    --------
+    >>> budget = Budget(Limits(work=10))
+    >>> budget.spend(12)
+    >>> budget.exhausted
+    True
+    """
+
+    limits: Limits = field(default_factory=Limits)
+    progress: Callable[[Progress], None] | None = None
+    started: float = field(default_factory=time.monotonic)
+    work: int = 0
+    cancelled: bool = False
+
+    def spend(self, work: int) -> None:
+        """Add work units."""
+        self.work += int(work)
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the start."""
+        return time.monotonic() - self.started
+
+    @property
+    def seconds_left(self) -> float:
+        """Seconds until the limit (inf without one, never below 0)."""
+        if self.limits.seconds is None:
+            return float("inf")
+        return max(0.0, self.limits.seconds - self.seconds)
+
+    @property
+    def work_left(self) -> float:
+        """Work units until the limit (inf without one)."""
+        return float("inf") if self.limits.work is None else max(0, self.limits.work - self.work)
+
+    @property
+    def exhausted(self) -> bool:
+        """True when a limit is reached or somebody cancelled."""
+        if not self.cancelled and self.limits.stop is not None and self.limits.stop():
+            self.cancelled = True
+        return self.cancelled or self.seconds_left <= 0 or self.work_left <= 0
+
+    def cancel(self) -> None:
+        """Ask the computation to end soon with its best answer so far."""
+        self.cancelled = True
+
+    @contextmanager
+    def part(self, share: float) -> Iterator[Budget]:
+        """Within the block a budget of its own: at most this share of what is left; its work is spent here, too."""
+        seconds, work = self.seconds_left * share, self.work_left * share
+        inner = Budget(
+            Limits(
+                None if seconds == float("inf") else seconds,
+                None if work == float("inf") else int(work),
+                self.limits.gap,
+                lambda: self.cancelled or (self.limits.stop is not None and self.limits.stop()),
+            ),
+            self.progress,
+        )
+        try:
+            yield inner
+        finally:
+            self.spend(inner.work)
+
+    def report(self, stage: str, cost: float | None = None, bound: float | None = None, message: str = "") -> None:
+        """Send one line of progress to whoever listens."""
+        if self.progress is not None:
+            self.progress(Progress(stage, cost, bound, self.seconds, self.work, message))
+
+
+@contextmanager
+def cancel_on_interrupt(budget: Budget) -> Iterator[None]:
+    """Within the block the first Ctrl-C cancels the budget; a second one interrupts as usual."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.getsignal(signal.SIGINT)
+
+    def handler(_signum: int, _frame: object) -> None:
+        budget.cancel()
+        signal.signal(signal.SIGINT, before)
+
+    signal.signal(signal.SIGINT, handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -1,0 +1,107 @@
+"""Linear inequalities over the variables of a model, and a pool of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+__all__ = ["Row", "RowPool"]
+
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Row:
+    """The inequality ``values @ x[index] >= rhs``.
+
+    Attributes
+    ----------
+    index : ndarray of int
+        Variables with a coefficient, ascending.
+    values : ndarray of float
+    rhs : float
+    """
+
+    index: Ints
+    values: Floats
+    rhs: float
+
+    def slack(self, x: Floats) -> float:
+        """Left-hand side minus right-hand side; negative where x violates the row."""
+        return float(self.values @ x[self.index]) - self.rhs
+
+    @property
+    def key(self) -> bytes:
+        """Equal for rows with the same coefficients to ten digits."""
+        return self.index.tobytes() + np.round(np.append(self.values, self.rhs), 10).tobytes()
+
+
+class RowPool:
+    """Rows without duplicates, with the origin of each, and their matrix.
+
+    Examples
+    --------
+    >>> pool = RowPool(3)
+    >>> pool.add([Row(np.array([0, 2]), np.array([1.0, 1.0]), 1.0)] * 2)
+    [0]
+    >>> pool.slack(np.array([0.25, 1.0, 0.25])).tolist()
+    [-0.5]
+    """
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+        self.rows: list[Row] = []
+        self.origins: list[Any] = []
+        self._known: dict[bytes, int] = {}
+        self._matrix = sparse.csr_array((0, n))
+        self._rhs = np.zeros(0)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def add(self, rows: Iterable[Row], origins: Sequence[Any] | None = None) -> list[int]:
+        """Add the rows that are new and return their positions."""
+        added = []
+        for k, row in enumerate(rows):
+            if row.key not in self._known:
+                self._known[row.key] = len(self.rows)
+                added.append(len(self.rows))
+                self.rows.append(row)
+                self.origins.append(None if origins is None else origins[k])
+        return added
+
+    def find(self, row: Row) -> int | None:
+        """Position of a row, None if it is not in the pool."""
+        return self._known.get(row.key)
+
+    @property
+    def matrix(self) -> sparse.csr_array:
+        """All rows as a sparse matrix, shape (rows, n)."""
+        done = self._matrix.shape[0]
+        if done < len(self.rows):
+            new = self.rows[done:]
+            indptr = np.concatenate(([0], np.cumsum([len(r.index) for r in new])))
+            block = sparse.csr_array(
+                (np.concatenate([r.values for r in new]), np.concatenate([r.index for r in new]), indptr),
+                shape=(len(new), self.n),
+            )
+            self._matrix = sparse.vstack((self._matrix, block), format="csr") if done else block
+            self._rhs = np.append(self._rhs, [r.rhs for r in new])
+        return self._matrix
+
+    @property
+    def rhs(self) -> Floats:
+        """Right-hand sides of all rows."""
+        _ = self.matrix
+        return self._rhs
+
+    def slack(self, x: Floats) -> Floats:
+        """Left-hand sides minus right-hand sides of all rows."""
+        return np.asarray(self.matrix @ x - self.rhs)

@@ -1,0 +1,1 @@
+"""Tables: hierarchies of codes, cells and the equations between them, tabulation, finished and linked tables."""

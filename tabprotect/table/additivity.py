@@ -1,0 +1,90 @@
+"""Whether a table adds up, and what it looks like when it does not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from tabprotect.errors import InputError
+from tabprotect.table.system import LinearSystem
+
+__all__ = ["NOISE", "Tolerance", "check_additivity"]
+
+Floats = npt.NDArray[np.float64]
+
+NOISE: Final = 1e-9
+"""Differences below this fraction of an equation's terms are noise of floating-point arithmetic and always accepted."""
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """How far an equation may be off.
+
+    Parameters
+    ----------
+    stated : float, optional
+        In the unit of the values, for every equation; None accepts floating-point noise only.
+    values : ndarray
+        The cell values.
+    """
+
+    stated: float | None
+    values: Floats
+
+    def exceeded(self, system: LinearSystem, residuals: Floats) -> npt.NDArray[np.int64]:
+        """Return the equations that are off by more, the worst first."""
+        size = abs(system.A) @ np.abs(self.values) + np.abs(system.b)
+        bad = np.flatnonzero(np.abs(residuals) > (self.stated or 0.0) + NOISE * size)
+        return bad[np.argsort(-np.abs(residuals[bad]), kind="stable")]
+
+
+def check_additivity(system: LinearSystem, values: Floats, tolerance: Tolerance, name: str) -> float:
+    """Return the largest residual; refuse a table that is off by more than the tolerance.
+
+    Raises
+    ------
+    InputError
+        Names the worst equations and the differences. Says so when the values look like averages.
+
+    Examples
+    --------
+    >>> s = LinearSystem.from_equations([("all", ["a", "b"])])
+    >>> check_additivity(s, np.array([30.5, 10.0, 20.0]), Tolerance(0.5, np.array([30.5, 10.0, 20.0])), "x")
+    0.5
+    >>> check_additivity(s, np.array([15.0, 10.0, 20.0]), Tolerance(None, np.array([15.0, 10.0, 20.0])), "x")
+    Traceback (most recent call last):
+    ...
+    tabprotect.errors.InputError: column 'x' looks like averages or percentages: in 1 of 1 equations ...
+    """
+    A, residuals = system.A, system.residuals(values)
+
+    def off(row: int) -> str:
+        cells, signs = A.indices[A.indptr[row] : A.indptr[row + 1]], A.data[A.indptr[row] : A.indptr[row + 1]]
+        parts = float((values[cells] * np.maximum(signs, 0)).sum())
+        return f"{system.equation(row)} ({parts - residuals[row]:.10g} against {parts:.10g})"
+
+    bad = tolerance.exceeded(system, residuals)
+    if not len(bad):
+        return float(np.abs(residuals).max(initial=0.0))
+    between = 0
+    for row in bad[:200].tolist():
+        cells, signs = A.indices[A.indptr[row] : A.indptr[row + 1]], A.data[A.indptr[row] : A.indptr[row + 1]]
+        parts, margin = values[cells[signs > 0]], values[cells[signs < 0]]
+        between += bool(len(margin) == 1 and len(parts) > 1 and parts.min() <= margin[0] <= parts.max())
+    if between == min(len(bad), 200) and 2 * len(bad) >= system.n_equations:
+        raise InputError(
+            f"column '{name}' looks like averages or percentages: in {len(bad)} of {system.n_equations} equations the "
+            f"margin lies between its parts instead of being their sum, as in {off(int(bad[0]))}; "
+            "protect the tables of numerators and denominators, then divide what is published"
+        )
+    worst = "; ".join(off(row) for row in bad[:5].tolist())
+    more = f"; and {len(bad) - 5} more" if len(bad) > 5 else ""
+    largest = float(np.abs(residuals).max())
+    raise InputError(
+        f"the table does not add up in {len(bad)} of {system.n_equations} equations of '{name}': {worst}{more}. If the "
+        f"values are rounded, state how far they may be off: tolerance={largest:.6g}; if margins are not in the table, "
+        "let them be computed: margins='add'"
+    )

@@ -1,0 +1,190 @@
+"""Codes of classifications as text: read from any column, compared as text, leading zeros kept."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pyarrow as pa
+
+from tabprotect.errors import did_you_mean
+
+__all__ = ["Codes", "as_code", "explain_unknown", "factorise", "read_codes", "rows_of", "some", "sort_codes"]
+
+Ints = npt.NDArray[np.int64]
+_INTEGER = re.compile(r"-?\d+")
+
+
+@dataclass(frozen=True, eq=False)
+class Codes:
+    """One column of codes, factorised.
+
+    Parameters
+    ----------
+    values : tuple of str
+        The different codes, in order of first appearance.
+    index : ndarray of int, shape (rows,)
+        Position in `values`; -1 where the code is missing.
+    numeric : bool
+        The column held numbers, so leading zeros may have been lost before it came here.
+    problems : tuple of str
+        Values that cannot be codes.
+    """
+
+    values: tuple[str, ...]
+    index: Ints
+    numeric: bool = False
+    problems: tuple[str, ...] = ()
+
+
+def as_code(value: Any) -> str | None:
+    """Return one raw value as a code: text as it is, whole numbers without a decimal point, None for missing.
+
+    Raises
+    ------
+    ValueError
+        If the value cannot be a code, such as 0.5 or an empty text.
+
+    Examples
+    --------
+    >>> as_code(" 01"), as_code(43.0), as_code(None)
+    (' 01', '43', None)
+    """
+    if value is None or value is pd.NaT or (isinstance(value, float) and np.isnan(value)) or value is pd.NA:
+        return None
+    if isinstance(value, str):
+        if not value.strip():
+            raise ValueError("an empty text")
+        return value
+    if isinstance(value, (bool, np.bool_)):
+        return str(bool(value))
+    if isinstance(value, (int, np.integer)):
+        return str(int(value))
+    if isinstance(value, (float, np.floating, decimal.Decimal)):
+        if value != int(value):
+            raise ValueError(f"the fraction {value}")
+        return str(int(value))
+    if isinstance(value, (datetime.date, datetime.datetime)):
+        return value.isoformat()
+    raise ValueError(f"{value!r} of type {type(value).__name__}")
+
+
+def factorise(series: nw.Series[Any]) -> tuple[list[Any], Ints]:
+    """Return the different raw values in order of first appearance, and their positions (-1 missing)."""
+    try:
+        array = series.to_arrow()
+        if isinstance(array, pa.ChunkedArray):
+            array = array.combine_chunks()
+        coded = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
+        index = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+        values = coded.dictionary.to_pylist()
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
+        index, uniques = pd.factorize(np.asarray(series.to_list(), dtype=object))
+        return list(uniques), index.astype(np.int64)
+    # a dictionary that came with the data may hold unused codes in any order
+    present = pd.unique(index[index >= 0])
+    place = np.full(len(values) + 1, -1, dtype=np.int64)
+    place[present] = np.arange(len(present))
+    return [values[i] for i in present], place[index]
+
+
+def read_codes(series: nw.Series[Any], name: str) -> Codes:
+    """Factorise a column of codes.
+
+    Examples
+    --------
+    >>> column = nw.from_native(pd.Series(["b", "a", None, "b"]), series_only=True)
+    >>> codes = read_codes(column, "region")
+    >>> codes.values, codes.index.tolist()
+    (('b', 'a'), [0, 1, -1, 0])
+    """
+    raw, index = factorise(series)
+    values: list[str] = []
+    position: dict[str, int] = {}
+    place = np.full(len(raw) + 1, -1, dtype=np.int64)
+    bad: list[str] = []
+    for i, value in enumerate(raw):
+        try:
+            code = as_code(value)
+        except (ValueError, OverflowError) as error:
+            bad.append(str(error))
+            continue
+        if code is not None:
+            place[i] = position.setdefault(code, len(position))
+            if place[i] == len(values):
+                values.append(code)
+    numeric = bool(raw) and not any(isinstance(value, (str, bool)) for value in raw)
+    problems = (f"column '{name}' cannot be a dimension: it holds {some(bad, 3)}",) if bad else ()
+    return Codes(tuple(values), place[index], numeric, problems)
+
+
+def sort_codes(codes: Iterable[str]) -> list[str]:
+    """Sort codes: by number when all are whole numbers, else as text.
+
+    Examples
+    --------
+    >>> sort_codes(["10", "9"]), sort_codes(["10", "9", "A"])
+    (['9', '10'], ['10', '9', 'A'])
+    """
+    names = list(codes)
+    if all(_INTEGER.fullmatch(name) for name in names):
+        return sorted(names, key=lambda name: (int(name), name))
+    return sorted(names)
+
+
+def explain_unknown(code: str, known: Sequence[str], numeric: bool = False) -> str:
+    """Return the likely reason why a code is unknown, as the tail of a sentence.
+
+    Examples
+    --------
+    >>> explain_unknown("1", ["01", "02"], numeric=True)
+    "; '01' is known: the column holds numbers, so leading zeros are lost; read it as text"
+    >>> explain_unknown(" A", ["A", "B"])
+    "; 'A' is known: they differ by blanks only"
+    """
+    for other in known:
+        if other == code:
+            continue
+        if other.strip() == code.strip():
+            return f"; '{other}' is known: they differ by blanks only"
+        if code.strip() and other.lstrip("0") == code.lstrip("0") and other.strip("0") != "":
+            if numeric:
+                return f"; '{other}' is known: the column holds numbers, so leading zeros are lost; read it as text"
+            return f"; '{other}' is known: they differ by leading zeros only"
+        if other.casefold() == code.casefold():
+            return f"; '{other}' is known: they differ in upper and lower case only"
+    return did_you_mean(code, known)
+
+
+def some(words: Sequence[Any], most: int = 5) -> str:
+    """Return at most `most` of the words, and how many more there are.
+
+    Examples
+    --------
+    >>> some(["a", "b", "c"], 2)
+    'a, b and 1 more'
+    """
+    text = ", ".join(str(word) for word in words[:most])
+    return text + (f" and {len(words) - most} more" if len(words) > most else "")
+
+
+def rows_of(bad: npt.NDArray[np.bool_], most: int = 3) -> str:
+    """Name the rows where `bad` holds, counted from 1.
+
+    Examples
+    --------
+    >>> rows_of(np.array([False, True, True]))
+    'rows 2, 3'
+    """
+    rows = np.flatnonzero(bad) + 1
+    if len(rows) == 1:
+        return f"row {rows[0]}"
+    return f"rows {some(rows.tolist(), most)}"

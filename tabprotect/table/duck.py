@@ -1,0 +1,154 @@
+"""DuckDB as the reader of files and relations: a connection of our own, and the columns that are needed."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from os import fspath
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from tabprotect.errors import InputError
+
+__all__ = ["PIECE", "Column", "DuckSource", "in_pieces", "literal", "quoted", "read_file"]
+
+PIECE = 2_000_000
+"""Entries that are taken from DuckDB at a time."""
+
+_CSV = (".csv", ".tsv", ".tab", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz", ".csv.zst", ".tsv.zst")
+_PARQUET = (".parquet", ".pq")
+
+
+def quoted(name: str) -> str:
+    """Return a name as an SQL identifier."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal(text: str) -> str:
+    """Return a text as an SQL literal."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def in_pieces(relation: Any) -> pa.RecordBatchReader:
+    """Return the rows of a relation as Arrow, `PIECE` at a time, in all versions of DuckDB."""
+    read = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader
+    return read(PIECE)
+
+
+class DuckSource:
+    """A DuckDB connection of our own and the data to be tabulated; use it in a ``with`` block.
+
+    Parameters
+    ----------
+    data : path or duckdb.DuckDBPyRelation
+    memory_limit : str, optional
+        As DuckDB understands it, such as '4GB'; what does not fit goes to a temporary folder.
+    """
+
+    def __init__(self, data: Any, memory_limit: str | None = None) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="tabprotect-")
+        self.connection = duckdb.connect(
+            ":memory:", config={"temp_directory": self._folder.name, "python_enable_replacements": False}
+        )
+        try:
+            if memory_limit is not None:
+                self._limit(memory_limit)
+            self.scan = ""
+            self._relation: Any = None
+            if isinstance(data, duckdb.DuckDBPyRelation):
+                self._relation = data
+                self.columns = list(data.columns)
+            else:
+                self.scan = _scan_of(fspath(data))
+                self.columns = [row[0] for row in self.rows(f"DESCRIBE SELECT * FROM {self.scan}")]
+        except BaseException:
+            self.close()
+            raise
+
+    def _limit(self, memory_limit: str) -> None:
+        try:
+            self.connection.execute(f"SET memory_limit = {literal(memory_limit)}")
+        except duckdb.Error as error:
+            raise InputError(f"memory_limit '{memory_limit}' is not understood; write it as '4GB'") from error
+
+    def __enter__(self) -> DuckSource:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connection and remove what it kept on disk."""
+        self.connection.close()
+        self._folder.cleanup()
+
+    def query(self, sql: str) -> Any:
+        """Return the result of a statement as a relation; errors of reading the data become an `InputError`."""
+        try:
+            return self.connection.sql(sql)
+        except (duckdb.IOException, duckdb.InvalidInputException, duckdb.ConversionException) as error:
+            raise InputError(f"the data cannot be read: {str(error).splitlines()[0]}") from error
+
+    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        """Return the rows of a result."""
+        found: list[tuple[Any, ...]] = self.query(sql).fetchall()
+        return found
+
+    @contextmanager
+    def lend(self, name: str, table: pa.Table) -> Iterator[None]:
+        """Let SQL see an Arrow table under a name, within the block."""
+        self.connection.register(name, table)
+        try:
+            yield
+        finally:
+            self.connection.unregister(name)
+
+    def keep(self, columns: Sequence[str]) -> dict[str, Column]:
+        """Copy the columns into the temporary table ``records`` (in order), as c0, c1, ..., and say where they are."""
+        if self._relation is not None:
+            chosen = ", ".join(map(quoted, columns))
+            self.connection.register("relation", in_pieces(self._relation.project(chosen)))
+            self.scan = "relation"
+        named = ", ".join(f"{quoted(column)} AS c{i}" for i, column in enumerate(columns))
+        self.query(f"CREATE TEMP TABLE records AS SELECT {named} FROM {self.scan}")
+        types = [row[1] for row in self.rows("DESCRIBE records")]
+        return {name: Column(name, f"r.c{i}", types[i]) for i, name in enumerate(columns)}
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of ``records r``: its name in the data, its SQL, its DuckDB type."""
+
+    name: str
+    sql: str
+    type: str
+
+    @property
+    def text(self) -> bool:
+        """Whether it holds text."""
+        return self.type.startswith(("VARCHAR", "ENUM"))
+
+
+def read_file(path: str) -> pa.Table:
+    """Read a whole CSV (all columns as text) or Parquet file."""
+    with DuckSource(path) as source:
+        return source.query(f"SELECT * FROM {source.scan}").to_arrow_table()
+
+
+def _scan_of(path: str) -> str:
+    lower = path.lower()
+    if not any(sign in path for sign in "*?[") and not Path(path).is_file():
+        raise InputError(f"{path}: no such file")
+    if lower.endswith(_PARQUET):
+        return f"read_parquet({literal(path)})"
+    if lower.endswith(_CSV):
+        return f"read_csv({literal(path)}, all_varchar=true, header=true)"
+    raise InputError(f"{path}: give a CSV file ({', '.join(_CSV[:4])}, also .gz) or a Parquet file (.parquet)")

@@ -1,0 +1,270 @@
+"""Who contributes how much to the cells of a level: counts, and the largest contributions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from tabprotect.table.levels import Level, Measures, add_up
+
+__all__ = ["NO_REQUEST", "Candidates", "Entries", "Ranking", "by_number", "rank"]
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
+NO_REQUEST: Final = 3
+"""Request code of a contributor without request, so that the smallest code of several records is the one to use."""
+
+
+@dataclass(frozen=True, eq=False)
+class Entries:
+    """What each holder contributes to each leaf cell, sorted by holder.
+
+    Parameters
+    ----------
+    cell, holder : ndarray of int, shape (entries,)
+    columns : mapping of str to ndarray
+        ``shadow``: the sum, in limbs, shape (entries, limbs). With weights, ``absolute`` and ``weighted``: the sums of
+        the absolute shadow without and with weights, and ``light`` and ``heavy``: the extremes of the weights. If there
+        are negative values, whether there are numbers ``below`` and ``above`` zero. ``waived``, ``requested``. What is
+        the same for all entries is left out.
+    """
+
+    cell: npt.NDArray[np.int32]
+    holder: Ints
+    columns: Mapping[str, npt.NDArray[Any]]
+
+    @classmethod
+    def of(
+        cls, cells: npt.NDArray[Any], holder: Ints, columns: Mapping[str, npt.NDArray[Any]], *, compacted: bool = False
+    ) -> Entries:
+        """Sort by holder; add up the records of one holder in one cell unless that is done already."""
+        cell = cells.astype(np.int32)
+        if (holder[1:] < holder[:-1]).any():
+            order = np.argsort(holder, kind="stable")
+            entries = cls(cell, holder, columns).at(order)
+        else:
+            entries = cls(cell, holder, columns)
+        if compacted:
+            return entries
+        again = entries.grouped(entries.cell, int(cell.max(initial=-1)) + 1)
+        return cls.of(again.cell, again.holder, again.columns, compacted=True)
+
+    def at(self, which: npt.NDArray[Any]) -> Entries:
+        """Return some of the entries."""
+        columns = {name: np.take(column, which, axis=0) for name, column in self.columns.items()}
+        return Entries(self.cell[which], self.holder[which], columns)
+
+    def grouped(self, cell: npt.NDArray[np.int32], n: int) -> Entries:
+        """Add up the entries of one holder in one cell; sorted by cell, then holder.
+
+        Parameters
+        ----------
+        cell : ndarray of int, shape (entries,)
+            The cell that every entry goes to; those of cells from `n` on are left out.
+        """
+        order = by_number(cell, n)
+        sorted_ = Entries(cell, self.holder, self.columns).at(order)
+        starts = _starts(sorted_.cell, sorted_.holder)
+        if len(starts) == len(order):
+            return sorted_
+        columns = {name: _REDUCE[name].reduceat(column, starts, axis=0) for name, column in sorted_.columns.items()}
+        return Entries(sorted_.cell[starts], sorted_.holder[starts], columns)
+
+
+_REDUCE: Final[Mapping[str, np.ufunc]] = {
+    "shadow": np.add,
+    "absolute": np.add,
+    "weighted": np.add,
+    "light": np.minimum,
+    "heavy": np.maximum,
+    "below": np.logical_or,
+    "above": np.logical_or,
+    "waived": np.logical_and,
+    "requested": np.minimum,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """The largest contributions, one a row: to which cell, by whom, and what is known of him there."""
+
+    cell: npt.NDArray[Any]
+    holder: Ints
+    size: Floats
+    weight: Floats
+    waived: Bools
+    requested: npt.NDArray[np.int8]
+
+    def at(self, which: npt.NDArray[Any], cell: npt.NDArray[Any] | None = None) -> Candidates:
+        """Return some of the rows, possibly moved to other cells."""
+        moved = (self.cell if cell is None else cell)[which]
+        others = (np.take(getattr(self, name), which) for name in ("holder", "size", "weight", "waived", "requested"))
+        return Candidates(moved, *others)
+
+    def best(self, n: int, top: int) -> Candidates:
+        """Return the `top` largest of each of the cells 0..n-1 and the first without waiver; by cell, then size."""
+        order = by_number(self.cell, n)
+        waived = self.waived[order] if self.waived.any() else None
+        starts = _starts(self.cell[order])
+        return self.at(order[_largest(self.size[order], self.holder[order], starts, top, waived)])
+
+    @classmethod
+    def joined(cls, parts: Sequence[Candidates]) -> Candidates:
+        """Put tables of candidates below each other."""
+        if len(parts) == 1:
+            return parts[0]
+        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in cls.__dataclass_fields__))
+
+
+@dataclass(frozen=True, eq=False)
+class Ranking:
+    """What depends on who contributes to the cells 0..n-1.
+
+    Parameters
+    ----------
+    count : ndarray of int, shape (n,)
+        Number of holders.
+    weight, size : ndarray, shape (n, limbs)
+        Sums of the weights of the holders, and of their weighted contributions (only where these are needed).
+    best : Candidates
+        The largest contributions, by cell and size.
+    """
+
+    count: Ints
+    weight: Floats
+    size: Floats
+    best: Candidates
+
+    def least(self, top: int) -> Floats:
+        """Return for every cell the size of its contribution number `top`, 0 where there are fewer."""
+        cell = self.best.cell
+        last = np.flatnonzero(np.arange(len(cell)) - np.searchsorted(cell, cell) == top - 1)
+        least = np.zeros(len(self.count))
+        least[cell[last]] = self.best.size[last]
+        return least
+
+    def moved(self, level: Level, top: int) -> Ranking:
+        """Return the ranking of the cells above, if no holder is in several cells."""
+        n = len(level.keys)
+        cell = level.of_leaf[self.best.cell]
+        return Ranking(
+            np.bincount(level.of_leaf, self.count, minlength=n)[:n].astype(np.int64),
+            add_up(level.of_leaf, self.weight, n),
+            add_up(level.of_leaf, self.size, n),
+            replace(self.best, cell=cell).best(n, top),
+        )
+
+    @classmethod
+    def merge(cls, rankings: Sequence[Ranking], top: int) -> Ranking:
+        """Merge rankings of the same cells over disjoint sets of holders."""
+        count, weight, size = (sum(getattr(r, name) for r in rankings) for name in ("count", "weight", "size"))
+        best = Candidates.joined([r.best for r in rankings]).best(len(rankings[0].count), top)
+        return cls(np.asarray(count), np.asarray(weight), np.asarray(size), best)
+
+
+def by_number(number: npt.NDArray[Any], n: int) -> npt.NDArray[np.int32]:
+    """Return the order that sorts by numbers 0..n-1; stable, larger numbers are left out.
+
+    A transposition counts instead of comparing, which is ten times faster.
+    """
+    rows = np.arange(len(number) + 1, dtype=np.int32)
+    ones = np.ones(len(number), dtype=np.int8)
+    columns = sparse.csr_array((ones, number.astype(np.int32), rows), shape=(len(number), n + 1)).tocsc()
+    return np.asarray(columns.indices[: columns.indptr[n]], dtype=np.int32)
+
+
+def _starts(*keys: npt.NDArray[Any]) -> Ints:
+    """Return where a new group starts in sorted keys."""
+    if not len(keys[0]):
+        return np.zeros(0, dtype=np.int64)
+    new = np.zeros(len(keys[0]), dtype=bool)
+    new[0] = True
+    for key in keys:
+        new[1:] |= key[1:] != key[:-1]
+    return np.flatnonzero(new)
+
+
+def _largest(size: Floats, holder: Ints, starts: Ints, top: int, waived: Bools | None) -> Ints:
+    """Return where the `top` largest of every group are, and the largest without waiver; by group, then size.
+
+    Ties go to the smallest holder. Looking for one after the other is faster than sorting, since `top` is small.
+    """
+    n = len(starts)
+    place = np.full((n, top + 1), -1, dtype=np.int64)
+    if not top or not n:
+        return place[:0, 0]
+    group = np.repeat(np.arange(n, dtype=np.int32), np.diff(np.append(starts, len(size))))
+    left = size.copy()
+    for step in range(top + (waived is not None)):
+        if step == top and waived is not None:
+            left = np.where(waived, -1.0, size)
+        largest = np.maximum.reduceat(left, starts)
+        hit = np.flatnonzero(left == largest[group])
+        hit = hit[left[hit] >= 0]
+        first = _starts(group[hit])
+        if len(first) < len(hit):
+            hit = hit[np.lexsort((holder[hit], group[hit]))]
+        hit = hit[first]
+        if step == top:
+            hit = hit[(place[group[hit], :top] != hit[:, None]).all(axis=1)]
+        left[hit] = -1.0
+        place[group[hit], step] = hit
+    return place[place >= 0]
+
+
+def rank(
+    entries: Entries, cell: npt.NDArray[np.int32], n: int, measures: Measures, known: Ranking | None = None
+) -> Ranking:
+    """Return the ranking of cells 0..n-1.
+
+    Parameters
+    ----------
+    entries : Entries
+    cell : ndarray of int, shape (entries,)
+        The cell that every entry goes to; those of cells from `n` on are left out.
+    known : Ranking, optional
+        Of other holders in the same cells; then the ranking over both is returned.
+    """
+    grouped = entries.grouped(cell, n)
+    cell, columns = grouped.cell, grouped.columns
+    contribution = np.abs(measures.shadow.join(columns["shadow"]))
+    weight, size = np.ones(len(cell)), contribution
+    if measures.weighted:
+        light, heavy = columns["light"], columns["heavy"]
+        absolute = measures.shadow.join(columns["absolute"])
+        size = measures.weighted_shadow.join(columns["weighted"])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            mean = np.where(absolute > 0, size / absolute, (light + heavy) / 2)
+        weight = np.where(light == heavy, light, mean)
+        if measures.signed:
+            size = np.where(columns["below"] & columns["above"], weight * contribution, size)
+    none = np.zeros((len(cell), 0))
+    waived = columns.get("waived")
+    if known is None or waived is not None:
+        top = _largest(contribution, grouped.holder, _starts(cell), measures.top, waived)
+    else:
+        # what is smaller than enough of the others need not be looked at
+        rival = np.flatnonzero(contribution >= known.least(measures.top)[cell])
+        top = rival[_largest(contribution[rival], grouped.holder[rival], _starts(cell[rival]), measures.top, None)]
+    best = Candidates(
+        cell[top],
+        grouped.holder[top],
+        contribution[top],
+        weight[top],
+        np.zeros(len(top), dtype=bool) if waived is None else waived[top],
+        columns["requested"][top] if "requested" in columns else np.full(len(top), NO_REQUEST, np.int8),
+    )
+    found = Ranking(
+        np.bincount(cell, minlength=n),
+        add_up(cell, measures.weight.split(weight) if measures.weighted else none, n),
+        add_up(cell, measures.size.split(size) if measures.signed else none, n),
+        best,
+    )
+    return found if known is None else Ranking.merge([known, found], measures.top)

@@ -1,0 +1,161 @@
+"""Columns of a data frame as arrays, every value checked; all that is wrong is noted at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from tabprotect.errors import InputError, Problems, did_you_mean
+from tabprotect.table.codes import factorise, rows_of, some
+
+__all__ = [
+    "as_flag",
+    "backend_of",
+    "id_text",
+    "need_columns",
+    "number_problem",
+    "open_frame",
+    "read_flags",
+    "read_ids",
+    "read_numbers",
+]
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+_FLAGS = {"0": 0, "1": 1, "2": 2, "false": 0, "true": 1, "f": 0, "t": 1, "no": 0, "yes": 1, "n": 0, "y": 1}
+_EXACT = 2.0**53
+
+
+def open_frame(data: Any) -> nw.DataFrame[Any] | nw.LazyFrame[Any]:
+    """Take any data frame that narwhals knows.
+
+    Raises
+    ------
+    InputError
+        If it is none.
+    """
+    try:
+        frame: nw.DataFrame[Any] | nw.LazyFrame[Any] = nw.from_native(data)
+    except TypeError as error:
+        raise InputError(
+            f"data of type {type(data).__name__} cannot be read: give a pandas, polars or pyarrow table, "
+            "a DuckDB relation, or the path of a CSV or Parquet file"
+        ) from error
+    return frame
+
+
+def backend_of(frame: nw.DataFrame[Any] | nw.LazyFrame[Any]) -> str:
+    """Return the library of a frame: 'pandas', 'polars', 'pyarrow', 'duckdb', ..."""
+    return str(frame.implementation.value).lower()
+
+
+def need_columns(available: Iterable[str], wanted: Iterable[str], problems: Problems) -> None:
+    """Note every wanted column that is not there."""
+    names = list(available)
+    for name in dict.fromkeys(wanted):
+        if name not in names:
+            problems.add(f"no column '{name}'{did_you_mean(name, names)}")
+
+
+def number_problem(name: str, examples: Sequence[str], where: str) -> str:
+    """Say that a column of numbers holds text, and what helps."""
+    comma = all(_comma(text) for text in examples)
+    cure = "; numbers with a decimal comma: pass decimal=','" if comma else ""
+    return f"column '{name}' must hold numbers, but holds {some([repr(e) for e in examples], 3)} in {where}{cure}"
+
+
+def _comma(text: str) -> bool:
+    try:
+        float(text.replace(",", ".", 1))
+    except ValueError:
+        return False
+    return "," in text
+
+
+def read_numbers(
+    frame: nw.DataFrame[Any], name: str, problems: Problems, *, decimal: str = ".", missing: bool = False
+) -> Floats:
+    """Return a column of numbers.
+
+    Parameters
+    ----------
+    decimal : str
+        Decimal sign of numbers that come as text.
+    missing : bool
+        Missing values are allowed (nan).
+    """
+    series = frame[name]
+    dtype = series.dtype
+    if dtype == nw.Boolean or dtype.is_temporal():
+        problems.add(f"column '{name}' must hold numbers, but holds values of type {dtype}")
+        return np.full(len(series), np.nan)
+    if dtype.is_numeric():
+        numbers = np.asarray(series.to_numpy(), dtype=np.float64)
+        inexact = dtype.is_integer() & (np.abs(numbers) > _EXACT)
+        if np.any(inexact):
+            problems.add(f"column '{name}' holds whole numbers beyond 2^53 in {rows_of(inexact)}: not exact as floats")
+    else:
+        raw = pd.Series(series.to_list(), dtype=object)
+        absent = raw.isna().to_numpy(bool)
+        text = raw.astype(str).str.strip()
+        if decimal != ".":
+            text = text.str.replace(".", "x", regex=False).str.replace(decimal, ".", regex=False)
+        numbers = pd.to_numeric(text.where(~absent), errors="coerce").to_numpy(np.float64, copy=True, na_value=np.nan)
+        bad = np.isnan(numbers) & ~absent & (text.str.lower() != "nan").to_numpy(bool)
+        if bad.any():
+            problems.add(number_problem(name, [str(value) for value in raw[bad].head(3)], rows_of(bad)))
+            numbers[bad] = 0.0
+    infinite = np.isinf(numbers)
+    if infinite.any():
+        problems.add(f"column '{name}' is infinite in {rows_of(infinite)}")
+    absent = np.isnan(numbers)
+    if absent.any() and not missing:
+        problems.add(f"column '{name}' has no value in {int(absent.sum())} rows ({rows_of(absent)}); fill or drop them")
+    return numbers
+
+
+def as_flag(value: Any, most: int) -> int | None:
+    """Return a yes/no value (or a code up to `most`) as a number; None if it is neither.
+
+    Examples
+    --------
+    >>> as_flag(True, 1), as_flag("no", 1), as_flag(2.0, 2), as_flag(2, 1), as_flag("maybe", 1)
+    (1, 0, 2, None, None)
+    """
+    if value is None or value is pd.NA or (isinstance(value, float) and np.isnan(value)):
+        return 0
+    text = str(value).strip().lower()
+    flag = _FLAGS.get(text.removesuffix(".0"), 0 if not text else None)
+    return flag if flag is not None and flag <= most else None
+
+
+def read_flags(frame: nw.DataFrame[Any], name: str, problems: Problems, most: int = 1) -> npt.NDArray[np.int8]:
+    """Return a column of yes/no values, or of codes 0 to `most`; nothing means 0."""
+    values, index = factorise(frame[name])
+    flags = np.zeros(len(values) + 1, dtype=np.int8)
+    for i, value in enumerate(values):
+        flag = as_flag(value, most)
+        if flag is None:
+            words = "true or false" if most == 1 else f"0 to {most}"
+            problems.add(f"column '{name}' must be {words}, but is {value!r} in {rows_of(index == i)}")
+        flags[i] = flag or 0
+    return flags[index]
+
+
+def read_ids(frame: nw.DataFrame[Any], name: str) -> tuple[list[str], Ints]:
+    """Return the ids of a column as text, and the position of every row's id (-1 for none or a blank one)."""
+    values, index = factorise(frame[name])
+    ids = [id_text(value) for value in values]
+    blank = np.array([*(not text.strip() for text in ids), False])
+    return ids, np.where(blank[index], -1, index)
+
+
+def id_text(value: Any) -> str:
+    """Return an id as text; whole numbers without a decimal point."""
+    return str(int(value)) if isinstance(value, float) and value == int(value) else str(value)

@@ -1,0 +1,249 @@
+"""The cell frame: what is known of every cell of one table, or of several linked tables, before any rule."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from tabprotect.errors import collect
+from tabprotect.table.hierarchy import Hierarchy
+from tabprotect.table.system import LinearSystem
+
+__all__ = ["Contributions", "Table"]
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Contributions:
+    """The largest contributions to every cell, after grouping by holding.
+
+    Sorted by absolute size, largest first, ties by order of first appearance; rows are padded with zeros.
+
+    Parameters
+    ----------
+    total : ndarray, shape (cells,)
+        Weighted sum of absolute contributions of the shadow variable (equal to the cell value where it is that and
+        nothing is negative).
+    values : ndarray, shape (cells, k)
+        Absolute contribution of one contributor (not multiplied by its sampling weight).
+    weights : ndarray, shape (cells, k)
+        Sampling weight: this contribution counts as that many contributors of the same value; 0 marks padding.
+    holders : ndarray of int, shape (cells, k)
+        Who it is: a position in `names`; -1 for unknown or padding.
+    waived : ndarray of bool, shape (cells, k)
+        The contributor consented to publication.
+    requested : ndarray of int8, shape (cells, k)
+        Request code of the contributor (0 none, 1 or 2: which of the two request percentages applies).
+    unwaived : ndarray, shape (cells,)
+        Largest contribution of a contributor without waiver (it need not be among the k largest).
+    unwaived_holder : ndarray of int, shape (cells,)
+        Who that is; -1 when everybody has waived.
+    names : ndarray of object
+        Names of contributors (or holdings); internal, never published.
+    shadow : str, optional
+        Name of the variable that the contributions are of, where that is not the cell value. Protection levels are then
+        carried over as fractions of the total.
+    """
+
+    total: Floats
+    values: Floats
+    weights: Floats
+    holders: Ints
+    waived: Bools
+    requested: npt.NDArray[np.int8]
+    unwaived: Floats
+    unwaived_holder: Ints
+    names: npt.NDArray[np.object_]
+    shadow: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Cells, their values and the equations between them.
+
+    Parameters
+    ----------
+    system : LinearSystem
+        One column a cell. A code with one child is the same cell as the child.
+    values : ndarray, shape (cells,)
+    dimensions : tuple
+        The `Dimension` objects behind the cells (empty for linked tables and for tables given by explicit equations).
+    counts : ndarray, optional
+        Unweighted number of contributors (holdings, where given).
+    weighted_counts : ndarray, optional
+        Sum of sampling weights.
+    contributions : Contributions, optional
+        Needed by rules that look at the largest contributors.
+    missing : ndarray of bool, optional
+        The cell belongs to a missing ("unknown") code.
+    columns : mapping of str to ndarray
+        Everything else that came with the cells. ``cost``; ``status``: 's' safe, 'u' sensitive, 'm' suppressed already,
+        'p' must be published, 'z' zero or fixed and known to everybody, '' nothing said; ``lpl``, ``upl``, ``spl``,
+        ``lower``, ``upper``: levels and external bounds, nan where none is given; ``negative``: there are values below
+        zero in the cell, so that y >= 0 is no bound to start from.
+    rows : pandas.DataFrame
+        The rows as the user gave them or would expect them: the code columns, then the user's own columns.
+    row_cell : ndarray of int, shape (rows,)
+        The cell of every row; several rows may be one cell (linked tables, codes with one child).
+    kind : {'magnitude', 'frequency'}
+    value_name : str
+        Name of the value column in `rows` and in the release.
+    residual : float
+        Largest absolute rounding residual |A y - b| that was accepted and is carried along.
+    backend : str
+        Data frame library of the input, and so of the release: 'pandas', 'polars', 'pyarrow', 'duckdb' or 'file'.
+    parts : mapping of str to tuple
+        The dimensions of every table in linked tables, by the name that is in the column ``table`` of `rows`.
+    """
+
+    system: LinearSystem
+    values: Floats
+    dimensions: tuple[Any, ...] = ()
+    counts: Floats | None = None
+    weighted_counts: Floats | None = None
+    contributions: Contributions | None = None
+    missing: Bools | None = None
+    columns: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
+    rows: pd.DataFrame = field(default_factory=pd.DataFrame)
+    row_cell: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    kind: str = "magnitude"
+    value_name: str = "value"
+    residual: float = 0.0
+    backend: str = "pandas"
+    parts: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        n = self.system.n_cells
+        with collect() as problems:
+            for name in ("values", "counts", "weighted_counts", "missing"):
+                array = getattr(self, name)
+                if array is not None and np.shape(array) != (n,):
+                    problems.add(f"{name} has shape {np.shape(array)}; {n} cells need ({n},)")
+            for name, array in self.columns.items():
+                if len(array) != n:
+                    problems.add(f"column '{name}' has {len(array)} entries for {n} cells")
+            if len(self.rows) != len(self.row_cell):
+                problems.add(f"{len(self.rows)} rows but row_cell has {len(self.row_cell)} entries")
+            if self.kind not in ("magnitude", "frequency"):
+                problems.add(f"kind must be 'magnitude' or 'frequency', not '{self.kind}'")
+
+    @classmethod
+    def from_cells(
+        cls,
+        data: Any,
+        by: Sequence[Any] | Any,
+        value: str,
+        *,
+        count: str | None = None,
+        weighted_count: str | None = None,
+        maxima: Sequence[str] | str = (),
+        holders: Sequence[str] | str = (),
+        shadow: str | None = None,
+        status: str | None = None,
+        cost: str | None = None,
+        lpl: str | None = None,
+        upl: str | None = None,
+        spl: str | None = None,
+        lower: str | None = None,
+        upper: str | None = None,
+        hierarchies: Mapping[str, Hierarchy] | None = None,
+        kind: str | None = None,
+        tolerance: float | None = None,
+        empty: str = "refuse",
+        margins: str = "check",
+        decimal: str = ".",
+    ) -> Table:
+        """Build a table from cells that are tabulated already, one row a cell, margins included.
+
+        Parameters
+        ----------
+        data : data frame or path
+            pandas, polars, pyarrow; or the path of a CSV (all codes as text) or Parquet file.
+        by : sequence of str or Dimension
+            The dimensions. Without a hierarchy, a column is a total over its other codes.
+        value : str
+            The cell values. They must add up; averages and percentages do not and are refused.
+        count, weighted_count : str, optional
+            Number of contributors, and the sum of their sampling weights.
+        maxima : sequence of str
+            Largest contributions of every cell, the largest first (absolute sizes). Missing means none.
+        holders : sequence of str
+            Who they are, one column for each of the maxima; who is alone in several cells is then known to be the same.
+        shadow : str, optional
+            Sum of absolute contributions, where the maxima are of another variable, or of values of both signs.
+        status : str, optional
+            s, u, m, p, z, e as in tau-ARGUS, or words such as 'safe' and 'primary', or true for sensitive.
+        cost : str, optional
+            Cost of suppression.
+        lpl, upl, spl : str, optional
+            Protection levels, in the unit of the values.
+        lower, upper : str, optional
+            External bounds that every intruder knows, as values (not distances).
+        hierarchies : mapping of str to Hierarchy, optional
+            Hierarchies by name of the dimension, for entries of `by` that are only names.
+        kind : {'magnitude', 'frequency'}, optional
+            In a frequency table the value is the count.
+        tolerance : float, optional
+            How far an equation may be off because the values are rounded, in their unit. The largest residual is
+            kept in `Table.residual`; methods work on deviations, which add up exactly. By default only noise of
+            floating-point arithmetic is accepted.
+        empty : {'refuse', 'zero', 'structural', 'drop'}
+            What cells mean that are not among the rows. 'structural': everybody knows that they are zero; 'zero': an
+            intruder does not know; 'drop': known to be zero and left out of the table.
+        margins : {'check', 'add'}
+            'add' computes margins that are not among the rows. This is for tables with values only: the number of
+            contributors of a margin, say, is not the sum over its parts.
+        decimal : str
+            Decimal sign of numbers that come as text.
+
+        Raises
+        ------
+        InputError
+            One error with everything that is wrong: equations that do not add up and by how much, missing cells,
+            cells given twice, unknown codes or statuses, text in numbers, and so on.
+
+        Examples
+        --------
+        >>> frame = pd.DataFrame({"region": ["Total", "N", "S"], "size": ["Total"] * 3, "turnover": [9.0, 5.0, 4.0]})
+        >>> table = Table.from_cells(frame, ["region"], "turnover")
+        >>> table.values.tolist(), table.system.equation(0)
+        ([9.0, 5.0, 4.0], 'Total = N + S')
+        """
+        from tabprotect.table.cells import Columns, table_of_cells
+
+        columns = Columns(
+            value,
+            count,
+            weighted_count,
+            (maxima,) if isinstance(maxima, str) else tuple(maxima),
+            (holders,) if isinstance(holders, str) else tuple(holders),
+            shadow,
+            status,
+            cost,
+            lpl,
+            upl,
+            spl,
+            lower,
+            upper,
+        )
+        return table_of_cells(data, by, columns, hierarchies, kind, tolerance, empty, margins, decimal)
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells."""
+        return self.system.n_cells
+
+    @property
+    def sole(self) -> Ints:
+        """Who is the only contributor of a cell (a position in ``contributions.names``); -1 for none or unknown."""
+        if self.contributions is None or self.counts is None or not self.contributions.holders.shape[1]:
+            return np.full(self.n_cells, -1, dtype=np.int64)
+        return np.where(self.counts == 1, self.contributions.holders[:, 0], -1)

@@ -1,0 +1,39 @@
+"""Fixtures for every room."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+# machines differ in speed, and a run must be repeatable
+settings.register_profile("project", deadline=None, derandomize=True, print_blob=True)
+settings.load_profile("project")
+
+CHECKOUT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="session")
+def checkout() -> Path:
+    """The folder of this checkout."""
+    return CHECKOUT
+
+
+@pytest.fixture(scope="session")
+def shared() -> Callable[[str], Path]:
+    """Locate a file of the shared data, or skip the test: ``shared("instances/csplib/table8.jj")``.
+
+    The folder is named by the environment variable TABPROTECT_SHARED, by default it is ../shared beside the checkout.
+    """
+    root = Path(os.environ.get("TABPROTECT_SHARED", CHECKOUT.parent / "shared"))
+
+    def locate(name: str) -> Path:
+        path = root / name
+        if not path.exists():
+            pytest.skip(f"needs the shared data: {path} is not there (set TABPROTECT_SHARED)")
+        return path
+
+    return locate

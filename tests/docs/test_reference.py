@@ -1,0 +1,42 @@
+"""The reference has every public name, and nothing else."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+
+import pytest
+
+import tabprotect as tp
+import tabprotect.instances
+
+
+@pytest.fixture
+def hooks(checkout: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location("docs_hooks", checkout / "docs" / "hooks.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_every_public_name_is_in_the_reference(hooks: ModuleType) -> None:
+    names = {name.rsplit(".", 1)[1] for name in (*hooks.shown_names(), *hooks.further_names())}
+    assert set(tp.__all__) - {"__version__", "instances", "models"} <= names
+    assert set(tabprotect.instances.__all__) - {"FAMILIES"} <= names
+
+
+def test_the_reference_shows_only_what_there_is(hooks: ModuleType) -> None:
+    for name in hooks.shown_names():
+        module, _, last = name.rpartition(".")
+        if module == "tabprotect":
+            assert last in (*tp.__all__, "errors"), name
+
+
+def test_every_decision_is_on_their_index(hooks: ModuleType, checkout: Path) -> None:
+    page = SimpleNamespace(file=SimpleNamespace(src_uri="decisions/index.md"))
+    index = hooks.on_page_markdown("", page)
+    for path in (checkout / "docs" / "decisions").glob("[0-9]*.md"):
+        assert f"({path.name})" in index

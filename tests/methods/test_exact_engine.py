@@ -1,0 +1,139 @@
+"""The exact engine finds what enumeration and the compact model find, and nothing unsafe."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tabprotect.methods.suppression import suppress
+from tabprotect.models import cell_suppression
+from tabprotect.problem import Problem
+from tabprotect.solver.limits import Limits
+from tests.checker import Judge
+from tests.random_problems import random_problem
+
+
+def agree(problem, engine):
+    """Hold the engine against the judge; returns whether the problem was small enough to enumerate."""
+    judge, result = Judge(problem), suppress(problem, method="exact", engine=engine)
+    everything = judge.exposed(problem.may_hide)
+    assert result.status == ("infeasible" if everything else "optimal")
+    assert judge.well_formed(result.pattern)
+    if everything:
+        hopeless = {(e.attacker, e.cell, e.side) for e in everything}
+        assert {(e.attacker, e.cell, e.side) for e in judge.exposed(result.pattern)} <= hopeless
+        assert {(u.attacker, u.cell) for u in result.unprotectable} >= {
+            (a, c) for a, c, s in hopeless if a < 0 or (-1, c, s) not in hopeless
+        }
+        assert result.cost is None
+        assert not result.safe
+        return False
+    assert result.safe
+    assert judge.safe(result.pattern)
+    assert result.cost == pytest.approx(problem.cost(result.pattern), rel=1e-12)
+    assert result.bound == pytest.approx(result.cost, rel=1e-9)
+    try:
+        best = judge.optimum()
+    except ValueError:
+        return False
+    assert result.cost == pytest.approx(best.cost, rel=1e-9, abs=1e-9)
+    return True
+
+
+@pytest.mark.parametrize("engine", ["scip", "highs"])
+def test_engine_equals_enumeration(engine):
+    assert sum(agree(random_problem(seed), engine) for seed in range(12)) >= 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("start", range(1000, 1300, 50))
+def test_engine_equals_enumeration_on_300_problems(start):
+    assert sum(agree(random_problem(seed), "scip") for seed in range(start, start + 50)) >= 20
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("start", range(1000, 1300, 50))
+def test_engine_equals_compact_model_on_300_problems(start):
+    for seed in range(start, start + 50):
+        problem = random_problem(seed)
+        answer, result = cell_suppression.solve(problem), suppress(problem, method="exact")
+        assert answer.status == result.status
+        if answer.cost is not None:
+            assert result.cost == pytest.approx(answer.cost, rel=1e-7, abs=1e-7)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("start", range(2000, 2060, 30))
+def test_pure_highs_engine_equals_enumeration(start):
+    assert sum(agree(random_problem(seed), "highs") for seed in range(start, start + 30)) >= 10
+
+
+def grid(seed, n=6):
+    """A two-dimensional table with margins and a few primaries."""
+    rng = np.random.default_rng(seed)
+    inner = np.rint(rng.lognormal(3, 1, (n, n))) + 1
+    values = np.block([[inner, inner.sum(1, keepdims=True)], [inner.sum(0), np.array([[inner.sum()]])]])
+    index = np.arange((n + 1) ** 2).reshape(n + 1, n + 1)
+    A = np.zeros((2 * (n + 1), (n + 1) ** 2))
+    for k in range(n + 1):
+        A[k, index[k, :n]], A[k, index[k, n]] = 1, -1
+        A[n + 1 + k, index[:n, k]], A[n + 1 + k, index[n, k]] = 1, -1
+    primary = rng.choice(n * n, 4, replace=False)
+    chosen = index[:n, :n].ravel()[primary]
+    level = np.maximum(1, 0.1 * values.ravel())
+    return A, values.ravel(), chosen, level
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e9])
+def test_scale_of_values_and_weights_changes_nothing(scale):
+    A, values, primary, level = grid(1)
+    plain = suppress(Problem.from_arrays(A, values, primary, lpl=level, upl=level, weights=values), method="exact")
+    scaled = suppress(
+        Problem.from_arrays(A, values * scale, primary, lpl=level * scale, upl=level * scale, weights=values * scale),
+        method="exact",
+    )
+    assert plain.status == scaled.status == "optimal"
+    assert scaled.cost == pytest.approx(plain.cost * scale, rel=1e-9)
+
+
+def test_order_of_cells_changes_nothing():
+    A, values, primary, level = grid(2)
+    plain = suppress(Problem.from_arrays(A, values, primary, lpl=level, upl=level, weights=values), method="exact")
+    order = np.random.default_rng(0).permutation(len(values))
+    place = np.argsort(order)
+    moved = suppress(
+        Problem.from_arrays(
+            A[:, order], values[order], place[primary], lpl=level[order], upl=level[order], weights=values[order]
+        ),
+        method="exact",
+    )
+    assert moved.status == "optimal"
+    assert moved.cost == pytest.approx(plain.cost, rel=1e-12)
+
+
+def test_same_seed_and_work_limit_give_the_same_answer():
+    A, values, primary, level = grid(3, 9)
+    problem = Problem.from_arrays(A, values, primary, lpl=level, upl=level, weights=values)
+    one, two = (suppress(problem, method="exact", limits=Limits(work=3000), seed=5) for _ in range(2))
+    assert one.pattern.tolist() == two.pattern.tolist()
+    assert (one.cost, one.bound, one.work, one.status) == (two.cost, two.bound, two.work, two.status)
+
+
+def test_a_limit_that_leaves_no_time_ends_in_status_unknown():
+    A, values, primary, level = grid(4)
+    problem = Problem.from_arrays(A, values, primary, lpl=level, upl=level)
+    result = suppress(problem, method="exact", limits=Limits(seconds=0.0))
+    assert (result.status, result.safe, result.cost, result.stopped) == ("unknown", False, None, "time")
+
+
+def test_a_stopped_run_returns_its_best_safe_pattern():
+    A, values, primary, level = grid(5, 12)
+    problem = Problem.from_arrays(A, values, primary, lpl=level, upl=level, weights=values)
+    seen = []
+    result = suppress(
+        problem, method="exact", limits=Limits(stop=lambda: any(p.cost is not None for p in seen)), progress=seen.append
+    )
+    assert result.status in ("feasible", "optimal")
+    assert result.safe
+    assert Judge(problem).safe(result.pattern)
+    assert result.bound <= result.cost

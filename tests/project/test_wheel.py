@@ -1,0 +1,49 @@
+"""The wheel, installed in an environment of its own away from the checkout, does the whole job."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.slow
+
+IMPORTED = """
+import pathlib, sys
+import tabprotect, tabprotect.models, tabprotect.instances
+for module in (tabprotect, tabprotect.models, tabprotect.instances):
+    assert pathlib.Path(module.__file__).is_relative_to(sys.prefix), module.__file__
+assert (pathlib.Path(tabprotect.__file__).parent / "py.typed").exists()
+print(tabprotect.instances.load("eustat-investment").n_cells, len(tabprotect.instances.names()))
+"""
+
+
+def run(*command: object, cwd: Path) -> str:
+    environment = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "VIRTUAL_ENV")}
+    done = subprocess.run([str(part) for part in command], cwd=cwd, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+@pytest.fixture
+def installed(checkout: Path, tmp_path: Path) -> Path:
+    """The bin folder of a fresh environment with the wheel (built from the source distribution) in it."""
+    folder = tmp_path / "wheel"
+    folder.mkdir()
+    run(sys.executable, "-m", "build", "--no-isolation", "--outdir", folder, checkout, cwd=folder)
+    (wheel,) = folder.glob("*.whl")
+    run(sys.executable, "-m", "venv", folder / "venv", cwd=folder)
+    locked = checkout / "requirements" / "locked.txt"
+    python = folder / "venv" / "bin" / "python"
+    run(python, "-m", "pip", "install", "--quiet", "--constraint", locked, wheel, cwd=folder)
+    return python.parent
+
+
+def test_the_wheel_has_every_room_and_runs_the_demo(installed: Path, tmp_path: Path) -> None:
+    assert run(installed / "python", "-c", IMPORTED, cwd=tmp_path).split()[0] == "16"
+    run(installed / "tabprotect", "demo", "--out", tmp_path / "demo", cwd=tmp_path)
+    assert {path.name for path in (tmp_path / "demo").iterdir()} >= {"publish", "internal"}
+    run(installed / "tabprotect", "verify", tmp_path / "demo", cwd=tmp_path)

@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from tabprotect.report.axes import Axis
+from tabprotect.report.pages import Cube, Detail, StatusKey, internal_page, public_page
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+KEYS = [StatusKey("published", "published", "123", 0), StatusKey("suppressed", "suppressed", "×", 0)]
+
+
+def cube(rows: int, details: tuple[Detail, ...] = ()) -> Cube:
+    """A total over `rows` codes in groups of ten, crossed with two sizes and three kinds."""
+    groups = [f"g{i}" for i in range(rows // 10)]
+    codes = ["T", *groups, *(f"c{i}" for i in range(rows))]
+    children = {"T": groups, **{g: [f"c{10 * i + k}" for k in range(10)] for i, g in enumerate(groups)}}
+    axes = (
+        Axis.of("code", codes, children),
+        Axis.of("size", ["all", "s", "b"], {"all": ["s", "b"]}),
+        Axis.flat("kind", ["x", "y"]),
+    )
+    at = tuple(a.ravel() for a in np.meshgrid(*(np.arange(len(a.codes)) for a in axes), indexing="ij"))
+    value = np.arange(len(at[0]), dtype=float)
+    value[6 + 2] = np.nan
+    return Cube("t", axes, at, value, np.isnan(value).astype(np.int64), details)
+
+
+def cells(document: str) -> list[list[str]]:
+    body = re.findall(r"<tbody>(.*?)</tbody>", document, re.DOTALL)[0]
+    strip = re.compile(r"<[^>]+>")
+    return [
+        [strip.sub("", c) for c in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.DOTALL)]
+        for row in re.findall(r"<tr>(.*?)</tr>", body, re.DOTALL)
+    ]
+
+
+def test_the_first_view_folds_to_the_second_level_and_shows_hidden_cells(dump: Callable[..., str]) -> None:
+    page = public_page("t", "v", [cube(50)], KEYS, 0)
+    shown = cells(dump(page))
+    # codes down, sizes across, kind x fixed: cell (code, size) has value 6 code + 2 size
+    assert shown[0] == ["▾T", "0", "2", "4"]
+    assert shown[1] == ["▸g0", "6", "×", "10"]
+    assert len(shown) == 6
+
+
+def test_folding_finding_and_choosing_dimensions(dump: Callable[..., str]) -> None:
+    page = public_page("t", "v", [cube(50)], KEYS, 0)
+    unfold = "document.querySelectorAll('tbody .fold')[1].click();"
+    shown = cells(dump(page, unfold))
+    assert [row[0] for row in shown][:4] == ["▾T", "▾g0", "▸c0", "▸c1"]
+    assert shown[2][1] == str(6 * 6)
+    find = "const f = document.getElementById('find'); f.value = 'c49'; f.oninput();"
+    assert [row[0] for row in cells(dump(page, find))] == ["▸c49"]
+    swap = "const s = document.querySelectorAll('select')[0]; s.value = '2'; s.onchange();"
+    assert [row[0] for row in cells(dump(page, swap))] == ["▸x", "▸y"]
+
+
+def test_a_hundred_thousand_rows_stay_responsive_and_limited(dump: Callable[..., str]) -> None:
+    page = public_page("t", "v", [cube(17_000)], KEYS, 0)
+    unfold = "[...document.querySelectorAll('button')].find((b) => b.textContent === 'Unfold all').click();"
+    document = dump(page, unfold)
+    assert len(cells(document)) == 200
+    assert "Show 200 of 18,501 more rows" in document
+
+
+def test_the_internal_page_tells_of_a_cell_on_hover(dump: Callable[..., str]) -> None:
+    details = (Detail("Interval", {8: [1, 30]}), Detail("Why", {8: 0}, ["p%=15"]), Detail("Weight", list(range(1000))))
+    page = internal_page("t", "v", [cube(50, details)], KEYS, 0, alarms=[], cards=[], charts=[], sections=[])
+    hover = "document.querySelectorAll('tbody td')[4].onmouseenter();"
+    document = dump(page, hover)
+    tip = re.findall(r'<div id="tip"[^>]*>(.*?)</div>', document, re.DOTALL)[0]
+    assert tip.split("\n") == ["g0 × s × x", "suppressed", "Interval: 1 to 30", "Why: p%=15", "Weight: 8"]

@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import tabprotect as tp
+
+
+def test_every_public_name_is_there() -> None:
+    for name in tp.__all__:
+        assert getattr(tp, name) is not None
+        assert name in dir(tp)
+
+
+def test_type_checkers_see_the_same_names() -> None:
+    tree = ast.parse(Path(tp.__file__).read_text())
+    block = next(node for node in tree.body if isinstance(node, ast.If))
+    seen = {
+        (str(node.module).removeprefix("tabprotect").lstrip("."), alias.name)
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    named = {(home, name) for home, names in tp._HOMES.items() for name in names}
+    assert seen == named | {("", package) for package in tp._PACKAGES}
+
+
+def test_the_function_is_not_replaced_by_its_module() -> None:
+    import tabprotect.protect  # noqa: F401
+
+    assert callable(tp.protect)
+
+
+def test_unknown_names_are_no_attributes() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'tabulat'"):
+        _ = tp.tabulat  # type: ignore[attr-defined]
+
+
+def test_importing_is_quick() -> None:
+    heavy = "{'numpy', 'pandas', 'scipy', 'duckdb', 'highspy', 'pyscipopt', 'pyomo'}"
+    code = f"import sys, tabprotect; print(sorted({heavy} & set(sys.modules)))"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert found.strip() == "[]"
+
+
+def test_the_reference_names_only_what_there_is(checkout: Path) -> None:
+    page = (checkout / "docs" / "reference.md").read_text()
+    names = re.findall(r"^::: tabprotect\.(\w+)$", page, re.MULTILINE)
+    assert len(names) > 10
+    assert set(names) <= {*tp.__all__, "errors"}
