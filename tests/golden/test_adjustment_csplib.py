@@ -9,16 +9,16 @@ from tabprotect.methods.adjustment import adjust
 from tabprotect.solver.limits import Limits
 
 UP = {
-    "targus": 4.6611,
-    "table8": 0.3413,
-    "hie1372d": 4.6591,
-    "hie1327d": 8.5189,
-    "osorio": 3.0052,
-    "cbs": 1167.06,
-    "hier13": 16.2828,
-    "dale": 2786.03,
-    "ninenew": 101.910,
-    "two5in6": 83.140,
+    "targus": "4.6611",
+    "table8": "0.3413",
+    "hie1372d": "4.6591",
+    "hie1327d": "8.5189",
+    "osorio": "3.0052",
+    "cbs": "1167.06",
+    "hier13": "16.2828",
+    "dale": "2786.03",
+    "ninenew": "101.910",
+    "two5in6": "83.140",
 }
 SMALL = ["targus", "table8", "hie1372d", "hie1327d", "cbs"]
 
@@ -31,7 +31,8 @@ def read(shared, name):
 def test_all_up(shared, name):
     result = adjust(read(shared, name), senses="up")
     assert result.status == "optimal"
-    assert result.cost == pytest.approx(UP[name], abs=6e-5 if UP[name] < 100 else 6e-3)
+    decimals = len(UP[name].partition(".")[2])
+    assert abs(result.cost - float(UP[name])) <= 0.51 * 10**-decimals
     assert result.verdict.ok
     assert set(result.senses.tolist()) == {1}
 
@@ -41,7 +42,7 @@ def test_free_senses_proven(shared, name, optimum):
     result = adjust(read(shared, name))
     assert result.status == "optimal"
     assert result.cost == pytest.approx(optimum, rel=1e-6)
-    assert result.cost < UP[name]
+    assert result.cost < float(UP[name])
     assert result.verdict.exact
 
 
@@ -50,7 +51,7 @@ def test_free_senses_proven(shared, name, optimum):
 def test_free_senses_are_no_worse(shared, name):
     result = adjust(read(shared, name), limits=Limits(seconds=20))
     assert result.verdict.ok
-    assert result.cost <= UP[name] * (1 + 2e-5)
+    assert result.cost <= float(UP[name]) * (1 + 2e-5)
     assert 0 <= result.gap < 0.3
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
+from tabprotect.attack.keys import Key
 from tabprotect.attack.witness import Witnesses
 from tabprotect.methods.suppression.cleanup import clean
 from tabprotect.methods.suppression.construct import Constructor
@@ -108,6 +110,7 @@ def finish(problem: Problem, judge: Witnesses, pattern: Bools | None, budget: Bu
                 exposed = judge.check(hidden)
                 lost = [e.key for e in exposed if e.key in set(lost)]
             if lost:
+                hidden = _keep_sliding(problem, lost, hidden)
                 unprotectable = explain(problem, lost, reachable)
                 message = f"{len({u.cell for u in unprotectable})} primary cells cannot be protected by any pattern"
         status = "infeasible" if unprotectable else "unknown" if exposed else "feasible"
@@ -128,6 +131,22 @@ def finish(problem: Problem, judge: Witnesses, pattern: Bools | None, budget: Bu
         message,
         stopped=_stopped(budget),
     )
+
+
+def _keep_sliding(problem: Problem, lost: list[Key], hidden: Bools) -> Bools:
+    """Hide what a sliding level asks for that a lost level on one side had implied."""
+    cells = np.unique([key.cell for key in lost])
+    if not np.any(problem.spl[cells] > 0):
+        return hidden
+    lpl, upl = problem.lpl.copy(), problem.upl.copy()
+    for key in lost:
+        if key.side:
+            (upl if key.side > 0 else lpl)[key.cell] = 0.0
+    rest = Witnesses(replace(problem, lpl=lpl, upl=upl))
+    if not rest.check(hidden):
+        return hidden
+    repaired = Constructor(rest, dismiss=True).build(problem.weights, Budget(), start=hidden)
+    return hidden if repaired is None else repaired
 
 
 def _stopped(budget: Budget) -> str:

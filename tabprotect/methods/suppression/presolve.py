@@ -24,6 +24,7 @@ from scipy import sparse
 
 from tabprotect.problem import Problem
 from tabprotect.solver.elimination import eliminate
+from tabprotect.solver.tolerances import LEVEL
 
 __all__ = ["Core", "Reduction", "Targets", "reduce_problem"]
 
@@ -264,11 +265,11 @@ def _merge_targets(
             continue
         turned, size = side * int(np.sign(factor[cell])), level / abs(factor[cell])
         room = {1: up[g], -1: down[g], 0: up[g] + down[g]}[turned]
-        if size > room:
+        if size > room * (1 + LEVEL):
             unreachable.append((cell, attacker, side, level))
             continue
         key = (g, attacker, turned)
-        targets[key] = max(targets.get(key, 0.0), float(size))
+        targets[key] = max(targets.get(key, 0.0), float(min(size, room)))
     return targets, tuple(unreachable)
 
 
