@@ -26,6 +26,10 @@ $(STAMP): requirements/locked.txt pyproject.toml setup.py
 	$(BIN)/python -m pip install --quiet --requirement requirements/locked.txt
 	@# setuptools warns that ./tabprotect comes first on the path, which is what an editable install is for
 	PYTHONWARNINGS=ignore $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	@# mypy follows no import hooks: links that place models/ and instances/ where the installed package has them
+	@mkdir -p .venv/typings/tabprotect
+	@ln -sfn ../../../models .venv/typings/tabprotect/models
+	@ln -sfn ../../../instances .venv/typings/tabprotect/instances
 	@touch $@
 
 setup-browser: ## install a Chromium for the tests that look at the reports, where there is none

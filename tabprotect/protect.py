@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from tabprotect.methods.suppression.result import SuppressionResult
-    from tabprotect.problem import Problem
     from tabprotect.release import Release
     from tabprotect.sensitivity.assess import Levels, Rules
     from tabprotect.sensitivity.bounds import Bounds
@@ -24,15 +23,6 @@ __all__ = ["Suppress", "protect"]
 
 TOP = 3
 """Contributions kept per cell, at least: sums of hidden cells are judged by the largest of each."""
-
-SHARE = 0.7
-"""Part of the limits left that one round of the search may use when sums of hidden cells are repaired."""
-
-GRACE_SECONDS = 20.0
-"""The least that a last search for a safe pattern may take after a time limit or a stop."""
-
-MOST_ROUNDS = 20
-"""Rounds of protecting sums of hidden cells, each of which may make further sums computable."""
 
 
 @dataclass(frozen=True)
@@ -163,6 +153,7 @@ def protect(
     from tabprotect.sensitivity.parse import as_rules
     from tabprotect.sensitivity.unions import union_exposures
     from tabprotect.solver.limits import Budget, Limits
+    from tabprotect.sums import suppress_with_sums
     from tabprotect.table.table import Table
     from tabprotect.table.tabulate import tabulate
 
@@ -205,7 +196,18 @@ def protect(
     def exposed(result: SuppressionResult) -> tuple[UnionExposure, ...]:
         return () if unions == "off" else union_exposures(table, wanted, result.pattern, levels=levels)
 
-    problem, result, left = _search(problem, method, budget, seed, executor, exposed, repair=unions == "repair")
+    answer = suppress_with_sums(
+        problem,
+        exposed,
+        budget,
+        repair=unions == "repair",
+        method=method.method,
+        seed=seed,
+        executor=executor,
+        engine=method.engine,
+        solver=method.solver,
+    )
+    problem, result = answer.problem, answer.result
     budget.report("audit", result.cost, result.bound)
     judgement = audit(problem, result.pattern, intervals=intervals, budget=_judging(progress), executor=executor)
     settings = {
@@ -238,76 +240,13 @@ def protect(
         result,
         judgement,
         assessment,
-        left,
+        answer.sums,
         settings,
         title,
         separate_statuses,
         decimals,
         allow_unsafe,
     )
-
-
-def _search(
-    problem: Problem,
-    method: Suppress,
-    budget: Budget,
-    seed: int,
-    executor: Executor | None,
-    exposed: Callable[[SuppressionResult], tuple[UnionExposure, ...]],
-    *,
-    repair: bool,
-) -> tuple[Problem, SuppressionResult, tuple[UnionExposure, ...]]:
-    """Suppress, and again with exposed sums as cells of their own until there are none.
-
-    A round gets only a part of what is left of the limits, so that the rounds after it can end with a safe pattern.
-    """
-    from tabprotect.methods.suppression import suppress
-    from tabprotect.sensitivity.unions import protect_unions
-
-    def run(name: str, limits: Limits) -> SuppressionResult:
-        result = suppress(
-            problem,
-            method=name,
-            limits=limits,
-            seed=seed,
-            progress=budget.progress,
-            executor=executor,
-            engine=method.engine,
-            solver=method.solver,
-        )
-        budget.spend(result.work)
-        return result
-
-    result = run(method.method, _share(budget, SHARE if repair else 1.0))
-    for _ in range(MOST_ROUNDS):
-        sums = exposed(result) if result.safe else ()
-        if not (sums and repair):
-            break
-        problem = protect_unions(problem, sums)
-        budget.report("sums", result.cost, message=f"{len(sums)} sums of hidden cells are protected, too")
-        result = run(method.method, _share(budget, SHARE))
-        if result.status == "unknown":
-            result = run("greedy", _grace(budget))
-    return problem, result, sums
-
-
-def _share(budget: Budget, share: float) -> Limits:
-    """Return limits that leave something for later rounds."""
-    from dataclasses import replace
-
-    limits = budget.limits
-    seconds = None if limits.seconds is None else share * budget.seconds_left
-    work = None if limits.work is None else int(share * budget.work_left)
-    return replace(limits, seconds=seconds, work=work)
-
-
-def _grace(budget: Budget) -> Limits:
-    """Return the limits of a last, quick search: the pattern in hand is not safe, and an answer is worth a moment."""
-    from tabprotect.solver.limits import Limits
-
-    if budget.limits.work is not None:
-        return Limits(work=budget.limits.work)
-    return Limits(seconds=max(GRACE_SECONDS, (1 - SHARE) * (budget.limits.seconds or 0.0)))
 
 
 def _judging(progress: Callable[[Progress], None] | None) -> Budget:

@@ -112,6 +112,7 @@ def identity(column: Column) -> str:
 
 
 def check_ids(source: DuckSource, roles: Roles, ids: dict[str, str], problems: Problems) -> None:
+    """Note records without a contributor, and contributors with several holdings."""
     if roles.contributor is None:
         return
     contributor = ids[roles.contributor]

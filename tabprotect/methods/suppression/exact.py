@@ -49,6 +49,7 @@ def exact(
     seed: int = 0,
     progress: Callable[[Progress], None] | None = None,
     engine: str = "scip",
+    start: Bools | None = None,
 ) -> SuppressionResult:
     """Find the cheapest pattern that protects all primaries, or the best one within the limits, and a lower bound.
 
@@ -64,6 +65,8 @@ def exact(
     progress : callable, optional
     engine : {'scip', 'highs'}
         What solves the integer programmes; attacks are always on HiGHS.
+    start : ndarray of bool, shape (cells,), optional
+        A pattern to start from.
 
     Returns
     -------
@@ -88,7 +91,7 @@ def exact(
         reduction = reduce_problem(problem)
         rng = np.random.default_rng(seed)
         searches = [Search(core, solver, int(rng.integers(2**31))) for core in reduction.cores]
-        _search(searches, reduction, budget)
+        _search(searches, reduction, budget, start)
         pattern = None
         if all(s.best is not None for s in searches):
             pattern = reduction.pattern([s.best for s in searches if s.best is not None])
@@ -102,14 +105,15 @@ def exact(
     return _with_bound(replace(result, cuts=proof), reduction.constant + sum(s.bound for s in searches))
 
 
-def _search(searches: list[Search], reduction: Reduction, budget: Budget) -> None:
+def _search(searches: list[Search], reduction: Reduction, budget: Budget, start: Bools | None) -> None:
     def report(stage: str) -> None:
         cost = reduction.constant + sum(s.cost for s in searches)
         bound = reduction.constant + sum(s.bound for s in searches)
         budget.report(stage, cost if np.isfinite(cost) else None, bound)
 
-    for s in searches:
-        s.start(budget)
+    hints = reduction.choices(start) if start is not None else [None] * len(searches)
+    for s, hint in zip(searches, hints, strict=True):
+        s.start(budget, hint)
     if any(s.best is None for s in searches):
         return
     report("start")

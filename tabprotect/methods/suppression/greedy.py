@@ -33,6 +33,7 @@ def greedy(
     seed: int = 0,
     progress: Callable[[Progress], None] | None = None,
     restarts: int = 10,
+    start: Bools | None = None,
 ) -> SuppressionResult:
     """Protect by cheapest witnesses, clean up, and try again from other sides while the limits allow.
 
@@ -46,6 +47,8 @@ def greedy(
     progress : callable, optional
     restarts : int
         How often each independent part is tried again (guided restarts, ruin and recreate) after its first pattern.
+    start : ndarray of bool, shape (cells,), optional
+        Cells hidden to begin with.
 
     Returns
     -------
@@ -69,11 +72,12 @@ def greedy(
         judge = Witnesses(problem)
         rng = np.random.default_rng(seed)
         choices: list[Bools] = []
-        for core in reduction.cores:
+        hints = reduction.choices(start) if start is not None else [None] * len(reduction.cores)
+        for core, hint in zip(reduction.cores, hints, strict=True):
             part = Part(core)
             inner = Witnesses(part.problem)
             constructor = Constructor(inner, dismiss=True)
-            x = constructor.build(part.problem.weights, budget)
+            x = constructor.build(part.problem.weights, budget, start=hint)
             if x is None:
                 return finish(problem, judge, None, budget, "greedy")
             x = clean(inner, x, budget, ignore=constructor.is_hopeless if constructor.hopeless else None)

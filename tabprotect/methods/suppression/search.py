@@ -89,8 +89,8 @@ class Search:
         """True when the best choice is proven to be optimal."""
         return self.bound >= self.cost - OPTIMAL * abs(self.cost)
 
-    def start(self, budget: Budget) -> None:
-        """Find a first safe choice, and what cannot be protected."""
+    def start(self, budget: Budget, hint: Bools | None = None) -> None:
+        """Find a first safe choice, containing `hint` but for what is hidden in vain, and what cannot be protected."""
         bare = self._exposed(self.core.hidden, budget)
         if not bare:
             self.best = self.core.hidden.copy()
@@ -98,7 +98,7 @@ class Search:
         everything = np.ones(self.core.n, dtype=bool)
         if not self.core.attackers and not self.judge.check(everything, budget):
             self.best = everything
-        choice = self.constructor.build(self.core.weight, budget)
+        choice = self.constructor.build(self.core.weight, budget, start=hint)
         self.hopeless = frozenset(self.constructor.hopeless)
         if choice is not None:
             self._offer(choice, budget)

@@ -6,6 +6,9 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from tabprotect.errors import InputError, did_you_mean
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem
@@ -34,6 +37,7 @@ def suppress(
     executor: Executor | None = None,
     engine: str = "scip",
     solver: str | None = None,
+    start: npt.ArrayLike | None = None,
 ) -> SuppressionResult:
     """Choose the cells to suppress besides the primary ones.
 
@@ -56,6 +60,9 @@ def suppress(
         Pyomo knows (small tables).
     solver : str, optional
         The solver behind engine='pyomo'.
+    start : array_like of bool, shape (cells,), optional
+        A pattern to start from, such as that of another method; completed where it is not safe. Not for
+        engine='pyomo'.
 
     Returns
     -------
@@ -64,7 +71,7 @@ def suppress(
     Raises
     ------
     InputError
-        If there is no such method or engine.
+        If there is no such method or engine, or `start` does not fit.
     SolverError
         If the solver is not installed or fails.
     """
@@ -78,6 +85,8 @@ def suppress(
     if method == "auto":
         method = "exact" if problem.n_cells <= EXACT_CELLS else "greedy"
     shared: dict[str, Any] = {"limits": limits, "seed": seed, "progress": progress}
+    if start is not None:
+        shared["start"] = _start(problem, start, engine)
     if method == "greedy":
         from tabprotect.methods.suppression.greedy import greedy
 
@@ -89,3 +98,14 @@ def suppress(
     from tabprotect.methods.suppression.exact import exact
 
     return exact(problem, engine=engine, **shared)
+
+
+def _start(problem: Problem, start: npt.ArrayLike, engine: str) -> npt.NDArray[np.bool_]:
+    if engine == "pyomo":
+        raise InputError("start= does not go with engine='pyomo'")
+    pattern = np.asarray(start)
+    if pattern.dtype != np.bool_ or pattern.shape != (problem.n_cells,):
+        raise InputError(f"start must be {problem.n_cells} booleans, one a cell")
+    if shown := [problem.system.label(int(i)) for i in np.flatnonzero(pattern & ~problem.may_hide)[:3]]:
+        raise InputError(f"start hides cells that may not be hidden: {', '.join(shown)}")
+    return pattern

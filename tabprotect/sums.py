@@ -1,0 +1,198 @@
+"""Suppression when sums of hidden cells have to be protected, too: search, look which sums appear, search again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tabprotect.methods.suppression import suppress
+from tabprotect.methods.suppression.greedy import greedy
+from tabprotect.methods.suppression.result import SuppressionResult
+from tabprotect.methods.suppression.suppress import EXACT_CELLS
+from tabprotect.problem import Problem
+from tabprotect.sensitivity.unions import UnionExposure, protect_unions
+from tabprotect.solver.limits import Budget, Limits
+from tabprotect.solver.tolerances import OPTIMAL
+
+__all__ = ["Answer", "suppress_with_sums"]
+
+Exposed = Callable[[SuppressionResult], tuple[UnionExposure, ...]]
+
+FIRST_SHARE = 0.4
+"""Part of the limits that the first safe pattern may use, all its sums protected."""
+
+SHARE = 0.6
+"""Part of what is left that one exact search may use; another one may be needed after it."""
+
+GRACE_SECONDS = 20.0
+"""What completing a pattern to a safe one may take after a time limit or a stop."""
+
+MOST_ROUNDS = 20
+"""Rounds of protecting sums, each of which may make further sums computable."""
+
+EXACT_ROUNDS = 3
+"""Exact searches, each with the sums that the pattern before it would have given away."""
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """A result, the problem it solves (with sums as cells of their own), and the sums that are still exposed."""
+
+    problem: Problem
+    result: SuppressionResult
+    sums: tuple[UnionExposure, ...]
+
+
+def suppress_with_sums(
+    problem: Problem,
+    exposed: Exposed,
+    budget: Budget,
+    *,
+    repair: bool = True,
+    method: str = "auto",
+    seed: int = 0,
+    executor: Executor | None = None,
+    engine: str = "scip",
+    solver: str | None = None,
+) -> Answer:
+    """Suppress until no sensitive sum of hidden cells can be computed.
+
+    First a quick pattern is made, with all sums protected that it gives away. The exact engine starts from it. Where
+    the cheaper pattern that it finds gives away other sums, these become cells of the problem as well and the search
+    goes on; when the limits end that, the last pattern without exposed sums is returned with the bound of its problem.
+
+    Parameters
+    ----------
+    problem : Problem
+    exposed : callable
+        Tells which sensitive sums a safe result gives away.
+    budget : Budget
+        Shared by all rounds.
+    repair : bool
+        False: one search, and the sums it gives away are only told.
+    method, seed, executor, engine, solver
+        As in `tabprotect.suppress`.
+    """
+    rounds = _Rounds(exposed, budget, seed, engine, {"executor": executor, "engine": engine, "solver": solver})
+    if not repair:
+        result = rounds.run(problem, method, budget.limits)
+        return Answer(problem, result, exposed(result) if result.safe else ())
+    quick = method == "greedy" or (method == "auto" and problem.n_cells > EXACT_CELLS)
+    best = rounds.close(problem, None, FIRST_SHARE if not quick else 1.0, restarts=10 if quick else 0)
+    if quick or not best.result.safe or best.sums:
+        return best
+    for _ in range(EXACT_ROUNDS):
+        start = best.result.pattern if engine != "pyomo" else None
+        result = rounds.run(best.problem, method, _limits(budget, SHARE), start)
+        sums = exposed(result) if result.safe else ()
+        if result.safe and not sums:
+            return Answer(best.problem, result, ())
+        proven = replace(
+            best.result,
+            bound=result.bound,
+            cuts=result.cuts,
+            status="optimal" if _meets(result.bound, best.result.cost) else "feasible",
+            method=result.method,
+            seconds=result.seconds,
+            work=result.work,
+            stopped=result.stopped,
+            message=result.message,
+        )
+        best = Answer(best.problem, proven, ())
+        if not sums or budget.exhausted:
+            break
+        grown = rounds.grow(best.problem, sums)
+        better = rounds.close(grown, _extended(result.pattern, grown), FIRST_SHARE, restarts=0)
+        if not better.result.safe or better.sums or budget.exhausted:
+            break
+        best = better
+    if best.result.bound is None:  # the last problem has not been searched yet
+        result = rounds.run(best.problem, method, _limits(budget, 1.0), best.result.pattern)
+        if result.safe and not exposed(result):
+            return Answer(best.problem, result, ())
+        return Answer(best.problem, replace(best.result, bound=result.bound, cuts=result.cuts), ())
+    return best
+
+
+@dataclass
+class _Rounds:
+    exposed: Exposed
+    budget: Budget
+    seed: int
+    engine: str
+    how: dict[str, Any]
+
+    def run(
+        self, problem: Problem, method: str, limits: Limits, start: npt.NDArray[np.bool_] | None = None
+    ) -> SuppressionResult:
+        result = suppress(
+            problem,
+            method=method,
+            limits=limits,
+            seed=self.seed,
+            progress=self.budget.progress,
+            start=start,
+            **self.how,
+        )
+        return self._spent(result)
+
+    def grow(self, problem: Problem, sums: tuple[UnionExposure, ...]) -> Problem:
+        self.budget.report("sums", message=f"{len(sums)} sums of hidden cells are protected, too")
+        return protect_unions(problem, sums)
+
+    def close(self, problem: Problem, start: npt.NDArray[np.bool_] | None, share: float, *, restarts: int) -> Answer:
+        """Make patterns quickly until none of the sums that they give away is sensitive."""
+        limits = _limits(self.budget, share)
+        for _ in range(MOST_ROUNDS):
+            result = self._spent(
+                greedy(
+                    problem,
+                    limits=limits,
+                    seed=self.seed,
+                    progress=self.budget.progress,
+                    restarts=restarts,
+                    start=start,
+                )
+            )
+            sums = self.exposed(result) if result.safe else ()
+            if not sums:
+                break
+            problem = self.grow(problem, sums)
+            start, restarts = _extended(result.pattern, problem), 0
+            # the pattern in hand is not safe, and an answer is worth a moment
+            limits = _grace(self.budget, share)
+        return Answer(problem, result, sums)
+
+    def _spent(self, result: SuppressionResult) -> SuppressionResult:
+        self.budget.spend(result.work)
+        if result.stopped == "cancelled":
+            self.budget.cancel()
+        return result
+
+
+def _extended(pattern: npt.NDArray[np.bool_], problem: Problem) -> npt.NDArray[np.bool_]:
+    """Return a pattern of the problem before its last sums, which are hidden anyway, as one with them."""
+    return np.concatenate([pattern, np.ones(problem.n_cells - len(pattern), dtype=bool)])
+
+
+def _limits(budget: Budget, share: float) -> Limits:
+    """Return limits that leave something for later rounds."""
+    limits = budget.limits
+    seconds = None if limits.seconds is None else share * budget.seconds_left
+    work = None if limits.work is None else int(share * budget.work_left)
+    return replace(limits, seconds=seconds, work=work)
+
+
+def _grace(budget: Budget, share: float) -> Limits:
+    if budget.limits.work is not None:
+        return Limits(work=budget.limits.work)
+    return Limits(seconds=max(GRACE_SECONDS, share * budget.seconds_left))
+
+
+def _meets(bound: float | None, cost: float | None) -> bool:
+    return bound is not None and cost is not None and bound >= cost - OPTIMAL * abs(cost)
