@@ -78,6 +78,21 @@ def suppress_with_sums(
     method, seed, executor, engine, solver
         As in `tabprotect.suppress`.
     """
+    answer = _search(problem, exposed, budget, repair, method, seed, executor, engine, solver)
+    return replace(answer, result=replace(answer.result, seconds=budget.seconds, work=budget.work))
+
+
+def _search(
+    problem: Problem,
+    exposed: Exposed,
+    budget: Budget,
+    repair: bool,
+    method: str,
+    seed: int,
+    executor: Executor | None,
+    engine: str,
+    solver: str | None,
+) -> Answer:
     rounds = _Rounds(exposed, budget, seed, engine, {"executor": executor, "engine": engine, "solver": solver})
     if not repair:
         result = rounds.run(problem, method, budget.limits)
@@ -91,32 +106,35 @@ def suppress_with_sums(
         result = rounds.run(best.problem, method, _limits(budget, SHARE), start)
         sums = exposed(result) if result.safe else ()
         if result.safe and not sums:
-            return Answer(best.problem, result, ())
-        proven = replace(
-            best.result,
-            bound=result.bound,
-            cuts=result.cuts,
-            status="optimal" if _meets(result.bound, best.result.cost) else "feasible",
-            method=result.method,
-            seconds=result.seconds,
-            work=result.work,
-            stopped=result.stopped,
-            message=result.message,
-        )
-        best = Answer(best.problem, proven, ())
+            return replace(best, result=_with_bound(result, best.result))
+        best = replace(best, result=_with_bound(best.result, result))
         if not sums or budget.exhausted:
             break
         grown = rounds.grow(best.problem, sums)
         better = rounds.close(grown, _extended(result.pattern, grown), FIRST_SHARE, restarts=0)
-        if not better.result.safe or better.sums or budget.exhausted:
+        if not better.result.safe or better.sums:
             break
-        best = better
-    if best.result.bound is None:  # the last problem has not been searched yet
-        result = rounds.run(best.problem, method, _limits(budget, 1.0), best.result.pattern)
-        if result.safe and not exposed(result):
-            return Answer(best.problem, result, ())
-        return Answer(best.problem, replace(best.result, bound=result.bound, cuts=result.cuts), ())
+        best = replace(better, result=_with_bound(better.result, best.result))
     return best
+
+
+def _with_bound(result: SuppressionResult, other: SuppressionResult) -> SuppressionResult:
+    """Return a result with the bound of another one, if that is better: of this problem or of one with fewer sums.
+
+    A problem with more sums to protect has the equations and questions of the other one and some more, so that the
+    other's bound and its proof hold for it.
+    """
+    if other.bound is None or result.cost is None or (result.bound is not None and result.bound >= other.bound):
+        return result
+    optimal = other.bound >= result.cost - OPTIMAL * abs(result.cost)
+    return replace(
+        result,
+        bound=result.cost if optimal else other.bound,
+        cuts=other.cuts,
+        status="optimal" if optimal else "feasible",
+        method=other.method,
+        stopped="" if optimal else other.stopped,
+    )
 
 
 @dataclass
@@ -192,7 +210,3 @@ def _grace(budget: Budget, share: float) -> Limits:
     if budget.limits.work is not None:
         return Limits(work=budget.limits.work)
     return Limits(seconds=max(GRACE_SECONDS, share * budget.seconds_left))
-
-
-def _meets(bound: float | None, cost: float | None) -> bool:
-    return bound is not None and cost is not None and bound >= cost - OPTIMAL * abs(cost)

@@ -80,7 +80,7 @@ def audit(
         budget.report("audit")
         found = judge(problem, hidden, intervals=intervals is not None, budget=budget)
     if intervals is not None:
-        frame = found.frame().drop(columns="cell")
+        frame = found.frame().drop(columns="cell").rename(columns={"label": "cell"})
         write_bytes(intervals, encode_frame(frame, intervals.suffix.lstrip("."), confidential=True))
     verdict = _verdict(found, failures)
     text = json.dumps(verdict, indent=2, allow_nan=False) + "\n"

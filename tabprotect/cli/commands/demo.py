@@ -12,7 +12,7 @@ EPILOG = """Examples:
 [bold]tabprotect demo --out demo[/]
 """
 
-WORK_LIMIT = 200_000
+WORK_LIMIT = 600_000
 """Counted, not clocked, so that every machine writes the same files."""
 
 

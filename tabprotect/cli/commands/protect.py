@@ -14,9 +14,11 @@ EPILOG = """Examples:
 
 [bold]tabprotect protect turnover.toml[/]
 
-[bold]tabprotect protect --data register.csv --by nace --by region --hierarchy nace=nace.hrc --value turnover
+[bold]tabprotect protect register.csv --by nace --by region --hierarchy nace=nace.hrc --value turnover
 --contributor enterprise_id --holding group_id --rule "p%=15" --rule "threshold=3" --out release[/]
 """
+
+DATA = (".csv", ".parquet", ".pq")
 
 _TABLE, _RULES, _SEARCH, _OUTPUT = "What the table is", "What is sensitive", "How to search", "What to write"
 
@@ -28,7 +30,11 @@ def _text(flag: str, help_: str, panel: str = _TABLE, metavar: str = "COLUMN") -
 def protect(
     spec: Annotated[
         Path | None,
-        typer.Argument(metavar="SPEC.toml", help="Everything in one file; flags override it.", show_default=False),
+        typer.Argument(
+            metavar="SPEC.toml|DATA",
+            help="Everything in one file, overridden by flags; or the microdata (.csv, .parquet).",
+            show_default=False,
+        ),
     ] = None,
     data: Annotated[Path | None, _text("--data", "Microdata: a CSV or Parquet file.", metavar="FILE")] = None,
     cells: Annotated[Path | None, _text("--cells", "Or a finished table, one row a cell.", metavar="FILE")] = None,
@@ -82,7 +88,12 @@ def protect(
     """
     from tabprotect.cli.run import carry_out
     from tabprotect.cli.spec import check_spec, load_toml
+    from tabprotect.errors import InputError
 
+    if spec is not None and spec.suffix.lower() in DATA:
+        if data is not None:
+            raise InputError(f"microdata are given twice: {spec} and --data {data}")
+        spec, data = None, spec
     base = Path() if spec is None else spec.parent
 
     def place(path: Path | None) -> str | None:

@@ -1,0 +1,191 @@
+"""The commands on good input: what they write, what they say, and how they exit."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import tree
+
+FIRMS = """region,size,firm,turnover
+n,b,f0,90
+n,b,f1,5
+n,b,f2,4
+n,s,f3,40
+n,s,f4,50
+s,b,f5,20
+s,b,f6,30
+s,s,f7,60
+s,s,f8,10
+s,s,f9,20
+"""
+GRID = """0
+9
+0 20 20 s 0 40 0 0 0
+1 9 9 s 0 18 0 0 0
+2 11 11 s 0 22 0 0 0
+3 8 8 s 0 16 0 0 0
+4 3 3 u 0 6 1 1 0
+5 5 5 s 0 10 0 0 0
+6 12 12 s 0 24 0 0 0
+7 6 6 s 0 12 0 0 0
+8 6 6 s 0 12 0 0 0
+6
+0 3 : 0 (-1) 1 (1) 2 (1)
+0 3 : 3 (-1) 4 (1) 5 (1)
+0 3 : 6 (-1) 7 (1) 8 (1)
+0 3 : 0 (-1) 3 (1) 6 (1)
+0 3 : 1 (-1) 4 (1) 7 (1)
+0 3 : 2 (-1) 5 (1) 8 (1)
+"""
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "firms.csv").write_text(FIRMS)
+    (tmp_path / "grid.jj").write_text(GRID)
+    return tmp_path
+
+
+FLAGS = [
+    "protect", "firms.csv", "--by", "region", "--by", "size", "--value", "turnover", "--contributor", "firm",
+    "--rule", "p%=15", "--out", "release",
+]  # fmt: skip
+
+
+def test_solve_writes_the_promised_keys(tabprotect, place):
+    done = tabprotect("solve", "grid.jj", "--json", "out.json")
+    assert done.code == 0
+    answer = json.loads((place / "out.json").read_text())
+    assert set(answer) == {"status", "cost", "bound", "gap", "suppressed", "safe", "seconds", "message"}
+    assert answer["status"] == "optimal"
+    assert (answer["cost"], answer["bound"], answer["gap"]) == (17.0, 17.0, 0.0)
+    assert answer["suppressed"] == [4, 5, 7, 8]
+    assert answer["safe"] is True
+
+
+def test_solve_of_what_nothing_protects_exits_with_1(tabprotect, place):
+    (place / "hard.jj").write_text(GRID.replace("4 3 3 u 0 6 1 1 0", "4 3 3 u 0 6 1 9 0"))
+    done = tabprotect("solve", "hard.jj", "--json", "out.json")
+    assert done.code == 1
+    answer = json.loads((place / "out.json").read_text())
+    assert (answer["status"], answer["safe"], answer["cost"], answer["gap"]) == ("infeasible", False, None, None)
+    assert "cannot be protected" in answer["message"]
+
+
+def test_solve_without_any_time_knows_nothing_and_exits_with_1(tabprotect, place):
+    done = tabprotect("solve", "grid.jj", "--time-limit", 0, "--json", "out.json")
+    assert done.code == 1
+    assert json.loads((place / "out.json").read_text())["status"] == "unknown"
+
+
+def test_a_cell_with_status_m_is_hidden_and_not_charged(tabprotect, place):
+    (place / "m.jj").write_text(GRID.replace("5 5 5 s", "5 5 5 m"))
+    assert tabprotect("solve", "m.jj", "--json", "out.json").code == 0
+    answer = json.loads((place / "out.json").read_text())
+    assert (answer["cost"], answer["suppressed"]) == (12.0, [4, 5, 7, 8])
+
+
+def test_audit_of_a_pattern(tabprotect, place):
+    (place / "safe.json").write_text("[4, 5, 7, 8]")
+    (place / "bare.json").write_text("[4, 5]")
+    assert tabprotect("audit", "grid.jj", "--pattern", "safe.json", "--intervals", "i.csv").code == 0
+    with (place / "i.csv").open() as lines:
+        intervals = {row["cell"]: (float(row["low"]), float(row["high"])) for row in csv.DictReader(lines)}
+    assert intervals["4"] == (0.0, 6.0)
+    done = tabprotect("audit", "grid.jj", "--pattern", "bare.json", "--json", "verdict.json")
+    assert done.code == 1
+    verdict = json.loads((place / "verdict.json").read_text())
+    assert verdict["safe"] is False
+    assert verdict["exposed"] == [4]
+    assert {(e["side"], e["needed"]) for e in verdict["exposures"]} == {("up", 1.0), ("down", 1.0)}
+
+
+def test_audit_takes_what_solve_wrote(tabprotect, place):
+    assert tabprotect("solve", "grid.jj", "--json", "out.json").code == 0
+    assert tabprotect("audit", "grid.jj", "--pattern", "out.json").code == 0
+
+
+def test_flags_and_spec_give_the_same_release(tabprotect, place):
+    assert tabprotect(*FLAGS).code == 0
+    (place / "spec.toml").write_text(
+        'data = "firms.csv"\nby = ["region", "size"]\nvalue = "turnover"\ncontributor = "firm"\nrules = ["p%=15"]\n'
+        '[output]\nfolder = "again"\n'
+    )
+    assert tabprotect("protect", "spec.toml").code == 0
+    assert tree(place / "release") == tree(place / "again")
+
+
+def test_a_release_is_audited_and_verified(tabprotect, place):
+    assert tabprotect(*FLAGS).code == 0
+    assert tabprotect("audit", "release").code == 0
+    assert tabprotect("verify", "release").code == 0
+    (table,) = (place / "release" / "publish").glob("*.csv")
+    table.write_text(table.read_text().replace("140", "141"))
+    done = tabprotect("verify", "release")
+    assert done.code == 1
+    assert table.name in done.out + done.err
+
+
+def test_a_changed_certificate_is_rejected(tabprotect, place):
+    assert tabprotect(*FLAGS).code == 0
+    (certificate,) = (place / "release" / "internal").glob("certificate*")
+    document = json.loads(certificate.read_text())
+    document["problem"]["values"] = [str(v).replace("9", "8") for v in document["problem"]["values"]]
+    certificate.write_text(json.dumps(document))
+    assert tabprotect("verify", certificate).code == 1
+
+
+def test_the_schema_knows_the_words_of_a_spec(tabprotect):
+    schema = json.loads(tabprotect("schema").out)
+    assert schema["additionalProperties"] is False
+    assert {"data", "by", "value", "rules", "output", "limits", "hierarchy"} <= set(schema["properties"])
+    assert schema["required"] == ["by", "rules"]
+
+
+def test_a_limit_with_a_safe_answer_exits_with_3(tabprotect, place, shared):
+    done = tabprotect(
+        "solve", shared("instances/csplib/hie1372d.jj"), "--work-limit", 60000, "--json", place / "out.json"
+    )
+    assert done.code == 3
+    answer = json.loads((place / "out.json").read_text())
+    assert answer["status"] == "feasible"
+    assert 0 <= answer["gap"] < 1
+    assert answer["bound"] <= answer["cost"]
+
+
+@pytest.mark.slow
+def test_ctrl_c_returns_the_best_safe_answer(place, shared):
+    command = [
+        sys.executable, "-m", "tabprotect", "solve", str(shared("instances/csplib/hie1327d.jj")), "--json", "out.json",
+    ]  # fmt: skip
+    running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    time.sleep(30)
+    running.send_signal(signal.SIGINT)
+    said, _ = running.communicate(timeout=90)
+    assert "Traceback" not in said
+    assert running.returncode == 3, said
+    answer = json.loads((place / "out.json").read_text())
+    assert answer["status"] == "feasible"
+    assert answer["safe"] is True
+
+
+@pytest.mark.slow
+def test_two_runs_of_the_demo_write_the_same_bytes(tmp_path):
+    for run in ("one", "two"):
+        environment = {**os.environ, "PYTHONHASHSEED": {"one": "1", "two": "2"}[run]}
+        command = [sys.executable, "-m", "tabprotect", "demo", "--work-limit", "200000", "--out", str(tmp_path / run)]
+        subprocess.run(command, check=True, capture_output=True, env=environment)
+    one, two = tree(tmp_path / "one"), tree(tmp_path / "two")
+    assert one.keys() == two.keys()
+    assert [name for name in one if one[name] != two[name]] == []
+    assert not any(str(tmp_path).encode() in content for content in one.values() if content)
