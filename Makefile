@@ -39,7 +39,7 @@ setup-browser: ## install a Chromium for the tests that look at the reports, whe
 demo: setup ## protect the bundled business register; the report is in build/demo
 	$(BIN)/tabprotect demo --out build/demo
 
-test: test-unit test-slow ## all tests but those that need a browser, a peer or a cluster
+test: test-unit test-slow test-browser ## all tests but those that need a peer or a cluster
 
 test-unit: setup
 	$(PYTEST) -m "not slow and not ($(SPECIAL))"
