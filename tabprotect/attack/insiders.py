@@ -106,8 +106,8 @@ def _by_equation(problem: Problem, known: list[set[int]]) -> Iterator[tuple[int,
 
 
 def _safely_below(reached: float) -> float:
-    """Return a level that exact arithmetic reaches, too, with at most nine significant digits."""
+    """Return a level, of five significant digits, so far below that floating point finds witnesses of it."""
     if reached <= 0:
         return 0.0
-    unit = 10.0 ** (floor(log10(reached)) - 8)
+    unit = 10.0 ** (floor(log10(reached)) - 4)
     return max(0.0, floor(reached / unit - 0.5) * unit)

@@ -41,6 +41,9 @@ _BATCH = 4000
 _LEVEL_RANGE = 2.0**13
 """Levels within this ratio share a programme, so that its numbers stay comparable."""
 
+_TOGETHER = 8
+"""More attackers than this are first played as one."""
+
 _JOINT_CAP = 2.0**10
 _SINGLE_CAPS = (2.0**20, 2.0**36, np.inf)
 """Bounds in an attack, as multiples of the level. Exposure is proven with the true bounds, never with a cap."""
@@ -322,7 +325,14 @@ class _Check:
         if -1 in judge._dismissed:
             skip |= judge._dismissed[-1]
         found: list[tuple[int, Exposure]] = []
-        for attacker, left in self._contested(skip):
+        contested = list(self._contested(skip))
+        size = len(contested)
+        while size > _TOGETHER and not self.budget.exhausted:
+            for k in range(0, len(contested), size):
+                self._together(contested[k : k + size])
+            self.valid = judge.pool.valid(self.hidden)
+            contested, size = list(self._contested(skip)), -(-size // 2)
+        for attacker, left in contested:
             known = judge._known[attacker]
             valid = judge.pool.avoiding(judge.pool.valid(self.hidden), known)
             left = left[~judge.pool.answered(valid)[left]]
@@ -330,13 +340,28 @@ class _Check:
                 left = left[~judge._dismissed[attacker][left]]
             if not len(left):
                 continue
-            mine = np.isin(self.region.cells, known)
-            touched = np.isin(self.region.component, self.region.component[mine]) & ~mine
-            region = open_region(judge._columns, self.region.cells[touched])
-            found += sorted(self._ask(region, left, attacker, known), key=lambda item: item[0])
+            found += sorted(self._ask(self._without(known), left, attacker, known), key=lambda item: item[0])
             if found and self.stop:
                 break
         return found
+
+    def _together(self, group: list[tuple[int, Ints]]) -> None:
+        """Play some attackers as one who knows what each of them knows: his witnesses are witnesses of all of them."""
+        judge, pool = self.judge, self.judge.pool
+        known = np.unique(np.concatenate([judge._known[a] for a, _ in group]))
+        asked = np.unique(np.concatenate([left for _, left in group]))
+        asked = asked[~np.isin(judge.questions.cell[asked], known)]
+        asked = asked[~pool.answered(pool.avoiding(pool.valid(self.hidden), known))[asked]]
+        alone, self.alone = self.alone, False
+        for _ in self._ask(self._without(known), asked, group[0][0], known):
+            pass
+        self.alone = alone
+
+    def _without(self, known: Ints) -> Region:
+        """The part of the region that can move although some cells are known, as far as they are felt."""
+        mine = np.isin(self.region.cells, known)
+        touched = np.isin(self.region.component, self.region.component[mine]) & ~mine
+        return open_region(self.judge._columns, self.region.cells[touched])
 
     def _contested(self, skip: Bools) -> Iterator[tuple[int, Ints]]:
         """Attackers and those questions whose every stored public witness moves a cell that they know."""
@@ -434,12 +459,10 @@ class _Group:
         need = q.need[asked]
         self.unit, self.top = unit_of(float(need.min())), float(need.max())
 
-    def programme(self, cap: float) -> AttackProgramme:
+    def programme(self, unit: float, cap: float) -> AttackProgramme:
         cells = self.region.cells[self.columns]
         self.judge.programmes += 1
-        return AttackProgramme(
-            self.region, self.columns, self.judge._down[cells], self.judge._up[cells], self.unit, cap * self.top
-        )
+        return AttackProgramme(self.region, self.columns, self.judge._down[cells], self.judge._up[cells], unit, cap)
 
     def run(self) -> Iterator[tuple[int, Exposure]]:
         """Simultaneous programmes while they help, then one by one."""
@@ -448,7 +471,7 @@ class _Group:
         open_[self.asked] = True
         one_sided = self.asked[q.side[self.asked] != 0]
         side, idle = 1, 0
-        joint = self.programme(_JOINT_CAP) if len(one_sided) > 1 else None
+        joint = self.programme(self.unit, _JOINT_CAP * self.top) if len(one_sided) > 1 else None
         while joint is not None and idle < 2 and open_[one_sided].sum() > 1 and not self.check.budget.exhausted:
             pending = one_sided[open_[one_sided]]
             first = np.argsort(q.side[pending] != side, kind="stable")
@@ -457,7 +480,7 @@ class _Group:
             self._solve(joint, targets, q.side[targets], open_)
             idle = idle + 1 if open_[one_sided].sum() == before else 0
             side = -side
-        singles: dict[float, AttackProgramme] = {}
+        singles: dict[tuple[float, float], AttackProgramme] = {}
         for question in self.asked.tolist() if self.check.alone else ():
             if not open_[question]:
                 continue
@@ -478,19 +501,22 @@ class _Group:
         open_[self.judge._take(self.region, programme, solution.x)] = False
         return solution
 
-    def _single(self, question: int, open_: Bools, singles: dict[float, AttackProgramme]) -> Exposure | None:
+    def _single(
+        self, question: int, open_: Bools, singles: dict[tuple[float, float], AttackProgramme]
+    ) -> Exposure | None:
         """Ask one question, with wider and wider caps until it is decided."""
         q, check = self.judge.questions, self.check
         key = Key(self.attacker, int(q.cell[question]), int(q.side[question]))
         need = float(q.need[question])
+        unit = unit_of(need)
         target = np.array([question])
         reached = 0.0
         for cap in _SINGLE_CAPS:
             if check.budget.exhausted:
                 break
-            if cap not in singles:
-                singles[cap] = self.programme(cap)
-            programme = singles[cap]
+            if (unit, cap) not in singles:
+                singles[unit, cap] = self.programme(unit, 2 * cap * unit)
+            programme = singles[unit, cap]
             total, limit = 0.0, 0.0
             proofs: list[Multipliers] = []
             for side in (key.side,) if key.side else (1, -1):

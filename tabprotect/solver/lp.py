@@ -209,14 +209,18 @@ class LinearProgram:
         )
 
     def _again(self) -> tuple[Literal["optimal", "infeasible", "unbounded", "limit"], int]:
-        """Solve cold in other ways: one method may end without an answer where others find it."""
+        """Solve cold in other ways: one method, or a tolerance, may end without an answer where others find it."""
         h, iterations = self._h, 0
+        plain = {"primal_feasibility_tolerance": 1e-7, "dual_feasibility_tolerance": 1e-7}
+        loose = {"primal_feasibility_tolerance": 1e-6, "dual_feasibility_tolerance": 1e-6}
         ways: tuple[dict[str, Any], ...] = (
-            {"solver": "simplex", "simplex_strategy": 4},
-            {"solver": "simplex", "simplex_strategy": 1, "presolve": "on"},
-            {"solver": "ipm", "presolve": "on"},
+            {"solver": "simplex", "simplex_strategy": 1, "presolve": "on", **plain},
+            {"solver": "simplex", "simplex_strategy": 4, **plain},
+            {"solver": "simplex", "simplex_strategy": 1, "presolve": "on", **loose},
+            {"solver": "ipm", "presolve": "on", **loose},
         )
-        before = {name: h.getOptionValue(name)[1] for name in ("solver", "simplex_strategy", "presolve")}
+        names = ("solver", "simplex_strategy", "presolve", *plain)
+        before = {name: h.getOptionValue(name)[1] for name in names}
         try:
             for way in ways:
                 h.clearSolver()
