@@ -9,7 +9,7 @@ elsewhere a small integer programme is asked.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -19,6 +19,7 @@ import numpy.typing as npt
 from scipy import optimize, sparse
 
 from tabprotect.attack.attackers import AttackProgramme, unit_of
+from tabprotect.attack.coarse import on_grids
 from tabprotect.attack.components import components, pattern_mask
 from tabprotect.attack.exact_problem import ExactProblem, ExactWitness
 from tabprotect.attack.keys import Key
@@ -35,8 +36,10 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 MILP_NODES = 5_000
-MILP_SECONDS = 10.0
-"""Limits of the search for one integral witness; without one the pattern is only safe for real numbers."""
+"""Limit of the search for one integral witness; without one the pattern is only safe for real numbers."""
+
+FEW = 5
+"""So many open questions are answered one by one."""
 
 _SLIDING = 1000
 """An end of a sliding level is sought within this many levels."""
@@ -212,6 +215,9 @@ class _Gathering:
         # what floating point cannot tell from reached is decided here
         exposures = {e.key: e for e in judged if e.decided and e.reached < e.needed * (1 - LEVEL)}
         self._convert(self._chosen())
+        if not self.problem.integer:
+            for attempt in (0, 1):
+                self._coarse(exposures, attempt)
         unproven: list[Key] = []
         for attacker, questions in self.store.missing():
             view = _View(self.store, self.judge.known(attacker))
@@ -234,6 +240,20 @@ class _Gathering:
             unproven = [k for k in unproven if not {k, Key(-1, k.cell, k.side)} & exposures.keys()]
         found = sorted(exposures.values(), key=lambda e: (e.key.attacker, e.key.cell, -e.key.side))
         return Evidence(tuple(witnesses), tuple(found), tuple(unproven))
+
+    def _coarse(self, exposures: Mapping[Key, Exposure], attempt: int) -> None:
+        """Answer what is left by deviations on decimal grids, many at once."""
+        q = self.exact.questions
+        left: set[int] = set()
+        for attacker, questions in self.store.missing():
+            keys = ((k, self._key(attacker, k)) for k in questions.tolist())
+            left |= {k for k, key in keys if key not in exposures and Key(-1, key.cell, key.side) not in exposures}
+        if len(left) < FEW:
+            return
+        for digits, deviations in on_grids(self.problem, self.hidden, np.array(sorted(left)), q, self.budget, attempt):
+            for witness in self.exact.exactly(deviations, digits):
+                if witness is not None:
+                    self.store.add(witness)
 
     def _key(self, attacker: int, question: int) -> Key:
         q = self.exact.questions
@@ -359,7 +379,7 @@ class _Gathering:
             constraints=optimize.LinearConstraint(A, 0, 0),
             options={
                 "node_limit": MILP_NODES,
-                "time_limit": min(MILP_SECONDS, self.budget.seconds_left),
+                "time_limit": self.budget.seconds_left,
                 "mip_rel_gap": 0.0,
             },
         )

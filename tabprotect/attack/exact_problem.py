@@ -95,8 +95,11 @@ class ExactProblem:
         primary[problem.primaries] = True
         self._levels = [(upl, primary & (upl > 0)), (-lpl, primary & (lpl > 0))]
 
-    def exactly(self, deviations: Sequence[Deviation]) -> list[ExactWitness | None]:
-        """Turn deviations into exact witnesses close by; None where that fails."""
+    def exactly(self, deviations: Sequence[Deviation], digits: int | None = None) -> list[ExactWitness | None]:
+        """Turn deviations into exact witnesses close by; None where that fails.
+
+        With `digits`, only by rounding to multiples of 10^-digits and simple fractions of them.
+        """
         if not deviations:
             return []
         cells = np.concatenate([d.cells for d in deviations])
@@ -105,14 +108,14 @@ class ExactProblem:
         part = self.polyhedron.part(cells, self._stacked(cells, block))
         found: list[ExactWitness | None] = [None] * len(deviations)
         ends = np.searchsorted(block, np.arange(len(deviations) + 1))
-        for columns, point in part.rounded(z, block):
+        for columns, point in part.rounded(z, block, None if digits is None else 10 ** max(0, digits)):
             if self.problem.integer and point.denominator != 1:
                 continue
             for k in np.unique(block[columns]).tolist():
                 own = slice(ends[k], ends[k + 1])
                 found[k] = ExactWitness.of(cells[own], RationalVector(point.numerators[own], point.denominator))
         for k, (deviation, done) in enumerate(zip(deviations, found, strict=True)):
-            if done is None and not self.problem.integer:
+            if done is None and digits is None and not self.problem.integer:
                 found[k] = self._vertex(deviation)
         return found
 

@@ -289,7 +289,9 @@ class Polyhedron:
         """Whether z satisfies all equations and bounds."""
         return bool(not self.residuals(z).any() and self.within(z).all())
 
-    def rounded(self, z: Floats, block: npt.NDArray[np.int64]) -> list[tuple[Bools, RationalVector]]:
+    def rounded(
+        self, z: Floats, block: npt.NDArray[np.int64], unit: int | None = None
+    ) -> list[tuple[Bools, RationalVector]]:
         """Round a point to small denominators, block by block.
 
         Parameters
@@ -298,6 +300,8 @@ class Polyhedron:
             Satisfies the equations and bounds up to floating-point error.
         block : ndarray of int, shape (n,)
             Columns of one block share equations with each other only, and so are rounded alike.
+        unit : int, optional
+            Try small multiples of this denominator; by default of `scale`, and 1.
 
         Returns
         -------
@@ -319,7 +323,8 @@ class Polyhedron:
         some = np.diff(self.A.indptr) > 0
         row_block = np.zeros(self.A.shape[0], dtype=np.int64)
         row_block[some] = block[self.A.indices[self.A.indptr[:-1][some]]]
-        grids = _DENOMINATORS if self.scale == 1 else (1, *(self.scale * d for d in _DENOMINATORS))
+        base = self.scale if unit is None else unit
+        grids = _DENOMINATORS if base == 1 else (1, *(base * d for d in _DENOMINATORS))
         for denominator in grids:
             columns = waiting[block]
             if not columns.any() or float(np.abs(z[columns]).max()) * denominator >= 2.0**53:
