@@ -1,8 +1,8 @@
 """Deviations on a decimal grid: bounds a little narrower, levels a little higher, so that vertices are short decimals.
 
 Values with many decimals and levels in percent of them have no small common denominator, and a vertex between such
-bounds has to be computed by solving a system exactly. Where a bound or a level is not tight, rounding it to its safe side
-on a grid of some ten-thousandths of the level asks for hardly more, and vertices of the rounded problem are
+bounds has to be computed by solving a system exactly. Where a bound or a level is not tight, rounding it to its safe
+side on a grid of some ten-thousandths of the level asks for hardly more, and vertices of the rounded problem are
 multiples of the grid (or of simple fractions of it).
 """
 
