@@ -121,3 +121,9 @@ def test_the_first_problems_have_no_faults():
     lines = []
     assert fuzz.run(range(20), 5.0, lines.append) == 0, lines
     assert lines[-1].startswith("20 problems")
+
+
+@pytest.mark.parametrize("seed", [110])
+def test_a_problem_that_once_failed_is_answered(seed):
+    asked = fuzz.task(seed, 5.0)
+    assert list(fuzz.faults(widened(seed)[1], asked, fuzz.solve(asked))) == []
