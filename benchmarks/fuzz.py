@@ -9,20 +9,17 @@ The exit code is 1 when anything was found.
 from __future__ import annotations
 
 import argparse
-import multiprocessing
 import sys
 import time
-import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from multiprocessing.connection import Connection
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from benchmarks.isolated import Failure, Worker
 from benchmarks.problems import widened
 from tabprotect.methods.suppression import suppress
 from tabprotect.problem import Problem, Status
@@ -31,9 +28,6 @@ from tests.checker import Exposed, Judge, exact
 
 #: Seconds after the limit in which an answer is in time.
 GRACE = 2.0
-
-#: Seconds after the limit at which the engine is taken to hang.
-PATIENCE = 30.0
 
 #: Costs and bounds agree within this share.
 AGREE = 1e-9
@@ -136,70 +130,19 @@ def _costs(problem: Problem, judge: Judge, answer: Answer) -> Iterator[str]:
         yield f"bound: {answer.bound!r}, but a safe pattern costs {best!r}"
 
 
-class Worker:
-    """A process that answers tasks, started again when it dies or hangs."""
-
-    def __init__(self, answer: Callable[[Task], Answer] = solve, patience: float = PATIENCE) -> None:
-        self._answer, self._patience = answer, patience
-        self._context = multiprocessing.get_context("spawn")
-        self._start()
-
-    def _start(self) -> None:
-        self._pipe, other = self._context.Pipe()
-        self._process = self._context.Process(target=_serve, args=(other, self._answer), daemon=True)
-        self._process.start()
-        other.close()
-        self._pipe.recv()  # it is ready: imports are not charged to the first problem
-
-    def ask(self, asked: Task) -> Answer | str:
-        """Return the answer, or in words what happened instead."""
-        self._pipe.send(asked)
-        wait = asked.seconds + self._patience
-        try:
-            if self._pipe.poll(wait):
-                reply: Answer | str = self._pipe.recv()
-                return reply
-            what = f"hang: no answer {wait:.0f} s after the start with a limit of {asked.seconds:g} s"
-        except EOFError:
-            self._process.join(10)
-            what = f"crash: the process ended with {self._process.exitcode}"
-        self.close()
-        self._start()
-        return what
-
-    def close(self) -> None:
-        """End the process."""
-        self._process.kill()
-        self._process.join()
-        self._pipe.close()
-
-
-def _serve(pipe: Connection, answer: Callable[[Task], Answer]) -> None:
-    pipe.send("ready")
-    while True:
-        try:
-            asked = pipe.recv()
-        except EOFError:
-            return
-        reply: Any
-        try:
-            reply = answer(asked)
-        except Exception:
-            reply = "error: " + traceback.format_exc()
-        pipe.send(reply)
-
-
 def run(seeds: range, seconds: float, report: Callable[[str], None] = print) -> int:
     """Go through the problems of these seeds and return in how many something is wrong."""
     statuses: Counter[str] = Counter()
-    worker, wrong, slowest, started = Worker(), 0, (0.0, -1), time.monotonic()
-    try:
+    wrong, slowest, started = 0, (0.0, -1), time.monotonic()
+    with Worker(solve) as worker:
         for seed in seeds:
             asked = task(seed, seconds)
             name, problem = widened(seed)
-            answer = worker.ask(asked)
-            found = [answer] if isinstance(answer, str) else list(faults(problem, asked, answer))
-            if not isinstance(answer, str):
+            answer = worker.ask(asked, asked.seconds)
+            if isinstance(answer, Failure):
+                found = [answer.what]
+            else:
+                found = list(faults(problem, asked, answer))
                 statuses[answer.status] += 1
                 slowest = max(slowest, (answer.seconds, seed))
             wrong += bool(found)
@@ -207,8 +150,6 @@ def run(seeds: range, seconds: float, report: Callable[[str], None] = print) -> 
                 report(f"seed {seed} ({name}, {problem.n_cells} cells, {asked.method} {asked.engine}): {fault}")
             if (seed - seeds.start) % 100 == 99:
                 report(f"-- {seed - seeds.start + 1} problems, {wrong} wrong, {time.monotonic() - started:.0f} s")
-    finally:
-        worker.close()
     counts = ", ".join(f"{number} {status}" for status, number in statuses.most_common())
     report(f"{len(seeds)} problems: {counts}; slowest {slowest[0]:.1f} s (seed {slowest[1]}); {wrong} with faults")
     return wrong

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -73,32 +71,6 @@ def test_what_cannot_be_protected_must_be_named_and_the_rest_protected():
     assert kinds(answer, problem) == []
     assert kinds(replace(answer, unprotectable=frozenset()), problem) == ["cells"]
     assert kinds(replace(answer, pattern=np.isin(np.arange(9), [4])), problem) == ["pattern"]
-
-
-def crashes(_task):
-    os._exit(7)
-
-
-def hangs(_task):
-    time.sleep(60)
-
-
-def raises(_task):
-    raise ZeroDivisionError("by zero")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("answer", "word"), [(crashes, "crash: the process ended with 7"), (hangs, "hang"), (raises, "by zero")]
-)
-def test_a_worker_survives_what_the_engine_does(answer, word):
-    worker = fuzz.Worker(answer, patience=0.5)
-    try:
-        asked = replace(TASK, seconds=0.0)
-        assert word in worker.ask(asked)
-        assert word in worker.ask(asked)
-    finally:
-        worker.close()
 
 
 def test_problems_repeat_and_span_what_they_should():

@@ -1,0 +1,34 @@
+"""``tabprotect bench`` hands its options to the harness."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--set", "csplip"], "no set 'csplip'"),
+        (["--set", "csplib"], "--set csplib needs --folder"),
+        (["--seeds", "a"], "--seeds takes whole numbers"),
+        (["--engine", "cplex"], "no engine 'cplex'"),
+        (["--against", "tau-argos"], "no peer 'tau-argos'"),
+        (["flat9d"], "not in the set 'quick': flat9d"),
+    ],
+)
+def test_bad_options_are_named(tabprotect: Callable[..., Any], options: list[str], words: str) -> None:
+    done = tabprotect("bench", *options)
+    assert done.code == 2
+    assert words in done.err
+
+
+@pytest.mark.slow
+def test_a_set_is_run(tabprotect: Callable[..., Any], tmp_path: Path) -> None:
+    done = tabprotect("bench", "unit-small", "--time-limit", 5, "--out", tmp_path / "b.csv")
+    assert (done.code, done.err) == (0, "")
+    assert pd.read_csv(tmp_path / "b.csv")["instance"].tolist() == ["unit-small"]
