@@ -115,11 +115,12 @@ def cases(which: str, folder: str | Path | None = None, names: Sequence[str] = (
         raise InputError(f"no set '{which}'{did_you_mean(which, SETS)}")
     if which == "csplib":
         if folder is None:
-            raise InputError("--set csplib needs --folder, where the .jj files are")
-        files = sorted(path for path in Path(folder).glob("*") if path.name.removesuffix(".gz").endswith(".jj"))
-        found = [Case(path.name.split(".")[0], str(path.resolve())) for path in files]
+            raise InputError("--set csplib needs --folder, where the .jj or .SIF files are")
+        endings = (".jj", ".sif")
+        files = sorted(p for p in Path(folder).glob("*") if p.name.lower().removesuffix(".gz").endswith(endings))
+        found = [Case(path.name.split(".")[0].lower(), str(path.resolve())) for path in files]
         if not found:
-            raise InputError(f"{folder} holds no .jj file")
+            raise InputError(f"{folder} holds no .jj or .SIF file")
     else:
         table = index()
         if which == "quick":
@@ -269,7 +270,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.bench", description=__doc__.split("\n\n")[0])
     parser.add_argument("names", nargs="*", metavar="NAME", help="instances of the set (all)")
     parser.add_argument("--set", dest="which", default="quick", help=f"{', '.join(SETS)} (quick)")
-    parser.add_argument("--folder", help="where the .jj files of the set csplib are")
+    parser.add_argument("--folder", help="where the .jj or .SIF files of the set csplib are")
     parser.add_argument("--against", help=f"a peer: {', '.join(PEERS)} (make peer)")
     parser.add_argument("--time-limit", type=float, default=60.0, metavar="S", help="seconds for each run (60)")
     parser.add_argument("--seeds", default="0", help="such as 0,1,2")

@@ -1,4 +1,4 @@
-"""``tabprotect bench`` hands its options to the harness."""
+"""``tabprotect bench`` hands its options to the harness; ``tabprotect instances`` lists what there is."""
 
 from __future__ import annotations
 
@@ -32,3 +32,13 @@ def test_a_set_is_run(tabprotect: Callable[..., Any], tmp_path: Path) -> None:
     done = tabprotect("bench", "unit-small", "--time-limit", 5, "--out", tmp_path / "b.csv")
     assert (done.code, done.err) == (0, "")
     assert pd.read_csv(tmp_path / "b.csv")["instance"].tolist() == ["unit-small"]
+
+
+def test_the_index_tells_who_proved_what(tabprotect: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "400")
+    short, long = tabprotect("instances"), tabprotect("instances", "--long")
+    assert (short.code, long.code) == (0, 0)
+    assert "gap %" in short.out
+    assert "cost and bound by" not in short.out
+    assert "cost and bound by exact (scip)" in long.out
+    assert "rows=4 columns=5" in long.out

@@ -19,7 +19,7 @@ def bench(
     names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="Instances of the set (all).")] = None,
     set_: Annotated[str, typer.Option("--set", help="quick, families, or csplib (with --folder).")] = "quick",
     folder: Annotated[
-        Path | None, typer.Option("--folder", metavar="PATH", help="Where the .jj files of the set csplib are.")
+        Path | None, typer.Option("--folder", metavar="PATH", help="Where the .jj or .SIF files of csplib are.")
     ] = None,
     against: Annotated[
         str | None, typer.Option("--against", metavar="PEER", help="tau-argus (install it with `make peer`).")
