@@ -31,7 +31,7 @@ def test_enough_memory_ends_nothing():
 
 
 def test_memory_is_looked_at_now_and_then_and_stays_exceeded(monkeypatch):
-    held = [10, 30, 10]
+    held = [10, 10, 30, 10]
     clock = iter(range(10))
     monkeypatch.setattr(limits, "held_memory", lambda: held.pop(0))
     budget = Budget(Limits(memory=20))
