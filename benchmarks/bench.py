@@ -169,7 +169,8 @@ def compare(
     try:
         problem = asked.case.problem()
     except TabprotectError as error:
-        return Row(asked.case.name, seed=asked.seed, limit=asked.seconds, failure=f"not read: {error}".split("\n")[0])
+        why = getattr(error, "problems", (str(error),))[0]
+        return Row(asked.case.name, seed=asked.seed, limit=asked.seconds, failure=f"not read: {why}")
     row = Row(
         asked.case.name,
         problem.n_cells,

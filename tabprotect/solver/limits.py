@@ -168,6 +168,7 @@ class Budget:
         if now - self._looked >= LOOK:
             self._looked = now
             self.over_memory = (held_memory() or 0) > self.limits.memory
+            self.cancelled |= self.over_memory  # those who tell time, work and cancelling apart need to know no more
 
     def cancel(self) -> None:
         """Ask the computation to end soon with its best answer so far."""
