@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from benchmarks.isolated import Failure, Worker
 from benchmarks.peers import PEERS, Peer, peer
+from benchmarks.shuffled import shuffled, weight_factor
 from benchmarks.tables import write
 from tabprotect.attack.audit import audit
 from tabprotect.errors import InputError, TabprotectError, did_you_mean
@@ -48,10 +49,17 @@ class Case:
 
     name: str
     path: str = ""
+    shuffle: int | None = None  #: seed of another order of cells and another unit of weights
 
     def problem(self) -> Problem:
         """Build or read it."""
-        return read_instance(self.path) if self.path else load(self.name)
+        problem = read_instance(self.path) if self.path else load(self.name)
+        return problem if self.shuffle is None else shuffled(problem, self.shuffle)
+
+    @property
+    def factor(self) -> float:
+        """By which its weights were multiplied."""
+        return 1.0 if self.shuffle is None else weight_factor(self.shuffle)
 
 
 @dataclass(frozen=True)
@@ -257,7 +265,17 @@ def run(
                 asked = Asked(case, seconds, seed, engine)
                 row = compare(asked, lambda a: worker.ask(a, a.seconds), other, first)
                 first = first or row
-                yield row
+                yield in_unit(row, case.factor)
+
+
+def in_unit(row: Row, factor: float) -> Row:
+    """Return a row with its costs in the weights of the instance as it is."""
+
+    def back(cost: float | None) -> float | None:
+        return None if cost is None else cost / factor
+
+    costs = {name: back(getattr(row, name)) for name in ("cost", "bound", "peer_cost", "cost_then")}
+    return replace(row, **costs, trace=tuple((s, back(c), back(b)) for s, c, b in row.trace))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -275,6 +293,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--against", help=f"a peer: {', '.join(PEERS)} (make peer)")
     parser.add_argument("--time-limit", type=float, default=60.0, metavar="S", help="seconds for each run (60)")
     parser.add_argument("--seeds", default="0", help="such as 0,1,2")
+    parser.add_argument("--shuffle", type=int, metavar="SEED", help="other order of cells, other unit of weights")
     parser.add_argument("--engine", default="scip", help="scip or highs (scip)")
     parser.add_argument("--out", default="build/bench.csv", help="table; .json, .md and .svg are written beside it")
     given = parser.parse_args(arguments)
@@ -282,10 +301,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         raise InputError(f"--seeds takes whole numbers with commas between them, not '{given.seeds}'")
     seeds = [int(seed) for seed in given.seeds.split(",")]
     pool_solver(given.engine)
-    chosen = cases(given.which, given.folder, given.names)
+    chosen = [replace(case, shuffle=given.shuffle) for case in cases(given.which, given.folder, given.names)]
     other = None if given.against is None else peer(given.against)
     rows: list[Row] = []
     facts = {"set": given.which, "time limit": given.time_limit, "seeds": seeds, "engine": given.engine}
+    facts |= {} if given.shuffle is None else {"shuffle": given.shuffle}
     for row in run(chosen, given.time_limit, seeds, other, given.engine):
         rows.append(row)
         print(line(row), flush=True)

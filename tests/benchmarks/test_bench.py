@@ -12,6 +12,7 @@ import pytest
 
 from benchmarks import bench, peers
 from benchmarks.isolated import Failure
+from benchmarks.shuffled import weight_factor
 from benchmarks.tables import markdown, profile, write
 from tabprotect.errors import InputError
 from tabprotect.formats.jj import read_jj, write_jj
@@ -203,10 +204,33 @@ def test_markdown_leaves_out_what_is_missing():
     assert markdown(frame).splitlines()[2] == "| x/y | 0.5 | | 1.2 | |"
 
 
+@pytest.mark.parametrize("name", ["unit-small", "singletons-small"])
+def test_a_shuffled_problem_is_the_same_one(name):
+    problem, moved = load(name), bench.Case(name, shuffle=4).problem()
+    factor = weight_factor(4)
+    order = np.random.default_rng([4, 0]).permutation(problem.n_cells)
+    assert not np.array_equal(order, np.arange(problem.n_cells))
+    everything = problem.may_hide
+    assert moved.cost(everything[order]) == problem.cost(everything) * factor
+    assert abs(moved.system.residuals(moved.values)).max() == abs(problem.system.residuals(problem.values)).max()
+    assert bench.judged(moved, everything[order])[1] == bench.judged(problem, everything)[1]
+    assert factor != 1.0
+
+
+def test_costs_are_told_in_the_unit_of_the_instance(answer):
+    case = bench.Case("eustat-investment", shuffle=4)
+    row = bench.in_unit(bench.compare(ASKED, lambda _: answer, Fake(answer.pattern)), case.factor)
+    assert row.cost == row.bound == row.peer_cost == 37.0 / case.factor
+    assert row.trace[1] == (0.2, 60.0 / case.factor, 10.0 / case.factor)
+
+
 @pytest.mark.slow
 def test_the_command_runs_a_set(tmp_path, capsys):
     out = tmp_path / "b.csv"
-    assert bench.main(["eustat-investment", "--time-limit", "5", "--out", str(out), "--seeds", "0,1"]) == 0
+    assert (
+        bench.main(["eustat-investment", "--time-limit", "5", "--out", str(out), "--seeds", "0,1", "--shuffle", "5"])
+        == 0
+    )
     assert pd.read_csv(out)["cost"].tolist() == [37.0, 37.0]
     assert capsys.readouterr().out.startswith("eustat-investment: 37, bound 37")
 

@@ -26,6 +26,10 @@ def bench(
     ] = None,
     time_limit: Annotated[float, typer.Option("--time-limit", metavar="SECONDS", min=0.1, help="For each run.")] = 60.0,
     seeds: Annotated[str, typer.Option("--seeds", metavar="N,N", help="Each is a run of its own.")] = "0",
+    shuffle: Annotated[
+        int | None,
+        typer.Option("--shuffle", metavar="SEED", min=0, help="Other order of cells and other unit of weights."),
+    ] = None,
     engine: Annotated[str, typer.Option("--engine", help="scip or highs.")] = "scip",
     out: Annotated[
         Path, typer.Option("--out", metavar="FILE.csv", help="The table; .json, .md, .svg are written beside it.")
@@ -49,5 +53,6 @@ def bench(
     harness = importlib.import_module("benchmarks.bench")
     options = ["--set", set_, "--time-limit", str(time_limit), "--seeds", seeds, "--engine", engine, "--out", str(out)]
     options += ["--folder", str(folder)] if folder is not None else []
+    options += ["--shuffle", str(shuffle)] if shuffle is not None else []
     options += ["--against", against] if against is not None else []
     return int(harness.main([*options, "--", *(names or [])]))
