@@ -10,7 +10,7 @@ PYTEST := $(BIN)/pytest --numprocesses 2 --dist worksteal
 SPECIAL := browser or peer or spark or dask
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-browser demo test test-unit test-slow test-browser lint format docs docs-serve picture bench data lock clean
+.PHONY: help setup setup-browser demo test test-unit test-slow test-browser lint format docs docs-serve picture bench peer fuzz data lock clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:[^#]*## /\t/' | expand -t 16
@@ -72,6 +72,13 @@ picture: setup ## draw the table of the README again
 bench: setup ## solve the small instances of the index and bring its best known answers up to date
 	$(BIN)/python -m benchmarks.record --seconds 10
 
+peer: ## install tau-ARGUS in an environment of its own, to compare with (`tabprotect bench --against tau-argus`)
+	@test -x .venv-peer/bin/pip || $(PYTHON) -m venv --clear .venv-peer
+	.venv-peer/bin/python -m pip install --quiet "pytauargus==0.6.0"
+
+fuzz: setup ## 1,000 random problems, each answer judged without the engine
+	$(BIN)/python -m benchmarks.fuzz --problems 1000 --seed 0
+
 data: setup ## write the bundled register and its hierarchies again (nothing changes unless the generator did)
 	$(BIN)/python -c "from tabprotect.instances.register import bundle; bundle('instances/data')"
 
@@ -81,4 +88,4 @@ lock: setup ## resolve requirements/locked.txt afresh from pyproject.toml
 		--output-file requirements/locked.txt pyproject.toml
 
 clean: ## remove what the targets made, .venv included
-	rm -rf .venv build dist site *.egg-info
+	rm -rf .venv .venv-peer build dist site *.egg-info

@@ -230,6 +230,7 @@ def protect(
         "seed": seed,
         "time limit (seconds)": limits.seconds,
         "work limit": limits.work,
+        "memory limit (bytes)": limits.memory,
         "gap limit": limits.gap,
         "separate statuses": separate_statuses,
         "decimals": decimals,

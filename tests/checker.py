@@ -21,6 +21,9 @@ from tabprotect.problem import Problem, Status
 #: Within this of a protection level (relative) the answer of a floating-point solver is not believed.
 DOUBT = 1e-6
 
+#: Bounds this many times the level are too much for floating point: such questions go to fractions at once.
+ILL_SCALED = 1e6
+
 
 def exact(value: float) -> Fraction:
     """Return the decimal number as it is written."""
@@ -52,12 +55,15 @@ class Judge:
     """Everything the checker knows of one problem; witnesses found once are used again."""
 
     problem: Problem
-    supports: dict[tuple[int, int, int], list[int]] = field(default_factory=dict)
+    supports: dict[tuple[int, int], list[int]] = field(default_factory=dict)
+
+    @cached_property
+    def dense(self) -> np.ndarray:
+        return self.problem.system.A.toarray()
 
     @cached_property
     def rows(self) -> list[dict[int, Fraction]]:
-        A = self.problem.system.A.toarray()
-        return [{j: exact(v) for j, v in enumerate(row) if v} for row in A]
+        return [{j: exact(v) for j, v in enumerate(row) if v} for row in self.dense]
 
     @cached_property
     def down(self) -> list[Fraction | None]:
@@ -103,16 +109,18 @@ class Judge:
 
     def reach(self, pattern: np.ndarray, attacker: int, cell: int, side: int, need: float = math.inf) -> float:
         """Return how far the cell moves; stops early with a number >= need when a stored witness says so."""
-        hidden = sum(1 << int(i) for i in np.flatnonzero(pattern))
-        stored = self.supports.setdefault((attacker, cell, side), [])
-        if math.isfinite(need) and any(s & ~hidden == 0 for s in stored):
-            return need
         known = set(self.problem.attackers[attacker].known) if attacker >= 0 else set()
-        free = [i for i in range(self.problem.n_cells) if pattern[i] and i not in known]
+        free = [int(i) for i in np.flatnonzero(pattern) if i not in known]
         if cell not in free:
             return 0.0
-        reach, z = self._float_reach(free, cell, side, 2 * need)
-        if math.isfinite(need) and abs(reach - need) <= DOUBT * max(1.0, need):
+        movable = sum(1 << i for i in free)
+        stored = self.supports.setdefault((cell, side), [])
+        if math.isfinite(need) and any(s & ~movable == 0 for s in stored):
+            return need
+        if math.isfinite(need) and self._ill_scaled(free, need):
+            return self._settle(free, cell, side, need)
+        reach, z = self._float_reach(free, cell, side, need)
+        if math.isfinite(need) and not abs(reach - need) > DOUBT * need:
             return self._settle(free, cell, side, need)
         if reach > need and z is not None:
             stored.append(sum(1 << free[i] for i in set(np.flatnonzero(z) % len(free))))
@@ -123,15 +131,23 @@ class Judge:
         a = float(self.problem.values[cell])
         return a - self.reach(pattern, attacker, cell, -1), a + self.reach(pattern, attacker, cell, +1)
 
-    def _float_reach(self, free: list[int], cell: int, side: int, cap: float) -> tuple[float, np.ndarray | None]:
-        """Ask the floating-point solver; the cell itself need not move further than `cap`."""
-        A = self.problem.system.A.toarray()[:, free]
+    def _ill_scaled(self, free: list[int], need: float) -> bool:
+        sizes = [float(b) for i in free for b in (self.down[i], self.up[i]) if b]
+        return any(b > ILL_SCALED * need or b * ILL_SCALED < need for b in sizes)
+
+    def _float_reach(self, free: list[int], cell: int, side: int, need: float) -> tuple[float, np.ndarray | None]:
+        """Ask the floating-point solver in units of the level; NaN when it fails.
+
+        The cell itself need not move further than twice the level.
+        """
+        A = self.dense[:, free]
         A = A[np.any(A != 0, axis=1)]
-        box = [(_minus(self.down[i]), _plus(self.up[i])) for i in free]
+        unit = need if math.isfinite(need) else 1.0
+        box = [(_minus(self.down[i], unit), _plus(self.up[i], unit)) for i in free]
         k, at = len(free), free.index(cell)
-        if math.isfinite(cap):
+        if math.isfinite(need):
             low, high = box[at]
-            box[at] = (-cap if low is None else max(low, -cap), cap if high is None else min(high, cap))
+            box[at] = (-2.0 if low is None else max(low, -2.0), 2.0 if high is None else min(high, 2.0))
         c = np.zeros(2 * k if side == 0 else k)
         c[at] = 1 if side == 0 else side
         if side == 0:
@@ -140,8 +156,10 @@ class Judge:
         answer = linprog(-c, A_eq=A if len(A) else None, b_eq=np.zeros(len(A)) if len(A) else None, bounds=box)
         if answer.status == 3:
             return math.inf, None
-        assert answer.status == 0, answer.message
-        return -float(answer.fun), answer.x
+        if answer.status != 0:
+            assert math.isfinite(need), answer.message
+            return math.nan, None
+        return -float(answer.fun) * unit, answer.x
 
     def _settle(self, free: list[int], cell: int, side: int, need: float) -> float:
         """Compare with the level in exact arithmetic; returns a float on the right side of it."""
@@ -305,9 +323,9 @@ def _difference(high: float, low: float) -> Fraction | None:
     return exact(high) - exact(low) if math.isfinite(high) and math.isfinite(low) else None
 
 
-def _minus(down: Fraction | None) -> float | None:
-    return None if down is None else -float(down)
+def _minus(down: Fraction | None, unit: float) -> float | None:
+    return None if down is None else -float(down) / unit
 
 
-def _plus(up: Fraction | None) -> float | None:
-    return None if up is None else float(up)
+def _plus(up: Fraction | None, unit: float) -> float | None:
+    return None if up is None else float(up) / unit

@@ -20,6 +20,12 @@ from tabprotect.solver.exact import ExactSolver, exact
 
 __all__ = ["Fact", "facts_of"]
 
+SIMPLE = 10**6
+"""Denominators up to this one are recognised in a float."""
+
+ROUNDED = 1e-13
+"""Relative error of a float that went through several operations."""
+
 Fact = tuple[tuple[int, ...], tuple[int, ...]]
 """Equations of the problem and their integer multipliers."""
 
@@ -52,13 +58,20 @@ def facts_of(
     groups = Groups(numbers)
     facts = _from_equations(groups)
     wanted = [
-        (int(cells[0]), int(j), exact(scale) / exact(scales[0]))
+        (int(cells[0]), int(j), _ratio(float(scale), float(scales[0])))
         for cells, scales in together
         for j, scale in zip(cells[1:], scales[1:], strict=True)
     ]
     open_ = [(i, j, ratio) for i, j, ratio in wanted if groups.of[i][0] != groups.of[j][0]]
     alone = [int(j) for j in still if not groups.still[groups.of[int(j)][0]]]
     return tuple(facts + _from_combinations(groups, open_, alone)) if open_ or alone else tuple(facts)
+
+
+def _ratio(scale: float, other: float) -> Fraction:
+    """The simple fraction that a quotient of two floats stands for, such as 2/3; the equations prove it or not."""
+    plain = exact(scale) / exact(other)
+    simple = plain.limit_denominator(SIMPLE)
+    return simple if abs(simple - plain) <= abs(plain) * Fraction(ROUNDED) else plain
 
 
 def _from_equations(groups: Groups) -> list[Fact]:

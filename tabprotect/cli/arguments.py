@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["INSTANCE", "Engine", "Gap", "Method", "Seed", "TimeLimit", "WorkLimit"]
+__all__ = ["INSTANCE", "Engine", "Gap", "MemoryLimit", "Method", "Seed", "TimeLimit", "WorkLimit"]
 
 INSTANCE = typer.Argument(metavar="INSTANCE", help="A problem in a file, such as .jj or .jj.gz.", show_default=False)
 
@@ -24,6 +24,10 @@ TimeLimit = Annotated[
 WorkLimit = Annotated[
     int | None,
     typer.Option("--work-limit", metavar="N", min=0, help="Stop after so many work units: the same answer everywhere."),
+]
+MemoryLimit = Annotated[
+    float | None,
+    typer.Option("--memory-limit", metavar="GB", min=0.0, help="Stop when this process holds so much memory."),
 ]
 Gap = Annotated[float, typer.Option("--gap", min=0.0, max=1.0, help="Stop at this (cost - bound) / cost.")]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Same seed, same answer.")]

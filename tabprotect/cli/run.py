@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["carry_out"]
 
+GIGABYTE = 10**9
+
 
 def carry_out(spec: Spec, base: Path) -> int:
     """Do what a specification says; paths in it are relative to `base`.
@@ -49,7 +51,13 @@ def carry_out(spec: Spec, base: Path) -> int:
             bounds=_bounds(spec),
             singletons=spec.singletons,
             unions=spec.unions,
-            limits=Limits(spec.limits.seconds, spec.limits.work, spec.limits.gap, asked.is_set),
+            limits=Limits(
+                spec.limits.seconds,
+                spec.limits.work,
+                spec.limits.gap,
+                asked.is_set,
+                None if spec.limits.memory is None else int(GIGABYTE * spec.limits.memory),
+            ),
             seed=spec.seed,
             intervals=spec.intervals,
             title=spec.output.title,

@@ -45,6 +45,9 @@ class LimitsSpec(_Strict):
         default=None, ge=0, description="Work units: the same limit gives the same answer everywhere."
     )
     gap: float = Field(default=0.0, ge=0, le=1, description="Stop at this (cost - bound) / cost.")
+    memory: float | None = Field(
+        default=None, gt=0, description="Gigabytes (10^9 bytes) that the whole process may hold in memory."
+    )
 
 
 class OutputSpec(_Strict):

@@ -27,7 +27,7 @@ def instance_suffixes() -> tuple[str, ...]:
     Examples
     --------
     >>> instance_suffixes()
-    ('.jj', '.json')
+    ('.jj', '.json', '.sif')
     """
     return tuple(sorted(_readers()))
 

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import math
+import mmap
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 
-__all__ = ["Budget", "Limits", "Progress", "cancel_on_interrupt"]
+from tabprotect.errors import InputError
+
+__all__ = ["Budget", "Limits", "Progress", "cancel_on_interrupt", "held_memory"]
+
+LOOK = 0.05
+"""Seconds between two looks at the memory."""
 
 
 @dataclass(frozen=True)
@@ -46,12 +55,49 @@ class Limits:
         Stop when (cost - bound) / cost is at most this fraction (0: proven optimal).
     stop : callable, optional
         Polled often; returning True ends the run with the best answer so far.
+    memory : int, optional
+        Bytes that this process may hold (resident, all of it, not only the solver's share). Looked at now and then, so
+        it is overshot by what one step takes.
+
+    Raises
+    ------
+    InputError
+        If the limit of memory is not positive, or memory cannot be measured on this system.
     """
 
     seconds: float | None = None
     work: int | None = None
     gap: float = 0.0
     stop: Callable[[], bool] | None = None
+    memory: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.memory is None:
+            return
+        if not self.memory > 0:
+            raise InputError(f"the limit of memory must be a positive number of bytes, not {self.memory}")
+        if held_memory() is None:
+            raise InputError("the memory of a process cannot be measured on this system; leave that limit out")
+
+
+def held_memory() -> int | None:
+    """Return the bytes that this process holds in memory (where only that is known, the most it ever held).
+
+    Examples
+    --------
+    >>> held_memory() > 10_000_000
+    True
+    """
+    try:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * mmap.PAGESIZE
+    except OSError:
+        pass
+    try:
+        import resource
+    except ImportError:
+        return None
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return int(peak) * (1 if sys.platform == "darwin" else 1024)
 
 
 @dataclass
@@ -71,6 +117,8 @@ class Budget:
     started: float = field(default_factory=time.monotonic)
     work: int = 0
     cancelled: bool = False
+    over_memory: bool = field(default=False, init=False)
+    _looked: float = field(default=-math.inf, init=False, repr=False)
 
     def spend(self, work: int) -> None:
         """Add work units."""
@@ -98,7 +146,29 @@ class Budget:
         """True when a limit is reached or somebody cancelled."""
         if not self.cancelled and self.limits.stop is not None and self.limits.stop():
             self.cancelled = True
-        return self.cancelled or self.seconds_left <= 0 or self.work_left <= 0
+        self._look()
+        return bool(self.stopped)
+
+    @property
+    def stopped(self) -> str:
+        """What ended the work: 'cancelled', 'memory', 'time', 'work', or nothing (an empty string)."""
+        if self.over_memory:
+            return "memory"
+        if self.cancelled:
+            return "cancelled"
+        if self.seconds_left <= 0:
+            return "time"
+        return "work" if self.work_left <= 0 else ""
+
+    def _look(self) -> None:
+        """Measure memory, but not all the time; once over the limit stays over it."""
+        if self.limits.memory is None or self.over_memory:
+            return
+        now = time.monotonic()
+        if now - self._looked >= LOOK:
+            self._looked = now
+            self.over_memory = (held_memory() or 0) > self.limits.memory
+            self.cancelled |= self.over_memory  # those who tell time, work and cancelling apart need to know no more
 
     def cancel(self) -> None:
         """Ask the computation to end soon with its best answer so far."""
@@ -113,7 +183,7 @@ class Budget:
                 None if seconds == float("inf") else seconds,
                 None if work == float("inf") else int(work),
                 self.limits.gap,
-                lambda: self.cancelled or (self.limits.stop is not None and self.limits.stop()),
+                lambda: bool(self.exhausted and self.stopped in ("cancelled", "memory")),
             ),
             self.progress,
         )

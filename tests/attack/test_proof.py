@@ -275,3 +275,12 @@ def test_snapped_multipliers_leave_the_cell_free() -> None:
         assert own == 1
     assert snap_multipliers([5], [-1 / 3], [1.0], -1) == ExactMultipliers((5,), (-1,), 1)
     assert snap_multipliers([5], [-1 / 3], [1.0], 0) == ExactMultipliers((5,), (-1,), 3)
+
+
+def test_cells_tied_by_thirds_are_recognised_in_their_rounded_scales() -> None:
+    """No single equation says 3 a = 2 b; the scales of a merger are floats."""
+    A = [[3, -2, 1, 1], [3, -2, -1, -1]]
+    problem = Problem.from_arrays(A, [2, 3, 0, 0], [0], lpl=1, upl=1)
+    facts = facts_of(problem, [(np.array([1, 0]), np.array([1.0, 2 / 3]))])
+    assert len(facts) == 1
+    assert np.count_nonzero(np.array(facts[0][1]) @ np.array(A)[list(facts[0][0])]) == 2

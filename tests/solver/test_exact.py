@@ -64,6 +64,10 @@ def test_solutions_equal_those_of_gauss(seed: int) -> None:
         rhs = rng.integers(-5, 5, m)
     expected = eliminated(A, [Fraction(int(b)) for b in rhs])
     found = solve_exactly(sparse.csr_array(A), rhs)
+    if found and np.linalg.matrix_rank(A) < n:
+        # not promised for such a matrix, and not wrong either
+        assert [sum((int(a) * found[i] for i, a in enumerate(row)), Fraction(0)) for row in A] == rhs.tolist()
+        return
     assert (found and [found[i] for i in range(n)]) == expected
 
 

@@ -9,7 +9,7 @@ import typer
 
 EPILOG = """Examples:
 
-[bold]tabprotect instances[/]
+[bold]tabprotect instances --long[/]
 
 [bold]tabprotect instances eustat-investment --out investment.jj[/]
 """
@@ -28,6 +28,9 @@ def instances(
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE.jj", help="Where to; by default NAME.jj.", show_default=False)
     ] = None,
+    long: Annotated[
+        bool, typer.Option("--long", help="Also how each is made, and who found its answers and how.")
+    ] = False,
 ) -> None:
     """List the instances that come with tabprotect with the best answers known, or write one as a .jj file.
 
@@ -45,10 +48,11 @@ def instances(
         if out is not None:
             raise InputError("--out needs the name of an instance")
         index = library.index()
-        columns = ["cells", "primaries", "equations", "attackers", "cost", "bound"]
-        known = [column for column in columns if column in index]
-        rows = [(str(key), *row) for key, row in zip(index.index, index[known].to_numpy(), strict=True)]
-        screen.cells_table(console, ["name", *known], rows, most=len(rows))
+        index["gap %"] = (100 * (index["cost"] - index["bound"]) / index["cost"]).clip(lower=0).round(2)
+        columns = ["cells", "primaries", "equations", "attackers", "cost", "bound", "gap %"]
+        columns = ["family", "seed", "arguments", *columns, "proof"] if long else columns
+        rows = [(str(key), *row) for key, row in zip(index.index, index[columns].to_numpy(), strict=True)]
+        screen.cells_table(console, ["name", *columns], rows, most=len(rows))
         return
     problem = library.load(name)
     path = Path(f"{name}.jj") if out is None else out

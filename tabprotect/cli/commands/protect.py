@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tabprotect.cli.arguments import TimeLimit, WorkLimit
+from tabprotect.cli.arguments import MemoryLimit, TimeLimit, WorkLimit
 
 EPILOG = """Examples:
 
@@ -67,6 +67,7 @@ def protect(
     method: Annotated[str | None, _text("--method", "auto, exact or greedy.", _SEARCH, "WORD")] = None,
     time_limit: TimeLimit = None,
     work_limit: WorkLimit = None,
+    memory_limit: MemoryLimit = None,
     seed: Annotated[
         int | None, typer.Option("--seed", min=0, help="Same seed, same answer.", rich_help_panel=_SEARCH)
     ] = None,
@@ -121,7 +122,7 @@ def protect(
         "cost": cost,
         "method": method,
         "seed": seed,
-        "limits": {"seconds": time_limit, "work": work_limit},
+        "limits": {"seconds": time_limit, "work": work_limit, "memory": memory_limit},
         "output": {
             "folder": place(out),
             "formats": format_,
