@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from tabprotect.errors import InfeasibleError, InputError
 from tabprotect.problem import Problem, Status
-from tabprotect.solver.exact import exact, integer_rows, scaled_integers
+from tabprotect.solver.exact import exact, scaled_integers
 
-__all__ = ["Grid", "loss", "on_grid"]
+__all__ = ["Grid", "on_grid"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -95,23 +95,6 @@ def on_grid(problem: Problem, base: float, steps: int) -> Grid:
         most.astype(np.int64),
         total.astype(np.int64),
     )
-
-
-def loss(problem: Problem, multiples: Ints, grid: Grid) -> Floats:
-    """Return A v - b of rounded values, in the unit of the values, computed in integers (0 where they add up)."""
-    off = integer_rows(problem.system.A) @ multiples - _row_scale(problem) * grid.total
-    return np.asarray(off * grid.base, np.float64)
-
-
-def _row_scale(problem: Problem) -> Ints:
-    """By what `integer_rows` multiplied each row."""
-    A = problem.system.A
-    scaled = integer_rows(A)
-    scale = np.ones(A.shape[0], np.int64)
-    some = np.flatnonzero(np.diff(A.indptr) > 0)
-    first = A.indptr[some]
-    scale[some] = np.rint(scaled.data[first] / A.data[first]).astype(np.int64)
-    return scale
 
 
 #: stands for a bound that is not there
