@@ -25,6 +25,15 @@ if TYPE_CHECKING:
     from tabprotect.formats import read_instance
     from tabprotect.formats.jj import write_jj
     from tabprotect.formats.pattern import read_pattern
+    from tabprotect.methods.adjustment import AdjustmentResult, adjust
+    from tabprotect.methods.rounding import (
+        RoundingResult,
+        conventional_rounding,
+        random_rounding,
+        round,
+        successive_rounding,
+        unbiased_rounding,
+    )
     from tabprotect.methods.suppression import SuppressionResult, Unprotectable, suppress
     from tabprotect.problem import Attacker, Problem, Status
     from tabprotect.release import Release
@@ -64,6 +73,15 @@ _HOMES = {
     "formats": ("read_instance",),
     "formats.jj": ("write_jj",),
     "formats.pattern": ("read_pattern",),
+    "methods.adjustment": ("AdjustmentResult", "adjust"),
+    "methods.rounding": (
+        "RoundingResult",
+        "conventional_rounding",
+        "random_rounding",
+        "round",
+        "successive_rounding",
+        "unbiased_rounding",
+    ),
     "methods.suppression": ("SuppressionResult", "Unprotectable", "suppress"),
     "problem": ("Attacker", "Problem", "Status"),
     "release": ("Release",),

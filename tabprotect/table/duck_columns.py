@@ -112,6 +112,7 @@ def identity(column: Column) -> str:
 
 
 def check_ids(source: DuckSource, roles: Roles, ids: dict[str, str], problems: Problems) -> None:
+    """Collect records without a contributor, and contributors in two holdings."""
     if roles.contributor is None:
         return
     contributor = ids[roles.contributor]

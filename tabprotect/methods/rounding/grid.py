@@ -12,7 +12,7 @@ from tabprotect.errors import InfeasibleError, InputError
 from tabprotect.problem import Problem, Status
 from tabprotect.solver.exact import exact, scaled_integers
 
-__all__ = ["Grid", "on_grid"]
+__all__ = ["Grid", "in_units", "on_grid"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -70,12 +70,9 @@ def on_grid(problem: Problem, base: float, steps: int) -> Grid:
     InfeasibleError
         If a right-hand side is no multiple of the base: no rounded table can add up.
     """
-    if not np.isfinite(base) or base <= 0:
-        raise InputError(f"the rounding base must be a positive number, not {base}")
     if steps < 0:
         raise InputError(f"steps must be 0 or more, not {steps}")
-    _, (a, unit, low, high, b) = scaled_integers(problem.values, [base], problem.lower, problem.upper, problem.system.b)
-    whole = int(unit[0])
+    whole, (a, low, high, b) = in_units(problem, base)
     below, rest = a // whole, a % whole
     total, left = b // whole, b % whole
     if np.any(left != 0):
@@ -95,6 +92,14 @@ def on_grid(problem: Problem, base: float, steps: int) -> Grid:
         most.astype(np.int64),
         total.astype(np.int64),
     )
+
+
+def in_units(problem: Problem, base: float) -> tuple[int, tuple[Integers, Integers, Integers, Integers]]:
+    """Return the base, and values, bounds (0 where infinite) and right-hand sides, as integers of a common unit."""
+    if not np.isfinite(base) or base <= 0:
+        raise InputError(f"the rounding base must be a positive number, not {base}")
+    _, (a, unit, low, high, b) = scaled_integers(problem.values, [base], problem.lower, problem.upper, problem.system.b)
+    return int(unit[0]), (a, low, high, b)
 
 
 #: stands for a bound that is not there
