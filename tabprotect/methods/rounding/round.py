@@ -39,7 +39,7 @@ _LARGE = 2500
 _TRIES, _PATIENCE = 3, 20
 
 #: share of the clock for the search, for one number of steps, and for the diagnosis
-_SEARCH_SHARE, _STEP_SHARE, _DIAGNOSIS_SHARE = 0.5, 0.5, 0.2
+_SEARCH_SHARE, _STEP_SHARE, _DIAGNOSIS_SHARE = 0.5, 0.5, 0.5
 
 #: nodes of the tree in which the fewest further steps are sought
 _DIAGNOSIS_NODES = 300
