@@ -13,7 +13,10 @@ if TYPE_CHECKING:
     from tabprotect.problem import Problem
     from tabprotect.solver.limits import Limits, Progress
 
-__all__ = ["METHODS", "check_options", "exit_code", "run", "show", "summary"]
+__all__ = ["DEFAULT_SECONDS", "METHODS", "check_options", "exit_code", "run", "show", "summary"]
+
+DEFAULT_SECONDS = 50.0
+"""A search for values ends then unless the caller sets a limit of his own: proofs may take for ever."""
 
 #: method -> options that go with it
 METHODS: Mapping[str, tuple[str, ...]] = {

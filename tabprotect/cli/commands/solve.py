@@ -59,7 +59,8 @@ def solve(
 ) -> int:
     """Find a cheap safe pattern of suppressions for an instance, and say how far it can be from the cheapest.
 
-    Or the nearest adjusted or rounded values (--method adjust, --method round), with bound and gap all the same.
+    Or the nearest adjusted or rounded values (--method adjust, --method round), with bound and gap all the same;
+    without a limit such a search ends after 50 seconds.
     The first Ctrl-C stops with the best answer so far.
     """
     from tabprotect.cli import values
@@ -82,6 +83,8 @@ def solve(
     }
     values.check_options(method, methods(), given)
     changes = method in values.METHODS
+    if changes and time_limit is None and work_limit is None:
+        time_limit = values.DEFAULT_SECONDS
     to_screen = json_ is not None and str(json_) == "-"
     if json_ is not None and not to_screen:
         check_writable(json_)
