@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["DEFAULT_SECONDS", "METHODS", "check_options", "exit_code", "run", "show", "summary"]
 
-DEFAULT_SECONDS = 50.0
+DEFAULT_SECONDS = 40.0
 """A search for values ends then unless the caller sets a limit of his own: proofs may take for ever."""
 
 #: method -> options that go with it

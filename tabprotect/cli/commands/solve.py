@@ -60,7 +60,7 @@ def solve(
     """Find a cheap safe pattern of suppressions for an instance, and say how far it can be from the cheapest.
 
     Or the nearest adjusted or rounded values (--method adjust, --method round), with bound and gap all the same;
-    without a limit such a search ends after 50 seconds.
+    without a limit such a search ends after 40 seconds.
     The first Ctrl-C stops with the best answer so far.
     """
     from tabprotect.cli import values

@@ -204,12 +204,11 @@ class _Job:
         if not programme.possible:
             return None, True
         with self.budget.part(_DIAGNOSIS_SHARE) as budget:
-            answer, multiples = programme.solve(budget, nodes=_DIAGNOSIS_NODES, seed=self.seed)
-        if multiples is None:
-            return None, answer.status == "infeasible"
-        every = multiples[programme.own].astype(np.int64)
-        cells = _beyond(grid, every)
-        return Diagnosis(steps, True, cells, answer.status == "optimal", self._checked(grid, every, steps)), False
+            found = self._minimise(programme, steps, budget, _DIAGNOSIS_NODES)
+        if found.multiples is None or found.cost is None:
+            return None, found.infeasible
+        smallest = found.bound is not None and found.bound > found.cost - 1 + _CLOSED
+        return replace(self._taken(found), smallest=smallest), False
 
     def _taken(self, found: _Found) -> Diagnosis:
         assert found.multiples is not None
@@ -256,7 +255,7 @@ class _Job:
             return replace(found, multiples=None, cost=None)
         return found
 
-    def _minimise(self, programme: Programme, steps: int, budget: Budget) -> _Found:
+    def _minimise(self, programme: Programme, steps: int, budget: Budget, nodes: int | None = None) -> _Found:
         search = Search(programme, budget, np.random.default_rng(self.seed))
         search.relax()
         name = "relaxation"
@@ -272,7 +271,7 @@ class _Job:
             if self.method != "heuristic" and not self._proven(search, budget) and not budget.exhausted:
                 name = "exact"
                 answer, multiples = programme.solve(
-                    budget, start=search.multiples, gap=budget.limits.gap, seed=self.seed
+                    budget, start=search.multiples, nodes=nodes, gap=budget.limits.gap, seed=self.seed
                 )
                 search.offer(multiples)
                 search.infeasible = answer.status == "infeasible"
