@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from tabprotect.attack.certificate import Certificate, certify
     from tabprotect.attack.proof import BoundProof
     from tabprotect.attack.verify import Verification, verify
+    from tabprotect.comparison import Comparison, compare
     from tabprotect.errors import InfeasibleError, InputError, SolverError, TabprotectError
     from tabprotect.formats import read_instance
     from tabprotect.formats.jj import write_jj
@@ -69,6 +70,7 @@ _HOMES = {
     "attack.certificate": ("Certificate", "certify"),
     "attack.proof": ("BoundProof",),
     "attack.verify": ("Verification", "verify"),
+    "comparison": ("Comparison", "compare"),
     "errors": ("InfeasibleError", "InputError", "SolverError", "TabprotectError"),
     "formats": ("read_instance",),
     "formats.jj": ("write_jj",),

@@ -117,7 +117,7 @@ class Comparison:
     def charts(self) -> list[Bars]:
         """The main measures as bars."""
         done = [line for line in self.lines if line.loss is not None and line.risk is not None]
-        names = [line.approach.name for line in done]
+        names = _different([line.approach.name for line in done])
         n, sensitive = max(1, self.problem.n_cells), max(1, len(self.problem.primaries))
         measures: list[tuple[str, Callable[[Loss, Risk], float]]] = [
             ("Cells hidden or changed (%)", lambda x, _: 100 * (x.hidden + x.changed) / n),
@@ -155,7 +155,8 @@ class Comparison:
         figure.suptitle(f"{self.title} ({NOTICE})", fontsize=9)
         for k, chart in enumerate(charts):
             axes = figure.add_subplot(1, len(charts), k + 1)
-            axes.barh(list(chart.names), list(chart.heights))
+            axes.barh(range(len(chart.names)), list(chart.heights))
+            axes.set_yticks(range(len(chart.names)), list(chart.names))
             axes.invert_yaxis()
             axes.set_title(chart.title, fontsize=8)
             axes.tick_params(labelsize=8, labelleft=k == 0)
@@ -229,6 +230,11 @@ def compare(
     approaches = [parse_approach(m) if isinstance(m, str) else m for m in chosen]
     call = Call(problem, limits or Limits(), seed, progress, keys)
     return Comparison(problem, tuple(_line(call, one, audit_limits or Limits()) for one in approaches), title)
+
+
+def _different(names: list[str]) -> list[str]:
+    """Number names that are there several times."""
+    return [f"{n} {names[: i + 1].count(n)}" if names.count(n) > 1 else n for i, n in enumerate(names)]
 
 
 def _default(problem: Problem, keys: npt.NDArray[np.int64] | None) -> list[str]:

@@ -111,6 +111,12 @@ def test_outputs_are_marked(tmp_path):
         found.plot(tmp_path / "plot.gif")
 
 
+def test_the_same_method_twice_has_two_bars():
+    found = compare(sensitive(), ["round:base=5", "suppress", "round:base=3"])
+    assert list(found.charts()[0].names) == ["round 1", "suppress", "round 2"]
+    assert len(found.charts()[0].heights) == 3
+
+
 def test_words_of_methods():
     assert parse_approach("adjust") == Approach("adjust")
     assert parse_approach("round:base=0.5,steps=2,levels=yes").options == {"base": 0.5, "steps": 2, "levels": True}
