@@ -8,10 +8,15 @@ from typing import TYPE_CHECKING, Any
 from tabprotect.errors import InputError, Problems, did_you_mean
 
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
     from tabprotect.methods.adjustment import AdjustmentResult
     from tabprotect.methods.rounding import RoundingResult
+    from tabprotect.methods.small_counts import SmallCountResult
     from tabprotect.problem import Problem
     from tabprotect.solver.limits import Limits, Progress
+
+    Result: TypeAlias = AdjustmentResult | RoundingResult | SmallCountResult
 
 __all__ = ["DEFAULT_SECONDS", "METHODS", "check_options", "exit_code", "run", "show", "summary"]
 
@@ -22,6 +27,7 @@ DEFAULT_SECONDS = 40.0
 METHODS: Mapping[str, tuple[str, ...]] = {
     "adjust": ("norm", "weights", "senses", "decimals"),
     "round": ("norm", "weights", "base", "steps", "levels"),
+    "small-counts": ("norm", "weights", "base"),
     "unbiased-round": ("norm", "weights", "base"),
     "random-round": ("norm", "weights", "base"),
     "conventional-round": ("norm", "weights", "base"),
@@ -59,10 +65,11 @@ def run(
     limits: Limits,
     seed: int,
     progress: Callable[[Progress], None],
-) -> AdjustmentResult | RoundingResult:
+) -> Result:
     """Call the method with what was given."""
     from tabprotect.methods import rounding
     from tabprotect.methods.adjustment import adjust
+    from tabprotect.methods.small_counts import small_counts
 
     options = {name: value for name, value in given.items() if value is not None}
     if method == "adjust":
@@ -80,16 +87,19 @@ def run(
             seed=seed,
             progress=progress,
         )
+    if method == "small-counts":
+        return small_counts(problem, base, **options, limits=limits, seed=seed, progress=progress)
     if method == "conventional-round":
         return rounding.conventional_rounding(problem, base, **options)
     other = rounding.unbiased_rounding if method == "unbiased-round" else rounding.random_rounding
     return other(problem, base, seed=seed, **options)
 
 
-def summary(result: AdjustmentResult | RoundingResult) -> dict[str, Any]:
+def summary(result: Result) -> dict[str, Any]:
     """Return a result as JSON holds it."""
     from math import isfinite
 
+    from tabprotect.methods.adjustment import AdjustmentResult
     from tabprotect.methods.rounding import RoundingResult
 
     label = result.problem.system.label
@@ -117,13 +127,15 @@ def summary(result: AdjustmentResult | RoundingResult) -> dict[str, Any]:
             "smallest": why.smallest,
             "values": named(why.values),
         }
-    else:
+    elif isinstance(result, AdjustmentResult):
         primaries = result.problem.primaries.tolist()
         content["senses"] = {label(p): int(s) for p, s in zip(primaries, result.senses, strict=True)}
+    else:
+        content["base"] = result.base
     return content | {"seconds": round(result.seconds, 3), "message": result.message}
 
 
-def exit_code(result: AdjustmentResult | RoundingResult) -> int:
+def exit_code(result: Result) -> int:
     """Return what the end of a run means for the caller."""
     from tabprotect.cli.app import Exit
 
@@ -132,7 +144,7 @@ def exit_code(result: AdjustmentResult | RoundingResult) -> int:
     return Exit.LIMIT if result.stopped_by else Exit.DONE
 
 
-def show(console: Any, name: str, result: AdjustmentResult | RoundingResult) -> None:
+def show(console: Any, name: str, result: Result) -> None:
     """Print a result."""
     import numpy as np
     from rich.markup import escape
@@ -153,7 +165,8 @@ def show(console: Any, name: str, result: AdjustmentResult | RoundingResult) -> 
         lines.append(("base", f"{number(result.base)}, further steps allowed: {result.steps}"))
         if result.values is not None:
             lines.append(("sums", "add up exactly" if result.additive else f"are off by up to {number(result.loss)}"))
-    lines += [("method", escape(result.method)), ("time", f"{result.seconds:.1f} s")]
+    name = getattr(result, "method", "")
+    lines += [*([("method", escape(name))] if name else []), ("time", f"{result.seconds:.1f} s")]
     if result.message:
         lines.append(("message", escape(result.message)))
     facts(console, lines)

@@ -112,6 +112,16 @@ def test_plain_rounding(place, tabprotect, method):
     assert again["values"] == got["values"]
 
 
+def test_small_counts(place, tabprotect):
+    done = tabprotect("solve", "a.jj", "--method", "small-counts", "--base", "4", "--json", "o.json")
+    assert done.code == 0
+    got = result(place)
+    assert (got["status"], got["base"]) == ("optimal", 4)
+    assert all(v == 0 or v >= 4 for v in got["values"].values())
+    assert sums(got["values"]) == (0, 0)
+    assert "at least 2" in tabprotect("solve", "a.jj", "--method", "small-counts", "--base", "1").err
+
+
 def test_where_rounding_is_impossible_the_relaxation_is_offered(place, tabprotect):
     """Levels that no neighbouring multiple can give."""
     (place / "b.jj").write_text(JJ.replace("0 99 1 1 0", "0 99 3 8 0"))

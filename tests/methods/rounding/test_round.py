@@ -238,6 +238,15 @@ def test_residuals_are_rounded_away():
     assert result.values.tolist() == [10.0, 5.0, 5.0]
 
 
+def test_constants_in_equations():
+    problem = Problem.from_arrays([[1, 1, 1], [2, 0, -1]], [4, 3, 3], primary=[], lpl=0, upl=0, b=np.array([10.0, 5]))
+    result = controlled(problem, 5)
+    check(result)
+    assert result.values.tolist() == [5.0, 0.0, 5.0]
+    contradiction = Problem.from_arrays([[1, 1], [1, 1]], [4, 3], primary=[], lpl=0, upl=0, b=np.array([5.0, 10]))
+    assert controlled(contradiction, 5).status == "infeasible"
+
+
 def test_the_judge_sees_what_is_wrong():
     p = Problem.from_arrays([[-1, 1, 1]], [9, 4, 5], primary=[], lpl=0, upl=0, zero=[])
     assert judge(p, np.array([10.0, 5, 5]), 5).ok
