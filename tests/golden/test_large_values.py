@@ -10,7 +10,7 @@ import tabprotect as tp
 
 @pytest.fixture(scope="module")
 def table():
-    problem = tp.instances.family("hier2d", seed=1, activity=[8, 6, 5], region=[8, 6, 6], per_cell=3)
+    problem = tp.instances.family("hier2d", seed=1, activity=[8, 7, 6], region=[8, 7, 7], per_cell=5)
     assert problem.n_cells > 90_000
     return problem
 
