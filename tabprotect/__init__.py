@@ -21,10 +21,20 @@ if TYPE_CHECKING:
     from tabprotect.attack.certificate import Certificate, certify
     from tabprotect.attack.proof import BoundProof
     from tabprotect.attack.verify import Verification, verify
+    from tabprotect.comparison import Comparison, compare
     from tabprotect.errors import InfeasibleError, InputError, SolverError, TabprotectError
     from tabprotect.formats import read_instance
     from tabprotect.formats.jj import write_jj
     from tabprotect.formats.pattern import read_pattern
+    from tabprotect.methods.adjustment import AdjustmentResult, adjust
+    from tabprotect.methods.rounding import (
+        RoundingResult,
+        conventional_rounding,
+        random_rounding,
+        round,
+        successive_rounding,
+        unbiased_rounding,
+    )
     from tabprotect.methods.suppression import SuppressionResult, Unprotectable, suppress
     from tabprotect.problem import Attacker, Problem, Status
     from tabprotect.release import Release
@@ -60,10 +70,20 @@ _HOMES = {
     "attack.certificate": ("Certificate", "certify"),
     "attack.proof": ("BoundProof",),
     "attack.verify": ("Verification", "verify"),
+    "comparison": ("Comparison", "compare"),
     "errors": ("InfeasibleError", "InputError", "SolverError", "TabprotectError"),
     "formats": ("read_instance",),
     "formats.jj": ("write_jj",),
     "formats.pattern": ("read_pattern",),
+    "methods.adjustment": ("AdjustmentResult", "adjust"),
+    "methods.rounding": (
+        "RoundingResult",
+        "conventional_rounding",
+        "random_rounding",
+        "round",
+        "successive_rounding",
+        "unbiased_rounding",
+    ),
     "methods.suppression": ("SuppressionResult", "Unprotectable", "suppress"),
     "problem": ("Attacker", "Problem", "Status"),
     "release": ("Release",),

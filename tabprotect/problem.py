@@ -185,9 +185,8 @@ class Problem:
         def full(x: float | Sequence[float] | Floats) -> Floats:
             return np.broadcast_to(np.asarray(x, dtype=np.float64), (n,)).copy()
 
-        system = LinearSystem(
-            A, np.zeros(A.shape[0]) if b is None else b, pd.RangeIndex(n) if cells is None else pd.Index(cells)
-        )
+        ids = pd.RangeIndex(n) if cells is None else cells if isinstance(cells, pd.Index) else pd.Index(cells)
+        system = LinearSystem(A, np.zeros(A.shape[0]) if b is None else b, ids)
         return cls(
             system,
             array,

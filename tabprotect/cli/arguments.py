@@ -12,12 +12,21 @@ INSTANCE = typer.Argument(metavar="INSTANCE", help="A problem in a file, such as
 
 
 def _methods(incomplete: str) -> list[str]:
+    from tabprotect.cli.values import METHODS
     from tabprotect.methods.suppression import methods
 
-    return [name for name in methods() if name.startswith(incomplete)]
+    return [name for name in (*methods(), *METHODS) if name.startswith(incomplete)]
 
 
-Method = Annotated[str, typer.Option("--method", help="auto, exact or greedy.", autocompletion=_methods)]
+Method = Annotated[
+    str,
+    typer.Option(
+        "--method",
+        help="Suppression: auto, exact or greedy. Other values: adjust, round, small-counts, unbiased-round, "
+        "random-round or conventional-round.",
+        autocompletion=_methods,
+    ),
+]
 TimeLimit = Annotated[
     float | None, typer.Option("--time-limit", metavar="SECONDS", min=0.0, help="Stop with the best answer then.")
 ]
@@ -31,4 +40,7 @@ MemoryLimit = Annotated[
 ]
 Gap = Annotated[float, typer.Option("--gap", min=0.0, max=1.0, help="Stop at this (cost - bound) / cost.")]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Same seed, same answer.")]
-Engine = Annotated[str, typer.Option("--engine", help="What solves the programmes: scip, highs or pyomo.")]
+Engine = Annotated[
+    str | None,
+    typer.Option("--engine", help="What solves suppression: scip, highs or pyomo.", show_default="scip"),
+]

@@ -13,13 +13,14 @@ from tabprotect.cli.spec import HierarchySpec, Spec
 from tabprotect.errors import InputError, collect
 
 if TYPE_CHECKING:
+    from tabprotect.problem import Problem
     from tabprotect.release import Release
     from tabprotect.sensitivity.bounds import Bounds
     from tabprotect.table.dimension import Dimension
     from tabprotect.table.hierarchy import Hierarchy
     from tabprotect.table.table import Table
 
-__all__ = ["carry_out"]
+__all__ = ["carry_out", "read_problem"]
 
 GIGABYTE = 10**9
 
@@ -70,6 +71,17 @@ def carry_out(spec: Spec, base: Path) -> int:
             Budget(progress=progress).report("write")
             release.write(folder, spec.output.formats)
     return _report(release, folder)
+
+
+def read_problem(spec: Spec, base: Path) -> tuple[Table, Problem]:
+    """Read the table of a specification and state its problem, without protecting anything."""
+    from tabprotect.sensitivity.assess import assess
+    from tabprotect.sensitivity.build import make_problem
+
+    table = _read(spec, base)
+    assessment = assess(table, spec.rules, levels=spec.levels)
+    cost = spec.cost if spec.cost in _COSTS else None
+    return table, make_problem(table, assessment, cost=cost, bounds=_bounds(spec), singletons=spec.singletons)
 
 
 def _report(release: Release, folder: Path) -> int:

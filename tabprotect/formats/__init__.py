@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 
 from tabprotect.errors import InputError, did_you_mean
 from tabprotect.problem import Problem
@@ -15,10 +15,10 @@ __all__ = ["instance_suffixes", "read_instance"]
 
 
 @cache
-def _readers() -> dict[str, Callable[[Path], Problem]]:
+def _readers() -> dict[str, ModuleType]:
     """A module of this package that names ``SUFFIXES`` reads such files with its ``read_instance``."""
     modules = [importlib.import_module(f"{__name__}.{module.name}") for module in pkgutil.iter_modules(__path__)]
-    return {suffix: m.read_instance for m in modules for suffix in getattr(m, "SUFFIXES", ())}
+    return {suffix: m for m in modules for suffix in getattr(m, "SUFFIXES", ())}
 
 
 def instance_suffixes() -> tuple[str, ...]:
@@ -32,8 +32,14 @@ def instance_suffixes() -> tuple[str, ...]:
     return tuple(sorted(_readers()))
 
 
-def read_instance(path: str | Path) -> Problem:
+def read_instance(path: str | Path, *, additive: bool = True) -> Problem:
     """Read a protection problem from a file; the ending of its name says how (``.gz`` may follow).
+
+    Parameters
+    ----------
+    path : path
+    additive : bool
+        False takes a table that does not add up as it is, for methods that change values.
 
     Raises
     ------
@@ -47,4 +53,7 @@ def read_instance(path: str | Path) -> Problem:
             f"{path}: instances are read from files that end in {' or '.join(instance_suffixes())} (or with .gz "
             f"after it){did_you_mean(suffix, instance_suffixes()) if suffix else ''}"
         )
-    return _readers()[suffix](path)
+    module = _readers()[suffix]
+    read = module.read_instance if additive else getattr(module, "read_adjustable", module.read_instance)
+    problem: Problem = read(path)
+    return problem

@@ -343,3 +343,8 @@ def _word(number: float) -> str:
 
 
 read_instance = read_jj
+
+
+def read_adjustable(path: str | Path) -> Problem:
+    """Read a .jj (or .jj.gz) file as a problem for methods that change values; it need not add up."""
+    return JJ.read(path).adjustable()

@@ -1,4 +1,4 @@
-"""``tabprotect solve``: suppress the cells of an instance file."""
+"""``tabprotect solve``: protect an instance file, by hiding cells or by other values."""
 
 from __future__ import annotations
 
@@ -18,7 +18,17 @@ EPILOG = """Examples:
 [bold]tabprotect solve table8.jj[/]
 
 [bold]tabprotect solve hier13.jj.gz --method exact --time-limit 60 --json result.json[/]
+
+[bold]tabprotect solve table8.jj --method adjust --norm l1 --senses free --json adjusted.json[/]
+
+[bold]tabprotect solve table8.jj --method round --base 5[/]
 """
+
+_CHANGE = "Methods that change values"
+
+
+def _option(flag: str, help_: str, metavar: str = "WORD") -> Any:
+    return typer.Option(flag, help=help_, metavar=metavar, rich_help_panel=_CHANGE, show_default=False)
 
 
 def solve(
@@ -28,38 +38,79 @@ def solve(
     work_limit: WorkLimit = None,
     gap: Gap = 0.0,
     seed: Seed = 0,
-    engine: Engine = "scip",
+    engine: Engine = None,
+    norm: Annotated[str | None, _option("--norm", "Distance: l1 (default), l2 or linf.")] = None,
+    weights: Annotated[
+        str | None,
+        _option("--weights", "Of a change: value, reciprocal (default of adjust), unit (of round), problem."),
+    ] = None,
+    senses: Annotated[str | None, _option("--senses", "adjust: up, down or free (default).")] = None,
+    decimals: Annotated[int | None, _option("--decimals", "adjust: at most so many; 0 for counts.", "N")] = None,
+    base: Annotated[float | None, _option("--base", "round: the base, such as 5 or 0.1.", "B")] = None,
+    steps: Annotated[
+        str | None, _option("--steps", "round: bases beyond the neighbouring multiples; or 'least'.", "N|least")
+    ] = None,
+    levels: Annotated[
+        bool | None, typer.Option("--levels", help="round: respect protection levels.", rich_help_panel=_CHANGE)
+    ] = None,
     json_: Annotated[
         Path | None, typer.Option("--json", metavar="OUT", help="Write the result there; - is standard output.")
     ] = None,
 ) -> int:
     """Find a cheap safe pattern of suppressions for an instance, and say how far it can be from the cheapest.
 
+    Or the nearest adjusted or rounded values (--method adjust, --method round), with bound and gap all the same;
+    without a limit such a search ends after 40 seconds.
     The first Ctrl-C stops with the best answer so far.
     """
+    from tabprotect.cli import values
     from tabprotect.cli.progress import Display, interruptible
     from tabprotect.cli.screen import out, screen
     from tabprotect.formats import read_instance
     from tabprotect.formats.files import check_writable, write_text
-    from tabprotect.methods.suppression import suppress
+    from tabprotect.methods.suppression import methods, suppress
     from tabprotect.solver.limits import Limits
 
+    given = {
+        "engine": engine,
+        "norm": norm,
+        "weights": weights,
+        "senses": senses,
+        "decimals": decimals,
+        "base": base,
+        "steps": steps,
+        "levels": levels,
+    }
+    values.check_options(method, methods(), given)
+    changes = method in values.METHODS
+    if changes and time_limit is None and work_limit is None:
+        time_limit = values.DEFAULT_SECONDS
     to_screen = json_ is not None and str(json_) == "-"
     if json_ is not None and not to_screen:
         check_writable(json_)
-    problem = read_instance(instance)
+    problem = read_instance(instance, additive=not changes)
     with interruptible(screen()) as asked, Display(screen()) as progress:
         limits = Limits(time_limit, work_limit, gap, asked.is_set)
-        result = suppress(problem, method=method, limits=limits, seed=seed, engine=engine, progress=progress)
-    lines = (f"  {json.dumps(k)}: {json.dumps(v, allow_nan=False)}" for k, v in summary(result).items())
+        if changes:
+            changed = values.run(problem, method, given, limits, seed, progress)
+            content, code = values.summary(changed), values.exit_code(changed)
+        else:
+            result = suppress(
+                problem, method=method, limits=limits, seed=seed, engine=engine or "scip", progress=progress
+            )
+            content, code = summary(result), exit_code(result)
+    lines = (f"  {json.dumps(k)}: {json.dumps(v, allow_nan=False)}" for k, v in content.items())
     text = "{\n" + ",\n".join(lines) + "\n}\n"
     if to_screen:
         typer.echo(text, nl=False)
     else:
         if json_ is not None:
             write_text(json_, text)
-        show(out(), str(instance), result)
-    return exit_code(result)
+        if changes:
+            values.show(out(), str(instance), changed)
+        else:
+            show(out(), str(instance), result)
+    return code
 
 
 def summary(result: SuppressionResult) -> dict[str, Any]:

@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from tabprotect.errors import InfeasibleError, InputError
 from tabprotect.problem import Problem, Status
-from tabprotect.solver.exact import exact, integer_rows, scaled_integers
+from tabprotect.solver.exact import exact, scaled_integers
 
-__all__ = ["Grid", "loss", "on_grid"]
+__all__ = ["Grid", "in_units", "on_grid"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -70,12 +70,9 @@ def on_grid(problem: Problem, base: float, steps: int) -> Grid:
     InfeasibleError
         If a right-hand side is no multiple of the base: no rounded table can add up.
     """
-    if not np.isfinite(base) or base <= 0:
-        raise InputError(f"the rounding base must be a positive number, not {base}")
     if steps < 0:
         raise InputError(f"steps must be 0 or more, not {steps}")
-    _, (a, unit, low, high, b) = scaled_integers(problem.values, [base], problem.lower, problem.upper, problem.system.b)
-    whole = int(unit[0])
+    whole, (a, low, high, b) = in_units(problem, base)
     below, rest = a // whole, a % whole
     total, left = b // whole, b % whole
     if np.any(left != 0):
@@ -97,21 +94,12 @@ def on_grid(problem: Problem, base: float, steps: int) -> Grid:
     )
 
 
-def loss(problem: Problem, multiples: Ints, grid: Grid) -> Floats:
-    """Return A v - b of rounded values, in the unit of the values, computed in integers (0 where they add up)."""
-    off = integer_rows(problem.system.A) @ multiples - _row_scale(problem) * grid.total
-    return np.asarray(off * grid.base, np.float64)
-
-
-def _row_scale(problem: Problem) -> Ints:
-    """By what `integer_rows` multiplied each row."""
-    A = problem.system.A
-    scaled = integer_rows(A)
-    scale = np.ones(A.shape[0], np.int64)
-    some = np.flatnonzero(np.diff(A.indptr) > 0)
-    first = A.indptr[some]
-    scale[some] = np.rint(scaled.data[first] / A.data[first]).astype(np.int64)
-    return scale
+def in_units(problem: Problem, base: float) -> tuple[int, tuple[Integers, Integers, Integers, Integers]]:
+    """Return the base, and values, bounds (0 where infinite) and right-hand sides, as integers of a common unit."""
+    if not np.isfinite(base) or base <= 0:
+        raise InputError(f"the rounding base must be a positive number, not {base}")
+    _, (a, unit, low, high, b) = scaled_integers(problem.values, [base], problem.lower, problem.upper, problem.system.b)
+    return int(unit[0]), (a, low, high, b)
 
 
 #: stands for a bound that is not there

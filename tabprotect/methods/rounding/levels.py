@@ -19,6 +19,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
+from tabprotect.attack.nearby import seeing_near
 from tabprotect.attack.witness import Exposure, Witnesses
 from tabprotect.methods.rounding.grid import Grid
 from tabprotect.problem import Problem, Status
@@ -45,15 +46,7 @@ def intruder(problem: Problem, values: Floats, base: float, steps: int) -> Probl
     >>> audit(seen, seen.may_hide).public.low.tolist()
     [5.0, 0.0, 0.0]
     """
-    far = reach(problem, base, steps)
-    known = (problem.status == Status.ZERO) & (problem.values == 0)
-    status = np.where(problem.status == Status.PRIMARY, Status.PRIMARY, Status.SAFE)
-    return replace(
-        problem,
-        status=np.where(known, Status.ZERO, status).astype(np.int8),
-        lower=np.minimum(np.maximum(problem.lower, values - far), problem.values),
-        upper=np.maximum(np.minimum(problem.upper, values + far), problem.values),
-    )
+    return seeing_near(problem, values, reach(problem, base, steps))
 
 
 def within_levels(problem: Problem, grid: Grid, steps: int) -> Grid:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from tabprotect.attack.witness import Exposure
 from tabprotect.methods.distance import Norm
+from tabprotect.methods.rounding.verdict import Verdict
 from tabprotect.problem import Problem
 
 __all__ = ["Diagnosis", "RoundingResult"]
@@ -31,13 +32,17 @@ class Diagnosis:
     cells : ndarray of int
         A set of cells, as small as the limits allowed, which alone need the further steps.
     smallest : bool
-        No smaller set of cells is enough (proven).
+        The further steps of these cells are as few as can be in all (proven).
+    values : ndarray or None
+        The rounding in which they take them: the smallest relaxation that works, by number of further steps (its
+        distance is not minimised; for that, round with `steps`).
     """
 
     steps: int | None
     proven: bool
     cells: Ints
     smallest: bool
+    values: Floats | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +65,8 @@ class RoundingResult:
         'feasible' also for methods that do not minimise (random rounding).
     loss : float
         Largest |A v - b|, in the unit of the values: 0 for controlled rounding, the price of the plain methods.
+    verdict : Verdict or None
+        What exact arithmetic says of the values; None without values.
     exposed : tuple of Exposure or None
         Protection levels that an intruder who knows base and steps breaks; None when levels were not asked for.
     diagnosis : Diagnosis or None
@@ -78,6 +85,7 @@ class RoundingResult:
     loss: float
     norm: Norm
     weights: Floats = field(repr=False)
+    verdict: Verdict | None = None
     exposed: tuple[Exposure, ...] | None = field(default=None, repr=False)
     diagnosis: Diagnosis | None = None
     method: str = ""

@@ -12,11 +12,12 @@ import numpy.typing as npt
 from tabprotect.attack.witness import Exposure
 from tabprotect.errors import InputError, SolverError, did_you_mean
 from tabprotect.methods.distance import Norm, Weights, check_norm, distance_weights
-from tabprotect.methods.rounding.grid import Grid, loss, on_grid
+from tabprotect.methods.rounding.grid import Grid, on_grid
 from tabprotect.methods.rounding.levels import cut, exposures, within_levels
 from tabprotect.methods.rounding.programme import Programme
 from tabprotect.methods.rounding.result import Diagnosis, RoundingResult
 from tabprotect.methods.rounding.search import Search
+from tabprotect.methods.rounding.verdict import judge
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
 
@@ -38,7 +39,10 @@ _LARGE = 2500
 _TRIES, _PATIENCE = 3, 20
 
 #: share of the clock for the search, for one number of steps, and for the diagnosis
-_SEARCH_SHARE, _STEP_SHARE, _DIAGNOSIS_SHARE = 0.5, 0.5, 0.2
+_SEARCH_SHARE, _STEP_SHARE, _DIAGNOSIS_SHARE = 0.5, 0.5, 0.5
+
+#: nodes of the tree in which the fewest further steps are sought
+_DIAGNOSIS_NODES = 300
 
 #: rounds of inequalities for protection levels
 _ROUNDS = 200
@@ -150,7 +154,7 @@ class _Job:
 
     def given(self, steps: int) -> tuple[_Found, Diagnosis | None]:
         """Solve for a number of steps; say what would be enough where it is not."""
-        found = self._solve(steps, np.inf)
+        found = self._solve(steps, 1.0)
         if not found.infeasible or self.budget.exhausted:
             return found, None
         return found, self._diagnose(steps)
@@ -163,12 +167,13 @@ class _Job:
             if found.multiples is not None or self.budget.exhausted:
                 break
             proven &= found.infeasible
-            found = self._solve(steps, np.inf if steps > 1 or found.infeasible else _STEP_SHARE)
+            found = self._solve(steps, 1.0 if found.infeasible else _STEP_SHARE)
         if found.steps == 0:
             return found, None
-        steps_needed = found.steps if found.multiples is not None else None
-        cells, smallest = self._who(found.steps, found) if steps_needed is not None else (np.zeros(0, np.int64), False)
-        return found, Diagnosis(steps_needed, proven, cells, smallest)
+        if found.multiples is None:
+            return found, Diagnosis(None, proven, np.zeros(0, np.int64), False)
+        fewest = None if self.budget.exhausted else self._fewest(found.steps)[0]
+        return found, replace(fewest or self._taken(found), proven=proven)
 
     def _diagnose(self, steps: int) -> Diagnosis:
         """Find the fewest further steps that are enough, and who takes them."""
@@ -176,34 +181,44 @@ class _Job:
         for more in range(steps + 1, _MOST_STEPS + 1):
             if self.budget.exhausted:
                 break
-            cells, smallest, infeasible = self._excess(more)
-            if cells is not None:
-                return Diagnosis(more, proven, cells, smallest)
+            if self.protect:
+                found = self._solve(more, _STEP_SHARE)
+                diagnosis = None if found.multiples is None else self._taken(found)
+                infeasible = found.infeasible
+            else:
+                diagnosis, infeasible = self._fewest(more)
+            if diagnosis is not None:
+                return replace(diagnosis, proven=proven)
             proven &= infeasible
         return Diagnosis(None, proven, np.zeros(0, np.int64), False)
 
-    def _excess(self, steps: int) -> tuple[Ints | None, bool, bool]:
-        """Minimise the steps beyond neighbouring multiples; levels are left out of the question."""
+    def _fewest(self, steps: int) -> tuple[Diagnosis | None, bool]:
+        """Minimise the steps beyond neighbouring multiples; the second answer says that there is no rounding.
+
+        Protection levels are left out: what they need depends on the number of steps itself.
+        """
+        if self.protect:
+            return None, False
         grid = on_grid(self.problem, self.base, steps)
         programme = Programme(self.problem, grid, self.weight, "excess")
         if not programme.possible:
-            return None, True, True
-        seconds = self.budget.seconds_left * _DIAGNOSIS_SHARE if np.isfinite(self.budget.seconds_left) else None
-        answer, multiples = programme.solve(self.budget, seconds=seconds, seed=self.seed)
-        if multiples is None:
-            return None, False, answer.status == "infeasible"
-        every = multiples[programme.own]
-        beyond = (every < grid.below) | (every > grid.below + (grid.part > 0))
-        return np.flatnonzero(beyond), answer.status == "optimal", False
+            return None, True
+        with self.budget.part(_DIAGNOSIS_SHARE) as budget:
+            found = self._minimise(programme, steps, budget, _DIAGNOSIS_NODES)
+        if found.multiples is None or found.cost is None:
+            return None, found.infeasible
+        smallest = found.bound is not None and found.bound > found.cost - 1 + _CLOSED
+        return replace(self._taken(found), smallest=smallest), False
 
-    def _who(self, steps: int, found: _Found) -> tuple[Ints, bool]:
-        cells, smallest, _ = self._excess(steps) if not self.budget.exhausted else (None, False, False)
-        if cells is not None:
-            return cells, smallest
+    def _taken(self, found: _Found) -> Diagnosis:
         assert found.multiples is not None
-        grid = found.grid
-        beyond = (found.multiples < grid.below) | (found.multiples > grid.below + (grid.part > 0))
-        return np.flatnonzero(beyond), False
+        values = self._checked(found.grid, found.multiples, found.steps)
+        return Diagnosis(found.steps, True, _beyond(found.grid, found.multiples), False, values)
+
+    def _checked(self, grid: Grid, multiples: Ints, steps: int) -> Floats | None:
+        """Values, if the judge finds nothing wrong with them."""
+        values = grid.values(multiples)
+        return values if judge(self.problem, values, self.base, steps).ok else None
 
     def _solve(self, steps: int, share: float) -> _Found:
         """Find the nearest rounding with so many steps, within a share of the seconds left."""
@@ -216,8 +231,12 @@ class _Job:
         programme = Programme(self.problem, grid, self.weight, self.norm)
         if not programme.possible:
             return nothing
-        budget = self._part(share)
-        found = replace(nothing, infeasible=False, method="none")
+        with self.budget.part(share) as budget:
+            return self._within(programme, replace(nothing, infeasible=False, method="none"), budget)
+
+    def _within(self, programme: Programme, found: _Found, budget: Budget) -> _Found:
+        """Minimise; add what protection levels demand and were not met, and again."""
+        steps, grid = found.steps, found.grid
         for _ in range(_ROUNDS if self.protect else 1):
             found = self._minimise(programme, steps, budget)
             if found.multiples is None or not self.protect or budget.exhausted:
@@ -231,23 +250,12 @@ class _Job:
                 break
             for row, least in cuts:
                 programme.add_cut(row, least)
-        self.budget.spend(budget.work)
-        self.budget.cancelled |= budget.cancelled
         if found.exposed:
             # no rounding that meets the levels was found: nothing is released
             return replace(found, multiples=None, cost=None)
         return found
 
-    def _part(self, share: float) -> Budget:
-        left, work = self.budget.seconds_left, self.budget.work_left
-        limits = replace(
-            self.budget.limits,
-            seconds=left * min(share, 1.0) if np.isfinite(left) else None,
-            work=int(work) if np.isfinite(work) else None,
-        )
-        return Budget(limits, self.budget.progress)
-
-    def _minimise(self, programme: Programme, steps: int, budget: Budget) -> _Found:
+    def _minimise(self, programme: Programme, steps: int, budget: Budget, nodes: int | None = None) -> _Found:
         search = Search(programme, budget, np.random.default_rng(self.seed))
         search.relax()
         name = "relaxation"
@@ -263,7 +271,7 @@ class _Job:
             if self.method != "heuristic" and not self._proven(search, budget) and not budget.exhausted:
                 name = "exact"
                 answer, multiples = programme.solve(
-                    budget, start=search.multiples, gap=budget.limits.gap, seed=self.seed
+                    budget, start=search.multiples, nodes=nodes, gap=budget.limits.gap, seed=self.seed
                 )
                 search.offer(multiples)
                 search.infeasible = answer.status == "infeasible"
@@ -291,24 +299,25 @@ class _Job:
         if budget.exhausted:
             stopped = "user" if budget.cancelled else "time" if budget.seconds_left <= 0 else "work"
             notes.append({"user": "cancelled", "time": "time limit reached", "work": "work limit reached"}[stopped])
-        infeasible, off = found.infeasible, 0.0
-        values = None
+        infeasible, values, verdict = found.infeasible, None, None
         if found.multiples is not None:
-            off = float(np.abs(loss(self.problem, found.multiples, found.grid)).max(initial=0.0))
-            if off > 0:
+            values = found.grid.values(found.multiples)
+            verdict = judge(self.problem, values, self.base, found.steps)
+            if not verdict.ok and verdict.additive > 0 and replace(verdict, additive=0.0).ok:
                 # equations left out because others imply them: they do not, so the constants contradict each other
-                infeasible = True
+                infeasible, values, verdict = True, None, None
                 notes.append("the constants of the equations contradict each other: nothing adds up")
-            else:
-                self._check(found.grid, found.multiples)
-                values = found.grid.values(found.multiples)
+            elif not verdict.ok:
+                raise SolverError(f"the solver's rounding was refused by the check ({verdict}); please report this")
         if diagnosis is not None and diagnosis.steps is not None:
             how = "" if diagnosis.proven else " (fewer were not ruled out)"
             bases = "1 further base" if diagnosis.steps == 1 else f"{diagnosis.steps} further bases"
             cells = "1 cell" if len(diagnosis.cells) == 1 else f"{len(diagnosis.cells)} cells"
             notes.append(f"neighbouring multiples are not enough: {bases}{how}, in {cells}")
         if found.exposed:
-            notes.append(f"{len(found.exposed)} protection levels cannot be met with this base and so many steps")
+            notes.append(f"{len(found.exposed)} protection levels were not met by any rounding found")
+        elif values is None and infeasible and self.protect:
+            notes.append("no rounding with this base and so many steps meets all protection levels")
         cost = found.cost if values is not None else None
         bound = found.bound if cost is None or found.bound is None else min(found.bound, cost)
         if values is None:
@@ -318,13 +327,12 @@ class _Job:
             gap = max(budget.limits.gap, _CLOSED)
             status = "optimal" if bound is not None and cost is not None and cost - bound <= gap * cost else "feasible"
         return RoundingResult(
-            self.problem, found.grid.base, values, found.steps, cost, bound, status, off if values is not None else 0.0,
-            self.norm, self.weight, found.exposed, diagnosis, found.method, budget.seconds, budget.work,
+            self.problem, found.grid.base, values, found.steps, cost, bound, status, 0.0,
+            self.norm, self.weight, verdict, found.exposed, diagnosis, found.method, budget.seconds, budget.work,
             "; ".join(notes), stopped,
         )  # fmt: skip
 
-    def _check(self, grid: Grid, multiples: Ints) -> None:
-        wrong = np.flatnonzero((multiples < grid.low) | (multiples > grid.high))
-        if len(wrong):
-            names = ", ".join(self.problem.system.label(int(i)) for i in wrong[:5])
-            raise SolverError(f"the solver's rounding leaves the multiples allowed in: {names}; please report this")
+
+def _beyond(grid: Grid, multiples: Ints) -> Ints:
+    """Cells that are not at a neighbouring multiple."""
+    return np.flatnonzero((multiples < grid.below) | (multiples > grid.below + (grid.part > 0)))

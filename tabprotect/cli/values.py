@@ -1,0 +1,179 @@
+"""Methods that publish other values instead of hiding cells: what of the command line goes with which of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from tabprotect.errors import InputError, Problems, did_you_mean
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from tabprotect.methods.adjustment import AdjustmentResult
+    from tabprotect.methods.rounding import RoundingResult
+    from tabprotect.methods.small_counts import SmallCountResult
+    from tabprotect.problem import Problem
+    from tabprotect.solver.limits import Limits, Progress
+
+    Result: TypeAlias = AdjustmentResult | RoundingResult | SmallCountResult
+
+__all__ = ["DEFAULT_SECONDS", "METHODS", "check_options", "exit_code", "run", "show", "summary"]
+
+DEFAULT_SECONDS = 40.0
+"""A search for values ends then unless the caller sets a limit of his own: proofs may take for ever."""
+
+#: method -> options that go with it
+METHODS: Mapping[str, tuple[str, ...]] = {
+    "adjust": ("norm", "weights", "senses", "decimals"),
+    "round": ("norm", "weights", "base", "steps", "levels"),
+    "small-counts": ("norm", "weights", "base"),
+    "unbiased-round": ("norm", "weights", "base"),
+    "random-round": ("norm", "weights", "base"),
+    "conventional-round": ("norm", "weights", "base"),
+}
+
+
+def check_options(method: str, known: tuple[str, ...], given: Mapping[str, Any]) -> None:
+    """Refuse unknown methods, and options that do not go with the method, all in one error.
+
+    Raises
+    ------
+    InputError
+    """
+    if method not in METHODS and method not in known:
+        raise InputError(f"unknown method '{method}'{did_you_mean(method, (*known, *METHODS))}")
+    problems = Problems()
+    allowed = METHODS.get(method, ("engine",))
+    for name, value in given.items():
+        if value is not None and name not in allowed:
+            fitting = [m for m, options in METHODS.items() if name in options]
+            where = ", ".join(fitting) if fitting else "suppression (" + ", ".join(known) + ")"
+            problems.add(f"--{name} does not go with --method {method}; it is for {where}")
+    if "base" in allowed and given.get("base") is None:
+        problems.add(f"--method {method} needs --base, such as --base 5")
+    steps = given.get("steps")
+    if steps is not None and steps != "least" and not (steps.isascii() and steps.isdigit()):
+        problems.add(f"--steps is a whole number or 'least', not '{steps}'")
+    problems.raise_if_any()
+
+
+def run(
+    problem: Problem,
+    method: str,
+    given: Mapping[str, Any],
+    limits: Limits,
+    seed: int,
+    progress: Callable[[Progress], None],
+) -> Result:
+    """Call the method with what was given."""
+    from tabprotect.methods import rounding
+    from tabprotect.methods.adjustment import adjust
+    from tabprotect.methods.small_counts import small_counts
+
+    options = {name: value for name, value in given.items() if value is not None}
+    if method == "adjust":
+        return adjust(problem, **options, limits=limits, seed=seed, progress=progress)
+    base = options.pop("base")
+    if method == "round":
+        steps = options.pop("steps", "0")
+        return rounding.round(
+            problem,
+            base,
+            steps=steps if steps == "least" else int(steps),
+            protect=bool(options.pop("levels", False)),
+            **options,
+            limits=limits,
+            seed=seed,
+            progress=progress,
+        )
+    if method == "small-counts":
+        return small_counts(problem, base, **options, limits=limits, seed=seed, progress=progress)
+    if method == "conventional-round":
+        return rounding.conventional_rounding(problem, base, **options)
+    other = rounding.unbiased_rounding if method == "unbiased-round" else rounding.random_rounding
+    return other(problem, base, seed=seed, **options)
+
+
+def summary(result: Result) -> dict[str, Any]:
+    """Return a result as JSON holds it."""
+    from math import isfinite
+
+    from tabprotect.methods.adjustment import AdjustmentResult
+    from tabprotect.methods.rounding import RoundingResult
+
+    label = result.problem.system.label
+
+    def finite(x: float | None) -> float | None:
+        return x if x is not None and isfinite(x) else None
+
+    def named(values: Any) -> dict[str, float] | None:
+        return None if values is None else {label(i): float(v) for i, v in enumerate(values)}
+
+    content: dict[str, Any] = {
+        "status": result.status,
+        "cost": finite(result.cost),
+        "bound": finite(result.bound),
+        "gap": finite(result.gap),
+        "values": named(result.values),
+    }
+    if isinstance(result, RoundingResult):
+        content |= {"base": result.base, "steps": result.steps, "loss": result.loss, "jump": result.jump}
+        why = result.diagnosis
+        content["relaxation"] = why and {
+            "steps": why.steps,
+            "proven": why.proven,
+            "cells": [label(int(i)) for i in why.cells],
+            "smallest": why.smallest,
+            "values": named(why.values),
+        }
+    elif isinstance(result, AdjustmentResult):
+        primaries = result.problem.primaries.tolist()
+        content["senses"] = {label(p): int(s) for p, s in zip(primaries, result.senses, strict=True)}
+    else:
+        content["base"] = result.base
+    return content | {"seconds": round(result.seconds, 3), "message": result.message}
+
+
+def exit_code(result: Result) -> int:
+    """Return what the end of a run means for the caller."""
+    from tabprotect.cli.app import Exit
+
+    if result.values is None:
+        return Exit.UNSAFE
+    return Exit.LIMIT if result.stopped_by else Exit.DONE
+
+
+def show(console: Any, name: str, result: Result) -> None:
+    """Print a result."""
+    import numpy as np
+    from rich.markup import escape
+
+    from tabprotect.cli.screen import cells_table, facts, number
+    from tabprotect.methods.rounding import RoundingResult
+
+    problem = result.problem
+    sizes = f"{problem.n_cells:,} cells, {len(problem.primaries):,} primary, {problem.system.n_equations:,} equations"
+    lines = [("instance", f"{escape(name)}: {sizes}"), ("status", result.status)]
+    lines += [(word, number(x)) for word, x in (("cost", result.cost), ("bound", result.bound)) if x is not None]
+    if result.gap is not None:
+        lines.append(("gap", f"{100 * result.gap:.2f} %"))
+    if result.values is not None:
+        moved = np.abs(result.values - problem.values)
+        lines.append(("changed", f"{int(np.sum(moved > 0)):,} cells, by up to {number(float(moved.max(initial=0)))}"))
+    if isinstance(result, RoundingResult):
+        lines.append(("base", f"{number(result.base)}, further steps allowed: {result.steps}"))
+        if result.values is not None:
+            lines.append(("sums", "add up exactly" if result.additive else f"are off by up to {number(result.loss)}"))
+    name = getattr(result, "method", "")
+    lines += [*([("method", escape(name))] if name else []), ("time", f"{result.seconds:.1f} s")]
+    if result.message:
+        lines.append(("message", escape(result.message)))
+    facts(console, lines)
+    if isinstance(result, RoundingResult) and result.diagnosis is not None and len(result.diagnosis.cells):
+        console.print("\nCells that go further than to a neighbouring multiple:", style="bold")
+        told, after = result.diagnosis.cells.tolist(), result.diagnosis.values
+        shown = result.values if result.values is not None else after
+        rows = [(problem.system.label(i), float(problem.values[i]), *(() if shown is None else (float(shown[i]),)))
+                for i in told]  # fmt: skip
+        cells_table(console, ["cell", "value", *(() if shown is None else ("rounded",))], rows)

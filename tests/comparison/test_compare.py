@@ -1,0 +1,133 @@
+"""Methods side by side: measures by hand, intruders that know their method, nothing public."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tabprotect.attack.audit import audit
+from tabprotect.comparison import APPROACHES, Approach, compare, loss, parse_approach
+from tabprotect.errors import InputError
+from tabprotect.problem import Problem
+from tabprotect.solver.limits import Limits
+from tests.methods.rounding.tables import flat
+
+
+def sensitive(level=2.0, seed=1):
+    problem = flat(3, 4, seed=seed, high=40)
+    status = problem.status.copy()
+    status[[7, 13, 18]] = 1
+    return replace(problem, status=status, lpl=np.full(20, level), upl=np.full(20, level), lower=np.zeros(20))
+
+
+def test_measures_by_hand():
+    p = Problem.from_arrays([[-1, 1, 1]], [8, 2, 6], primary=[], lpl=0, upl=0)
+    found = loss(p, np.array([10.0, 2, 8]))
+    assert (found.hidden, found.changed, found.distance, found.mean, found.largest) == (0, 2, 4, 4 / 3, 2)
+    assert found.relative == pytest.approx((2 / 8 + 0 + 2 / 6) / 3)
+    assert (found.margins, found.kept, found.off) == (1, 0, 0)
+    expected = np.sqrt(((np.sqrt([2 / 8, 6 / 8]) - np.sqrt([2 / 10, 8 / 10])) ** 2).sum() / 2)
+    assert found.hellinger == pytest.approx(expected)
+    assert found.ranks == 1
+    assert loss(p, np.array([9.0, 2, 8])).off == 1
+    assert loss(p, np.array([8.0, 6, 2])).ranks == pytest.approx(0.5)
+
+
+def test_hidden_cells_are_counted_apart():
+    p = Problem.from_arrays([[-1, 1, 1]], [8, 2, 6], primary=[], lpl=0, upl=0)
+    found = loss(p, np.array([8.0, np.nan, np.nan]))
+    assert (found.hidden, found.changed, found.distance, found.kept, found.off) == (2, 0, 0, 1, 0)
+    assert found.hellinger is None
+    assert found.ranks is None
+    minus = loss(replace(p, values=-p.values, lower=p.values - 99), -p.values)
+    assert minus.hellinger is None
+    assert minus.ranks == 1
+
+
+def test_nothing_changed_is_nothing_lost():
+    p = sensitive()
+    found = loss(p, p.values)
+    assert (found.hidden, found.changed, found.distance, found.off, found.hellinger, found.kept) == (
+        0, 0, 0, 0, 0, found.margins,
+    )  # fmt: skip
+    assert found.ranks == pytest.approx(1)
+
+
+def test_every_method_has_a_line():
+    p = replace(sensitive(), integer=True)
+    keys = np.random.default_rng(0).integers(0, 2**26, p.n_cells)
+    found = compare(p, keys=keys, limits=Limits(seconds=20))
+    assert [line.approach.name for line in found.lines] == list(dict.fromkeys(["suppress", *APPROACHES]))
+    for line in found.lines:
+        assert line.loss is not None, line
+        assert line.risk.sensitive == 3
+        assert line.seconds > 0
+    by = {line.approach.name: line for line in found.lines}
+    assert by["suppress"].risk.exposed == 0
+    assert by["suppress"].loss.hidden > 3
+    assert by["suppress"].loss.changed == 0
+    assert by["round"].loss.off == by["adjust"].loss.off == 0
+    assert by["conventional-round"].loss.off > 0
+    assert by["round"].loss.distance <= by["unbiased-round"].loss.distance
+    assert by["conventional-round"].loss.distance <= by["round"].loss.distance
+
+
+def test_each_intruder_knows_his_method():
+    p = sensitive(level=4.0)
+    line = compare(p, ["conventional-round:base=5"]).lines[0]
+    assert line.risk.exposed == 3  # within 2.5 of every value
+    wide = compare(p, ["round:base=5,levels=yes"]).lines[0]
+    assert wide.risk.exposed == 0
+    bare = compare(p, ["suppress"]).lines[0]
+    shown = audit(p, np.flatnonzero(p.status == 1))
+    assert bare.risk.exposed == 0
+    assert len(shown.exposed) == 3
+
+
+def test_what_is_not_possible_is_told():
+    found = compare(flat(2, 2, 2), ["unbiased-round:base=5", "cell-key"])
+    assert [line.status for line in found.lines] == ["not possible", "not possible"]
+    assert "two dimensions" in found.lines[0].message
+    assert "keys of records" in found.lines[1].message
+    assert found.charts() == []
+    assert "not possible" in found.html()
+
+
+def test_outputs_are_marked(tmp_path):
+    found = compare(sensitive(), ["suppress", "round:base=5"], title="<b>A & B</b>")
+    page = found.html()
+    assert page.count("CONFIDENTIAL") >= 2
+    assert "&lt;b&gt;A &amp; B" in page
+    assert "<b>A" not in page
+    assert "http" not in page.replace("http-equiv", "")
+    assert len(found.frame()) == 2
+    pytest.importorskip("matplotlib")
+    for name in ("plot.svg", "plot.png"):
+        found.plot(tmp_path / name)
+        assert (tmp_path / name).stat().st_size > 1000
+    with pytest.raises(InputError, match=r"\.png, \.svg or \.pdf"):
+        found.plot(tmp_path / "plot.gif")
+
+
+def test_the_same_method_twice_has_two_bars():
+    found = compare(sensitive(), ["round:base=5", "suppress", "round:base=3"])
+    assert list(found.charts()[0].names) == ["round 1", "suppress", "round 2"]
+    assert len(found.charts()[0].heights) == 3
+
+
+def test_words_of_methods():
+    assert parse_approach("adjust") == Approach("adjust")
+    assert parse_approach("round:base=0.5,steps=2,levels=yes").options == {"base": 0.5, "steps": 2, "levels": True}
+    with pytest.raises(InputError, match="did you mean 'round'"):
+        parse_approach("roundd")
+    for text, word in (
+        ("round:bas=5", "did you mean 'base'"),
+        ("round:base=five", "should be a number"),
+        ("round:levels=maybe", "yes or no"),
+        ("round:steps=most", "whole number or 'least'"),
+        ("cell-key:deviation=1.5", "a whole number"),
+    ):
+        with pytest.raises(InputError, match=word):
+            parse_approach(text)
