@@ -364,7 +364,7 @@ class _Check:
         place = np.searchsorted(region.cells, q.cell[left])
         inside = place < len(region.cells)
         inside[inside] = region.cells[place[inside]] == q.cell[left[inside]]
-        for question in left[~inside].tolist():
+        for question in left[~inside].tolist() if self.alone else ():
             yield question, self._fixed(region, question, attacker, known)
             if self.stop:
                 return

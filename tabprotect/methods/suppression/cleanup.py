@@ -15,7 +15,7 @@ from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.tolerances import LEVEL
 
-__all__ = ["Locks", "clean"]
+__all__ = ["Cleaner", "Locks", "clean"]
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -85,6 +85,82 @@ class Locks:
                 self._hold(k)
 
 
+class Cleaner:
+    """Takes cells out of a safe pattern, most expensive first, and can be stopped and resumed at any time.
+
+    Parameters
+    ----------
+    judge : Witnesses
+    pattern : ndarray of bool
+        A safe pattern.
+    ignore : callable, optional
+        Questions that need not be answered (nothing can).
+    order : ndarray of float, shape (cells,), optional
+        Try large numbers first; by default the weights.
+
+    Attributes
+    ----------
+    pattern : ndarray of bool
+        Safe at every moment.
+    finished : bool
+        True when no secondary can be taken out alone.
+    """
+
+    def __init__(
+        self,
+        judge: Witnesses,
+        pattern: Bools,
+        *,
+        ignore: Callable[[Key], bool] | None = None,
+        order: Floats | None = None,
+    ) -> None:
+        self.judge = judge
+        self.pattern = pattern.copy()
+        self.finished = False
+        self._ignore = ignore
+        self._A = sparse.csc_array(judge.problem.system.A)
+        self._locks = Locks(judge.problem, self.pattern)
+        self._drop(self._idle())
+        rank = judge.problem.weights if order is None else order
+        queue = np.flatnonzero(self.pattern & ~self._locks.held)
+        self._queue = queue[np.argsort(-rank[queue], kind="stable")].tolist()[::-1]
+
+    def run(self, budget: Budget) -> Bools:
+        """Go on until nothing is left to try or the budget ends; return the pattern."""
+        held = self._locks.held
+        while self._queue and not budget.exhausted:
+            cell = self._queue.pop()
+            if not self.pattern[cell] or held[cell]:
+                continue
+            if not self._fails(cell, budget):
+                self._drop(np.array([cell]))
+                self._drop(self._idle())
+            elif budget.exhausted:
+                self._queue.append(cell)
+            else:
+                held[cell] = True
+        self.finished = not self._queue
+        return self.pattern
+
+    def _drop(self, cells: Ints) -> None:
+        self.pattern[cells] = False
+        self._locks.remove(cells)
+
+    def _idle(self) -> Ints:
+        """Secondaries that cannot move, so that publishing them tells nothing new."""
+        region = open_region(self._A, np.flatnonzero(self.pattern))
+        return region.peeled[~self.judge.problem.must_hide[region.peeled]]
+
+    def _fails(self, cell: int, budget: Budget) -> bool:
+        trial = self.pattern.copy()
+        trial[cell] = False
+        for exposure in self.judge.check(trial, budget, stop_at_first=self._ignore is None):
+            if self._ignore is None or not self._ignore(exposure.key):
+                self._locks.add(exposure, self.judge.known(exposure.key.attacker))
+                return True
+        return False
+
+
 def clean(
     judge: Witnesses,
     pattern: Bools,
@@ -97,51 +173,9 @@ def clean(
 
     Parameters
     ----------
-    judge : Witnesses
-    pattern : ndarray of bool
-        A safe pattern.
+    judge, pattern, ignore, order :
+        See `Cleaner`.
     budget : Budget
         Any-time: the pattern is safe whenever it ends.
-    ignore : callable, optional
-        Questions that need not be answered (nothing can).
-    order : ndarray of float, shape (cells,), optional
-        Try large numbers first; by default the weights.
     """
-    problem = judge.problem
-    rank = problem.weights if order is None else order
-    A = sparse.csc_array(problem.system.A)
-    pattern = pattern.copy()
-    locks = Locks(problem, pattern)
-
-    def drop(cells: Ints) -> None:
-        pattern[cells] = False
-        locks.remove(cells)
-
-    def idle() -> Ints:
-        """Secondaries that cannot move, so that publishing them tells nothing new."""
-        region = open_region(A, np.flatnonzero(pattern))
-        return region.peeled[~problem.must_hide[region.peeled]]
-
-    def fails(cells: Ints) -> bool:
-        trial = pattern.copy()
-        trial[cells] = False
-        for exposure in judge.check(trial, budget, stop_at_first=ignore is None):
-            if ignore is None or not ignore(exposure.key):
-                locks.add(exposure, judge.known(exposure.key.attacker))
-                return True
-        return False
-
-    drop(idle())
-    queue = np.flatnonzero(pattern & ~locks.held)
-    queue = queue[np.argsort(-rank[queue], kind="stable")]
-    for cell in queue.tolist():
-        if budget.exhausted:
-            break
-        if not pattern[cell] or locks.held[cell]:
-            continue
-        if fails(np.array([cell])):
-            locks.held[cell] = True
-            continue
-        drop(np.array([cell]))
-        drop(idle())
-    return pattern
+    return Cleaner(judge, pattern, ignore=ignore, order=order).run(budget)

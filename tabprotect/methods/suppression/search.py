@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from tabprotect.attack.keys import Key
 from tabprotect.attack.witness import Exposure, Witnesses
-from tabprotect.methods.suppression.cleanup import clean
+from tabprotect.methods.suppression.cleanup import Cleaner, clean
 from tabprotect.methods.suppression.construct import Constructor
 from tabprotect.methods.suppression.cuts import Cover
 from tabprotect.methods.suppression.incumbents import Improver
@@ -70,6 +70,7 @@ class Search:
         self.hopeless: frozenset[Key] = frozenset()
         self.relaxation: Relaxation | None = None
         self.improver: Improver | None = None
+        self.cleaner: Cleaner | None = None
         self._solver = solver
         self._seed = seed
         self._gap = POOL_GAP
@@ -104,28 +105,30 @@ class Search:
             self._offer(choice, budget)
         if self.best is None:
             return
-        self._take(clean(self.judge, self.best, budget, ignore=self._ignore))
+        self.cleaner = Cleaner(self.judge, self.best, ignore=self._ignore)
         asked = {(e.key.cell, e.key.side) for e in bare}
         targets = [t for key, t in self._target.items() if (key.cell, key.side) in asked and not self._is_hopeless(key)]
         self.relaxation = Relaxation(self.core, np.array(targets, dtype=np.int64), budget)
-        if self.best is not None:
-            self.improver = Improver(
-                self.part.problem, self.judge, self._seed, constructor=self.constructor, best=self.best
-            )
+        self.improver = Improver(
+            self.part.problem, self.judge, self._seed, constructor=self.constructor, best=self.best
+        )
 
-    def improve(self, budget: Budget, steps: int) -> None:
-        """Look for cheaper safe choices near the relaxed solution."""
-        if self.improver is None or self.relaxation is None or self.done:
+    def improve(self, budget: Budget) -> None:
+        """Look for a cheaper safe choice: inside the first one, then near the relaxed solution."""
+        if self.improver is None or self.relaxation is None or self.cleaner is None or self.done:
             return
-        for _ in range(steps):
-            if budget.exhausted or self.done:
-                break
-            guide = self.relaxation.x if self.relaxation.bound > 0 else None
-            self._take(self.improver.step(budget, guide))
+        if not self.cleaner.finished:
+            self._take(self.cleaner.run(budget))
+            return
+        guide = self.relaxation.x if self.relaxation.bound > 0 else None
+        self._take(self.improver.step(budget, guide))
 
-    def relax(self, budget: Budget) -> None:
-        """Solve the linear relaxation with cuts."""
+    def lift(self, budget: Budget) -> None:
+        """Raise the bound: by the linear relaxation with cuts, then by pools of cuts."""
         if self.relaxation is None or self.done:
+            return
+        if self.relaxation.finished:
+            self.step(budget)
             return
         self.relaxation.use(budget)
         center = self.core.hidden.astype(np.float64) if self.best is None else self.best.astype(np.float64)
