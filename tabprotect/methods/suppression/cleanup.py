@@ -12,6 +12,7 @@ from tabprotect.attack.keys import Key
 from tabprotect.attack.region import open_region
 from tabprotect.attack.witness import Exposure, Witnesses, capacity
 from tabprotect.problem import Problem
+from tabprotect.solver.elimination import eliminate
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.tolerances import LEVEL
 
@@ -85,8 +86,16 @@ class Locks:
                 self._hold(k)
 
 
+SERIES_CELLS = 6000
+"""Beyond so many hidden cells their series classes are looked up once, and not again after every cell taken out."""
+
+
 class Cleaner:
     """Takes cells out of a safe pattern, most expensive first, and can be stopped and resumed at any time.
+
+    Hidden cells that are multiples of each other in every deviation inside the pattern (a series class, found by one
+    sparse elimination) live and die together: without one of them the others do not move. So a class is tried as one,
+    and a class with a primary stays without any attack.
 
     Parameters
     ----------
@@ -96,7 +105,7 @@ class Cleaner:
     ignore : callable, optional
         Questions that need not be answered (nothing can).
     order : ndarray of float, shape (cells,), optional
-        Try large numbers first; by default the weights.
+        Try large sums of these first; by default the weights.
 
     Attributes
     ----------
@@ -118,42 +127,69 @@ class Cleaner:
         self.pattern = pattern.copy()
         self.finished = False
         self._ignore = ignore
+        self._rank = judge.problem.weights if order is None else order
         self._A = sparse.csc_array(judge.problem.system.A)
         self._locks = Locks(judge.problem, self.pattern)
-        self._drop(self._idle())
-        rank = judge.problem.weights if order is None else order
-        queue = np.flatnonzero(self.pattern & ~self._locks.held)
-        self._queue = queue[np.argsort(-rank[queue], kind="stable")].tolist()[::-1]
+        q = judge.questions
+        self._asked = np.zeros(judge.problem.n_cells, bool)
+        for cell, side in zip(q.cell.tolist(), q.side.tolist(), strict=True):
+            self._asked[cell] |= ignore is None or not ignore(Key(-1, cell, side))
+        self._label = np.arange(judge.problem.n_cells)
+        self._look(classes=True)
 
     def run(self, budget: Budget) -> Bools:
         """Go on until nothing is left to try or the budget ends; return the pattern."""
         held = self._locks.held
-        while self._queue and not budget.exhausted:
-            cell = self._queue.pop()
-            if not self.pattern[cell] or held[cell]:
-                continue
-            if not self._fails(cell, budget):
-                self._drop(np.array([cell]))
-                self._drop(self._idle())
-            elif budget.exhausted:
-                self._queue.append(cell)
-            else:
-                held[cell] = True
-        self.finished = not self._queue
+        while not budget.exhausted:
+            cells = self._dearest()
+            if not len(cells):
+                self.finished = True
+                break
+            budget.spend(1)
+            if not self._fails(cells, budget):
+                self._drop(cells)
+                self._look(classes=int(self.pattern.sum()) <= SERIES_CELLS)
+            elif not budget.exhausted:
+                held[cells] = True
         return self.pattern
+
+    def _dearest(self) -> Ints:
+        """Secondaries of the class of largest weight of which nothing is held."""
+        problem, held = self.judge.problem, self._locks.held
+        mine = np.flatnonzero(self.pattern & ~problem.must_hide)
+        label = self._label[mine]
+        total = np.bincount(label, weights=self._rank[mine], minlength=problem.n_cells)
+        free = np.bincount(label, minlength=problem.n_cells) > 0
+        free[label[held[mine]]] = False
+        if not free.any():
+            return np.zeros(0, np.int64)
+        best = int(np.argmax(np.where(free, total, -np.inf)))
+        return mine[label == best]
 
     def _drop(self, cells: Ints) -> None:
         self.pattern[cells] = False
         self._locks.remove(cells)
 
-    def _idle(self) -> Ints:
-        """Secondaries that cannot move, so that publishing them tells nothing new."""
+    def _look(self, *, classes: bool) -> None:
+        """Take out secondaries that cannot move, and bring the classes up to date."""
+        problem = self.judge.problem
         region = open_region(self._A, np.flatnonzero(self.pattern))
-        return region.peeled[~self.judge.problem.must_hide[region.peeled]]
+        idle = region.peeled
+        if classes:
+            zero, tied = eliminate(sparse.csr_array(region.A)).ties(np.random.default_rng(0))
+            idle = np.concatenate([idle, region.cells[zero]])
+            self._label = np.arange(problem.n_cells)
+            for j, i, _ in tied:
+                self._label[region.cells[j]] = region.cells[i]
+            needed = np.zeros(problem.n_cells, bool)
+            needed[self._label[region.cells[self._asked[region.cells]]]] = True
+            mine = region.cells[~problem.must_hide[region.cells]]
+            self._locks.held[mine[needed[self._label[mine]]]] = True
+        self._drop(idle[~problem.must_hide[idle]])
 
-    def _fails(self, cell: int, budget: Budget) -> bool:
+    def _fails(self, cells: Ints, budget: Budget) -> bool:
         trial = self.pattern.copy()
-        trial[cell] = False
+        trial[cells] = False
         for exposure in self.judge.check(trial, budget, stop_at_first=self._ignore is None):
             if self._ignore is None or not self._ignore(exposure.key):
                 self._locks.add(exposure, self.judge.known(exposure.key.attacker))
