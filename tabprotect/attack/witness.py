@@ -476,6 +476,10 @@ class _Group:
         if solution.status != "optimal":
             return None
         open_[self.judge._take(self.region, programme, solution.x)] = False
+        # where the bounds are wide, the same deviation turned round answers the other side
+        q = self.judge.questions
+        if open_[self.asked[np.isin(q.side[self.asked], -sides)]].any():
+            open_[self.judge._take(self.region, programme, -solution.x)] = False
         return solution
 
     def _single(self, question: int, open_: Bools, singles: dict[float, AttackProgramme]) -> Exposure | None:

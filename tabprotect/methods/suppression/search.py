@@ -40,6 +40,12 @@ POOL_GAP = 3e-3
 POOL_SLACK = 0.6
 """Rows with less slack at the relaxed solution go into the integer programme; violated ones follow."""
 
+BUILD_SHARE = 0.1
+"""Share of the limit for a first choice made of cheapest witnesses where hiding everything is safe."""
+
+BULK_SHARE = 0.5
+"""Share of the limit for taking out in bulk where that took too long."""
+
 CHOICES = 8
 """Solutions of a pool at which the intruder is played."""
 
@@ -99,10 +105,16 @@ class Search:
         everything = np.ones(self.core.n, dtype=bool)
         if not self.core.attackers and not self.judge.check(everything, budget):
             self.best = everything
-        choice = self.constructor.build(self.core.weight, budget)
+        with budget.part(BUILD_SHARE if self.best is not None else 1.0) as part:
+            choice = self.constructor.build(self.core.weight, part)
         self.hopeless = frozenset(self.constructor.hopeless)
         if choice is not None:
             self._offer(choice, budget)
+        elif self.best is not None:
+            cleaner = Cleaner(self.judge, self.best)
+            with budget.part(BULK_SHARE) as part:
+                cleaner.bulk(part)
+            self.best = cleaner.pattern.copy()
         if self.best is None:
             return
         self.cleaner = Cleaner(self.judge, self.best, ignore=self._ignore)
