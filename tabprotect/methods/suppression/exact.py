@@ -119,7 +119,7 @@ def _search(searches: list[Search], reduction: Reduction, budget: Budget) -> Non
         worst = max(open_, key=lambda s: s.cost - s.bound)
         before, end = _meter(budget), _meter(budget) + SLICE * _limit(budget)
         while True:
-            with budget.part(_share(budget)) as part:
+            with budget.part(_share(budget) * (worst.patience if turn == "bound" else 1.0)) as part:
                 if turn == "bound":
                     worst.lift(part)
                 else:
@@ -171,7 +171,7 @@ def _limit(budget: Budget) -> float:
 def _share(budget: Budget) -> float:
     """One slice as a share of what is left."""
     left = budget.work_left if budget.limits.seconds is None else budget.seconds_left
-    return 1.0 if math.isinf(left) or not left > 0 else min(1.0, max(SLICE * _limit(budget) / left, SLICE))
+    return 1.0 if math.isinf(left) or not left > 0 else max(SLICE * _limit(budget) / left, SLICE)
 
 
 def _with_bound(result: SuppressionResult, bound: float) -> SuppressionResult:

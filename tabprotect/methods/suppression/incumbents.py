@@ -22,7 +22,7 @@ Bools = npt.NDArray[np.bool_]
 
 _NOISE = (0.0, 0.1, 0.2, 0.4)
 _TRUST = (0.7, 0.9, 0.97)
-_WORTH = 1.08
+_WORTH = 1.3
 """Clean up a new pattern only when it costs at most this much more than the best."""
 
 _ELITE = 6

@@ -201,4 +201,4 @@ class Relaxation:
             self.purge()
         self.budget.report(f"root {kind} {radius}", bound=self.bound)
         self._stalls = self._stalls + 1 if self.bound - last <= PROGRESS * abs(last) or not rows else 0
-        return self._stalls >= (6 if kind == "zero-half" else 3)
+        return self._stalls >= 3

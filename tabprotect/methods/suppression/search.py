@@ -34,8 +34,9 @@ Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 
-POOL_GAP = 3e-3
-"""Pools are solved to this gap until their best choice turns out safe."""
+POOL_GAP = (0.02, 2e-3)
+"""Pools are solved to the first gap, halved after every pool down to the second, until their best choice turns out
+safe."""
 
 POOL_SLACK = 0.6
 """Rows with less slack at the relaxed solution go into the integer programme; violated ones follow."""
@@ -64,6 +65,8 @@ class Search:
         No such choice costs less.
     hopeless : frozenset of Key
         Questions that no choice answers, in cells of the core.
+    patience : float
+        How many slices of a limit the next step towards a better bound should get: more after a pool was cut short.
     """
 
     def __init__(self, core: Core, solver: PoolSolver, seed: int) -> None:
@@ -79,7 +82,8 @@ class Search:
         self.cleaner: Cleaner | None = None
         self._solver = solver
         self._seed = seed
-        self._gap = POOL_GAP
+        self._gap = POOL_GAP[0]
+        self.patience = 1.0
         self._unit = _unit(core.weight[~core.hidden])
         self._target = {
             Key(int(a), int(c), int(s)): t
@@ -156,6 +160,10 @@ class Search:
         if not relaxation.solve():
             return False
         choices = self._pool(budget)
+        if budget.exhausted:
+            self.patience *= 2
+        elif self._gap:
+            self._gap = max(POOL_GAP[1], self._gap / 2)
         before = len(relaxation.pool)
         for k, choice in enumerate(choices):
             if budget.exhausted:
