@@ -389,7 +389,7 @@ class _Check:
         place = np.searchsorted(region.cells, q.cell[left])
         inside = place < len(region.cells)
         inside[inside] = region.cells[place[inside]] == q.cell[left[inside]]
-        for question in left[~inside].tolist():
+        for question in left[~inside].tolist() if self.alone else ():
             yield question, self._fixed(region, question, attacker, known)
             if self.stop:
                 return
@@ -499,6 +499,10 @@ class _Group:
         if solution.status != "optimal":
             return None
         open_[self.judge._take(self.region, programme, solution.x)] = False
+        # where the bounds are wide, the same deviation turned round answers the other side
+        q = self.judge.questions
+        if open_[self.asked[np.isin(q.side[self.asked], -sides)]].any():
+            open_[self.judge._take(self.region, programme, -solution.x)] = False
         return solution
 
     def _single(

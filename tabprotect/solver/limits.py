@@ -177,6 +177,7 @@ class Budget:
     @contextmanager
     def part(self, share: float) -> Iterator[Budget]:
         """Within the block a budget of its own: at most this share of what is left; its work is spent here, too."""
+        share = min(1.0, share)
         seconds, work = self.seconds_left * share, self.work_left * share
         inner = Budget(
             Limits(

@@ -17,6 +17,10 @@ Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 
 
+DENSE = 20_000_000
+"""Entries of a table of rows up to which sums are made from a dense one."""
+
+
 class ZeroHalf(NamedTuple):
     """A zero-half cut and the rows behind it.
 
@@ -52,8 +56,10 @@ def half(matrix: sparse.csr_array, rhs: Floats, parents: Ints, low: Bools) -> Ro
     >>> half(A, np.ones(3), np.arange(3), np.ones(3, bool)).rhs
     2.0
     """
-    total = np.asarray(matrix[parents].sum(axis=0)).ravel()
-    beta = float(rhs[parents].sum())
+    return _halve(np.asarray(matrix[parents].sum(axis=0)).ravel(), float(rhs[parents].sum()), low)
+
+
+def _halve(total: Floats, beta: float, low: Bools) -> Row | None:
     odd = np.mod(total, 2) == 1
     total[odd & low] += 1
     lowered = odd & ~low
@@ -74,7 +80,7 @@ def zero_half(
     depth: int = 6,
     most: int = 300,
     min_violation: float = 0.02,
-    max_rows: int = 2500,
+    max_rows: int = 1500,
 ) -> list[ZeroHalf]:
     """Search violated zero-half cuts over rows ``matrix @ x >= rhs`` with integer entries.
 
@@ -102,6 +108,8 @@ def zero_half(
     if not len(table.rows):
         return []
     found: dict[bytes, ZeroHalf | None] = {}
+    part = matrix[table.rows]
+    dense = part.toarray() if part.shape[0] * part.shape[1] <= DENSE else None
     sums = _Sums(table.bits, table.parity, np.arange(len(table.rows))[:, None], table.slack)
     for _ in range(depth - 1):
         score = table.extend(sums)
@@ -111,8 +119,10 @@ def zero_half(
             members = np.sort(np.append(sums.used[a], b))
             name = members.tobytes()
             if name not in found:
-                row = half(matrix, rhs, table.rows[members], table.low)
-                found[name] = None if row is None else ZeroHalf(row, table.rows[members], -row.slack(x))
+                parents = table.rows[members]
+                total = np.asarray((part[members] if dense is None else dense[members]).sum(axis=0)).ravel()
+                row = _halve(total, float(rhs[parents].sum()), table.low)
+                found[name] = None if row is None else ZeroHalf(row, parents, -row.slack(x))
         sums = table.next(sums, score, width)
         if not len(sums.parity):
             break

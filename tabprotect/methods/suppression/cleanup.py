@@ -11,11 +11,13 @@ from scipy import sparse
 from tabprotect.attack.keys import Key
 from tabprotect.attack.region import open_region
 from tabprotect.attack.witness import Exposure, Witnesses, capacity
+from tabprotect.methods.suppression.reroute import reroute
 from tabprotect.problem import Problem
+from tabprotect.solver.elimination import eliminate
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.tolerances import LEVEL
 
-__all__ = ["Locks", "clean"]
+__all__ = ["Cleaner", "Locks", "clean", "series"]
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -85,6 +87,184 @@ class Locks:
                 self._hold(k)
 
 
+SERIES_CELLS = 6000
+"""Beyond so many hidden cells their series classes are looked up once, and not again after every cell taken out."""
+
+
+def series(A: sparse.csc_array, pattern: Bools) -> tuple[Ints, Ints, int]:
+    """Return the hidden cells that cannot move, for every cell the first of its series class, and the dimensions left.
+
+    Examples
+    --------
+    Two rows of two hidden cells, tied by a column, and a cell that follows from the others:
+
+    >>> A = sparse.csc_array([[1.0, 1, 0, 0, 0], [0, 1, 1, 0, 0], [0, 0, 0, 1, 1]])
+    >>> idle, label, dimensions = series(A, np.array([True, True, True, True, False]))
+    >>> idle.tolist(), label.tolist(), dimensions
+    ([3], [0, 0, 0, 3, 4], 1)
+    """
+    region = open_region(A, np.flatnonzero(pattern))
+    echelon = eliminate(sparse.csr_array(region.A))
+    zero, tied = echelon.ties(np.random.default_rng(0))
+    label = np.arange(len(pattern))
+    for j, i, _ in tied:
+        label[region.cells[j]] = region.cells[i]
+    return np.concatenate([region.peeled, region.cells[zero]]), label, len(region.cells) - echelon.rank
+
+
+class Cleaner:
+    """Takes cells out of a safe pattern, most expensive first, and can be stopped and resumed at any time.
+
+    Hidden cells that are multiples of each other in every deviation inside the pattern (a series class, found by one
+    sparse elimination) live and die together: without one of them the others do not move. So a class is tried as one,
+    and a class with a primary stays without any attack.
+
+    Parameters
+    ----------
+    judge : Witnesses
+    pattern : ndarray of bool
+        A safe pattern.
+    ignore : callable, optional
+        Questions that need not be answered (nothing can).
+    order : ndarray of float, shape (cells,), optional
+        Try large sums of these first; by default the weights.
+
+    Attributes
+    ----------
+    pattern : ndarray of bool
+        Safe at every moment.
+    finished : bool
+        True when no secondary can be taken out alone.
+    """
+
+    def __init__(
+        self,
+        judge: Witnesses,
+        pattern: Bools,
+        *,
+        ignore: Callable[[Key], bool] | None = None,
+        order: Floats | None = None,
+    ) -> None:
+        self.judge = judge
+        self.pattern = pattern.copy()
+        self.finished = False
+        self._ignore = ignore
+        self._rank = judge.problem.weights if order is None else order
+        self._A = sparse.csc_array(judge.problem.system.A)
+        self._locks = Locks(judge.problem, self.pattern)
+        q = judge.questions
+        self._asked = np.zeros(judge.problem.n_cells, bool)
+        for cell, side in zip(q.cell.tolist(), q.side.tolist(), strict=True):
+            self._asked[cell] |= ignore is None or not ignore(Key(-1, cell, side))
+        self._label, self._dimensions = np.arange(judge.problem.n_cells), 0
+        self._look(classes=True)
+
+    def run(self, budget: Budget) -> Bools:
+        """Go on until nothing is left to try or the budget ends; return the pattern."""
+        held = self._locks.held
+        while not budget.exhausted:
+            cells = self._dearest()
+            if not len(cells):
+                self.finished = True
+                break
+            budget.spend(1)
+            if not self._fails(cells, budget):
+                self._drop(cells)
+                self._look(classes=int(self.pattern.sum()) <= SERIES_CELLS)
+            elif not budget.exhausted:
+                held[cells] = True
+        return self.pattern
+
+    def _dearest(self) -> Ints:
+        """Secondaries of the class of largest weight of which nothing is held."""
+        problem, held = self.judge.problem, self._locks.held
+        mine = np.flatnonzero(self.pattern & ~problem.must_hide)
+        label = self._label[mine]
+        total = np.bincount(label, weights=self._rank[mine], minlength=problem.n_cells)
+        free = np.bincount(label, minlength=problem.n_cells) > 0
+        free[label[held[mine]]] = False
+        if not free.any():
+            return np.zeros(0, np.int64)
+        best = int(np.argmax(np.where(free, total, -np.inf)))
+        return mine[label == best]
+
+    def _drop(self, cells: Ints) -> None:
+        self.pattern[cells] = False
+        self._locks.remove(cells)
+
+    def _look(self, *, classes: bool) -> None:
+        """Take out secondaries that cannot move, and bring the classes up to date."""
+        must = self.judge.problem.must_hide
+        if classes:
+            idle, self._label, self._dimensions = series(self._A, self.pattern)
+            needed = np.zeros(len(must), bool)
+            needed[self._label[self._asked]] = True
+            self._locks.held[self.pattern & needed[self._label]] = True
+        else:
+            idle = open_region(self._A, np.flatnonzero(self.pattern)).peeled
+        self._drop(idle[~must[idle]])
+
+    def bulk(self, budget: Budget) -> None:
+        """Take out many classes between two judgements: for patterns that are far too large.
+
+        Heavy classes leave in lots, after each of which an elimination tells that all primaries can still move. Whether
+        they move far enough is judged when half of the dimensions are gone, then after every further fifth, and where
+        they do not, half-way to the last safe pattern.
+        """
+        start = self._dimensions
+        safe, share, tries = 1.0, 0.5, 3
+        while tries and not budget.exhausted:
+            trial = self._shrink(int(share * start), budget)
+            if trial is None:
+                return
+            exposed = self.judge.check(trial, budget, stop_at_first=self._ignore is None)
+            if any(self._ignore is None or not self._ignore(e.key) for e in exposed):
+                share, tries = (share + safe) / 2, tries - 1
+                continue
+            self._drop(np.flatnonzero(self.pattern & ~trial))
+            self._look(classes=True)
+            safe = share
+            share = 0.8 * share if tries == 3 else share
+            tries -= tries < 3
+
+    def _shrink(self, goal: int, budget: Budget) -> Bools | None:
+        """Take out lots until the deviations have at most `goal` dimensions; None at a limit or when nothing leaves."""
+        trial, label, left, lot = self.pattern.copy(), self._label, self._dimensions, 64
+        while left > goal and lot and not budget.exhausted:
+            budget.spend(1)
+            less = trial.copy()
+            less[self._heaviest(trial, label, min(lot, left - goal))] = False
+            if less.sum() == trial.sum():
+                break
+            idle, after, dimensions = series(self._A, less)
+            if self._asked[idle].any():
+                lot //= 2
+                continue
+            less[idle[~self.judge.problem.must_hide[idle]]] = False
+            trial, label, left, lot = less, after, dimensions, lot + lot // 4
+        return None if budget.exhausted or left == self._dimensions else trial
+
+    def _heaviest(self, pattern: Bools, label: Ints, most: int) -> Ints:
+        """Secondaries of the heaviest classes without primaries."""
+        n = len(label)
+        mine = np.flatnonzero(pattern & ~self.judge.problem.must_hide)
+        total = np.bincount(label[mine], weights=self._rank[mine], minlength=n)
+        total[label[self._asked]] = 0.0
+        chosen = np.zeros(n, bool)
+        chosen[np.argsort(-total, kind="stable")[:most]] = True
+        return mine[(chosen & (total > 0))[label[mine]]]
+
+    def _fails(self, cells: Ints, budget: Budget) -> bool:
+        trial = self.pattern.copy()
+        trial[cells] = False
+        reroute(self.judge, self.pattern, cells)
+        for exposure in self.judge.check(trial, budget, stop_at_first=self._ignore is None):
+            if self._ignore is None or not self._ignore(exposure.key):
+                self._locks.add(exposure, self.judge.known(exposure.key.attacker))
+                return True
+        return False
+
+
 def clean(
     judge: Witnesses,
     pattern: Bools,
@@ -97,51 +277,9 @@ def clean(
 
     Parameters
     ----------
-    judge : Witnesses
-    pattern : ndarray of bool
-        A safe pattern.
+    judge, pattern, ignore, order :
+        See `Cleaner`.
     budget : Budget
         Any-time: the pattern is safe whenever it ends.
-    ignore : callable, optional
-        Questions that need not be answered (nothing can).
-    order : ndarray of float, shape (cells,), optional
-        Try large numbers first; by default the weights.
     """
-    problem = judge.problem
-    rank = problem.weights if order is None else order
-    A = sparse.csc_array(problem.system.A)
-    pattern = pattern.copy()
-    locks = Locks(problem, pattern)
-
-    def drop(cells: Ints) -> None:
-        pattern[cells] = False
-        locks.remove(cells)
-
-    def idle() -> Ints:
-        """Secondaries that cannot move, so that publishing them tells nothing new."""
-        region = open_region(A, np.flatnonzero(pattern))
-        return region.peeled[~problem.must_hide[region.peeled]]
-
-    def fails(cells: Ints) -> bool:
-        trial = pattern.copy()
-        trial[cells] = False
-        for exposure in judge.check(trial, budget, stop_at_first=ignore is None):
-            if ignore is None or not ignore(exposure.key):
-                locks.add(exposure, judge.known(exposure.key.attacker))
-                return True
-        return False
-
-    drop(idle())
-    queue = np.flatnonzero(pattern & ~locks.held)
-    queue = queue[np.argsort(-rank[queue], kind="stable")]
-    for cell in queue.tolist():
-        if budget.exhausted:
-            break
-        if not pattern[cell] or locks.held[cell]:
-            continue
-        if fails(np.array([cell])):
-            locks.held[cell] = True
-            continue
-        drop(np.array([cell]))
-        drop(idle())
-    return pattern
+    return Cleaner(judge, pattern, ignore=ignore, order=order).run(budget)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +12,7 @@ from tabprotect.methods.suppression.presolve import Core
 from tabprotect.solver.rows import Row
 from tabprotect.solver.tolerances import MULTIPLIER
 
-__all__ = ["Bridge", "Capacity", "Cover", "bridges", "capacity"]
+__all__ = ["Bridge", "Capacity", "Cover", "Own", "bridges", "capacity", "own_equations"]
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -40,11 +41,32 @@ class Capacity:
 
 
 @dataclass(frozen=True, eq=False)
+class Own:
+    """A capacity cut from one equation of the problem: its multiplier is 1 over the coefficient of the target's cell.
+
+    Attributes
+    ----------
+    target : int
+        Position in the targets of the core.
+    attacker : int
+    equation : int
+        In the problem.
+    coefficient : float
+        Of the cell, in the core.
+    """
+
+    target: int
+    attacker: int
+    equation: int
+    coefficient: float
+
+
+@dataclass(frozen=True, eq=False)
 class Bridge:
-    """Why a bridge inequality holds: `cell` is in equation `row` of the core, in which nothing is hidden anyway."""
+    """Why a bridge inequality holds: `cell` is in an equation of the problem in which nothing is hidden anyway."""
 
     cell: int
-    row: int
+    equation: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,6 +129,14 @@ def capacity(core: Core, c: Floats, cell: int, level: float, kept: float = 0.0) 
     return Row(cells, np.minimum(c[cells] / rest, 1.0), 1.0)
 
 
+def equations(core: Core) -> Iterator[tuple[int, Ints, Floats]]:
+    """Every equation of a core, implied ones too: which one it is in the problem, its cells and coefficients."""
+    for A, names in ((core.A, core.rows), (core.implied, core.implied_rows)):
+        for r, name in enumerate(names.tolist()):
+            lo, hi = A.indptr[r], A.indptr[r + 1]
+            yield name, A.indices[lo:hi].astype(np.int64), A.data[lo:hi]
+
+
 def bridges(core: Core) -> list[tuple[Row, Bridge]]:
     """For every equation without a cell that is hidden anyway: x_i <= sum of the other x of the equation.
 
@@ -116,13 +146,43 @@ def bridges(core: Core) -> list[tuple[Row, Bridge]]:
     one.
     """
     found = []
-    A = core.A
-    for r in range(A.shape[0]):
-        cells = A.indices[A.indptr[r] : A.indptr[r + 1]].astype(np.int64)
+    for name, cells, _ in equations(core):
         if core.hidden[cells].any():
             continue
+        order = np.argsort(cells)
+        cells = cells[order]
         for k, i in enumerate(cells.tolist()):
             values = np.ones(len(cells))
             values[k] = -1.0
-            found.append((Row(cells, values, 0.0), Bridge(i, r)))
+            found.append((Row(cells, values, 0.0), Bridge(i, name)))
     return found
+
+
+def own_equations(core: Core, targets: Ints) -> list[tuple[Row, Own]]:
+    """For each of some targets and every equation of its cell: the capacity cut of that equation alone."""
+    asked: dict[int, list[int]] = {}
+    for t in targets.tolist():
+        if core.targets.side[t]:
+            asked.setdefault(int(core.targets.cell[t]), []).append(t)
+    found = []
+    for name, cells, values in equations(core):
+        for own in np.flatnonzero(core.hidden[cells]).tolist():
+            for t in asked.get(int(cells[own]), ()):
+                row = _own_equation(core, t, np.delete(cells, own), -np.delete(values, own) / values[own])
+                if row is not None:
+                    found.append((row, Own(t, int(core.targets.attacker[t]), name, float(values[own]))))
+    return found
+
+
+def _own_equation(core: Core, t: int, cells: Ints, d: Floats) -> Row | None:
+    d = d * core.targets.side[t]
+    c = np.abs(d) * np.where(d > 0, core.up[cells], core.down[cells])
+    if (k := int(core.targets.attacker[t])) >= 0:
+        c[np.isin(cells, core.attackers[k])] = 0.0
+    hidden = core.hidden[cells]
+    rest = float(core.targets.level[t]) - float(c[hidden].sum())
+    if not rest > 0:
+        return None
+    cells, c = cells[~hidden & (c > 0)], c[~hidden & (c > 0)]
+    order = np.argsort(cells)
+    return Row(cells[order], np.minimum(c[order] / rest, 1.0), 1.0)

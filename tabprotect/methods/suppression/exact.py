@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -23,20 +24,14 @@ __all__ = ["exact"]
 
 Bools = npt.NDArray[np.bool_]
 
-EARLY_SHARE = 0.3
-"""Share of what is left that goes into cheaper choices before the first bound."""
+SLICE = 0.04
+"""Share of the limit after which it is decided anew whether to look for cheaper choices or for a better bound."""
 
-EARLY_STEPS = {"improve": 8, "guided": 25}
-"""Attempts at a cheaper choice before the relaxation, and after it."""
+FAIR = 0.25
+"""Each of the two gets at least this share."""
 
-IMPROVE_SHARE = 0.4
-"""Share of the work beside the tree that goes into cheaper choices."""
-
-POOL_SHARE = 0.5
-"""Share of what is left that one pool may take."""
-
-ROOT_SHARE = 0.5
-"""Share of what is left that the linear relaxations may take."""
+FADE = 0.7
+"""What a gain counts for after the next slice of the same kind."""
 
 PROOF_CELLS = 20_000
 """Up to this many cells the bound of the relaxation is proven in exact arithmetic."""
@@ -117,16 +112,8 @@ def _search(searches: list[Search], reduction: Reduction, budget: Budget, start:
     if any(s.best is None for s in searches):
         return
     report("start")
-    for share, stage in ((EARLY_SHARE, "improve"), (ROOT_SHARE, "root"), (EARLY_SHARE, "guided")):
-        open_ = [s for s in searches if not s.done]
-        for k, s in enumerate(open_):
-            with budget.part(share / (len(open_) - k * share)) as part:
-                if stage == "root":
-                    s.relax(part)
-                else:
-                    s.improve(part, EARLY_STEPS[stage])
-        report(stage)
-    in_tree, in_heuristics = 0, 0
+    sides = {"bound": _Side(), "choice": _Side()}
+    turn = "bound"
     while not budget.exhausted:
         open_ = [s for s in searches if not s.done]
         gap = sum(s.cost - s.bound for s in open_)
@@ -134,15 +121,61 @@ def _search(searches: list[Search], reduction: Reduction, budget: Budget, start:
         if not open_ or gap <= budget.limits.gap * cost:
             return
         worst = max(open_, key=lambda s: s.cost - s.bound)
-        before = budget.work
-        if in_heuristics < IMPROVE_SHARE * (in_tree + in_heuristics):
-            worst.improve(budget, 1)
-            in_heuristics += max(1, budget.work - before)
-        else:
-            with budget.part(POOL_SHARE) as part:
-                worst.step(part)
-            in_tree += max(1, budget.work - before)
-        report("tree")
+        before, end = _meter(budget), _meter(budget) + SLICE * _limit(budget)
+        while True:
+            with budget.part(_share(budget) * (worst.patience if turn == "bound" else 1.0)) as part:
+                if turn == "bound":
+                    worst.lift(part)
+                else:
+                    worst.improve(part)
+            if budget.exhausted or worst.done or not _meter(budget) < end:
+                break
+        report(turn)
+        left = sum(s.cost - s.bound for s in open_)
+        sides[turn].record((gap - left) / gap, _meter(budget) - before)
+        turn = _next(sides)
+
+
+@dataclass
+class _Side:
+    """What was spent on one side of the gap, and what that brought lately."""
+
+    spent: float = 0.0
+    gain: float = 0.0
+    lately: float = 0.0
+
+    def record(self, gain: float, spent: float) -> None:
+        self.spent += spent
+        self.gain = FADE * self.gain + gain
+        self.lately = FADE * self.lately + spent
+
+    @property
+    def rate(self) -> float:
+        return self.gain / self.lately if self.lately else 0.0
+
+
+def _next(sides: dict[str, _Side]) -> str:
+    """Time follows the gains; both sides keep a fair share."""
+    bound, choice = sides["bound"], sides["choice"]
+    rates = bound.rate + choice.rate
+    share = min(1 - FAIR, max(FAIR, choice.rate / rates)) if rates > 0 else 0.5
+    return "choice" if choice.spent <= share * (bound.spent + choice.spent) else "bound"
+
+
+def _meter(budget: Budget) -> float:
+    """What is spent, in the unit of the limit; never clocked where work alone is limited."""
+    return budget.work if budget.limits.seconds is None else budget.seconds
+
+
+def _limit(budget: Budget) -> float:
+    limit = budget.limits.work if budget.limits.seconds is None else budget.limits.seconds
+    return 0.0 if limit is None else float(limit)
+
+
+def _share(budget: Budget) -> float:
+    """One slice as a share of what is left."""
+    left = budget.work_left if budget.limits.seconds is None else budget.seconds_left
+    return 1.0 if math.isinf(left) or not left > 0 else max(SLICE * _limit(budget) / left, SLICE)
 
 
 def _with_bound(result: SuppressionResult, bound: float) -> SuppressionResult:

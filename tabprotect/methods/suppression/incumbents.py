@@ -1,12 +1,16 @@
-"""Better patterns: guided restarts, and ruin and recreate."""
+"""Better patterns: guided restarts, ruin and recreate, and taking out again from patterns made larger."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
+from tabprotect.attack.keys import Key
 from tabprotect.attack.witness import Witnesses
-from tabprotect.methods.suppression.cleanup import clean
+from tabprotect.methods.suppression.cleanup import Cleaner, clean
 from tabprotect.methods.suppression.construct import Constructor
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget
@@ -18,8 +22,14 @@ Bools = npt.NDArray[np.bool_]
 
 _NOISE = (0.0, 0.1, 0.2, 0.4)
 _TRUST = (0.7, 0.9, 0.97)
-_WORTH = 1.08
+_WORTH = 1.3
 """Clean up a new pattern only when it costs at most this much more than the best."""
+
+_ELITE = 6
+"""How many of the last patterns are kept to be joined with the best."""
+
+_BALL = (5, 60)
+"""How many equations at least and at most are opened around a hidden cell."""
 
 
 class Improver:
@@ -57,6 +67,10 @@ class Improver:
         self.constructor = constructor or Constructor(witnesses)
         self._rng = np.random.default_rng(seed)
         self._steps = 0
+        self._elite: list[Bools] = []
+        self._slow = False
+        self._A = problem.system.A
+        self._columns = sparse.csc_array(self._A)
         self.best: Bools | None = None
         self.cost = float("inf")
         if best is not None:
@@ -68,7 +82,12 @@ class Improver:
         if cost >= self.cost:
             return False
         self.best, self.cost = pattern.copy(), cost
+        self._keep(pattern)
         return True
+
+    def _keep(self, pattern: Bools) -> None:
+        if not any(np.array_equal(pattern, old) for old in self._elite):
+            self._elite = [*self._elite, pattern.copy()][-_ELITE:]
 
     def step(self, budget: Budget, guide: Floats | None = None) -> Bools | None:
         """Make one attempt; return a pattern when it is cheaper than all before.
@@ -79,15 +98,24 @@ class Improver:
         guide : ndarray of float, shape (cells,), optional
             A point x* of a relaxation, in [0, 1]: cells that it hides are charged w (1 - alpha x*).
         """
-        rng, problem = self._rng, self.problem
         self._steps += 1
+        if self.best is not None and (self._slow or self._steps % 3):
+            pattern = self._widened(self.best, budget, guide)
+        else:
+            pattern = self._rebuilt(budget, guide)
+            self._slow |= pattern is None and budget.exhausted
+        return pattern if pattern is not None and self.learn(pattern) else None
+
+    def _rebuilt(self, budget: Budget, guide: Floats | None) -> Bools | None:
+        """Build a pattern at other prices, from nothing or from a part of the best, and clean it up if it may pay."""
+        rng, problem = self._rng, self.problem
         cost = problem.weights * np.exp(rng.normal(0.0, rng.choice(_NOISE), problem.n_cells))
         if self.best is None:
             cost = problem.weights
         if guide is not None:
             cost = cost * (1 - rng.choice(_TRUST) * np.clip(guide, 0.0, 1.0))
         start = None
-        if self.best is not None and (guide is None or self._steps % 2):
+        if self.best is not None and (guide is None or rng.random() < 0.5):
             start = self._ruin(self.best)
         pattern = self.constructor.build(cost, budget, start=start, order=self._order())
         if pattern is None:
@@ -100,9 +128,46 @@ class Improver:
                 pattern = smaller
         if problem.cost(pattern) > _WORTH * self.cost:
             return None
-        ignore = self.constructor.is_hopeless if self.constructor.hopeless else None
-        pattern = clean(self.judge, pattern, budget, ignore=ignore)
-        return pattern if self.learn(pattern) else None
+        pattern = clean(self.judge, pattern, budget, ignore=self._ignore)
+        self._keep(pattern)
+        return pattern
+
+    def _widened(self, best: Bools, budget: Budget, guide: Floats | None) -> Bools | None:
+        """Hide more than the best pattern does, which is as safe, and take out again in another order."""
+        rng, problem = self._rng, self.problem
+        more = best.copy()
+        kind = rng.integers(3)
+        if kind == 0 and len(self._elite) > 1:
+            more |= self._elite[int(rng.integers(len(self._elite)))]
+        elif kind == 1 and guide is not None:
+            more |= problem.may_hide & (rng.random(problem.n_cells) < guide * rng.uniform(0.2, 1.0))
+        else:
+            more |= problem.may_hide & self._ball(int(rng.choice(np.flatnonzero(best))), int(rng.integers(*_BALL)))
+        if np.array_equal(more, best):
+            return None
+        order = problem.weights * np.exp(rng.normal(0.0, rng.choice(_NOISE), problem.n_cells))
+        if guide is not None:
+            order = order * (1 - rng.choice((0.0, *_TRUST)) * np.clip(guide, 0.0, 1.0))
+        pattern = Cleaner(self.judge, more, ignore=self._ignore, order=order).run(budget)
+        self._keep(pattern)
+        return pattern
+
+    def _ball(self, cell: int, most: int) -> Bools:
+        """Cells in the equations around a cell."""
+        seen = np.zeros(self.problem.n_cells, bool)
+        rows = np.zeros(0, np.int64)
+        wave = np.array([cell])
+        while len(wave) and len(rows) < most:
+            seen[wave] = True
+            rows = np.unique(self._columns[:, np.flatnonzero(seen)].indices)
+            cells = np.unique(self._A[rows].indices)
+            wave = cells[~seen[cells]]
+        seen[wave] = True
+        return seen
+
+    @property
+    def _ignore(self) -> Callable[[Key], bool] | None:
+        return self.constructor.is_hopeless if self.constructor.hopeless else None
 
     def _order(self) -> npt.NDArray[np.int64]:
         """Questions by level, with some noise."""

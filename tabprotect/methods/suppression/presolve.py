@@ -7,7 +7,7 @@ What is done, in order, and why the optimum stays (deviations z, A z = 0, z_i = 
 2. Cells that are multiples of each other in every solution of A z = 0 (two cells of one equation, or by a
    combination of equations) move together or not at all. Hiding one and not all of them hides nothing, so they
    become one cell: tightest bounds, largest levels, summed weights.
-3. Dependent equations say nothing new: drop them.
+3. Dependent equations say nothing new to an intruder: they leave the attacks (and stay for inequalities of their own).
 4. Cells that share no equation, directly or through others, are independent problems: solve them apart, and
    publish everything where nothing is to be protected.
 5. A level that a sliding level implies on one side is stated on that side: max z >= SPL - LB and so on.
@@ -70,6 +70,11 @@ class Core:
         Independent equations A z = 0.
     rows : ndarray of int
         The original equation behind every row.
+    implied : scipy.sparse.csr_array, shape (k, n)
+        Equations that follow from those of A: they tell an intruder nothing new, but each gives inequalities of its
+        own.
+    implied_rows : ndarray of int
+        The original equation behind each of them.
     down, up : ndarray of float
         -down_i x_i <= z_i <= up_i x_i; may be infinite.
     weight : ndarray of float
@@ -85,6 +90,8 @@ class Core:
 
     A: sparse.csr_array
     rows: Ints
+    implied: sparse.csr_array
+    implied_rows: Ints
     down: Floats
     up: Floats
     weight: Floats
@@ -205,8 +212,10 @@ def reduce_problem(problem: Problem) -> Reduction:
     A = sparse.csr_array(A_all @ merge)
     A.data[np.abs(A.data) < 1e-12] = 0.0
     A.eliminate_zeros()
-    rows = eliminate(A).independent
+    rows = _distinct(A)
     A = sparse.csr_array(A[rows])
+    independent = np.zeros(len(rows), dtype=bool)
+    independent[eliminate(A).independent] = True
 
     s = factor[inside]
     with np.errstate(invalid="ignore"):
@@ -225,8 +234,19 @@ def reduce_problem(problem: Problem) -> Reduction:
     charged = inside[~base[inside]]
     np.add.at(weight, group[charged], problem.weights[charged])
     hidden = weight == 0
-    cores = _split(problem, A, rows, group, factor, inside, group_down, group_up, weight, hidden, targets)
+    cores = _split(problem, A, rows, independent, group, factor, inside, group_down, group_up, weight, hidden, targets)
     return Reduction(problem, cores, base, unreachable)
+
+
+def _distinct(A: sparse.csr_array) -> Ints:
+    """Rows that have entries, each once, whatever its sign."""
+    A.sort_indices()
+    first: dict[bytes, int] = {}
+    for r in range(A.shape[0]):
+        lo, hi = A.indptr[r], A.indptr[r + 1]
+        if lo < hi:
+            first.setdefault(A.indices[lo:hi].tobytes() + (A.data[lo:hi] * np.sign(A.data[lo])).tobytes(), r)
+    return np.array(sorted(first.values()), dtype=np.int64)
 
 
 def _classes(A: sparse.csr_array) -> tuple[Bools, Ints, Floats]:
@@ -277,6 +297,7 @@ def _split(
     problem: Problem,
     A: sparse.csr_array,
     rows: Ints,
+    independent: Bools,
     group: Ints,
     factor: Floats,
     inside: Ints,
@@ -301,7 +322,8 @@ def _split(
         wanted.setdefault(int(cell_part[g]), []).append((g, attacker, side, level))
     for which, asked in sorted(wanted.items()):
         cells = np.flatnonzero(cell_part == which)
-        own = np.flatnonzero(row_part == which)
+        own = np.flatnonzero((row_part == which) & independent)
+        implied = np.flatnonzero((row_part == which) & ~independent)
         position = np.full(n, -1, dtype=np.int64)
         position[cells] = np.arange(len(cells))
         names: dict[int, int] = {-1: -1}
@@ -323,6 +345,8 @@ def _split(
             Core(
                 sparse.csr_array(A[own][:, cells]),
                 rows[own],
+                sparse.csr_array(A[implied][:, cells]),
+                rows[implied],
                 down[cells],
                 up[cells],
                 weight[cells],

@@ -13,7 +13,7 @@ from tabprotect.attack import proof as exact_rows
 from tabprotect.attack.facts import facts_of
 from tabprotect.attack.keys import Key
 from tabprotect.attack.proof import BoundProof, ExactMultipliers, ProofRow, prove_bound, snap_multipliers
-from tabprotect.methods.suppression.cuts import Bridge, Capacity, Cover
+from tabprotect.methods.suppression.cuts import Bridge, Capacity, Cover, Own
 from tabprotect.methods.suppression.presolve import Core, Reduction
 from tabprotect.problem import Problem
 from tabprotect.solver.exact import exact
@@ -56,7 +56,7 @@ def bound_proof(reduction: Reduction, pools: Mapping[int, tuple[RowPool, Floats]
         for k in _active(core, pool, x):
             translator.row(k)
     merged = [members for core in reduction.cores for members in core.members if len(members[0]) > 1]
-    used = np.concatenate([np.zeros(0, np.int64), *(core.rows for core in reduction.cores)])
+    used = np.concatenate([np.zeros(0, np.int64), *(np.append(core.rows, core.implied_rows) for core in reduction.cores)])
     seen = np.unique(problem.system.A[used].indices)
     moving = np.concatenate([np.zeros(0, np.int64), *(cells for core in reduction.cores for cells, _ in core.members)])
     still = np.setdiff1d(seen[problem.may_hide[seen]], moving)
@@ -114,8 +114,8 @@ class _Translator:
             origin = self.pool.origins[k]
             if isinstance(origin, Bridge):
                 (cell,) = self._speakers([origin.cell])
-                self._place[k] = self._add(exact_rows.Bridge(cell, int(self.core.rows[origin.row])))
-            elif isinstance(origin, Capacity):
+                self._place[k] = self._add(exact_rows.Bridge(cell, origin.equation))
+            elif isinstance(origin, Capacity | Own):
                 self._place[k] = self._capacity(origin)
             elif isinstance(origin, Cover) and isinstance(origin.capacity, Capacity):
                 base = self._capacity(origin.capacity)
@@ -151,15 +151,23 @@ class _Translator:
         terms += [(self._add(exact_rows.AtMost1(cell)), Fraction(1, 2)) for cell in lowered]
         return self._add(exact_rows.Rounded(self._add(exact_rows.Sum(tuple(terms)))))
 
-    def _capacity(self, cut: Capacity) -> int | None:
+    def _capacity(self, cut: Capacity | Own) -> int | None:
         """State a cut about a cell of the core as one about the cell of the problem that its level comes from."""
         problem, targets, t = self.problem, self.core.targets, cut.target
         side, level = int(targets.side[t]), float(targets.level[t])
         group = int(targets.cell[t])
-        vectors = {
-            1: None if cut.up is None else self._exact(cut.up, group, 1 if side else 0),
-            -1: None if cut.down is None else self._exact(cut.down, group, -1 if side else 0),
-        }
+        vectors: dict[int, ExactMultipliers | None]
+        if isinstance(cut, Own):
+            one = np.array([side / cut.coefficient])
+            vectors = {
+                side: snap_multipliers(np.array([cut.equation]), one, np.array([cut.coefficient]), side),
+                -side: None,
+            }
+        else:
+            vectors = {
+                1: None if cut.up is None else self._exact(cut.up, group, 1 if side else 0),
+                -1: None if cut.down is None else self._exact(cut.down, group, -1 if side else 0),
+            }
         nothing = ExactMultipliers((), (), 1)
         attacker = -1 if cut.attacker < 0 else self._attackers[cut.attacker]
         for cell, scale in zip(*self.core.members[group], strict=True):

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from tabprotect.methods.suppression.cuts import bridges
+from tabprotect.methods.suppression.cuts import bridges, own_equations
 from tabprotect.methods.suppression.presolve import Core
-from tabprotect.methods.suppression.separation import Found, Separation
+from tabprotect.methods.suppression.separation import RADII, Found, Separation
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.lp import LinearProgram
 from tabprotect.solver.rows import RowPool
@@ -34,6 +34,17 @@ LOOSE = 0.3
 
 ROUND_CUTS = 400
 """A round of separation ends after so many cuts, and the next one goes on where it ended."""
+
+FLOOR = 1e-3
+"""Cells that a point does not hide count as hidden that much, so that cuts have small coefficients there."""
+
+STAGES = (
+    ("pool", 0),
+    *(("in-out", radius) for radius in RADII),
+    ("exact", 0),
+    ("zero-half", 0),
+)
+"""What is done one after the other, each until it stalls."""
 
 ZERO_HALF_COLUMNS = 6000
 """Beyond this many cells the dense tables of the zero-half search do not pay."""
@@ -65,14 +76,18 @@ class Relaxation:
         self.budget = budget
         self.separation = Separation(core, budget)
         self.pool = RowPool(core.n)
-        found = bridges(core)
-        self.pool.add([row for row, _ in found], [origin for _, origin in found])
+        for found in (own_equations(core, targets), bridges(core)):
+            self.pool.add([row for row, _ in found], [origin for _, origin in found])
         self._lp = LinearProgram(
             sparse.csr_array((0, core.n)), [], [], core.hidden.astype(np.float64), np.ones(core.n), core.weight,
             method="dual",
         )  # fmt: skip
         self._active: list[int] = []
         self._turn = 0
+        self._stage = 0
+        self._stalls = 0
+        self._rounds = 0
+        self.finished = False
         self.bound = 0.0
         self.x: Floats = core.hidden.astype(np.float64)
         self.reduced: Floats = core.weight.copy()
@@ -121,15 +136,23 @@ class Relaxation:
         bad = np.flatnonzero(slack < -VIOLATION)
         return [int(k) for k in bad[np.argsort(slack[bad], kind="stable")][:ROUND_CUTS]]
 
-    def separate(self, point: Floats, *, rounds: int = 1) -> list[int]:
+    def separate(self, point: Floats, *, radius: int = 0, rounds: int = 1) -> list[int]:
         """Add capacity cuts that a point violates to the pool; return those that the present solution violates."""
         rows, origins = [], []
         turn = np.roll(self.targets, -self._turn)
+        seen: set[int] = set()
         for done, t in enumerate(turn.tolist(), start=1):
-            found = self.separation.cut(t, point, 1.0, rounds)
+            if t in seen:
+                continue
+            found = self.separation.cut(t, point, 1.0, rounds, radius)
             if found is not None:
                 rows.append(found.row)
                 origins.append(found.origin)
+                other = self.separation.mirror(found, self.x)
+                if other is not None and other.slack < -VIOLATION:
+                    rows.append(other.row)
+                    origins.append(other.origin)
+                    seen.add(self.separation.opposite[t])
             if len(rows) >= ROUND_CUTS or self.budget.exhausted:
                 self._turn = (self._turn + done) % max(1, len(self.targets))
                 break
@@ -147,38 +170,35 @@ class Relaxation:
         return self.pool.add([cut.row for cut in cuts], cuts)
 
     def run(self, center: Floats, goal: float = math.inf) -> None:
-        """Add cuts until the bound stands still, reaches `goal`, or the budget ends.
+        """Go on adding cuts until the bound stands still, reaches `goal`, or the budget ends.
 
-        First at points half-way to `center` (in-out separation), then at the solution itself, then with zero-half cuts.
+        First what is in the pool; then attacks that see few equations and more and more of them, at points half-way to
+        `center` (in-out separation); then at the solution itself, at last with zero-half cuts.
         """
-        for phase in ("in-out", "exact", "zero-half"):
-            self._phase(phase, center, goal)
-            if self.bound >= goal or self.budget.exhausted:
-                return
+        while not self.finished and self.bound < goal and not self.budget.exhausted:
+            kind, radius = STAGES[self._stage]
+            if self._round(kind, radius, center):
+                self._stage += 1
+                self._stalls = 0
+                self.finished = self._stage == len(STAGES)
 
-    def _phase(self, phase: str, center: Floats, goal: float) -> None:
-        stalls, rounds = 0, 0
+    def _round(self, kind: str, radius: int, center: Floats) -> bool:
+        """Make one round of a stage; return whether the stage is over."""
         last = self.bound
-        patience = 6 if phase == "zero-half" else 3
-        while stalls < patience and not self.budget.exhausted:
-            rows = self.violated()
-            if phase == "zero-half":
+        rows = self.violated()
+        if not rows:
+            if kind == "zero-half":
                 rows += self.halves()
-            if phase == "in-out":
-                rows += self.separate(np.maximum(0.5 * (self.x + center), 1e-3))
-            else:
-                rows += self.separate(np.maximum(self.x, 1e-3))
-            rows = list(dict.fromkeys(rows))
-            if not rows and phase != "in-out":
-                return
-            self.activate(rows)
-            if not self.solve():
-                return
-            self.budget.report("root", bound=self.bound)
-            rounds += 1
-            if rounds % 5 == 0 or phase == "zero-half":
-                self.purge()
-            stalls = stalls + 1 if self.bound - last <= PROGRESS * abs(last) or not rows else 0
-            last = self.bound
-            if self.bound >= goal:
-                return
+            point = self.x if kind != "in-out" else 0.5 * (self.x + center)
+            rows += self.separate(np.maximum(point, FLOOR), radius=radius) if kind != "pool" else []
+            if not rows and kind != "in-out":
+                return True
+        self.activate(list(dict.fromkeys(rows)))
+        if not self.solve():
+            return False
+        self._rounds += 1
+        if self._rounds % 5 == 0 or kind in ("pool", "zero-half"):
+            self.purge()
+        self.budget.report(f"root {kind} {radius}", bound=self.bound)
+        self._stalls = self._stalls + 1 if self.bound - last <= PROGRESS * abs(last) or not rows else 0
+        return self._stalls >= 3

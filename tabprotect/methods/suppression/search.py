@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from tabprotect.attack.keys import Key
 from tabprotect.attack.witness import Exposure, Witnesses
-from tabprotect.methods.suppression.cleanup import clean
+from tabprotect.methods.suppression.cleanup import Cleaner, clean
 from tabprotect.methods.suppression.construct import Constructor
 from tabprotect.methods.suppression.cuts import Cover
 from tabprotect.methods.suppression.incumbents import Improver
@@ -34,11 +34,18 @@ Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 
-POOL_GAP = 3e-3
-"""Pools are solved to this gap until their best choice turns out safe."""
+POOL_GAP = (0.02, 2e-3)
+"""Pools are solved to the first gap, halved after every pool down to the second, until their best choice turns out
+safe."""
 
 POOL_SLACK = 0.6
 """Rows with less slack at the relaxed solution go into the integer programme; violated ones follow."""
+
+BUILD_SHARE = 0.1
+"""Share of the limit for a first choice made of cheapest witnesses where hiding everything is safe."""
+
+BULK_SHARE = 0.5
+"""Share of the limit for taking out in bulk where that took too long."""
 
 CHOICES = 8
 """Solutions of a pool at which the intruder is played."""
@@ -58,6 +65,8 @@ class Search:
         No such choice costs less.
     hopeless : frozenset of Key
         Questions that no choice answers, in cells of the core.
+    patience : float
+        How many slices of a limit the next step towards a better bound should get: more after a pool was cut short.
     """
 
     def __init__(self, core: Core, solver: PoolSolver, seed: int) -> None:
@@ -70,9 +79,11 @@ class Search:
         self.hopeless: frozenset[Key] = frozenset()
         self.relaxation: Relaxation | None = None
         self.improver: Improver | None = None
+        self.cleaner: Cleaner | None = None
         self._solver = solver
         self._seed = seed
-        self._gap = POOL_GAP
+        self._gap = POOL_GAP[0]
+        self.patience = 1.0
         self._unit = _unit(core.weight[~core.hidden])
         self._target = {
             Key(int(a), int(c), int(s)): t
@@ -98,34 +109,42 @@ class Search:
         everything = np.ones(self.core.n, dtype=bool)
         if not self.core.attackers and not self.judge.check(everything, budget):
             self.best = everything
-        choice = self.constructor.build(self.core.weight, budget, start=hint)
+        with budget.part(BUILD_SHARE if self.best is not None else 1.0) as part:
+            choice = self.constructor.build(self.core.weight, part, start=hint)
         self.hopeless = frozenset(self.constructor.hopeless)
         if choice is not None:
             self._offer(choice, budget)
+        elif self.best is not None:
+            cleaner = Cleaner(self.judge, self.best)
+            with budget.part(BULK_SHARE) as part:
+                cleaner.bulk(part)
+            self.best = cleaner.pattern.copy()
         if self.best is None:
             return
-        self._take(clean(self.judge, self.best, budget, ignore=self._ignore))
+        self.cleaner = Cleaner(self.judge, self.best, ignore=self._ignore)
         asked = {(e.key.cell, e.key.side) for e in bare}
         targets = [t for key, t in self._target.items() if (key.cell, key.side) in asked and not self._is_hopeless(key)]
         self.relaxation = Relaxation(self.core, np.array(targets, dtype=np.int64), budget)
-        if self.best is not None:
-            self.improver = Improver(
-                self.part.problem, self.judge, self._seed, constructor=self.constructor, best=self.best
-            )
+        self.improver = Improver(
+            self.part.problem, self.judge, self._seed, constructor=self.constructor, best=self.best
+        )
 
-    def improve(self, budget: Budget, steps: int) -> None:
-        """Look for cheaper safe choices near the relaxed solution."""
-        if self.improver is None or self.relaxation is None or self.done:
+    def improve(self, budget: Budget) -> None:
+        """Look for a cheaper safe choice: inside the first one, then near the relaxed solution."""
+        if self.improver is None or self.relaxation is None or self.cleaner is None or self.done:
             return
-        for _ in range(steps):
-            if budget.exhausted or self.done:
-                break
-            guide = self.relaxation.x if self.relaxation.bound > 0 else None
-            self._take(self.improver.step(budget, guide))
+        if not self.cleaner.finished:
+            self._take(self.cleaner.run(budget))
+            return
+        guide = self.relaxation.x if self.relaxation.bound > 0 else None
+        self._take(self.improver.step(budget, guide))
 
-    def relax(self, budget: Budget) -> None:
-        """Solve the linear relaxation with cuts."""
+    def lift(self, budget: Budget) -> None:
+        """Raise the bound: by the linear relaxation with cuts, then by pools of cuts."""
         if self.relaxation is None or self.done:
+            return
+        if self.relaxation.finished:
+            self.step(budget)
             return
         self.relaxation.use(budget)
         center = self.core.hidden.astype(np.float64) if self.best is None else self.best.astype(np.float64)
@@ -141,6 +160,10 @@ class Search:
         if not relaxation.solve():
             return False
         choices = self._pool(budget)
+        if budget.exhausted:
+            self.patience *= 2
+        elif self._gap:
+            self._gap = max(POOL_GAP[1], self._gap / 2)
         before = len(relaxation.pool)
         for k, choice in enumerate(choices):
             if budget.exhausted:

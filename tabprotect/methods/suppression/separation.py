@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from tabprotect.methods.suppression.cuts import Capacity, Cover, capacity, potential, reduced
 from tabprotect.methods.suppression.presolve import Core
@@ -46,6 +47,44 @@ class Found(NamedTuple):
     slack: float
 
 
+RADII = (20, 60, 150, 400, 0)
+"""How many equations around its cell an attack sees at least, level by level; 0 for all.
+
+An intruder who ignores equations is stronger, so whatever he fails to reach holds for the others too: his multipliers
+are zero elsewhere. Most violated inequalities are local, and a small programme finds them in a millisecond."""
+
+KEPT_ENTRIES = 3_000_000
+"""Programmes are kept, each with its last basis, until they have this many entries."""
+
+
+class _Programme:
+    """max side z_p over the equations `rows` of a core and the cells in them."""
+
+    def __init__(self, core: Core, rows: Ints, cell: int | None) -> None:
+        block = sparse.csr_array(core.A[rows]) if len(rows) < core.A.shape[0] else core.A
+        self.rows = rows
+        self.cells = np.unique(block.indices).astype(np.int64)
+        self.entries = int(block.nnz)
+        place = np.full(core.n, -1)
+        place[self.cells] = np.arange(len(self.cells))
+        local = sparse.csr_array((block.data, place[block.indices], block.indptr), shape=(len(rows), len(self.cells)))
+        zeros, nothing = np.zeros(len(self.cells)), np.zeros(len(rows))
+        self.lp = LinearProgram(local, nothing, nothing, zeros, zeros, zeros, maximise=True, method="primal")
+        self.columns = np.arange(len(self.cells), dtype=np.int32)
+        self.at = -1
+        self.place = place if cell is None else None
+        self.own = -1 if cell is None else int(place[cell])
+
+    def aim(self, cell: int, side: int) -> int:
+        """Set the objective and return the column of the cell."""
+        column = self.own if self.place is None else int(self.place[cell])
+        if self.at >= 0 and self.at != column:
+            self.lp.set_costs([self.at], [0.0])
+        self.lp.set_costs([column], [float(side)])
+        self.at = column
+        return column
+
+
 class Attacks:
     """Attack programmes of one core: max side z_p subject to A z = 0 and bounds that a point x allows.
 
@@ -55,15 +94,51 @@ class Attacks:
     def __init__(self, core: Core, budget: Budget) -> None:
         self.core = core
         self.budget = budget
-        n, m = core.n, core.A.shape[0]
-        self._all = np.arange(n, dtype=np.int32)
-        zeros = np.zeros(n)
-        self._lp = LinearProgram(core.A, np.zeros(m), np.zeros(m), zeros, zeros, zeros, maximise=True, method="dual")
-        self._cost_at = -1
+        self._columns = sparse.csc_array(core.A)
+        self._whole: _Programme | None = None
+        self._local: dict[tuple[int, int], _Programme] = {}
+        self._entries = 0
         self.count = 0
 
+    def _programme(self, cell: int, radius: int) -> _Programme:
+        if (cell, radius) in self._local:
+            return self._local[cell, radius]
+        m = self.core.A.shape[0]
+        rows = self._around(cell, radius) if radius else None
+        if rows is None or len(rows) > 0.8 * m:
+            self._whole = self._whole or _Programme(self.core, np.arange(m), None)
+            return self._whole
+        programme = _Programme(self.core, rows, cell)
+        if self._entries < KEPT_ENTRIES:
+            self._entries += programme.entries
+            self._local[cell, radius] = programme
+        return programme
+
+    def _around(self, cell: int, most: int) -> Ints:
+        """Equations of the cell, those of the cells in them, and so on, until there are enough."""
+        A, columns = self.core.A, self._columns
+        near = np.zeros(A.shape[0], dtype=bool)
+        seen = np.zeros(self.core.n, dtype=bool)
+        wave = np.array([cell])
+        while len(wave) and near.sum() < most:
+            seen[wave] = True
+            rows = np.unique(columns[:, wave].indices)
+            rows = rows[~near[rows]]
+            near[rows] = True
+            cells = np.unique(A[rows].indices)
+            wave = cells[~seen[cells]]
+        return np.flatnonzero(near)
+
     def attack(
-        self, cell: int, side: int, level: float, room_down: Floats, room_up: Floats, *, boxed: bool = False
+        self,
+        cell: int,
+        side: int,
+        level: float,
+        room_down: Floats,
+        room_up: Floats,
+        *,
+        boxed: bool = False,
+        radius: int = 0,
     ) -> Attack:
         """Solve one attack.
 
@@ -75,20 +150,22 @@ class Attacks:
             Largest deviations downwards and upwards (>= 0, the unit of the cells).
         boxed : bool
             Keep the bounds of the cell itself (sliding levels); otherwise only the level stops it.
+        radius : int
+            How many equations around the cell hold at least; 0 for all. Cells in no other equation do not move.
         """
-        lp = self._lp
-        lower, upper = -room_down / level, room_up / level
+        programme = self._programme(cell, radius)
+        lower, upper = -room_down[programme.cells] / level, room_up[programme.cells] / level
+        column = programme.aim(cell, side)
         if not boxed:
-            lower[cell], upper[cell] = (-np.inf, 1.0) if side > 0 else (-1.0, np.inf)
-        lp.set_bounds(self._all, lower, upper)
-        if self._cost_at >= 0 and self._cost_at != cell:
-            lp.set_costs([self._cost_at], [0.0])
-        lp.set_costs([cell], [float(side)])
-        self._cost_at = cell
-        solution = lp.solve()
+            lower[column], upper[column] = (-np.inf, 1.0) if side > 0 else (-1.0, np.inf)
+        programme.lp.set_bounds(programme.columns, lower, upper)
+        solution = programme.lp.solve()
         self.count += 1
         self.budget.spend(solution.iterations + 1)
-        return Attack(side * float(solution.x[cell]), solution.x, solution.duals)
+        z, multipliers = np.zeros(self.core.n), np.zeros(self.core.A.shape[0])
+        z[programme.cells] = solution.x
+        multipliers[programme.rows] = solution.duals
+        return Attack(side * float(solution.x[column]), z, multipliers)
 
 
 class Separation:
@@ -107,6 +184,10 @@ class Separation:
         self._known = [np.zeros(core.n, dtype=bool) for _ in core.attackers]
         for mask, cells in zip(self._known, core.attackers, strict=True):
             mask[cells] = True
+        at = list(zip(core.targets.cell.tolist(), core.targets.attacker.tolist(), core.targets.side.tolist(), strict=True))
+        where = {key: t for t, key in enumerate(at)}
+        self.opposite = [where.get((cell, k, -side), -1) if side else -1 for cell, k, side in at]
+        """For every target the same cell and attacker on the other side; -1 without."""
 
     def _room(self, t: int, x: Floats, cap: float) -> tuple[Floats, Floats]:
         """Largest deviations that x allows when no cell may move more than cap levels."""
@@ -123,7 +204,7 @@ class Separation:
             up[self._known[k]] = 0.0
         return down, up
 
-    def cut(self, t: int, x: Floats, cap: float = np.inf, rounds: int = 0) -> Found | None:
+    def cut(self, t: int, x: Floats, cap: float = np.inf, rounds: int = 0, radius: int = 0) -> Found | None:
         """Return a capacity cut for target t that x violates, if this attack shows one.
 
         The attack may be capped: then no cell moves more than `cap` levels. The multipliers are those of the capped
@@ -140,7 +221,7 @@ class Separation:
         best: Found | None = None
         for _ in range(rounds + 1):
             if side:
-                attack = self.attacks.attack(p, side, level, down, up)
+                attack = self.attacks.attack(p, side, level, down, up, radius=radius)
                 if attack.reach >= 1.0 - 1e-9:
                     return best
                 d = reduced(core, p, side, attack.multipliers)
@@ -151,8 +232,8 @@ class Separation:
                     t, k, attack.multipliers if side > 0 else None, attack.multipliers if side < 0 else None
                 )
             else:
-                rise = self.attacks.attack(p, 1, level, down, up, boxed=True)
-                fall = self.attacks.attack(p, -1, level, down, up, boxed=True)
+                rise = self.attacks.attack(p, 1, level, down, up, boxed=True, radius=radius)
+                fall = self.attacks.attack(p, -1, level, down, up, boxed=True, radius=radius)
                 if rise.reach + fall.reach >= 1.0 - 1e-9:
                     return best
                 both = potential(core, reduced(core, p, 1, rise.multipliers), known)
@@ -171,3 +252,18 @@ class Separation:
                     return best
                 down[full], up[full] = 0.0, 0.0
         return best
+
+    def mirror(self, found: Found, x: Floats) -> Found | None:
+        """Return the cut of the opposite target whose multipliers are those of a cut, turned round."""
+        origin, core = found.origin, self.core
+        if not isinstance(origin, Capacity) or (t := self.opposite[origin.target]) < 0:
+            return None
+        p, side, level = int(core.targets.cell[t]), int(core.targets.side[t]), float(core.targets.level[t])
+        multipliers = origin.up if side < 0 else origin.down
+        assert multipliers is not None
+        known = core.attackers[origin.attacker] if origin.attacker >= 0 else None
+        row = capacity(core, potential(core, reduced(core, p, side, -multipliers), known), p, level)
+        if row is None:
+            return None
+        turned = Capacity(t, origin.attacker, -multipliers if side > 0 else None, -multipliers if side < 0 else None)
+        return Found(row, turned, row.slack(x))

@@ -1,0 +1,79 @@
+"""New witnesses from old ones, without a linear programme: when cells leave a pattern, lead deviations around them."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from tabprotect.attack.witness import Deviation, Witnesses
+
+__all__ = ["reroute"]
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+
+MOST = 200
+"""Deviations that are led around, at most."""
+
+WAYS = 6
+"""Deviations that are tried as the way around, at most."""
+
+
+def reroute(judge: Witnesses, pattern: Bools, gone: Ints) -> None:
+    """Give a judge witnesses for the questions that a pattern answers only by moving the cells `gone`.
+
+    If z and y both satisfy A z = A y = 0 and move cell g, then z - (z_g / y_g) y satisfies it too and leaves g alone,
+    along with every cell that is a multiple of g. Shrunk into the bounds it may still reach what z was kept for. The
+    judge checks what it is offered, so that nothing depends on this being right.
+
+    Parameters
+    ----------
+    judge : Witnesses
+    pattern : ndarray of bool
+        A pattern judged before, with the cells still in it.
+    gone : ndarray of int
+        Cells that move together.
+    """
+    pool, q, problem = judge.pool, judge.questions, judge.problem
+    valid = pool.valid(pattern)
+    avoiding = pool.avoiding(valid, gone)
+    lost = np.flatnonzero(pool.answered(valid) & ~pool.answered(avoiding) & (q.side != 0))
+    through = np.setdiff1d(valid, avoiding)[-MOST:]
+    if not len(lost) or len(through) < 2:
+        return
+    found = [pool[int(k)] for k in through]
+    cells, place = np.unique(np.concatenate([d.cells for d in found]), return_inverse=True)
+    row = np.repeat(np.arange(len(found)), [len(d.cells) for d in found])
+    Z = np.asarray(
+        sparse.coo_array((np.concatenate([d.z for d in found]), (row, place)), shape=(len(found), len(cells))).toarray()
+    )
+    up, down = problem.up[cells], problem.down[cells]
+    here = np.isin(cells, gone)
+    pivot = np.flatnonzero(here)[0]
+    inside = np.isin(q.cell[lost], cells)
+    lost = lost[inside]
+    target = np.searchsorted(cells, q.cell[lost])
+    side, need = q.side[lost], q.need[lost]
+    moving = np.flatnonzero(Z[:, pivot])
+    size = np.abs(Z[moving]).max(axis=1) / np.abs(Z[moving, pivot])
+    open_ = np.ones(len(lost), dtype=bool)
+    for way in moving[np.argsort(size, kind="stable")][:WAYS].tolist():
+        around = Z - np.outer(Z[:, pivot] / Z[way, pivot], Z[way])
+        around[:, here] = 0.0
+        around[np.abs(around) < 1e-9 * np.abs(Z).max()] = 0.0
+        both = np.concatenate((around, -around))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            shrink = np.where(both > 0, up / both, np.where(both < 0, down / -both, np.inf)).min(axis=1)
+        shrink = np.minimum(shrink, 1.0)
+        reach = (both[:, target] * side >= need / shrink[:, None]) & open_ if shrink.any() else np.zeros((1, 1), bool)
+        while reach.any():
+            best = int(np.argmax(reach.sum(axis=1)))
+            z = both[best] * shrink[best]
+            moved = np.flatnonzero(z)
+            judge.offer(Deviation(cells[moved], z[moved]))
+            open_ &= ~reach[best]
+            reach &= open_
+        if not open_.any():
+            return
