@@ -120,15 +120,11 @@ class Reduction:
     base : ndarray of bool
         Original cells hidden in every pattern made here: the primaries and forced cells, and the safe cells tied to a
         primary.
-    unreachable : tuple of (int, int, int, float)
-        Targets (original cell, attacker, side, level) that the reduction alone shows to be out of reach: the cell
-        cannot move at all, or its external bounds are nearer than its level.
     """
 
     problem: Problem
     cores: tuple[Core, ...]
     base: Bools
-    unreachable: tuple[tuple[int, int, int, float], ...]
 
     @property
     def constant(self) -> float:
@@ -173,22 +169,15 @@ def _immovable(A: sparse.csr_array, down: Floats, up: Floats, never: Bools) -> B
         never[A.indices[stuck[row]]] = True
 
 
-def _targets(problem: Problem) -> list[tuple[int, int, int, float]]:
-    """(cell, attacker, side, level) for everything with a positive level, the sliding level sharpening the sides."""
+def _questions(problem: Problem) -> tuple[Ints, Ints, Floats]:
+    """(cell, side, level) for everything with a positive level, the sliding level sharpening the sides."""
     p = problem.primaries
     down, up = problem.down[p], problem.up[p]
     lpl, upl, spl = problem.lpl[p], problem.upl[p], problem.spl[p]
     upl, lpl = np.maximum(upl, spl - down), np.maximum(lpl, spl - up)
-    found = []
-    known = [(-1, frozenset[int]())] + [(k, frozenset(a.known)) for k, a in enumerate(problem.attackers)]
-    for attacker, cells in known:
-        for i, cell in enumerate(p):
-            if int(cell) in cells:
-                continue
-            for side, level in ((1, upl[i]), (-1, lpl[i]), (0, spl[i] if spl[i] > upl[i] + lpl[i] else 0.0)):
-                if level > 0:
-                    found.append((int(cell), attacker, side, float(level)))
-    return found
+    level = np.concatenate((upl, lpl, np.where(spl > upl + lpl, spl, 0.0)))
+    asked = level > 0
+    return np.tile(p, 3)[asked], np.repeat(np.array([1, -1, 0]), len(p))[asked], level[asked]
 
 
 def reduce_problem(problem: Problem) -> Reduction:
@@ -225,9 +214,9 @@ def reduce_problem(problem: Problem) -> Reduction:
     np.minimum.at(group_up, group[inside], member_up)
     np.minimum.at(group_down, group[inside], member_down)
 
-    targets, unreachable = _merge_targets(problem, group, factor, group_down, group_up)
+    targets = _merge_targets(problem, group, factor, group_down, group_up)
     needed = np.zeros(n_groups, dtype=bool)
-    needed[[t[0] for t in targets]] = True
+    needed[targets.cell] = True
     base = problem.must_hide.copy()
     base[inside[needed[group[inside]]]] = True
     weight = np.zeros(n_groups)
@@ -235,7 +224,7 @@ def reduce_problem(problem: Problem) -> Reduction:
     np.add.at(weight, group[charged], problem.weights[charged])
     hidden = weight == 0
     cores = _split(problem, A, rows, independent, group, factor, inside, group_down, group_up, weight, hidden, targets)
-    return Reduction(problem, cores, base, unreachable)
+    return Reduction(problem, cores, base)
 
 
 def _distinct(A: sparse.csr_array) -> Ints:
@@ -269,28 +258,19 @@ def _number(leader: Ints, zero: Bools) -> tuple[int, Ints]:
     return len(roots), np.where(zero, -1, number[leader])
 
 
-def _merge_targets(
-    problem: Problem, group: Ints, factor: Floats, down: Floats, up: Floats
-) -> tuple[dict[tuple[int, int, int], float], tuple[tuple[int, int, int, float], ...]]:
-    """State the targets on groups, the largest level of each; set apart those that cannot be reached."""
-    known = {-1: frozenset[int]()}
-    for k, who in enumerate(problem.attackers):
-        known[k] = frozenset(int(g) for g in group[list(who.known)] if g >= 0)
-    targets: dict[tuple[int, int, int], float] = {}
-    unreachable = []
-    for cell, attacker, side, level in _targets(problem):
-        g = int(group[cell])
-        if g < 0 or g in known[attacker]:
-            unreachable.append((cell, attacker, side, level))
-            continue
-        turned, size = side * int(np.sign(factor[cell])), level / abs(factor[cell])
-        room = {1: up[g], -1: down[g], 0: up[g] + down[g]}[turned]
-        if size > room * (1 + LEVEL):
-            unreachable.append((cell, attacker, side, level))
-            continue
-        key = (g, attacker, turned)
-        targets[key] = max(targets.get(key, 0.0), float(min(size, room)))
-    return targets, tuple(unreachable)
+def _merge_targets(problem: Problem, group: Ints, factor: Floats, down: Floats, up: Floats) -> Targets:
+    """State the questions of the public on groups, the largest level of each; leave out those that nothing answers."""
+    cell, side, level = _questions(problem)
+    inside = group[cell] >= 0
+    cell, side, level = cell[inside], side[inside], level[inside]
+    g = group[cell]
+    side, level = side * np.sign(factor[cell]).astype(np.int64), level / np.abs(factor[cell])
+    room = np.where(side > 0, up[g], np.where(side < 0, down[g], up[g] + down[g]))
+    near = level <= room * (1 + LEVEL)
+    key, place = np.unique(g[near] * 3 + 1 - side[near], return_inverse=True)
+    largest = np.zeros(len(key))
+    np.maximum.at(largest, place, np.minimum(level, room)[near])
+    return Targets(key // 3, 1 - key % 3, largest, np.full(len(key), -1))
 
 
 def _split(
@@ -305,7 +285,7 @@ def _split(
     up: Floats,
     weight: Floats,
     hidden: Bools,
-    targets: dict[tuple[int, int, int], float],
+    targets: Targets,
 ) -> tuple[Core, ...]:
     """Cut the reduced system into its connected parts and keep those with something to protect."""
     n, m = A.shape[1], A.shape[0]
@@ -317,30 +297,15 @@ def _split(
     order = inside[np.argsort(group[inside], kind="stable")]
     starts = np.searchsorted(group[order], np.arange(n + 1))
     cores = []
-    wanted: dict[int, list[tuple[int, int, int, float]]] = {}
-    for (g, attacker, side), level in targets.items():
-        wanted.setdefault(int(cell_part[g]), []).append((g, attacker, side, level))
-    for which, asked in sorted(wanted.items()):
+    known = [np.unique(group[list(a.known)]) for a in problem.attackers]
+    for which in np.unique(cell_part[targets.cell]).tolist():
+        asked = targets[cell_part[targets.cell] == which]
         cells = np.flatnonzero(cell_part == which)
         own = np.flatnonzero((row_part == which) & independent)
         implied = np.flatnonzero((row_part == which) & ~independent)
         position = np.full(n, -1, dtype=np.int64)
         position[cells] = np.arange(len(cells))
-        names: dict[int, int] = {-1: -1}
-        attackers: list[Ints] = []
-        kept = []
-        for g, attacker, side, level in asked:
-            if attacker not in names:
-                seen = group[list(problem.attackers[attacker].known)]
-                local = np.unique(position[seen[seen >= 0]])
-                local = local[local >= 0]
-                names[attacker] = len(attackers) if len(local) else -2
-                if len(local):
-                    attackers.append(local)
-            if names[attacker] != -2:  # an attacker who knows nothing here is the public one
-                kept.append((int(position[g]), side, level, names[attacker]))
-        kept.sort(key=lambda t: (t[3], t[0], -t[1]))
-        cell, side_, level_, attacker_ = zip(*kept, strict=True)
+        attackers = _attackers(known, position)
         cores.append(
             Core(
                 sparse.csr_array(A[own][:, cells]),
@@ -351,9 +316,37 @@ def _split(
                 up[cells],
                 weight[cells],
                 hidden[cells],
-                Targets(np.array(cell), np.array(side_), np.array(level_), np.array(attacker_)),
-                tuple(attackers),
+                _of_everybody(asked, position, attackers),
+                attackers,
                 tuple((order[starts[g] : starts[g + 1]], factor[order[starts[g] : starts[g + 1]]]) for g in cells),
             )
         )
     return tuple(cores)
+
+
+def _attackers(known: Sequence[Ints], position: Ints) -> tuple[Ints, ...]:
+    """The cells of a core that attackers know; who knows nothing there, or the same as another one, is left out."""
+    different: dict[bytes, Ints] = {}
+    for groups in known:
+        local = position[groups[groups >= 0]]
+        local = np.sort(local[local >= 0])
+        if len(local):
+            different.setdefault(local.tobytes(), local)
+    return tuple(different.values())
+
+
+def _of_everybody(public: Targets, position: Ints, attackers: Sequence[Ints]) -> Targets:
+    """The targets of the public, and those of every attacker on the cells that he does not know."""
+    cell = position[public.cell]
+    order = np.lexsort((-public.side, cell))
+    mine = Targets(cell[order], public.side[order], public.level[order], public.attacker[order])
+    parts = [mine]
+    for k, local in enumerate(attackers):
+        rest = mine[~np.isin(mine.cell, local)]
+        parts.append(Targets(rest.cell, rest.side, rest.level, np.full(len(rest), k)))
+    return Targets(
+        np.concatenate([t.cell for t in parts]),
+        np.concatenate([t.side for t in parts]),
+        np.concatenate([t.level for t in parts]),
+        np.concatenate([t.attacker for t in parts]),
+    )

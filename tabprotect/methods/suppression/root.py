@@ -73,6 +73,7 @@ class Relaxation:
     def __init__(self, core: Core, targets: Ints, budget: Budget) -> None:
         self.core = core
         self.targets = targets
+        self._watched = set(targets.tolist())
         self.budget = budget
         self.separation = Separation(core, budget)
         self.pool = RowPool(core.n)
@@ -95,6 +96,12 @@ class Relaxation:
     def use(self, budget: Budget) -> None:
         """Spend from this budget from now on."""
         self.budget = self.separation.budget = self.separation.attacks.budget = budget
+
+    def watch(self, target: int) -> None:
+        """Separate for one more target from now on."""
+        if target not in self._watched:
+            self._watched.add(target)
+            self.targets = np.append(self.targets, target)
 
     def add(self, found: Sequence[Found]) -> None:
         """Put rows into the pool and the violated ones into the programme."""

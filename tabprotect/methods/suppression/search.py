@@ -50,6 +50,9 @@ BULK_SHARE = 0.5
 CHOICES = 8
 """Solutions of a pool at which the intruder is played."""
 
+MANY = 3000
+"""With more targets than this, those of attackers with known cells are separated only after an exposure."""
+
 EXPOSURES = 300
 """Exposures of one choice that are turned into rows, at most."""
 
@@ -124,6 +127,8 @@ class Search:
         self.cleaner = Cleaner(self.judge, self.best, ignore=self._ignore)
         asked = {(e.key.cell, e.key.side) for e in bare}
         targets = [t for key, t in self._target.items() if (key.cell, key.side) in asked and not self._is_hopeless(key)]
+        if len(targets) > MANY:  # attackers take part when one of them finds something
+            targets = [t for t in targets if self.core.targets.attacker[t] < 0]
         self.relaxation = Relaxation(self.core, np.array(targets, dtype=np.int64), budget)
         self.improver = Improver(
             self.part.problem, self.judge, self._seed, constructor=self.constructor, best=self.best
@@ -222,6 +227,7 @@ class Search:
         found = []
         for exposure in exposed[:EXPOSURES]:
             t = self._target[exposure.key]
+            relaxation.watch(t)
             mine = [f for f in (relaxation.separation.cut(t, p, 1.0, 1) for p in points) if f is not None]
             mine = [f for f in mine if f.row.slack(x) < -VIOLATION]
             if not mine:
