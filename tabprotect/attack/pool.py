@@ -151,6 +151,16 @@ class Pool:
             self._used[i] = self._clock
         return np.asarray(yes, bool)
 
+    def cover(self, valid: Ints) -> Ints:
+        """Some of the given deviations that answer all that one of them answers, and all that answer sliding ones."""
+        answered = np.zeros(len(self._questions.cell), bool)
+        chosen = []
+        for i in sorted(valid.tolist(), key=lambda i: (-len(self._answers[i]), i)):
+            if not answered[self._answers[i]].all() or len(self._spans[i][0]):
+                answered[self._answers[i]] = True
+                chosen.append(i)
+        return np.array(chosen, np.int64)
+
     def avoiding(self, valid: Ints, known: Ints) -> Ints:
         """Those of the given deviations that leave all `known` cells where they are."""
         self._build()

@@ -222,9 +222,13 @@ class Witnesses:
             valid = self.pool.avoiding(valid, self._known[key.attacker])
         return self.pool.best(valid, int(self.questions.place[key.side][key.cell]))
 
-    def deviations(self, pattern: Bools) -> list[Deviation]:
-        """Return all stored deviations that move only cells hidden in a pattern."""
-        return [self.pool[i] for i in self.pool.valid(np.asarray(pattern, bool) & self._movable).tolist()]
+    def deviations(self, pattern: Bools, *, few: bool = False) -> list[Deviation]:
+        """Return all stored deviations that move only cells hidden in a pattern.
+
+        With `few` only some that together answer all questions about the public view which one of them answers.
+        """
+        valid = self.pool.valid(np.asarray(pattern, bool) & self._movable)
+        return [self.pool[i] for i in (self.pool.cover(valid) if few else valid).tolist()]
 
     def known(self, attacker: int) -> Ints:
         """Return the cells that an attacker knows (none for -1)."""

@@ -178,7 +178,7 @@ class Budget:
     def part(self, share: float) -> Iterator[Budget]:
         """Within the block a budget of its own: at most this share of what is left; its work is spent here, too."""
         share = min(1.0, share)
-        seconds, work = self.seconds_left * share, self.work_left * share
+        seconds, work = self.seconds + self.seconds_left * share, self.work_left * share
         inner = Budget(
             Limits(
                 None if seconds == float("inf") else seconds,
@@ -187,6 +187,7 @@ class Budget:
                 lambda: bool(self.exhausted and self.stopped in ("cancelled", "memory")),
             ),
             self.progress,
+            self.started,
         )
         try:
             yield inner

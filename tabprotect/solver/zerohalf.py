@@ -56,7 +56,7 @@ def half(matrix: sparse.csr_array, rhs: Floats, parents: Ints, low: Bools) -> Ro
     >>> half(A, np.ones(3), np.arange(3), np.ones(3, bool)).rhs
     2.0
     """
-    return _halve(np.asarray(matrix[parents].sum(axis=0)).ravel(), float(rhs[parents].sum()), low)
+    return _halve(np.asarray(matrix[parents].sum(axis=0), np.float64).ravel(), float(rhs[parents].sum()), low)
 
 
 def _halve(total: Floats, beta: float, low: Bools) -> Row | None:

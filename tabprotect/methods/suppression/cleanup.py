@@ -186,7 +186,7 @@ class Cleaner:
         if not free.any():
             return np.zeros(0, np.int64)
         best = int(np.argmax(np.where(free, total, -np.inf)))
-        return mine[label == best]
+        return np.asarray(mine[label == best], np.int64)
 
     def _drop(self, cells: Ints) -> None:
         self.pattern[cells] = False

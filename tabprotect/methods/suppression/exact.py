@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.attack.witness import Witnesses
-from tabprotect.methods.suppression.greedy import finish
+from tabprotect.methods.suppression.greedy import finish, stopped
 from tabprotect.methods.suppression.presolve import Reduction, reduce_problem
 from tabprotect.methods.suppression.proofs import bound_proof
 from tabprotect.methods.suppression.result import SuppressionResult
@@ -32,6 +32,12 @@ FAIR = 0.25
 
 FADE = 0.7
 """What a gain counts for after the next slice of the same kind."""
+
+PROOF_TIME = 10.0
+"""Proving the bound takes about so many times as long as the reduction of the problem; that time is set aside."""
+
+PROOF_SHARE = 0.2
+"""The largest share of a limit in seconds that is set aside for it."""
 
 PROOF_CELLS = 20_000
 """Up to this many cells the bound of the relaxation is proven in exact arithmetic."""
@@ -86,17 +92,26 @@ def exact(
         reduction = reduce_problem(problem)
         rng = np.random.default_rng(seed)
         searches = [Search(core, solver, int(rng.integers(2**31))) for core in reduction.cores]
-        _search(searches, reduction, budget, start)
+        proof_seconds = PROOF_TIME * budget.seconds if problem.n_cells <= PROOF_CELLS else 0.0
+        with budget.part(1.0 - min(PROOF_SHARE, proof_seconds / max(budget.seconds_left, 1e-9))) as part:
+            _search(searches, reduction, part, start)
+            ended = stopped(part)
         pattern = None
         if all(s.best is not None for s in searches):
             pattern = reduction.pattern([s.best for s in searches if s.best is not None])
             for s in searches:
                 assert s.best is not None
-                for deviation in s.judge.deviations(s.best):
+                for deviation in s.judge.deviations(s.best, few=not problem.attackers):
                     judge.offer(s.part.lift(deviation))
         result = finish(problem, judge, pattern, budget, f"exact ({engine})")
+        result = replace(result, stopped=result.stopped or ended)
         pools = {k: (s.relaxation.pool, s.relaxation.x) for k, s in enumerate(searches) if s.relaxation is not None}
-        proof = bound_proof(reduction, pools) if result.safe and problem.n_cells <= PROOF_CELLS else None
+        proof = None
+        if result.safe and problem.n_cells <= PROOF_CELLS:
+            if proof_seconds <= budget.seconds_left + 1.0:
+                proof = bound_proof(reduction, pools)
+            else:
+                result = replace(result, message="the limit left no time to prove the bound in exact arithmetic")
     return _with_bound(replace(result, cuts=proof), reduction.constant + sum(s.bound for s in searches))
 
 

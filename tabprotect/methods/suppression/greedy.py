@@ -21,7 +21,7 @@ from tabprotect.methods.suppression.unprotectable import explain, extremes, out_
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
 
-__all__ = ["finish", "greedy"]
+__all__ = ["finish", "greedy", "stopped"]
 
 Bools = npt.NDArray[np.bool_]
 
@@ -133,7 +133,7 @@ def finish(problem: Problem, judge: Witnesses, pattern: Bools | None, budget: Bu
         budget.seconds,
         budget.work,
         message,
-        stopped=_stopped(budget),
+        stopped=stopped(budget),
     )
 
 
@@ -153,7 +153,8 @@ def _keep_sliding(problem: Problem, lost: list[Key], hidden: Bools) -> Bools:
     return hidden if repaired is None else repaired
 
 
-def _stopped(budget: Budget) -> str:
+def stopped(budget: Budget) -> str:
+    """Return what ended the work of a budget; empty when nothing did."""
     if not budget.exhausted:
         return ""
     return "cancelled" if budget.cancelled else "time" if math.isclose(budget.seconds_left, 0.0) else "work"

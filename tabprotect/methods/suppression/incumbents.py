@@ -28,6 +28,9 @@ _WORTH = 1.3
 _ELITE = 6
 """How many of the last patterns are kept to be joined with the best."""
 
+_EXTRA = (40, 0.5)
+"""How many cells are hidden besides those of the best pattern, at most: so many, and this share of its secondaries."""
+
 _BALL = (5, 60)
 """How many equations at least and at most are opened around a hidden cell."""
 
@@ -99,7 +102,7 @@ class Improver:
             A point x* of a relaxation, in [0, 1]: cells that it hides are charged w (1 - alpha x*).
         """
         self._steps += 1
-        if self.best is not None and (self._slow or self._steps % 3):
+        if self.best is not None and (self._slow or self._steps % 3 != 1):
             pattern = self._widened(self.best, budget, guide)
         else:
             pattern = self._rebuilt(budget, guide)
@@ -143,8 +146,13 @@ class Improver:
             more |= problem.may_hide & (rng.random(problem.n_cells) < guide * rng.uniform(0.2, 1.0))
         else:
             more |= problem.may_hide & self._ball(int(rng.choice(np.flatnonzero(best))), int(rng.integers(*_BALL)))
-        if np.array_equal(more, best):
+        extra = np.flatnonzero(more & ~best)
+        most = _EXTRA[0] + int(_EXTRA[1] * np.sum(best & ~problem.must_hide))
+        if not len(extra):
             return None
+        if len(extra) > most:
+            more = best.copy()
+            more[rng.choice(extra, most, replace=False)] = True
         order = problem.weights * np.exp(rng.normal(0.0, rng.choice(_NOISE), problem.n_cells))
         if guide is not None:
             order = order * (1 - rng.choice((0.0, *_TRUST)) * np.clip(guide, 0.0, 1.0))

@@ -56,9 +56,8 @@ def bound_proof(reduction: Reduction, pools: Mapping[int, tuple[RowPool, Floats]
         for k in _active(core, pool, x):
             translator.row(k)
     merged = [members for core in reduction.cores for members in core.members if len(members[0]) > 1]
-    used = np.concatenate(
-        [np.zeros(0, np.int64), *(np.append(core.rows, core.implied_rows) for core in reduction.cores)]
-    )
+    named = [rows for core in reduction.cores for rows in (core.rows, core.implied_rows)]
+    used = np.concatenate([np.zeros(0, np.int64), *named])
     seen = np.unique(problem.system.A[used].indices)
     moving = np.concatenate([np.zeros(0, np.int64), *(cells for core in reduction.cores for cells, _ in core.members)])
     still = np.setdiff1d(seen[problem.may_hide[seen]], moving)

@@ -64,10 +64,10 @@ def reroute(judge: Witnesses, pattern: Bools, gone: Ints) -> None:
         around[:, here] = 0.0
         around[np.abs(around) < 1e-9 * np.abs(Z).max()] = 0.0
         both = np.concatenate((around, -around))
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore"):  # a bound of zero shrinks to nothing
             shrink = np.where(both > 0, up / both, np.where(both < 0, down / -both, np.inf)).min(axis=1)
         shrink = np.minimum(shrink, 1.0)
-        reach = (both[:, target] * side >= need / shrink[:, None]) & open_ if shrink.any() else np.zeros((1, 1), bool)
+        reach = (both[:, target] * side * shrink[:, None] >= need) & open_
         while reach.any():
             best = int(np.argmax(reach.sum(axis=1)))
             z = both[best] * shrink[best]

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from tabprotect.errors import SolverError
 from tabprotect.methods.suppression.cuts import bridges, own_equations
 from tabprotect.methods.suppression.presolve import Core
 from tabprotect.methods.suppression.separation import RADII, Found, Separation
@@ -115,6 +116,8 @@ class Relaxation:
             max_iterations=None if math.isinf(left) else int(left), max_seconds=None if math.isinf(seconds) else seconds
         )
         self.budget.spend(solution.iterations + 1)
+        if solution.status == "infeasible":
+            raise SolverError("the rows of the relaxation contradict each other; this is a mistake in tabprotect")
         if solution.status != "optimal":
             return False
         self.x, self.reduced = np.clip(solution.x, 0.0, 1.0), solution.reduced
@@ -156,7 +159,7 @@ class Relaxation:
                 rows.append(found.row)
                 origins.append(found.origin)
                 other = self.separation.mirror(found, self.x)
-                if other is not None and other.slack < -VIOLATION:
+                if other is not None and self.separation.opposite[t] in self._watched and other.slack < -VIOLATION:
                     rows.append(other.row)
                     origins.append(other.origin)
                     seen.add(self.separation.opposite[t])

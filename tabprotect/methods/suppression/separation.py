@@ -184,9 +184,8 @@ class Separation:
         self._known = [np.zeros(core.n, dtype=bool) for _ in core.attackers]
         for mask, cells in zip(self._known, core.attackers, strict=True):
             mask[cells] = True
-        at = list(
-            zip(core.targets.cell.tolist(), core.targets.attacker.tolist(), core.targets.side.tolist(), strict=True)
-        )
+        t = core.targets
+        at = list(zip(t.cell.tolist(), t.attacker.tolist(), t.side.tolist(), strict=True))
         where = {key: t for t, key in enumerate(at)}
         self.opposite = [where.get((cell, k, -side), -1) if side else -1 for cell, k, side in at]
         """For every target the same cell and attacker on the other side; -1 without."""
