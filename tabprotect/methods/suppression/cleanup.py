@@ -135,6 +135,8 @@ class Cleaner:
         Safe at every moment.
     finished : bool
         True when no secondary can be taken out alone.
+    tried : int
+        Classes for which that is decided.
     """
 
     def __init__(
@@ -148,6 +150,7 @@ class Cleaner:
         self.judge = judge
         self.pattern = pattern.copy()
         self.finished = False
+        self.tried = 0
         self._ignore = ignore
         self._rank = judge.problem.weights if order is None else order
         self._A = sparse.csc_array(judge.problem.system.A)
@@ -169,6 +172,7 @@ class Cleaner:
                 break
             budget.spend(1)
             exposure = self._fails(cells, budget)
+            self.tried += exposure is None or exposure.decided
             if exposure is None:
                 self._drop(cells)
                 self._look(classes=int(self.pattern.sum()) <= SERIES_CELLS)
