@@ -135,6 +135,8 @@ class Cleaner:
         Safe at every moment.
     finished : bool
         True when no secondary can be taken out alone.
+    tried : int
+        Classes for which that is decided.
     """
 
     def __init__(
@@ -148,6 +150,7 @@ class Cleaner:
         self.judge = judge
         self.pattern = pattern.copy()
         self.finished = False
+        self.tried = 0
         self._ignore = ignore
         self._rank = judge.problem.weights if order is None else order
         self._A = sparse.csc_array(judge.problem.system.A)
@@ -168,10 +171,12 @@ class Cleaner:
                 self.finished = True
                 break
             budget.spend(1)
-            if not self._fails(cells, budget):
+            exposure = self._fails(cells, budget)
+            self.tried += exposure is None or exposure.decided
+            if exposure is None:
                 self._drop(cells)
                 self._look(classes=int(self.pattern.sum()) <= SERIES_CELLS)
-            elif not budget.exhausted:
+            elif exposure.decided or not budget.exhausted:
                 held[cells] = True
         return self.pattern
 
@@ -254,15 +259,15 @@ class Cleaner:
         chosen[np.argsort(-total, kind="stable")[:most]] = True
         return mine[(chosen & (total > 0))[label[mine]]]
 
-    def _fails(self, cells: Ints, budget: Budget) -> bool:
+    def _fails(self, cells: Ints, budget: Budget) -> Exposure | None:
         trial = self.pattern.copy()
         trial[cells] = False
         reroute(self.judge, self.pattern, cells)
         for exposure in self.judge.check(trial, budget, stop_at_first=self._ignore is None):
             if self._ignore is None or not self._ignore(exposure.key):
                 self._locks.add(exposure, self.judge.known(exposure.key.attacker))
-                return True
-        return False
+                return exposure
+        return None
 
 
 def clean(

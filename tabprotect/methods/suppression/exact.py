@@ -138,7 +138,7 @@ def _search(searches: list[Search], reduction: Reduction, budget: Budget, start:
         worst = max(open_, key=lambda s: s.cost - s.bound)
         before, end = _meter(budget), _meter(budget) + SLICE * _limit(budget)
         while True:
-            with budget.part(_share(budget) * (worst.patience if turn == "bound" else 1.0)) as part:
+            with budget.part(_share(budget) * worst.patience[turn]) as part:
                 if turn == "bound":
                     worst.lift(part)
                 else:

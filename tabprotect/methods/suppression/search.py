@@ -41,10 +41,10 @@ safe."""
 POOL_SLACK = 0.6
 """Rows with less slack at the relaxed solution go into the integer programme; violated ones follow."""
 
-BUILD_SHARE = 0.1
+BUILD_SHARE = 0.05
 """Share of the limit for a first choice made of cheapest witnesses where hiding everything is safe."""
 
-BULK_SHARE = 0.5
+BULK_SHARE = 0.7
 """Share of the limit for taking out in bulk where that took too long."""
 
 CHOICES = 8
@@ -68,8 +68,9 @@ class Search:
         No such choice costs less.
     hopeless : frozenset of Key
         Questions that no choice answers, in cells of the core.
-    patience : float
-        How many slices of a limit the next step towards a better bound should get: more after a pool was cut short.
+    patience : dict of str to float
+        How many slices of a limit the next step towards a better 'bound' or 'choice' should get: more after a pool or
+        a trial was cut short.
     """
 
     def __init__(self, core: Core, solver: PoolSolver, seed: int) -> None:
@@ -86,7 +87,7 @@ class Search:
         self._solver = solver
         self._seed = seed
         self._gap = POOL_GAP[0]
-        self.patience = 1.0
+        self.patience = {"bound": 1.0, "choice": 1.0}
         self._unit = _unit(core.weight[~core.hidden])
         self._target = {
             Key(int(a), int(c), int(s)): t
@@ -139,7 +140,10 @@ class Search:
         if self.improver is None or self.relaxation is None or self.cleaner is None or self.done:
             return
         if not self.cleaner.finished:
+            before = self.cleaner.tried
             self._take(self.cleaner.run(budget))
+            if self.cleaner.tried == before and budget.exhausted:
+                self.patience["choice"] *= 2
             return
         guide = self.relaxation.x if self.relaxation.bound > 0 else None
         self._take(self.improver.step(budget, guide))
@@ -166,7 +170,7 @@ class Search:
             return False
         choices = self._pool(budget)
         if budget.exhausted:
-            self.patience *= 2
+            self.patience["bound"] *= 2
         elif self._gap:
             self._gap = max(POOL_GAP[1], self._gap / 2)
         before = len(relaxation.pool)

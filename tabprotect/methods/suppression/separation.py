@@ -63,7 +63,7 @@ class _Programme:
     def __init__(self, core: Core, rows: Ints, cell: int | None) -> None:
         block = sparse.csr_array(core.A[rows]) if len(rows) < core.A.shape[0] else core.A
         self.rows = rows
-        self.cells = np.unique(block.indices).astype(np.int64)
+        self.cells = np.arange(core.n) if cell is None else np.union1d(block.indices, [cell]).astype(np.int64)
         self.entries = int(block.nnz)
         place = np.full(core.n, -1)
         place[self.cells] = np.arange(len(self.cells))
