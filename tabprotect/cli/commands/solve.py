@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tabprotect.cli.arguments import INSTANCE, Engine, Gap, Method, Seed, TimeLimit, WorkLimit
+from tabprotect.cli.arguments import INSTANCE, Engine, Gap, MemoryLimit, Method, Seed, TimeLimit, WorkLimit
 
 if TYPE_CHECKING:
     from tabprotect.methods.suppression.result import SuppressionResult
@@ -24,6 +24,8 @@ EPILOG = """Examples:
 [bold]tabprotect solve table8.jj --method round --base 5[/]
 """
 
+GIGABYTE = 10**9
+
 _CHANGE = "Methods that change values"
 
 
@@ -36,6 +38,7 @@ def solve(
     method: Method = "auto",
     time_limit: TimeLimit = None,
     work_limit: WorkLimit = None,
+    memory_limit: MemoryLimit = None,
     gap: Gap = 0.0,
     seed: Seed = 0,
     engine: Engine = None,
@@ -90,7 +93,9 @@ def solve(
         check_writable(json_)
     problem = read_instance(instance, additive=not changes)
     with interruptible(screen()) as asked, Display(screen()) as progress:
-        limits = Limits(time_limit, work_limit, gap, asked.is_set)
+        limits = Limits(
+            time_limit, work_limit, gap, asked.is_set, None if memory_limit is None else int(GIGABYTE * memory_limit)
+        )
         if changes:
             changed = values.run(problem, method, given, limits, seed, progress)
             content, code = values.summary(changed), values.exit_code(changed)

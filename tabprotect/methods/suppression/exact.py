@@ -24,6 +24,9 @@ __all__ = ["exact"]
 
 Bools = npt.NDArray[np.bool_]
 
+TREE_SHARE = 0.25
+"""Share of the limit for one tree on small cores, before pools."""
+
 SLICE = 0.04
 """Share of the limit after which it is decided anew whether to look for cheaper choices or for a better bound."""
 
@@ -94,7 +97,7 @@ def exact(
         searches = [Search(core, solver, int(rng.integers(2**31))) for core in reduction.cores]
         proof_seconds = PROOF_TIME * budget.seconds if problem.n_cells <= PROOF_CELLS else 0.0
         with budget.part(1.0 - min(PROOF_SHARE, proof_seconds / max(budget.seconds_left, 1e-9))) as part:
-            _search(searches, reduction, part, start)
+            _search(searches, reduction, part, start, engine)
             ended = stopped(part)
         pattern = None
         if all(s.best is not None for s in searches):
@@ -115,7 +118,7 @@ def exact(
     return _with_bound(replace(result, cuts=proof), reduction.constant + sum(s.bound for s in searches))
 
 
-def _search(searches: list[Search], reduction: Reduction, budget: Budget, start: Bools | None) -> None:
+def _search(searches: list[Search], reduction: Reduction, budget: Budget, start: Bools | None, engine: str) -> None:
     def report(stage: str) -> None:
         cost = reduction.constant + sum(s.cost for s in searches)
         bound = reduction.constant + sum(s.bound for s in searches)
@@ -127,6 +130,11 @@ def _search(searches: list[Search], reduction: Reduction, budget: Budget, start:
     if any(s.best is None for s in searches):
         return
     report("start")
+    if engine == "scip":
+        for k, s in enumerate(searches):
+            with budget.part(TREE_SHARE / max(1, len(searches) - k)) as part:
+                s.tree(part)
+        report("tree")
     sides = {"bound": _Side(), "choice": _Side()}
     turn = "bound"
     while not budget.exhausted:

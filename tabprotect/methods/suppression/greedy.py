@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -155,6 +154,4 @@ def _keep_sliding(problem: Problem, lost: list[Key], hidden: Bools) -> Bools:
 
 def stopped(budget: Budget) -> str:
     """Return what ended the work of a budget; empty when nothing did."""
-    if not budget.exhausted:
-        return ""
-    return "cancelled" if budget.cancelled else "time" if math.isclose(budget.seconds_left, 0.0) else "work"
+    return budget.stopped if budget.exhausted else ""

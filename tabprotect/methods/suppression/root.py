@@ -130,6 +130,15 @@ class Relaxation:
             self._lp.add_rows(self.pool.matrix[rows], self.pool.rhs[rows], np.full(len(rows), np.inf))
             self._active += rows
 
+    def settle(self) -> None:
+        """Solve the programme over the rows of the pool, so that solution and bound are those of all rows known."""
+        while rows := self.violated():
+            self.activate(rows)
+            if not self.solve():
+                return
+        if not self._active:
+            self.solve()
+
     def purge(self) -> None:
         """Take loose rows out of the programme."""
         slack = self.pool.slack(self.x)[self._active] if self._active else np.zeros(0)

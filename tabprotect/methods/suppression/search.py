@@ -19,6 +19,7 @@ from tabprotect.methods.suppression.cleanup import Cleaner, clean
 from tabprotect.methods.suppression.construct import Constructor
 from tabprotect.methods.suppression.cuts import Cover
 from tabprotect.methods.suppression.incumbents import Improver
+from tabprotect.methods.suppression.one_tree import CELLS, one_tree
 from tabprotect.methods.suppression.parts import Part
 from tabprotect.methods.suppression.presolve import Core
 from tabprotect.methods.suppression.root import VIOLATION, Relaxation
@@ -106,7 +107,7 @@ class Search:
 
     def start(self, budget: Budget, hint: Bools | None = None) -> None:
         """Find a first safe choice, containing `hint` but for what is hidden in vain, and what cannot be protected."""
-        bare = self._exposed(self.core.hidden, budget)
+        bare = self.exposed(self.core.hidden, budget)
         if not bare:
             self.best = self.core.hidden.copy()
             return
@@ -141,12 +142,12 @@ class Search:
             return
         if not self.cleaner.finished:
             before = self.cleaner.tried
-            self._take(self.cleaner.run(budget))
+            self.take(self.cleaner.run(budget))
             if self.cleaner.tried == before and budget.exhausted:
                 self.patience["choice"] *= 2
             return
         guide = self.relaxation.x if self.relaxation.bound > 0 else None
-        self._take(self.improver.step(budget, guide))
+        self.take(self.improver.step(budget, guide))
 
     def lift(self, budget: Budget) -> None:
         """Raise the bound: by the linear relaxation with cuts, then by pools of cuts."""
@@ -159,6 +160,15 @@ class Search:
         center = self.core.hidden.astype(np.float64) if self.best is None else self.best.astype(np.float64)
         self.relaxation.run(center, self.cost)
         self._lift(self.relaxation.bound)
+
+    def tree(self, budget: Budget) -> None:
+        """Search a small core in one tree; what is left open then is for pools."""
+        if self.relaxation is None or self.done or self.core.n > CELLS:
+            return
+        result = one_tree(self, budget, self._seed)
+        if result.bound is not None:
+            self._lift(self.cost if result.status == "optimal" else result.bound)
+        self.relaxation.settle()
 
     def step(self, budget: Budget) -> bool:
         """Solve one pool and learn from its solutions; False when nothing more can be learnt within the limits."""
@@ -177,13 +187,13 @@ class Search:
         for k, choice in enumerate(choices):
             if budget.exhausted:
                 break
-            exposed = self._exposed(choice, budget)
+            exposed = self.exposed(choice, budget)
             if not exposed:
-                self._take(choice)
+                self.take(choice)
                 if k == 0:
                     self._gap = 0.0
                 continue
-            relaxation.add(self._rows(choice, exposed))
+            relaxation.add(self.rows(choice, exposed))
             if k < 2:
                 self._repair(choice, budget)
         for _ in range(3):
@@ -222,7 +232,7 @@ class Search:
                 return answer.choices
             chosen = np.concatenate([chosen, missing])
 
-    def _rows(self, choice: Bools, exposed: tuple[Exposure, ...]) -> list[Found]:
+    def rows(self, choice: Bools, exposed: tuple[Exposure, ...]) -> list[Found]:
         """Rows that an unsafe choice violates: several for every exposure, and never none."""
         relaxation = self.relaxation
         assert relaxation is not None
@@ -253,10 +263,11 @@ class Search:
 
     def _offer(self, choice: Bools, budget: Budget) -> None:
         """Keep a choice that is cheaper than the best, if the intruder finds nothing in it."""
-        if self.core.cost(choice) < self.cost and not self._exposed(choice, budget):
-            self._take(choice)
+        if self.core.cost(choice) < self.cost and not self.exposed(choice, budget):
+            self.take(choice)
 
-    def _take(self, choice: Bools | None) -> None:
+    def take(self, choice: Bools | None) -> None:
+        """Keep a safe choice if it is cheaper than the best."""
         if choice is not None and self.core.cost(choice) < self.cost:
             self.best = choice.copy()
             if self.improver is not None:
@@ -268,7 +279,7 @@ class Search:
             bound = math.ceil(bound / self._unit - 1e-6 - OPTIMAL * abs(bound) / self._unit) * self._unit
         self.bound = max(self.bound, min(bound, self.cost))
 
-    def _exposed(self, choice: Bools, budget: Budget) -> tuple[Exposure, ...]:
+    def exposed(self, choice: Bools, budget: Budget) -> tuple[Exposure, ...]:
         """What a choice leaves exposed, apart from what nothing protects."""
         return tuple(e for e in self.judge.check(choice, budget) if not self._is_hopeless(e.key))
 
