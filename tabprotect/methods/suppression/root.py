@@ -214,7 +214,7 @@ class Relaxation:
                 return True
         self.activate(list(dict.fromkeys(rows)))
         if not self.solve():
-            return False
+            return not self.budget.exhausted
         self._rounds += 1
         if self._rounds % 5 == 0 or kind in ("pool", "zero-half"):
             self.purge()
