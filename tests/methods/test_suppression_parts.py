@@ -28,8 +28,6 @@ def cores(seeds):
         except ValueError:
             continue
         reduction = reduce_problem(problem)
-        if reduction.unreachable:
-            continue
         # what tied cells or idle ones add costs something, so that a cheapest pattern is a choice of the cores
         assert best.cost == pytest.approx(
             reduction.constant + sum(c.cost(x) for c, x in zip(reduction.cores, chosen(reduction, best), strict=True))
