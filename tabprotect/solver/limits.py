@@ -15,10 +15,23 @@ from pathlib import Path
 
 from tabprotect.errors import InputError
 
-__all__ = ["Budget", "Limits", "Progress", "cancel_on_interrupt", "held_memory"]
+__all__ = ["Budget", "Limits", "Progress", "cancel_on_interrupt", "held_memory", "relative_gap"]
 
 LOOK = 0.05
 """Seconds between two looks at the memory."""
+
+
+def relative_gap(cost: float | None, bound: float | None) -> float | None:
+    """Return (cost - bound) / cost as a fraction; None without both numbers, 0 where nothing is to be paid.
+
+    Examples
+    --------
+    >>> relative_gap(20.0, 15.0), relative_gap(0.0, 0.0), relative_gap(None, 3.0)
+    (0.25, 0.0, None)
+    """
+    if cost is None or bound is None:
+        return None
+    return 0.0 if cost <= 0 else max(0.0, (cost - bound) / cost)
 
 
 @dataclass(frozen=True)
@@ -35,9 +48,7 @@ class Progress:
     @property
     def gap(self) -> float | None:
         """(cost - bound) / cost, a fraction; None without both."""
-        if self.cost is None or self.bound is None:
-            return None
-        return 0.0 if self.cost <= 0 else max(0.0, (self.cost - self.bound) / self.cost)
+        return relative_gap(self.cost, self.bound)
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from scipy import sparse
 from tabprotect.methods.distance import Norm
 from tabprotect.problem import Problem
 from tabprotect.solver.exact import integer_rows, scaled_integers
+from tabprotect.solver.limits import relative_gap
 
 __all__ = ["AdjustmentResult", "Verdict", "judge", "residual"]
 
@@ -95,9 +96,7 @@ class AdjustmentResult:
     @property
     def gap(self) -> float | None:
         """(cost - bound) / cost as a fraction; None without both numbers."""
-        if self.cost is None or self.bound is None:
-            return None
-        return 0.0 if self.cost <= 0 else max(0.0, (self.cost - self.bound) / self.cost)
+        return relative_gap(self.cost, self.bound)
 
     @property
     def deviations(self) -> Floats | None:

@@ -12,7 +12,7 @@ import pandas as pd
 from scipy import sparse
 
 from tabprotect.errors import InputError, did_you_mean
-from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
+from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt, relative_gap
 from tabprotect.solver.milp import solve_milp
 from tabprotect.table.dimension import Dimension
 from tabprotect.table.hierarchy import Hierarchy
@@ -60,9 +60,7 @@ class RecodingResult:
     @property
     def gap(self) -> float | None:
         """(cost - bound) / cost as a fraction; None without both numbers."""
-        if self.cost is None or self.bound is None:
-            return None
-        return 0.0 if self.cost <= 0 else max(0.0, (self.cost - self.bound) / self.cost)
+        return relative_gap(self.cost, self.bound)
 
     def hierarchies(self) -> dict[str, Hierarchy]:
         """Return the hierarchies without the codes that are given up, for tabulating the records anew."""

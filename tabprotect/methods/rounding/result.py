@@ -12,6 +12,7 @@ from tabprotect.attack.witness import Exposure
 from tabprotect.methods.distance import Norm
 from tabprotect.methods.rounding.verdict import Verdict
 from tabprotect.problem import Problem
+from tabprotect.solver.limits import relative_gap
 
 __all__ = ["Diagnosis", "RoundingResult"]
 
@@ -97,9 +98,7 @@ class RoundingResult:
     @property
     def gap(self) -> float | None:
         """(cost - bound) / cost as a fraction; None without both numbers."""
-        if self.cost is None or self.bound is None:
-            return None
-        return 0.0 if self.cost <= 0 else max(0.0, (self.cost - self.bound) / self.cost)
+        return relative_gap(self.cost, self.bound)
 
     @property
     def additive(self) -> bool:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.problem import Problem
+from tabprotect.solver.limits import relative_gap
 
 __all__ = ["SolveStatus", "SuppressionResult", "Unprotectable"]
 
@@ -86,9 +87,7 @@ class SuppressionResult:
     @property
     def gap(self) -> float | None:
         """(cost - bound) / cost as a fraction; None without both numbers."""
-        if self.cost is None or self.bound is None:
-            return None
-        return 0.0 if self.cost <= 0 else max(0.0, (self.cost - self.bound) / self.cost)
+        return relative_gap(self.cost, self.bound)
 
     @property
     def suppressed(self) -> npt.NDArray[np.int64]:
