@@ -23,8 +23,8 @@ __all__ = ["Answer", "suppress_with_sums"]
 
 Exposed = Callable[[SuppressionResult], tuple[UnionExposure, ...]]
 
-FIRST_SHARE = 0.4
-"""Part of the limits that the first safe pattern may use, all its sums protected."""
+FIRST_SHARE = 0.8
+"""Part of the limits that the first safe pattern may use; it ends by itself, as a rule long before."""
 
 SHARE = 0.6
 """Part of what is left that one exact search may use; another one may be needed after it."""
