@@ -46,6 +46,7 @@ def solve(
             SCIP_HEURTIMING,
             SCIP_LOCKTYPE,
             SCIP_RESULT,
+            SCIP_STAGE,
             Conshdlr,
             Eventhdlr,
             Heur,
@@ -138,6 +139,8 @@ def solve(
                 model.dropEvent(event, self)
 
         def eventexec(self, event: Any) -> None:
+            if model.getStage() < SCIP_STAGE.SOLVING:  # SCIP counts nothing before
+                return
             now = int(model.getNLPIterations()) + int(model.getNNodes())
             budget.spend(now - self.spent)
             self.spent = now

@@ -8,14 +8,17 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
+from benchmarks.problems import widened
 from tabprotect.attack.witness import Key, Witnesses, keys
 from tabprotect.formats.jj import read_jj
 from tabprotect.methods.suppression.cleanup import clean
 from tabprotect.methods.suppression.construct import Constructor
 from tabprotect.methods.suppression.greedy import greedy
 from tabprotect.methods.suppression.incumbents import Improver
+from tabprotect.methods.suppression.suppress import suppress
 from tabprotect.problem import Attacker, Problem
 from tabprotect.solver.limits import Budget, Limits
+from tests.checker import Judge
 
 
 def grid(rows: int, columns: int) -> np.ndarray:
@@ -234,3 +237,11 @@ def test_csplib(shared, name: str, at_most: float) -> None:  # type: ignore[no-u
     assert result.safe
     assert result.cost is not None
     assert result.cost <= at_most
+
+
+def test_a_cell_that_only_an_attacker_can_compute_after_the_repair_is_named_too():
+    problem = widened(7311)[1]
+    hopeless = {(e.attacker, e.cell) for e in Judge(problem).exposed(problem.may_hide)}
+    result = suppress(problem, method="exact")
+    assert result.status == "infeasible"
+    assert {u.cell for u in result.unprotectable} == {cell for _, cell in hopeless} == {17, 19}

@@ -111,7 +111,9 @@ def finish(problem: Problem, judge: Witnesses, pattern: Bools | None, budget: Bu
                 repaired = Constructor(judge).build(problem.weights, Budget(), start=hidden)
                 hidden = hidden if repaired is None else repaired
                 exposed = judge.check(hidden)
-                lost = [e.key for e in exposed if e.key in set(lost)]
+                # what is hidden from the public now may still be computed by an attacker
+                reachable = extremes(problem, [e.key for e in exposed], Budget())
+                lost = out_of_reach(problem, [e.key for e in exposed], reachable)
             if lost:
                 hidden = _keep_sliding(problem, lost, hidden)
                 unprotectable = explain(problem, lost, reachable)
