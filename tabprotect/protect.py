@@ -117,7 +117,7 @@ def protect(
     progress : callable, optional
         Is handed a `tabprotect.Progress` now and then.
     executor : concurrent.futures.Executor, optional
-        Runs independent pieces side by side, with the same answer.
+        Computes the intruder's intervals side by side, with the same answer.
 
     Returns
     -------
@@ -203,7 +203,6 @@ def protect(
         repair=unions == "repair",
         method=method.method,
         seed=seed,
-        executor=executor,
         engine=method.engine,
         solver=method.solver,
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -56,7 +55,6 @@ def suppress_with_sums(
     repair: bool = True,
     method: str = "auto",
     seed: int = 0,
-    executor: Executor | None = None,
     engine: str = "scip",
     solver: str | None = None,
 ) -> Answer:
@@ -75,10 +73,10 @@ def suppress_with_sums(
         Shared by all rounds.
     repair : bool
         False: one search, and the sums it gives away are only told.
-    method, seed, executor, engine, solver
+    method, seed, engine, solver
         As in `tabprotect.suppress`.
     """
-    answer = _search(problem, exposed, budget, repair, method, seed, executor, engine, solver)
+    answer = _search(problem, exposed, budget, repair, method, seed, engine, solver)
     return replace(answer, result=replace(answer.result, seconds=budget.seconds, work=budget.work))
 
 
@@ -89,11 +87,10 @@ def _search(
     repair: bool,
     method: str,
     seed: int,
-    executor: Executor | None,
     engine: str,
     solver: str | None,
 ) -> Answer:
-    rounds = _Rounds(exposed, budget, seed, engine, {"executor": executor, "engine": engine, "solver": solver})
+    rounds = _Rounds(exposed, budget, seed, {"engine": engine, "solver": solver})
     if not repair:
         result = rounds.run(problem, method, budget.limits)
         return Answer(problem, result, exposed(result) if result.safe else ())
@@ -142,7 +139,6 @@ class _Rounds:
     exposed: Exposed
     budget: Budget
     seed: int
-    engine: str
     how: dict[str, Any]
 
     def run(

@@ -150,5 +150,7 @@ def _scan_of(path: str) -> str:
     if lower.endswith(_PARQUET):
         return f"read_parquet({literal(path)})"
     if lower.endswith(_CSV):
+        if Path(path).is_file() and not Path(path).stat().st_size:
+            raise InputError(f"{path}: the file is empty; a first line with the names of the columns is needed")
         return f"read_csv({literal(path)}, all_varchar=true, header=true)"
     raise InputError(f"{path}: give a CSV file ({', '.join(_CSV[:4])}, also .gz) or a Parquet file (.parquet)")

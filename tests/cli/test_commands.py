@@ -125,6 +125,14 @@ def test_flags_and_spec_give_the_same_release(tabprotect, place):
     assert tree(place / "release") == tree(place / "again")
 
 
+def test_a_file_without_a_byte_is_called_empty(tabprotect, place):
+    (place / "firms.csv").write_text("")
+    done = tabprotect(*FLAGS)
+    assert done.code == 2
+    assert "firms.csv: the file is empty" in done.err
+    assert not (place / "release").exists()
+
+
 def test_a_release_is_audited_and_verified(tabprotect, place):
     assert tabprotect(*FLAGS).code == 0
     assert tabprotect("audit", "release").code == 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import Executor
 from typing import Any
 
 import numpy as np
@@ -34,7 +33,6 @@ def suppress(
     limits: Limits | None = None,
     seed: int = 0,
     progress: Callable[[Progress], None] | None = None,
-    executor: Executor | None = None,
     engine: str = "scip",
     solver: str | None = None,
     start: npt.ArrayLike | None = None,
@@ -53,8 +51,6 @@ def suppress(
         The same seed, problem and limits (in work) give the same answer.
     progress : callable, optional
         Is handed a `tabprotect.solver.limits.Progress` now and then.
-    executor : concurrent.futures.Executor, optional
-        Judges independent parts side by side, with the same answer.
     engine : {'scip', 'highs', 'pyomo'}
         What solves the integer programmes. 'pyomo' states the whole compact programme and hands it to any solver that
         Pyomo knows (small tables).
