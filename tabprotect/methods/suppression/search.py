@@ -42,6 +42,9 @@ safe."""
 POOL_SLACK = 0.6
 """Rows with less slack at the relaxed solution go into the integer programme; violated ones follow."""
 
+POOL_SLICES = 4.0
+"""How many slices of a limit a pool gets: one that is cut short has to start again."""
+
 BUILD_SHARE = 0.05
 """Share of the limit for a first choice made of cheapest witnesses where hiding everything is safe."""
 
@@ -89,6 +92,7 @@ class Search:
         self._seed = seed
         self._gap = POOL_GAP[0]
         self.patience = {"bound": 1.0, "choice": 1.0}
+        self._needed: Ints = np.zeros(0, np.int64)  # rows of the pool that a choice of an earlier programme violated
         self._unit = _unit(core.weight[~core.hidden])
         self._target = {
             Key(int(a), int(c), int(s)): t
@@ -160,6 +164,8 @@ class Search:
         center = self.core.hidden.astype(np.float64) if self.best is None else self.best.astype(np.float64)
         self.relaxation.run(center, self.cost)
         self._lift(self.relaxation.bound)
+        if self.relaxation.finished:
+            self.patience["bound"] = POOL_SLICES
 
     def tree(self, budget: Budget) -> None:
         """Search a small core in one tree; what is left open then is for pools."""
@@ -211,7 +217,7 @@ class Search:
         """Solve the integer programme over the rows of the pool; return its choices, cheapest first."""
         relaxation = self.relaxation
         assert relaxation is not None
-        chosen = np.flatnonzero(relaxation.pool.slack(relaxation.x) < POOL_SLACK)
+        chosen = np.union1d(np.flatnonzero(relaxation.pool.slack(relaxation.x) < POOL_SLACK), self._needed)
         while True:
             answer = self._solver(
                 self.core.weight,
@@ -226,9 +232,10 @@ class Search:
             self._lift(min(answer.bound, self.cost))
             if not answer.choices or budget.exhausted or self.done:
                 return answer.choices
-            slack = relaxation.pool.slack(answer.choices[0].astype(np.float64))
-            missing = np.setdiff1d(np.flatnonzero(slack < -VIOLATION), chosen)
-            if not len(missing):
+            slack = np.array([relaxation.pool.slack(choice.astype(np.float64)) for choice in answer.choices])
+            missing = np.setdiff1d(np.flatnonzero(slack.min(axis=0) < -VIOLATION), chosen)
+            self._needed = np.union1d(self._needed, missing).astype(np.int64)
+            if not np.any(slack[0, missing] < -VIOLATION):
                 return answer.choices
             chosen = np.concatenate([chosen, missing])
 
