@@ -28,7 +28,7 @@ from typing import Any
 
 from tabprotect.attack.document import fraction, integers, list_of, positions, require
 
-__all__ = ["METHODS", "Claim", "Range"]
+__all__ = ["METHODS", "Claim", "Range", "note"]
 
 Range = tuple[Fraction | None, Fraction | None]
 
@@ -141,3 +141,23 @@ class Claim:
         last = len(self.support) - 1
         far = max(map(abs, frozenset().union(*self.support)), default=0)
         return [i for i in range(max(0, v - far), v + far + 1) if v - i in self.support[min(i, last)]]
+
+
+def note(claim: Mapping[str, Any], additive: bool) -> str:
+    """Say to the public what was done to the values: nothing but what every intruder is taken to know.
+
+    Examples
+    --------
+    >>> note({"method": "multiple", "base": "5", "steps": 0, "fixed": []}, True)
+    'All values are rounded to multiples of 5 to keep the information of respondents confidential; they add up.'
+    """
+    base = claim.get("base")
+    what = {
+        "multiple": f"All values are rounded to multiples of {base}",
+        "nearest": f"All values are rounded to multiples of {base}",
+        "near": "Values are changed slightly",
+        "noise": "Values carry noise",
+        "small": f"Small values are 0 or {base}",
+    }[str(claim["method"])]
+    sums = "they add up" if additive else "sums may differ from their parts"
+    return f"{what} to keep the information of respondents confidential; {sums}."

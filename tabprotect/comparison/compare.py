@@ -14,8 +14,9 @@ import pandas as pd
 
 from tabprotect.attack.audit import audit
 from tabprotect.comparison.approaches import APPROACHES, Approach, Call, Published, parse_approach
-from tabprotect.comparison.measures import Loss, Risk, loss, risk
+from tabprotect.comparison.measures import Risk, risk
 from tabprotect.errors import InfeasibleError, InputError
+from tabprotect.methods.loss import Loss, loss
 from tabprotect.problem import Problem
 from tabprotect.report.comparison import comparison_page
 from tabprotect.report.pages import Bars, Grid

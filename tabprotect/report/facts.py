@@ -56,8 +56,8 @@ class Judged(Protocol):
         """Its first cells are those of the table."""
 
     @property
-    def judgement(self) -> Audit:
-        """Of what is published."""
+    def judgement(self) -> Audit | None:
+        """Of what is published; None without anything to publish."""
 
     @property
     def assessment(self) -> Assessment:
@@ -70,6 +70,8 @@ class Judged(Protocol):
 
 def intervals(release: Judged) -> tuple[Floats, Floats]:
     """Return the public intruder's interval of every cell of the table; NaN where it is published or not computed."""
+    if release.judgement is None:
+        raise ValueError("there is no judgement to report")
     public = release.judgement.public
     ends = []
     for side in (public.low, public.high):
@@ -204,7 +206,7 @@ def exposed_section(release: Judged) -> list[Section]:
     label = release.problem.system.label
     rows = [
         [label(e.key.cell), who(release, e.key.attacker), _SIDES[e.key.side], e.reached, e.needed]
-        for e in release.judgement.exposures[:100]
+        for e in (release.judgement.exposures[:100] if release.judgement else ())
     ]
     columns = ["cell", "intruder", "side", "reaches", "needs"]
     return [Section("Exposed cells", [Grid(columns, rows)])] if rows else []

@@ -21,7 +21,7 @@ from tabprotect.report.facts import (
     widths,
 )
 from tabprotect.report.pages import Bars, Card, Cube, Grid, Section, StatusKey, internal_page
-from tabprotect.report.public import MOST_DECIMALS, decimals_of
+from tabprotect.table.decimals import MOST_DECIMALS, decimals_of
 
 if TYPE_CHECKING:
     from tabprotect.release import Release

@@ -15,6 +15,7 @@ from tabprotect.methods.choices.options import ABOVE_ZERO
 from tabprotect.methods.distance import Norm, Weights
 from tabprotect.methods.margins import margins, totals
 from tabprotect.problem import Status
+from tabprotect.table.decimals import decimals_of
 
 __all__ = ["Adjust"]
 
@@ -33,7 +34,7 @@ class Adjust(Choice):
     within : float, optional
         The office tells that no value is farther than this from the true one. By default it tells nothing.
     decimals : int, optional
-        Of the adjusted values; by default 0 for counts.
+        Of the adjusted values; by default those that the values have, so that no odd digits tell which cells moved.
     search : {'auto', 'exact', 'turns', 'blocks', 'fix-and-relax', 'patterns'}
     """
 
@@ -55,8 +56,9 @@ class Adjust(Choice):
             near = {"lower": np.maximum(p.lower, p.values - self.within),
                     "upper": np.minimum(p.upper, p.values + self.within)}  # fmt: skip
             p = replace(p, **near)
+        places = decimals_of(p.values) if self.decimals is None else self.decimals
         result = adjust(
-            p, norm=self.norm, weights=self.weights, senses=self.senses, fixed=kept, decimals=self.decimals,
+            p, norm=self.norm, weights=self.weights, senses=self.senses, fixed=kept, decimals=places,
             method=self.search, limits=call.limits, seed=call.seed, progress=call.progress,
         )  # fmt: skip
         known = {*held(p, Status.PROTECTED, Status.ZERO), *(int(i) for i in kept)}

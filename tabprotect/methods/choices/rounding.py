@@ -58,7 +58,7 @@ class _Plain(Choice):
 
 @dataclass(frozen=True)
 class UnbiasedRound(_Plain):
-    """Multiples of a base that still add up, right on average, in two dimensions; see `tabprotect.unbiased_rounding`."""
+    """Multiples that still add up, right on average, in two dimensions; see `tabprotect.unbiased_rounding`."""
 
     name: ClassVar[str] = "unbiased-round"
     drawn: ClassVar[bool] = True
