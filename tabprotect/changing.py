@@ -124,7 +124,7 @@ def keys_of_cells(
     return cell_keys(frame.assign(**{name: record_keys(len(frame), seed)}), by, name, **given)
 
 
-def microdata(data: Any, numbers: Collection[str] = ()) -> pd.DataFrame:
+def microdata(data: Any, numbers: Collection[str] = (), decimal: str = ".") -> pd.DataFrame:
     """Return microdata as a pandas frame; of CSV files every column as text but for `numbers`.
 
     Raises
@@ -139,7 +139,7 @@ def microdata(data: Any, numbers: Collection[str] = ()) -> pd.DataFrame:
                 return pd.read_parquet(path)
             columns = pd.read_csv(path, nrows=0).columns
             text = {name: str for name in columns if name not in numbers}
-            return pd.read_csv(path, dtype=text, keep_default_na=False, na_values=[""])
+            return pd.read_csv(path, dtype=text, decimal=decimal, keep_default_na=False, na_values=[""])
         except (OSError, ValueError) as error:
             raise InputError(f"{path} cannot be read: {error}") from error
     frame = nw.from_native(data)

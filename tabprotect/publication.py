@@ -60,6 +60,8 @@ class Publication(ABC):
         Heading of the pages; public.
     allow_unsafe : bool
         Whoever sets this takes the responsibility for releasing what is not safe.
+    judgement : Audit or None
+        What an intruder makes of it; None without anything to publish.
     """
 
     table: Table
@@ -67,6 +69,7 @@ class Publication(ABC):
     settings: Mapping[str, Any]
     title: str
     allow_unsafe: bool
+    judgement: Any
 
     @property
     @abstractmethod

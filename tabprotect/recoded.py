@@ -18,7 +18,9 @@ from tabprotect.table.table import Table
 __all__ = ["recode_microdata", "roll_up"]
 
 
-def recode_microdata(data: Any, by_hand: Mapping[str, Any], numbers: Collection[str] = ()) -> pd.DataFrame:
+def recode_microdata(
+    data: Any, by_hand: Mapping[str, Any], numbers: Collection[str] = (), decimal: str = "."
+) -> pd.DataFrame:
     """Return microdata with columns recoded by hand.
 
     Parameters
@@ -28,13 +30,15 @@ def recode_microdata(data: Any, by_hand: Mapping[str, Any], numbers: Collection[
         By column.
     numbers : collection of str
         Columns of a CSV file that are no codes.
+    decimal : str
+        Their decimal sign.
 
     Raises
     ------
     InputError
         Unknown columns, rules that cannot be read or do not fit the codes.
     """
-    frame = microdata(data, numbers)
+    frame = microdata(data, numbers, decimal)
     with collect() as problems:
         for column, given in by_hand.items():
             if column not in frame:

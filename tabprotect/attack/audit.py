@@ -37,8 +37,8 @@ class Intervals:
     attacker : int
         Position in ``problem.attackers``; -1 is the intruder who knows only what is published.
     cells : ndarray of int
-        Hidden cells, ascending: all of them that were asked for, for the public intruder; for another one the primaries that he does not
-        know himself and about which his knowledge may tell more than the public knows.
+        Hidden cells, ascending: for the public intruder all that were asked for; for another one the primaries that
+        he does not know himself and about which his knowledge may tell more than the public knows.
     low, high : ndarray of float
         Smallest and largest value that the cell may have in his eyes, in the unit of the values (may be infinite); NaN
         where that was not computed.

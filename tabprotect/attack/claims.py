@@ -121,8 +121,9 @@ class Claim:
         if self.method in ("multiple", "nearest"):
             if (v / self.base).denominator != 1:
                 return False
-            far = abs(v - a)
-            return far < self.base * (self.steps + 1) if self.method == "multiple" else 2 * far <= self.base
+            if self.method == "nearest":
+                return -self.base <= 2 * (a - v) < self.base
+            return abs(v - a) < self.base * (self.steps + 1)
         if self.method == "noise":
             whole = v.denominator == a.denominator == 1 and a >= 0
             return whole and int(v - a) in self.support[min(int(a), len(self.support) - 1)]

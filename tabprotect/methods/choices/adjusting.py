@@ -53,9 +53,8 @@ class Adjust(Choice):
         p = call.problem
         kept = {"nothing": lambda _: np.zeros(0, np.int64), "totals": totals, "margins": margins}[self.fixed](p.system)
         if self.within is not None:
-            near = {"lower": np.maximum(p.lower, p.values - self.within),
-                    "upper": np.minimum(p.upper, p.values + self.within)}  # fmt: skip
-            p = replace(p, **near)
+            lower, upper = p.values - self.within, p.values + self.within
+            p = replace(p, lower=np.maximum(p.lower, lower), upper=np.minimum(p.upper, upper))
         places = decimals_of(p.values) if self.decimals is None else self.decimals
         result = adjust(
             p, norm=self.norm, weights=self.weights, senses=self.senses, fixed=kept, decimals=places,
