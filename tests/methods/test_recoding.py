@@ -39,7 +39,10 @@ def test_examples_of_the_manual():
     recode = RecodingRules.parse("1:  - 49\n2: 50  - 99\n3: 100 - 149\n4: 150 - \n")
     assert recode.apply(codes) == [str(1 + min(k // 50, 3)) for k in range(1, 183)]
     ten = [f"{k:02}" for k in range(1, 11)]
-    long, short = RecodingRules.parse("1: 01 , 02\n2: 03 , 04\n3: 05 - 07\n4: 08 , 09 , 10"), RecodingRules.parse("3: 05,06,07")
+    long, short = (
+        RecodingRules.parse("1: 01 , 02\n2: 03 , 04\n3: 05 - 07\n4: 08 , 09 , 10"),
+        RecodingRules.parse("3: 05,06,07"),
+    )
     assert long.apply(ten) == ["1", "1", "2", "2", "3", "3", "3", "4", "4", "4"]
     assert short.apply(ten)[4:8] == ["3", "3", "3", "08"]
     mixed = RecodingRules.parse("1: 02 - 06, 09")
