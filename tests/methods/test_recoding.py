@@ -135,6 +135,23 @@ def enumerated(table, primary, weights, keep):
     return best
 
 
+@pytest.mark.slow
+def test_equals_the_model_on_200_problems():
+    agreed = 0
+    for seed in range(1000, 1200):
+        rng = np.random.default_rng(seed)
+        table = crossed(rng, int(rng.integers(40, 400)))
+        primary = (table.values > 0) & (table.values < 3)
+        weights = rng.integers(0, 5, table.n_cells).astype(float)
+        keep = [{}, {"region": 1}, {"kind": 2}, {"region": 1, "kind": 1}][seed % 4]
+        result = least_recoding(table, primary, weights=weights, keep=keep)
+        if result.status == "infeasible":
+            continue
+        agreed += 1
+        assert result.cost == result.bound == pytest.approx(answer_of_the_model(table, primary, weights, keep))
+    assert agreed > 100
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_least_of_all_roll_ups(seed):
     rng = np.random.default_rng(seed)
