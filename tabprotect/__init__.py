@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from tabprotect._version import __version__
 
 # a function of its module's name: imported now, so that the module never takes its place
-from tabprotect.protect import Suppress, protect
+from tabprotect.protect import Recode, Suppress, protect
 
 # what type checkers and editors see; the same names as in `_HOMES`
 # ruff: noqa: F401
@@ -21,12 +21,22 @@ if TYPE_CHECKING:
     from tabprotect.attack.certificate import Certificate, certify
     from tabprotect.attack.proof import BoundProof
     from tabprotect.attack.verify import Verification, verify
+    from tabprotect.changed import ChangedRelease
     from tabprotect.comparison import Comparison, compare
     from tabprotect.errors import InfeasibleError, InputError, SolverError, TabprotectError
     from tabprotect.formats import read_instance
     from tabprotect.formats.jj import write_jj
     from tabprotect.formats.pattern import read_pattern
     from tabprotect.methods.adjustment import AdjustmentResult, adjust
+    from tabprotect.methods.choices import (
+        Adjust,
+        CellKey,
+        ConventionalRound,
+        RandomRound,
+        Round,
+        SmallCounts,
+        UnbiasedRound,
+    )
     from tabprotect.methods.rounding import (
         RoundingResult,
         conventional_rounding,
@@ -70,12 +80,22 @@ _HOMES = {
     "attack.certificate": ("Certificate", "certify"),
     "attack.proof": ("BoundProof",),
     "attack.verify": ("Verification", "verify"),
+    "changed": ("ChangedRelease",),
     "comparison": ("Comparison", "compare"),
     "errors": ("InfeasibleError", "InputError", "SolverError", "TabprotectError"),
     "formats": ("read_instance",),
     "formats.jj": ("write_jj",),
     "formats.pattern": ("read_pattern",),
     "methods.adjustment": ("AdjustmentResult", "adjust"),
+    "methods.choices": (
+        "Adjust",
+        "CellKey",
+        "ConventionalRound",
+        "RandomRound",
+        "Round",
+        "SmallCounts",
+        "UnbiasedRound",
+    ),
     "methods.rounding": (
         "RoundingResult",
         "conventional_rounding",
@@ -118,6 +138,7 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 _PACKAGES = ("instances", "models")
 
 __all__ = [
+    "Recode",
     "Suppress",
     "__version__",
     "instances",
