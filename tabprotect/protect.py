@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
+    from os import PathLike
 
     from tabprotect.methods.suppression.result import SuppressionResult
     from tabprotect.release import Release
@@ -83,6 +84,7 @@ def protect(
     allow_unsafe: bool = False,
     progress: Callable[[Progress], None] | None = None,
     executor: Executor | None = None,
+    resume: str | PathLike[str] | None = None,
 ) -> Release:
     """Find the sensitive cells of a table, hide as little as possible to protect them, and prove it.
 
@@ -117,7 +119,11 @@ def protect(
     progress : callable, optional
         Is handed a `tabprotect.Progress` now and then.
     executor : concurrent.futures.Executor, optional
-        Computes the intruder's intervals side by side, with the same answer.
+        Works on independent parts of the search and on the intruder's intervals side by side; see
+        `tabprotect.suppress`.
+    resume : path, optional
+        A folder (confidential) where finished pieces of the search are kept: the same call goes on there after it was
+        killed. Under limits of work, or none, the release is that of a run in one go.
 
     Returns
     -------
@@ -147,13 +153,16 @@ def protect(
     from tabprotect.attack.audit import audit
     from tabprotect.attack.insiders import within_reach
     from tabprotect.errors import InputError
+    from tabprotect.methods.suppression.suppress import store_for
     from tabprotect.release import Release
     from tabprotect.sensitivity.assess import assess, needs
     from tabprotect.sensitivity.build import make_problem
     from tabprotect.sensitivity.parse import as_rules
     from tabprotect.sensitivity.unions import union_exposures
     from tabprotect.solver.limits import Budget, Limits
+    from tabprotect.solver.pieces import Means
     from tabprotect.sums import suppress_with_sums
+    from tabprotect.table.duck import share_of
     from tabprotect.table.table import Table
     from tabprotect.table.tabulate import tabulate
 
@@ -177,7 +186,8 @@ def protect(
         if by is None:
             raise InputError("microdata need by=, the columns of the dimensions")
         budget.report("tabulate")
-        table = tabulate(data, top=max(TOP, needs(wanted)), **of_data)  # type: ignore[arg-type]
+        memory = None if limits.memory is None else share_of(limits.memory)
+        table = tabulate(data, top=max(TOP, needs(wanted)), memory_limit=memory, **of_data)  # type: ignore[arg-type]
     budget.report("rules", message=f"{table.n_cells:,} cells")
     assessment = assess(table, wanted, levels=levels)
     problem = make_problem(
@@ -205,6 +215,7 @@ def protect(
         seed=seed,
         engine=method.engine,
         solver=method.solver,
+        means=Means(executor, store_for(problem, resume)),
     )
     problem, result = answer.problem, answer.result
     budget.report("audit", result.cost, result.bound)

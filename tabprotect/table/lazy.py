@@ -240,9 +240,7 @@ def _shared(
     place: Place, entries: Frame, grid: Grid, levels: Sequence[Level], alone: Sequence[Ranking], measures: Measures
 ) -> list[Ranking]:
     """Rank the holders who contribute to several leaf cells, in all cells of all levels, and add the others."""
-    for k, (hierarchy, place_of, stride) in enumerate(
-        zip(grid.hierarchies, grid.cell_code, grid.strides, strict=True)
-    ):
+    for k, (hierarchy, place_of, stride) in enumerate(zip(grid.hierarchies, grid.cell_code, grid.strides, strict=True)):
         above = np.concatenate(hierarchy.layers)
         leaf = np.tile(np.arange(len(hierarchy.leaves)), len(hierarchy.layers))
         there = above >= 0

@@ -1,4 +1,4 @@
-"""`Limbs` and `rank` as expressions over columns of a promised frame: the same steps on the same floats as on arrays."""
+"""`Limbs` and `rank` as expressions over columns of a promised frame: the same steps on the same floats."""
 
 from __future__ import annotations
 
@@ -93,7 +93,10 @@ def largest(place: Place, entries: Frame, group: str, groups: Ints, measures: Me
     if measures.weighted:
         entries = _weighted(entries, measures)
     n = len(groups)
-    sums = {"weight": measures.weight if measures.weighted else None, "size": measures.size if measures.signed else None}
+    sums = {
+        "weight": measures.weight if measures.weighted else None,
+        "size": measures.size if measures.signed else None,
+    }
     counted = entries
     for name, limbs in sums.items():
         counted = counted if limbs is None else split(counted, limbs, name, f"{name}_sum")

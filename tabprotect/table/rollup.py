@@ -76,9 +76,7 @@ def roll_up(
     return beside(levels, sums, rankings, measures)
 
 
-def beside(
-    levels: Sequence[Level], sums: Sequence[Totals], rankings: Sequence[Ranking], measures: Measures
-) -> Summary:
+def beside(levels: Sequence[Level], sums: Sequence[Totals], rankings: Sequence[Ranking], measures: Measures) -> Summary:
     """Put the cells of all levels together, sorted by key."""
     keys = np.concatenate([level.keys for level in levels])
     order = np.argsort(keys)

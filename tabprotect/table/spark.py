@@ -47,15 +47,18 @@ class Spark:
         joined = native.withColumn("part", _sql("shiftright(number, 33)")).join(_broadcast(offsets), "part")
         row = "start + (number & 8589934591) AS row"
         columns = [f"`{name}`" for name in native.columns if name != "number"]
-        return nw.from_native(joined.selectExpr(*columns, row))
+        numbered: Frame = nw.from_native(joined.selectExpr(*columns, row))
+        return numbered
 
     def keep(self, frame: Frame) -> Frame:
         """Persist a frame, in memory and on disk."""
-        return nw.from_native(self._persisted(nw.to_native(frame)))
+        kept: Frame = nw.from_native(self._persisted(nw.to_native(frame)))
+        return kept
 
     def lend(self, table: pa.Table) -> Frame:
         """Broadcast a small table to the workers."""
-        return nw.from_native(_broadcast(self.session.createDataFrame(table)))
+        lent: Frame = nw.from_native(_broadcast(self.session.createDataFrame(table)))
+        return lent
 
     def take(self, frame: Frame) -> pa.Table:
         """Collect a frame as Arrow."""

@@ -1,4 +1,4 @@
-"""Tabulation at the place of the data gives the bits of the tabulation in memory; here the place is polars, promised."""
+"""Tabulation at the place of the data gives the bits of the tabulation in memory; here that is polars, promised."""
 
 from __future__ import annotations
 
@@ -52,7 +52,9 @@ def promised(monkeypatch: pytest.MonkeyPatch) -> Any:
     return run
 
 
-@settings(max_examples=6, deadline=None, phases=[Phase.generate], suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=6, deadline=None, phases=[Phase.generate], suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(data=microdata(), roles=ROLES, empty=st.sampled_from(["zero", "drop"]), top=st.integers(0, 3))
 def test_the_same_bits(promised: Any, data: pd.DataFrame, roles: dict[str, Any], empty: Any, top: int) -> None:
     table = tabulate(data, BY, empty=empty, top=top, **roles)
@@ -115,5 +117,5 @@ def test_the_same_complaints(promised: Any, roles: dict[str, Any]) -> None:
 
 
 def test_text_has_to_be_numbers_already(promised: Any) -> None:
-    with pytest.raises(InputError, match="column 'text' must hold numbers.*turn the text into numbers there first"):
+    with pytest.raises(InputError, match=r"column 'text' must hold numbers.*turn the text into numbers there first"):
         promised(BAD.dropna(), ["region"], "text")
