@@ -21,6 +21,9 @@ __all__ = ["PIECE", "Column", "DuckSource", "in_pieces", "literal", "quoted", "r
 PIECE = 2_000_000
 """Entries that are taken from DuckDB at a time."""
 
+LEAST = 128_000_000
+"""DuckDB does not work with less memory."""
+
 _CSV = (".csv", ".tsv", ".tab", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz", ".csv.zst", ".tsv.zst")
 _PARQUET = (".parquet", ".pq")
 
@@ -43,7 +46,7 @@ def share_of(memory: int) -> str:
     >>> share_of(8 * 10**9)
     '4000000000B'
     """
-    return f"{memory // 2}B"
+    return f"{max(memory // 2, LEAST)}B"
 
 
 def in_pieces(relation: Any) -> pa.RecordBatchReader:
