@@ -68,6 +68,7 @@ if TYPE_CHECKING:
     )
     from tabprotect.sensitivity.unions import UnionExposure, protect_unions, union_exposures
     from tabprotect.solver.limits import Limits, Progress
+    from tabprotect.solver.pieces import processes
     from tabprotect.table.dimension import Dimension
     from tabprotect.table.hierarchy import Hierarchy
     from tabprotect.table.link import link
@@ -127,6 +128,7 @@ _HOMES = {
     ),
     "sensitivity.unions": ("UnionExposure", "protect_unions", "union_exposures"),
     "solver.limits": ("Limits", "Progress"),
+    "solver.pieces": ("processes",),
     "table.dimension": ("Dimension",),
     "table.hierarchy": ("Hierarchy",),
     "table.link": ("link",),

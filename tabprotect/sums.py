@@ -16,6 +16,7 @@ from tabprotect.methods.suppression.suppress import EXACT_CELLS
 from tabprotect.problem import Problem
 from tabprotect.sensitivity.unions import UnionExposure, protect_unions
 from tabprotect.solver.limits import Budget, Limits
+from tabprotect.solver.pieces import Means
 from tabprotect.solver.tolerances import OPTIMAL
 
 __all__ = ["Answer", "suppress_with_sums"]
@@ -57,6 +58,7 @@ def suppress_with_sums(
     seed: int = 0,
     engine: str = "scip",
     solver: str | None = None,
+    means: Means | None = None,
 ) -> Answer:
     """Suppress until no sensitive sum of hidden cells can be computed.
 
@@ -75,8 +77,10 @@ def suppress_with_sums(
         False: one search, and the sums it gives away are only told.
     method, seed, engine, solver
         As in `tabprotect.suppress`.
+    means : Means, optional
+        Where independent pieces are worked on, and where their answers are kept.
     """
-    answer = _search(problem, exposed, budget, repair, method, seed, engine, solver)
+    answer = _search(problem, exposed, budget, repair, method, seed, engine, solver, means or Means())
     return replace(answer, result=replace(answer.result, seconds=budget.seconds, work=budget.work))
 
 
@@ -89,8 +93,10 @@ def _search(
     seed: int,
     engine: str,
     solver: str | None,
+    means: Means,
 ) -> Answer:
-    rounds = _Rounds(exposed, budget, seed, {"engine": engine, "solver": solver})
+    how = {"engine": engine, "solver": solver}
+    rounds = _Rounds(exposed, budget, seed, how, means)
     if not repair:
         result = rounds.run(problem, method, budget.limits)
         return Answer(problem, result, exposed(result) if result.safe else ())
@@ -140,6 +146,7 @@ class _Rounds:
     budget: Budget
     seed: int
     how: dict[str, Any]
+    means: Means
 
     def run(
         self, problem: Problem, method: str, limits: Limits, start: npt.NDArray[np.bool_] | None = None
@@ -151,6 +158,8 @@ class _Rounds:
             seed=self.seed,
             progress=self.budget.progress,
             start=start,
+            executor=self.means.executor,
+            resume=self.means.store,
             **self.how,
         )
         return self._spent(result)
@@ -171,6 +180,7 @@ class _Rounds:
                     progress=self.budget.progress,
                     restarts=restarts,
                     start=start,
+                    means=self.means,
                 )
             )
             sums = self.exposed(result) if result.safe else ()

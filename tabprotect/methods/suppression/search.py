@@ -8,7 +8,8 @@ pool is a lower bound, since the rows hold for every protected pattern of minima
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -26,10 +27,10 @@ from tabprotect.methods.suppression.root import VIOLATION, Relaxation
 from tabprotect.methods.suppression.separation import Found
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.pool_milp import PoolSolver
-from tabprotect.solver.rows import Row
+from tabprotect.solver.rows import Row, RowPool
 from tabprotect.solver.tolerances import OPTIMAL
 
-__all__ = ["Search"]
+__all__ = ["NOTHING", "Rows", "Search", "Snapshot"]
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -59,6 +60,34 @@ MANY = 3000
 
 EXPOSURES = 300
 """Exposures of one choice that are turned into rows, at most."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The relaxation of a core: its rows with their origins, its solution and bound, and what it is separated for."""
+
+    pool: RowPool
+    x: Floats
+    targets: Ints
+    bound: float
+    finished: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """What a search knows at a moment: everything of `Search` that later steps depend on, apart from caches."""
+
+    best: Bools | None
+    bound: float
+    hopeless: frozenset[Key]
+    rows: Rows | None
+    cleaned: bool
+    patience: Mapping[str, float]
+    gap: float
+
+
+NOTHING = Snapshot(None, 0.0, frozenset(), None, False, {"bound": 1.0, "choice": 1.0}, POOL_GAP[0])
+"""What is known before the start."""
 
 
 class Search:
@@ -136,6 +165,35 @@ class Search:
         if len(targets) > MANY:  # attackers take part when one of them finds something
             targets = [t for t in targets if self.core.targets.attacker[t] < 0]
         self.relaxation = Relaxation(self.core, np.array(targets, dtype=np.int64), budget)
+        self.improver = Improver(
+            self.part.problem, self.judge, self._seed, constructor=self.constructor, best=self.best
+        )
+
+    def snapshot(self) -> Snapshot:
+        """What is known so far, to go on from in another process or at another time."""
+        rows = None
+        if self.relaxation is not None:
+            r = self.relaxation
+            rows = Rows(r.pool, r.x, r.targets, r.bound, r.finished)
+        cleaned = self.cleaner is not None and self.cleaner.finished
+        return Snapshot(self.best, self.bound, self.hopeless, rows, cleaned, dict(self.patience), self._gap)
+
+    def restore(self, known: Snapshot, budget: Budget) -> None:
+        """Go on from what is known, instead of `start`."""
+        self.best, self.bound, self.hopeless = known.best, known.bound, known.hopeless
+        self.patience, self._gap = dict(known.patience), known.gap
+        for key in sorted(known.hopeless):
+            self.constructor.hopeless.add(key)
+            self.judge.dismiss(key)
+        if known.best is None or known.rows is None:
+            return
+        self.cleaner = Cleaner(self.judge, known.best, ignore=self._ignore)
+        self.cleaner.finished = known.cleaned
+        self.relaxation = Relaxation(self.core, known.rows.targets, budget)
+        self.relaxation.pool.add(known.rows.pool.rows, known.rows.pool.origins)
+        self.relaxation.settle()
+        if known.rows.finished:
+            self.relaxation.finished = True
         self.improver = Improver(
             self.part.problem, self.judge, self._seed, constructor=self.constructor, best=self.best
         )

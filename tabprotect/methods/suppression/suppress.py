@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import Executor
+from dataclasses import fields
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -12,8 +15,10 @@ from tabprotect.errors import InputError, did_you_mean
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Limits, Progress
+from tabprotect.solver.pieces import Means
+from tabprotect.solver.store import Store, digest
 
-__all__ = ["methods", "suppress"]
+__all__ = ["methods", "store_for", "suppress"]
 
 ENGINES = ("scip", "highs", "pyomo")
 
@@ -36,6 +41,8 @@ def suppress(
     engine: str = "scip",
     solver: str | None = None,
     start: npt.ArrayLike | None = None,
+    executor: Executor | None = None,
+    resume: str | PathLike[str] | Store | None = None,
 ) -> SuppressionResult:
     """Choose the cells to suppress besides the primary ones.
 
@@ -59,6 +66,13 @@ def suppress(
     start : array_like of bool, shape (cells,), optional
         A pattern to start from, such as that of another method; completed where it is not safe. Not for
         engine='pyomo'.
+    executor : concurrent.futures.Executor, optional
+        Works on independent parts of the problem side by side: `tabprotect.processes`, a pool of the standard library,
+        or ``client.get_executor()`` of dask.distributed. The answer does not depend on how many workers it has, nor on
+        workers that die, unless the limit is one of time. Not for engine='pyomo'.
+    resume : path, optional
+        A folder (confidential) where finished pieces of work are kept. The same call with the same folder goes on after
+        it was killed; under limits of work, or none, its answer is the same. Not for engine='pyomo'.
 
     Returns
     -------
@@ -83,6 +97,10 @@ def suppress(
     shared: dict[str, Any] = {"limits": limits, "seed": seed, "progress": progress}
     if start is not None:
         shared["start"] = _start(problem, start, engine)
+    if executor is not None or resume is not None:
+        if engine == "pyomo" and method == "exact":
+            raise InputError("executor= and resume= do not go with engine='pyomo', which solves one programme at once")
+        shared["means"] = Means(executor, store_for(problem, resume))
     if method == "greedy":
         from tabprotect.methods.suppression.greedy import greedy
 
@@ -94,6 +112,17 @@ def suppress(
     from tabprotect.methods.suppression.exact import exact
 
     return exact(problem, engine=engine, **shared)
+
+
+def store_for(problem: Problem, folder: str | PathLike[str] | Store | None) -> Store | None:
+    """Open the folder of finished pieces for a problem; one that is open serves for problems made on the way, too."""
+    return folder if folder is None or isinstance(folder, Store) else Store(folder, digest(*_parts(problem)))
+
+
+def _parts(problem: Problem) -> tuple[Any, ...]:
+    """What the answer depends on: not the labels."""
+    mine = [getattr(problem, f.name) for f in fields(problem) if f.name != "system"]
+    return (problem.system.A, problem.system.b, *mine)
 
 
 def _start(problem: Problem, start: npt.ArrayLike, engine: str) -> npt.NDArray[np.bool_]:
