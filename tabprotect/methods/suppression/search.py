@@ -84,9 +84,12 @@ class Snapshot:
     cleaned: bool
     patience: Mapping[str, float]
     gap: float
+    needed: Ints
 
 
-NOTHING = Snapshot(None, 0.0, frozenset(), None, False, {"bound": 1.0, "choice": 1.0}, POOL_GAP[0])
+NOTHING = Snapshot(
+    None, 0.0, frozenset(), None, False, {"bound": 1.0, "choice": 1.0}, POOL_GAP[0], np.zeros(0, np.int64)
+)
 """What is known before the start."""
 
 
@@ -176,12 +179,14 @@ class Search:
             r = self.relaxation
             rows = Rows(r.pool, r.x, r.targets, r.bound, r.finished)
         cleaned = self.cleaner is not None and self.cleaner.finished
-        return Snapshot(self.best, self.bound, self.hopeless, rows, cleaned, dict(self.patience), self._gap)
+        return Snapshot(
+            self.best, self.bound, self.hopeless, rows, cleaned, dict(self.patience), self._gap, self._needed
+        )
 
     def restore(self, known: Snapshot, budget: Budget) -> None:
         """Go on from what is known, instead of `start`."""
         self.best, self.bound, self.hopeless = known.best, known.bound, known.hopeless
-        self.patience, self._gap = dict(known.patience), known.gap
+        self.patience, self._gap, self._needed = dict(known.patience), known.gap, known.needed
         for key in sorted(known.hopeless):
             self.constructor.hopeless.add(key)
             self.judge.dismiss(key)
