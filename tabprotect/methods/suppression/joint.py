@@ -27,7 +27,7 @@ ROUNDS = 12
 """Programmes at most; what none of them answers is repaired one by one."""
 
 REWEIGHTED = 2
-"""Each programme is solved so many times more at prices that fall where cells move already (nearer to fixed charges)."""
+"""Each programme is solved so many times more, at prices that fall where cells move already: nearer to fixed charges."""
 
 FAR = 1e4
 """A level that is missed costs this many times the mean weight per unit."""
@@ -88,7 +88,7 @@ def extend(judge: Witnesses, pattern: Bools, budget: Budget, rng: np.random.Gene
         open_ = np.flatnonzero(~answered & (q.side != 0))
         if not len(open_) or idle == 2 or budget.exhausted:
             break
-        wanted = (1, -1)[number % 2] * (np.ones(problem.n_cells) if number < 2 else rng.choice([1, -1], problem.n_cells))
+        wanted = np.full(problem.n_cells, 1 - 2 * number) if number < 2 else rng.choice([1, -1], problem.n_cells)
         first = np.argsort(q.side[open_] != wanted[q.cell[open_]], kind="stable")
         targets = open_[first][np.unique(q.cell[open_[first]], return_index=True)[1]]
         deviation = programme.solve(targets, np.where(pattern, 0.0, problem.weights), budget)

@@ -82,7 +82,8 @@ def modular(
 def pieces_of(problem: Problem) -> list[Piece]:
     """Return the plain tables that the system is a stack of, from the top down."""
     A = problem.system.A
-    return [Piece(rows_within(A, face.rows, face.cells), face.cells) for t in subtables(problem.system) for face in t.faces()]
+    faces = [face for table in subtables(problem.system) for face in table.faces()]
+    return [Piece(rows_within(A, face.rows, face.cells), face.cells) for face in faces]
 
 
 def rows_within(A: sparse.csr_array, rows: Ints, cells: Ints) -> Ints:

@@ -173,8 +173,6 @@ class Passes:
             weights=problem.weights[cells],
             lower=problem.lower[cells],
             upper=problem.upper[cells],
-            attackers=tuple(
-                Attacker(str(k), tuple(local[local >= 0].tolist())) for k, local in enumerate(known) if (local >= 0).any()
-            ),
+            attackers=tuple(Attacker(str(k), tuple(i[i >= 0].tolist())) for k, i in enumerate(known) if (i >= 0).any()),
             notes=(),
         )
