@@ -64,7 +64,7 @@ def protect(
     cost: Annotated[
         str | None, _text("--cost", "What hiding costs: value, unit, count, or a column.", _SEARCH, "WORD")
     ] = None,
-    method: Annotated[str | None, _text("--method", "auto, exact, greedy, modular, hypercube, network or joint.", _SEARCH, "WORD")] = None,
+    method: Annotated[str | None, _text("--method", "As in solve --help.", _SEARCH, "WORD")] = None,
     time_limit: TimeLimit = None,
     work_limit: WorkLimit = None,
     memory_limit: MemoryLimit = None,

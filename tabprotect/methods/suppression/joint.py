@@ -27,7 +27,7 @@ ROUNDS = 12
 """Programmes at most; what none of them answers is repaired one by one."""
 
 REWEIGHTED = 2
-"""Each programme is solved so many times more, at prices that fall where cells move already: nearer to fixed charges."""
+"""So often each programme is solved again at prices that fall where cells move already: nearer to fixed charges."""
 
 FAR = 1e4
 """A level that is missed costs this many times the mean weight per unit."""

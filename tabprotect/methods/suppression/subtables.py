@@ -1,10 +1,10 @@
 """The subtables of a system: one margin split along each of its dimensions, found from the equations alone.
 
 A hierarchical table is a stack of plain tables: total x total by the codes below them, and so on for every pair
-(triple, ...) of parents. In the equations such a plain table starts at its corner t: every equation with margin t is one
-of its directions; the parts of those are margins again, and an equation of such a part belongs to the same plain table
-when its parts are reached through a second direction as well. No codes are needed, so linked tables and bare instance
-files have subtables, too.
+(triple, ...) of parents. In the equations such a plain table starts at its corner t: every equation with margin t is
+one of its directions; the parts of those are margins again, and an equation of such a part belongs to the same plain
+table when its parts are reached through a second direction as well. No codes are needed, so linked tables and bare
+instance files have subtables, too.
 """
 
 from __future__ import annotations
