@@ -54,6 +54,7 @@ def exact(
     progress: Callable[[Progress], None] | None = None,
     engine: str = "scip",
     start: Bools | None = None,
+    prove: bool = True,
 ) -> SuppressionResult:
     """Find the cheapest pattern that protects all primaries, or the best one within the limits, and a lower bound.
 
@@ -71,6 +72,8 @@ def exact(
         What solves the integer programmes; attacks are always on HiGHS.
     start : ndarray of bool, shape (cells,), optional
         A pattern to start from.
+    prove : bool
+        Prove the bound of the relaxation in exact arithmetic at the end, for a certificate.
 
     Returns
     -------
@@ -95,7 +98,7 @@ def exact(
         reduction = reduce_problem(problem)
         rng = np.random.default_rng(seed)
         searches = [Search(core, solver, int(rng.integers(2**31))) for core in reduction.cores]
-        proof_seconds = PROOF_TIME * budget.seconds if problem.n_cells <= PROOF_CELLS else 0.0
+        proof_seconds = PROOF_TIME * budget.seconds if prove and problem.n_cells <= PROOF_CELLS else 0.0
         with budget.part(1.0 - min(PROOF_SHARE, proof_seconds / max(budget.seconds_left, 1e-9))) as part:
             _search(searches, reduction, part, start, engine)
             ended = stopped(part)
@@ -110,7 +113,7 @@ def exact(
         result = replace(result, stopped=result.stopped or ended)
         pools = {k: (s.relaxation.pool, s.relaxation.x) for k, s in enumerate(searches) if s.relaxation is not None}
         proof = None
-        if result.safe and problem.n_cells <= PROOF_CELLS:
+        if prove and result.safe and problem.n_cells <= PROOF_CELLS:
             if proof_seconds <= budget.seconds_left + 1.0:
                 proof = bound_proof(reduction, pools)
             else:

@@ -117,7 +117,8 @@ class _Programme:
         side = np.where(q.side == 0, 1, q.side).astype(np.float64)
         rows = np.arange(k)
         S = sparse.csr_array((side, (rows, q.cell)), shape=(k, n))
-        matrix = sparse.bmat([[A, -A, None], [S, -S, sparse.eye_array(k)]], format="csc")
+        none = sparse.csr_array((A.shape[0], k))
+        matrix = sparse.vstack((sparse.hstack((A, -A, none)), sparse.hstack((S, -S, sparse.eye_array(k)))))
         self._rows = A.shape[0]
         self._lp = LinearProgram(
             matrix,

@@ -59,14 +59,12 @@ def network_of(A: sparse.csr_array) -> Network | None:
     >>> network_of(sparse.csr_array([[1.0, 1, 0], [0, 1, 1], [1, 0, 1]])) is None
     True
     """
-    A = _plain(A)
-    if A is None:
+    plain = _plain(A)
+    rows = None if plain is None else _thinned(plain)
+    if plain is None or rows is None:
         return None
-    rows = _thinned(A)
-    if rows is None:
-        return None
-    kept = sparse.csr_array(A[rows])
-    if len(rows) < A.shape[0] and eliminate(kept).rank < eliminate(A).rank:
+    kept = sparse.csr_array(plain[rows])
+    if len(rows) < plain.shape[0] and eliminate(kept).rank < eliminate(plain).rank:
         return None
     sign = _signs(kept)
     if sign is None:
@@ -283,7 +281,7 @@ class _Ways:
         first = np.concatenate(([True], key[1:] != key[:-1])) if len(key) else np.zeros(0, bool)
         order, key = order[first], key[first]
         graph = sparse.csr_array((cost[order], (tail[order], head[order])), shape=(net.n_nodes, net.n_nodes))
-        length, before = csgraph.dijkstra(graph, indices=source, return_predecessors=True)
+        length, before = csgraph.dijkstra(sparse.csr_matrix(graph), indices=source, return_predecessors=True)
         if not np.isfinite(length[target]):
             return None
         cells, z, node = [one[0]], [1.0], target

@@ -17,6 +17,7 @@ import pandas as pd
 
 from tabprotect.attack.witness import Deviation, Witnesses
 from tabprotect.methods.suppression.exact import exact
+from tabprotect.methods.suppression.greedy import greedy
 from tabprotect.problem import Attacker, Problem, Status
 from tabprotect.solver.limits import Budget, Limits
 from tabprotect.table.system import LinearSystem
@@ -26,6 +27,9 @@ __all__ = ["Passes", "Piece"]
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
+
+EXACT_CELLS = 800
+"""Larger pieces are protected by cheapest witnesses and clean-up."""
 
 WORK = 20_000
 """Work units for the exact search in one piece, where the limits do not ask for less."""
@@ -104,16 +108,17 @@ class Passes:
         judge = Witnesses(part)
         x = part.must_hide
         if judge.check(x):
-            x = self._solve(part, budget, seed, left)
-            if x is None or judge.check(x):
+            found = self._solve(part, budget, seed, left)
+            if found is None or judge.check(found):
                 # a cell that a higher piece publishes has to be hidden after all
                 self.reopened += 1
                 part = self._part(piece, fixed=False)
                 judge = Witnesses(part)
                 wider = self._solve(part, budget, seed, left)
-                x = wider if wider is not None else x
-            if x is None:
+                found = found if wider is None else wider
+            if found is None:
                 return np.zeros(0, np.int64)
+            x = found
             judge.check(x)
         new = x & ~self.pattern[cells]
         self.pattern[cells[new]] = True
@@ -129,7 +134,10 @@ class Passes:
             max(GAP, budget.limits.gap),
             lambda: budget.exhausted,
         )
-        result = exact(part, limits=limits, seed=seed)
+        if part.n_cells <= EXACT_CELLS:
+            result = exact(part, limits=limits, seed=seed, prove=False)
+        else:
+            result = greedy(part, limits=replace(limits, work=None), seed=seed, restarts=0)
         budget.spend(result.work)
         return None if result.status == "unknown" else result.pattern
 
