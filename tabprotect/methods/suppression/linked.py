@@ -9,12 +9,14 @@ import numpy.typing as npt
 
 from tabprotect.errors import InputError
 from tabprotect.methods.suppression.completion import complete
-from tabprotect.methods.suppression.modular import rows_within
+from tabprotect.methods.suppression.modular import pieces_of, rows_within
+from tabprotect.methods.suppression.passes import EXACT_CELLS as PIECE_CELLS
 from tabprotect.methods.suppression.passes import Passes, Piece
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.methods.suppression.suppress import EXACT_CELLS, suppress
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
+from tabprotect.table.system import LinearSystem
 
 __all__ = ["suppress_linked"]
 
@@ -35,8 +37,8 @@ def suppress_linked(
 ) -> SuppressionResult:
     """Protect linked tables, as one system up to `together` cells, and in coordinated passes beyond.
 
-    In passes the tables are protected one after the other by the exact engine, the smallest first (they are the margins
-    of larger ones); cells hidden in one are cells to protect in all others that have them (see `Passes`), and tables in
+    In passes the tables are protected one after the other by the exact engine, large ones subtable by subtable, the
+    smallest first (they are the margins of larger ones); cells hidden in one are cells to protect in all others that have them (see `Passes`), and tables in
     which something changed are protected again. In both ways all tables are judged together at the end, and what is
     still open is repaired, so the answer is safe for who sees all of them.
 
@@ -89,7 +91,17 @@ def suppress_linked(
         )
     budget = Budget(limits or Limits(), progress)
     with cancel_on_interrupt(budget):
-        passes = Passes(problem, sorted(pieces, key=lambda piece: len(piece.cells)), problem.must_hide)
+        smallest = sorted(pieces, key=lambda piece: len(piece.cells))
+        passes = Passes(problem, [part for piece in smallest for part in _parts(problem, piece)], problem.must_hide)
         with budget.part(SHARE) as part:
             passes.run(part, seed, "passes")
         return complete(problem, passes.pattern, budget, f"passes over {len(pieces)} linked tables")
+
+
+def _parts(problem: Problem, piece: Piece) -> list[Piece]:
+    """Split a table that is too large for the exact engine into its subtables."""
+    if len(piece.cells) <= PIECE_CELLS:
+        return [piece]
+    A = problem.system.A[piece.rows][:, piece.cells]
+    system = LinearSystem(A, problem.system.b[piece.rows], problem.system.cells[piece.cells])
+    return [Piece(piece.rows[part.rows], piece.cells[part.cells]) for part in pieces_of(system)]

@@ -14,6 +14,7 @@ from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.methods.suppression.subtables import subtables
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
+from tabprotect.table.system import LinearSystem
 
 __all__ = ["modular", "pieces_of", "rows_within"]
 
@@ -35,9 +36,9 @@ def modular(
     """Protect the subtables of a hierarchical or linked table one after the other with the exact engine.
 
     Subtables nearest to the grand total come first. A cell hidden in one is a cell to protect in every other that has
-    it, at the level at which it is needed there (see `Passes`); a margin that was published stays so, unless a lower
-    subtable cannot do without it: then those above are protected again. At the end the whole system is judged, repaired
-    and cleaned up, so that the result is safe for the whole table and not only for its pieces.
+    it, at the level at which it is needed there (see `Passes`); a margin that was published is dearer to hide than others,
+    and where a lower subtable hides it all the same, those above are protected again. At the end the whole system is
+    judged, repaired and cleaned up, so that the result is safe for the whole table and not only for its pieces.
 
     Parameters
     ----------
@@ -72,17 +73,17 @@ def modular(
     """
     budget = Budget(limits or Limits(), progress)
     with cancel_on_interrupt(budget):
-        pieces = pieces_of(problem)
+        pieces = pieces_of(problem.system)
         passes = Passes(problem, pieces, problem.must_hide if start is None else start)
         with budget.part(SHARE) as part:
             passes.run(part, seed, "modular")
         return complete(problem, passes.pattern, budget, f"modular ({len(pieces)} subtables)")
 
 
-def pieces_of(problem: Problem) -> list[Piece]:
-    """Return the plain tables that the system is a stack of, from the top down."""
-    A = problem.system.A
-    faces = [face for table in subtables(problem.system) for face in table.faces()]
+def pieces_of(system: LinearSystem) -> list[Piece]:
+    """Return the plain tables that a system is a stack of, from the top down."""
+    A = system.A
+    faces = [face for table in subtables(system) for face in table.faces()]
     return [Piece(rows_within(A, face.rows, face.cells), face.cells) for face in faces]
 
 

@@ -281,12 +281,12 @@ class _Ways:
         first = np.concatenate(([True], key[1:] != key[:-1])) if len(key) else np.zeros(0, bool)
         order, key = order[first], key[first]
         graph = sparse.csr_array((cost[order], (tail[order], head[order])), shape=(net.n_nodes, net.n_nodes))
-        length, before = csgraph.dijkstra(sparse.csr_matrix(graph), indices=source, return_predecessors=True)
-        if not np.isfinite(length[target]):
+        length, before = csgraph.dijkstra(graph, indices=np.array([source]), return_predecessors=True)
+        if not np.isfinite(length[0, target]):
             return None
         cells, z, node = [one[0]], [1.0], target
         while node != source:
-            previous = int(before[node])
+            previous = int(before[0, node])
             at = order[np.searchsorted(key, previous * net.n_nodes + node)]
             cells.append(arcs[at])
             z.append(float(turn[at]))

@@ -9,6 +9,7 @@ together; so everything made here goes through `complete`, which judges and repa
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress as suppress_errors
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,6 +17,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from tabprotect.attack.witness import Deviation, Witnesses
+from tabprotect.errors import SolverError
 from tabprotect.methods.suppression.exact import exact
 from tabprotect.methods.suppression.greedy import greedy
 from tabprotect.problem import Attacker, Problem, Status
@@ -36,6 +38,12 @@ WORK = 20_000
 
 GAP = 0.01
 """The search in a piece ends at this gap; the repair of the whole moves the cost by more than that."""
+
+REOPEN = 100.0
+"""A cell that an earlier piece publishes costs this many times its weight: hiding it sets those pieces to work again."""
+
+CARRIED = 1.0 - 1e-6
+"""Levels are carried a little smaller than witnesses are, whose last digits are noise."""
 
 VISITS = 4
 """Every piece is looked at so often at most; what then does not fit together is repaired as a whole."""
@@ -81,7 +89,6 @@ class Passes:
             for cell in piece.cells.tolist():
                 self._users[cell].append(k)
         self.solved = 0
-        self.reopened = 0
 
     def run(self, budget: Budget, seed: int, stage: str) -> None:
         """Protect the pieces in their order, and again those in which later ones changed a cell."""
@@ -102,20 +109,13 @@ class Passes:
     def _protect(self, piece: Piece, budget: Budget, seed: int, left: int) -> Ints:
         """Protect one piece; return the cells that are newly hidden or have to move further than before."""
         cells = piece.cells
-        part = self._part(piece, fixed=True)
+        part = self._part(piece)
         if not len(part.primaries):
             return np.zeros(0, np.int64)
         judge = Witnesses(part)
         x = part.must_hide
         if judge.check(x):
             found = self._solve(part, budget, seed, left)
-            if found is None or judge.check(found):
-                # a cell that a higher piece publishes has to be hidden after all
-                self.reopened += 1
-                part = self._part(piece, fixed=False)
-                judge = Witnesses(part)
-                wider = self._solve(part, budget, seed, left)
-                found = found if wider is None else wider
             if found is None:
                 return np.zeros(0, np.int64)
             x = found
@@ -134,9 +134,12 @@ class Passes:
             max(GAP, budget.limits.gap),
             lambda: budget.exhausted,
         )
+        result = None
         if part.n_cells <= EXACT_CELLS:
-            result = exact(part, limits=limits, seed=seed, prove=False)
-        else:
+            # carried levels may lie at the very end of what is possible; the other method is less sensitive to that
+            with suppress_errors(SolverError):
+                result = exact(part, limits=limits, seed=seed, prove=False)
+        if result is None:
             result = greedy(part, limits=replace(limits, work=None), seed=seed, restarts=0)
         budget.spend(result.work)
         return None if result.status == "unknown" else result.pattern
@@ -148,7 +151,7 @@ class Passes:
             # one witness may serve many cells and move a margin by the sum of their levels
             served = np.where(d.z > 0, part.upl[d.cells], part.lpl[d.cells])
             most = float(served[np.abs(d.z) >= served * (1 - 1e-9)].max(initial=0.0))
-            size = np.minimum(np.abs(d.z), most)
+            size = np.minimum(np.abs(d.z), most) * CARRIED
             np.maximum.at(up, d.cells, np.where(d.z > 0, size, 0.0))
             np.maximum.at(down, d.cells, np.where(d.z < 0, size, 0.0))
         up, down = np.minimum(up, part.up), np.minimum(down, part.down)
@@ -156,16 +159,15 @@ class Passes:
         self.up[cells], self.down[cells] = np.maximum(self.up[cells], up), np.maximum(self.down[cells], down)
         return np.asarray(further)
 
-    def _part(self, piece: Piece, *, fixed: bool) -> Problem:
-        """State one piece as a problem of its own; with `fixed`, cells that were published before stay so."""
+    def _part(self, piece: Piece) -> Problem:
+        """State one piece as a problem of its own."""
         problem, cells = self.problem, piece.cells
         status = problem.status[cells].copy()
         hidden = self.pattern[cells]
         carried = hidden & (status != Status.PRIMARY)
         status[carried] = Status.FORCED
         status[carried & ((self.up[cells] > 0) | (self.down[cells] > 0))] = Status.PRIMARY
-        if fixed:
-            status[self._seen[cells] & ~hidden & (status == Status.SAFE)] = Status.PROTECTED
+        published = self._seen[cells] & ~hidden
         place = np.full(problem.n_cells, -1, np.int64)
         place[cells] = np.arange(len(cells))
         known = [place[list(a.known)] for a in problem.attackers]
@@ -178,7 +180,7 @@ class Passes:
             lpl=self.down[cells],
             upl=self.up[cells],
             spl=np.where(carried, 0.0, problem.spl[cells]),
-            weights=problem.weights[cells],
+            weights=problem.weights[cells] * np.where(published, REOPEN, 1.0),
             lower=problem.lower[cells],
             upper=problem.upper[cells],
             attackers=tuple(Attacker(str(k), tuple(i[i >= 0].tolist())) for k, i in enumerate(known) if (i >= 0).any()),
