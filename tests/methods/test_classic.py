@@ -105,13 +105,13 @@ def test_limits_progress_and_start(method: str) -> None:
 @pytest.mark.parametrize("method", ["modular", "hypercube"])
 def test_equations_that_are_no_sums_are_refused(method: str) -> None:
     problem = Problem.from_arrays([[1, 1, -1, -1]], [3, 4, 2, 5], primary=[0], lpl=1, upl=1)
-    with pytest.raises(InputError, match="no sum of parts.*method='exact', 'greedy' or 'joint'"):
+    with pytest.raises(InputError, match=r"no sum of parts.*method='exact', 'greedy' or 'joint'"):
         suppress(problem, method=method)
     assert suppress(problem, method="joint").safe
 
 
 def test_tables_that_are_no_networks_are_refused() -> None:
-    with pytest.raises(InputError, match="form no network.*take method='modular'"):
+    with pytest.raises(InputError, match=r"form no network.*take method='modular'"):
         suppress(load("flat3d-3x3x3"), method="network")
 
 

@@ -38,9 +38,9 @@ def suppress_linked(
     """Protect linked tables, as one system up to `together` cells, and in coordinated passes beyond.
 
     In passes the tables are protected one after the other by the exact engine, large ones subtable by subtable, the
-    smallest first (they are the margins of larger ones); cells hidden in one are cells to protect in all others that have them (see `Passes`), and tables in
-    which something changed are protected again. In both ways all tables are judged together at the end, and what is
-    still open is repaired, so the answer is safe for who sees all of them.
+    smallest first (they are the margins of larger ones); cells hidden in one are cells to protect in all others that
+    have them (see `Passes`), and tables in which something changed are protected again. In both ways all tables are
+    judged together at the end, and what is still open is repaired, so the answer is safe for who sees all of them.
 
     Parameters
     ----------

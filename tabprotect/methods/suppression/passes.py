@@ -40,7 +40,7 @@ GAP = 0.01
 """The search in a piece ends at this gap; the repair of the whole moves the cost by more than that."""
 
 REOPEN = 100.0
-"""A cell that an earlier piece publishes costs this many times its weight: hiding it sets those pieces to work again."""
+"""A cell that an earlier piece publishes costs this many times its weight: hiding it opens those pieces again."""
 
 CARRIED = 1.0 - 1e-6
 """Levels are carried a little smaller than witnesses are, whose last digits are noise."""
@@ -100,13 +100,13 @@ class Passes:
             visits[k] += 1
             if visits[k] > VISITS:
                 continue
-            changed = self._protect(self.pieces[k], budget, seed, len(waiting) + 1)
+            changed = self._protect(self.pieces[k], budget, seed)
             self._seen[self.pieces[k].cells] = True
             again = {user for cell in changed.tolist() for user in self._users[cell] if user != k and visits[user]}
             waiting |= again
             budget.report(stage, self.problem.cost(self.pattern), message=f"{len(waiting)} pieces to go")
 
-    def _protect(self, piece: Piece, budget: Budget, seed: int, left: int) -> Ints:
+    def _protect(self, piece: Piece, budget: Budget, seed: int) -> Ints:
         """Protect one piece; return the cells that are newly hidden or have to move further than before."""
         cells = piece.cells
         part = self._part(piece)
@@ -115,7 +115,7 @@ class Passes:
         judge = Witnesses(part)
         x = part.must_hide
         if judge.check(x):
-            found = self._solve(part, budget, seed, left)
+            found = self._solve(part, budget, seed)
             if found is None:
                 return np.zeros(0, np.int64)
             x = found
@@ -125,14 +125,13 @@ class Passes:
         further = self._carry(cells, part, judge.deviations(x, few=True))
         return cells[new | further]
 
-    def _solve(self, part: Problem, budget: Budget, seed: int, left: int) -> Bools | None:
+    def _solve(self, part: Problem, budget: Budget, seed: int) -> Bools | None:
         self.solved += 1
-        seconds, work = budget.seconds_left, budget.work_left
+        # never by the clock alone: a search cut short at once hides everything
         limits = Limits(
-            None if np.isinf(seconds) else max(0.2, 3 * seconds / (left + 2)),
-            int(min(WORK, work)),
-            max(GAP, budget.limits.gap),
-            lambda: budget.exhausted,
+            work=int(min(WORK, budget.work_left)),
+            gap=max(GAP, budget.limits.gap),
+            stop=lambda: budget.exhausted,
         )
         result = None
         if part.n_cells <= EXACT_CELLS:
@@ -142,7 +141,7 @@ class Passes:
         if result is None:
             result = greedy(part, limits=replace(limits, work=None), seed=seed, restarts=0)
         budget.spend(result.work)
-        return None if result.status == "unknown" else result.pattern
+        return None if result.status == "unknown" or budget.exhausted else result.pattern
 
     def _carry(self, cells: Ints, part: Problem, deviations: list[Deviation]) -> Bools:
         """Raise the levels of hidden cells to what the witnesses of a piece need; tell which rose."""
