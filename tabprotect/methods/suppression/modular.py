@@ -37,8 +37,9 @@ def modular(
 
     Subtables nearest to the grand total come first. A cell hidden in one is a cell to protect in every other that has
     it, at the level at which it is needed there (see `Passes`); a margin that was published is dearer to hide than
-    others, and where a lower subtable hides it all the same, those above are protected again. At the end the whole system is
-    judged, repaired and cleaned up, so that the result is safe for the whole table and not only for its pieces.
+    others, and where a lower subtable hides it all the same, those above are protected again. At the end the whole
+    system is judged, repaired and cleaned up, so that the result is safe for the whole table and not only for its
+    pieces.
 
     Parameters
     ----------
