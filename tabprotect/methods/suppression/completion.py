@@ -51,17 +51,22 @@ def complete(
     start = pattern & problem.may_hide
     opened = int((start & ~problem.must_hide).sum())
     budget.report(method, message=f"{opened} cells hidden before the repair")
-    choices: list[Bools] = []
+    built: list[tuple[Part, Constructor, Bools]] = []
+    # everything is made safe before anything is made cheaper
     for core, hint in zip(reduction.cores, reduction.choices(start), strict=True):
         part = Part(core)
-        inner = Witnesses(part.problem)
-        constructor = Constructor(inner, dismiss=True)
+        constructor = Constructor(Witnesses(part.problem), dismiss=True)
         x = constructor.build(part.problem.weights, budget, start=hint)
         if x is None:
             return finish(problem, judge, None, budget, method)
-        budget.report(method, message="repaired")
-        x = clean(inner, x, budget, ignore=constructor.is_hopeless if constructor.hopeless else None)
-        for deviation in inner.deviations(x):
+        built.append((part, constructor, x))
+    choices: list[Bools] = []
+    for left, (part, constructor, x) in zip(range(len(built), 0, -1), built, strict=True):
+        ignore = constructor.is_hopeless if constructor.hopeless else None
+        with budget.part(1 / left) as share:
+            x = clean(constructor.judge, x, share, ignore=ignore)
+        for deviation in constructor.judge.deviations(x):
             judge.offer(part.lift(deviation))
         choices.append(x)
+        budget.report(method, message=f"{left - 1} parts to clean up")
     return finish(problem, judge, reduction.pattern(choices), budget, method)
