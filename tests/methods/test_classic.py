@@ -10,7 +10,7 @@ import pytest
 
 from tabprotect.errors import InputError
 from tabprotect.formats.jj import read_jj
-from tabprotect.instances import load
+from tabprotect.instances import index, load
 from tabprotect.methods.suppression.network import network_of
 from tabprotect.methods.suppression.subtables import subtables
 from tabprotect.methods.suppression.suppress import CLASSIC, suppress
@@ -63,7 +63,7 @@ def test_safe_and_not_below_the_optimum(method: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("method", SUMS)
 def test_many_random_problems(method: str) -> None:
-    ours, best = compared(method, range(40), ("2d", "3d", "hierarchical", "linked", "merged", "general"))
+    ours, best = compared(method, range(15), ("2d", "3d", "hierarchical", "linked", "merged", "general"))
     assert 0 < best <= ours
 
 
@@ -212,10 +212,11 @@ def test_large_two_way_tables(shared: Callable[[str], Path], name: str, cost: fl
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("method", "most"), [("modular", 1.05), ("hypercube", 1.7), ("joint", 1.5)])
+@pytest.mark.parametrize(("method", "most"), [("modular", 1.1), ("hypercube", 1.7), ("joint", 1.5)])
 def test_hierarchical_tables(method: str, most: float) -> None:
-    for name, optimum in (("hier2d-medium", 71_323), ("hier3d-medium", 118_082), ("linked-small", 26_832)):
+    known = index()
+    for name in ("hier2d-medium", "hier3d-medium", "linked-small"):
         result = suppress(load(name), method=method)
         assert result.safe
         assert result.cost is not None
-        assert optimum <= result.cost <= most * optimum * 1.05
+        assert known.loc[name, "bound"] <= result.cost <= most * known.loc[name, "cost"]
