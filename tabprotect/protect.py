@@ -37,7 +37,7 @@ class Suppress:
     cost : str or sequence of float, optional
         What hiding a cell costs: 'value', 'unit', 'count', the name of a column, or numbers; see
         `tabprotect.sensitivity.costs.costs`. By default the column ``cost`` of the table, else the value.
-    method : {'auto', 'exact', 'greedy'}
+    method : {'auto', 'exact', 'greedy', 'modular', 'hypercube', 'network', 'joint'}
     transform : callable, optional
         Applied to the costs, such as `tabprotect.BoxCox`.
     preferences : mapping, optional
