@@ -1,0 +1,224 @@
+"""Build a pattern out of witnesses found nearby, and rebuild parts of it more cheaply."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tabprotect.attack.keys import Key
+from tabprotect.attack.witness import Deviation
+from tabprotect.methods.suppression.local.cover import Cover, Witness
+from tabprotect.methods.suppression.local.nearby import Nearby
+from tabprotect.solver.limits import Budget
+
+__all__ = ["Rebuilder"]
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+CROWD = 40
+"""A cell with more witnesses than this is not tried: taking it out would ruin too much."""
+
+NEVER = 1e3
+"""A cell to be avoided is charged so many times its weight."""
+
+
+class Search(NamedTuple):
+    """How hard to look for a deviation: see `Nearby.find`."""
+
+    hops: int
+    rounds: int
+    enough: float
+
+
+class Rebuilder:
+    """Answers the open questions of a cover, and ruins and recreates parts of it.
+
+    Parameters
+    ----------
+    cover : Cover
+    nearby : Nearby
+    known : callable
+        Cells that an attacker knows, by his number (-1: none).
+    """
+
+    def __init__(self, cover: Cover, nearby: Nearby, known: dict[int, Ints], seed: int) -> None:
+        self.cover = cover
+        self.nearby = nearby
+        self.hopeless: set[int] = set()
+        self._known = known
+        self._rng = np.random.default_rng(seed)
+        self._queue: list[int] = []
+        self._moves = 0
+        self._gained = 0.0
+        self.passes = 0
+
+    def build(self, budget: Budget, *, hops: int = 0, patience: float = 1.0, rounds: int = 0) -> bool:
+        """Answer what is open, largest level first; False when the budget ended that."""
+        cover = self.cover
+        waiting = [k for k in cover.open().tolist() if k not in self.hopeless]
+        done = 0
+        for k in sorted(waiting, key=lambda k: (-cover.need[k], k)):
+            if cover.relies[k]:
+                continue
+            if budget.exhausted:
+                return False
+            done += 1
+            if not self._answer(k, budget, Search(hops, rounds, patience * cover.cost / done)) and not budget.exhausted:
+                self.hopeless.add(k)
+        return True
+
+    def _answer(self, question: int, budget: Budget, search: Search) -> bool:
+        """Answer a question, and its other side where that is open too."""
+        cover, key = self.cover, self.cover.keys[question]
+        if key.side == 0:
+            return self._slide(question, budget, search)
+        other = cover.number.get(Key(key.attacker, key.cell, -key.side))
+        if other is None or cover.relies[other]:
+            found = self._find(question, key.side, cover.need[question], budget, search)
+            if found is not None:
+                self._take(found, question, None)
+            return found is not None
+        both = self._find(question, 0, max(cover.need[question], cover.need[other]), budget, search)
+        if both is None or (cost := float(cover.price[both.cells].sum())) > search.enough:
+            # bounds are tighter for a deviation that must fit both ways
+            first = self._find(question, key.side, cover.need[question], budget, search)
+            if first is None:
+                if both is not None:
+                    self._take(both, question, other)
+                return both is not None
+            saved = cover.price[first.cells]
+            cover.price[first.cells] = 0.0
+            second = self._find(other, -key.side, cover.need[other], budget, search)
+            cover.price[first.cells] = saved
+            if both is None or (
+                second is not None and cover.price[np.union1d(first.cells, second.cells)].sum() < cost
+            ):
+                self._take(first, question, None)
+                if second is not None and not cover.relies[other]:
+                    self._take(second, other, None)
+                return True
+        self._take(both, question, other)
+        return True
+
+    def _find(self, question: int, side: int, level: float, budget: Budget, search: Search) -> Deviation | None:
+        key = self.cover.keys[question]
+        return self.nearby.find(
+            key.cell,
+            side,
+            level,
+            self.cover.price,
+            budget,
+            hops=search.hops,
+            known=self._known.get(key.attacker),
+            rounds=search.rounds,
+            enough=search.enough,
+        )
+
+    def _take(self, deviation: Deviation, question: int, other: int | None) -> None:
+        cover = self.cover
+        if cover.keys[question].attacker < 0:
+            cover.take(deviation)
+        if not cover.relies[question]:
+            side = cover.keys[question].side
+            own = deviation.z[deviation.cells == cover.keys[question].cell][0]
+            turned = Deviation(deviation.cells, -deviation.z)
+            cover.take(deviation if side * own > 0 else turned, [question])
+            if other is not None and not cover.relies[other]:
+                cover.take(turned if side * own > 0 else deviation, [other])
+
+    def _slide(self, question: int, budget: Budget, search: Search) -> bool:
+        """Up for one part of the width, down for the rest: the cheapest of a few ways."""
+        cover, nearby, key = self.cover, self.nearby, self.cover.keys[question]
+        need, known = cover.need[question] * (1 + 1e-9), self._known.get(key.attacker)
+        up, down = float(nearby.up[key.cell]), float(nearby.down[key.cell])
+        best: list[Deviation] = []
+        least = np.inf
+        for rise in (need, 0.0, need / 2, up, need - down):
+            if not (max(0.0, need - down) <= rise <= min(need, up)):
+                continue
+            ends: list[Deviation] = []
+            price = cover.price.copy()
+            for side, level in ((1, rise), (-1, need - rise)):
+                if level > 0:
+                    found = nearby.find(key.cell, side, level, price, budget, hops=search.hops, known=known)
+                    if found is None:
+                        break
+                    ends.append(found)
+                    price[found.cells] = 0.0
+            else:
+                total = float(cover.price[np.unique(np.concatenate([e.cells for e in ends]))].sum())
+                if total < least:
+                    least, best = total, ends
+        for end in best:
+            cover.take(end, [question])
+        return bool(best)
+
+    def step(self, budget: Budget) -> float:
+        """Try to do without one secondary; return what that gained."""
+        cell = self._next()
+        if cell < 0:
+            return 0.0
+        return self._without(cell, budget)
+
+    def _next(self) -> int:
+        """The next secondary to try: heavy ones first, in another order on every pass."""
+        cover = self.cover
+        while self._queue:
+            cell = self._queue.pop()
+            if 0 < len(cover.users(cell)) <= CROWD:
+                return cell
+        cells = cover.secondaries
+        if not len(cells):
+            return -1
+        weight = cover.problem.weights[cells] * np.exp(self._rng.normal(0.0, 0.3 * min(self.passes, 3), len(cells)))
+        self._queue = cells[np.argsort(weight, kind="stable")].tolist()
+        self.passes += 1
+        return self._queue.pop()
+
+    def _without(self, cell: int, budget: Budget) -> float:
+        """Release all witnesses that move a secondary, and more around it now and then; answer their questions anew."""
+        cover, rng = self.cover, self._rng
+        before = cover.cost
+        asked = {k for witness in cover.users(cell) for k in witness.asked}
+        if self.passes > 1 and rng.random() < 0.5:
+            around = [c for w in cover.users(cell) for c in w.paid]
+            for c in rng.choice(around, min(len(around), int(rng.integers(1, 4))), replace=False).tolist():
+                users = cover.users(int(c))
+                if len(users) <= CROWD // 4:
+                    asked |= {k for witness in users for k in witness.asked}
+        old: dict[int, tuple[Witness, ...]] = {k: cover.release(k) for k in sorted(asked)}
+        kind = int(rng.integers(4)) if self.passes > 1 else 0
+        freed = float(cover.price[cell])
+        if freed > 0 and kind < 2:
+            cover.price[cell] = NEVER * freed
+        order = sorted(old, key=lambda k: (-cover.need[k], k))
+        if kind % 2:
+            order = [order[i] for i in rng.permutation(len(order)).tolist()]
+        hops = 1 if self.passes <= 1 else int(rng.integers(1, 3))
+        new: list[int] = []
+        done = True
+        for k in order:
+            if cover.relies[k]:
+                continue
+            new.append(k)
+            if not self._answer(k, budget, Search(hops, 2, 0.0)) or cover.cost >= before:
+                done = False
+                break
+        if freed > 0 and cover.price[cell] > 0:
+            cover.price[cell] = freed
+        if done and cover.cost <= before:
+            return before - cover.cost
+        for k in old:
+            if cover.relies[k]:
+                cover.release(k)
+        back: dict[int, tuple[Witness, list[int]]] = {}
+        for k, witnesses in old.items():
+            for witness in witnesses:
+                back.setdefault(id(witness), (witness, []))[1].append(k)
+        for witness, questions in back.values():
+            cover.restore(witness, questions)
+        cover.cost = before
+        return 0.0
