@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,13 +18,13 @@ __all__ = ["methods", "suppress"]
 
 ENGINES = ("scip", "highs", "pyomo")
 
-EXACT_CELLS = 30_000
-"""Up to this many cells `auto` asks the exact engine."""
+EXACT_CELLS = 3_000
+"""Up to this many cells `auto` asks the exact engine alone."""
 
 
 def methods() -> tuple[str, ...]:
     """Return the names that `suppress` takes as `method`."""
-    return ("auto", "exact", "greedy")
+    return ("auto", "exact", "greedy", "local")
 
 
 def suppress(
@@ -42,9 +43,11 @@ def suppress(
     Parameters
     ----------
     problem : Problem
-    method : {'auto', 'exact', 'greedy'}
+    method : {'auto', 'exact', 'greedy', 'local'}
         'exact' gives the cheapest pattern, or the best within the limits, with a lower bound; 'greedy' a good one
-        quickly, without a bound; 'auto' chooses by size.
+        quickly, without a bound; 'local' works with small programmes around each primary, so that tables of a
+        million cells have a safe pattern within minutes, and better ones and a lower bound after that; 'auto' chooses
+        by size and says so in the `method` of the result.
     limits : Limits, optional
         In seconds, work units, or as a gap. Without any, the search goes on until the optimum is proven.
     seed : int
@@ -78,11 +81,15 @@ def suppress(
         raise InputError(f"no engine '{engine}'{did_you_mean(engine, ENGINES)}")
     if solver is not None and engine != "pyomo":
         raise InputError("solver= goes with engine='pyomo'")
-    if method == "auto":
-        method = "exact" if problem.n_cells <= EXACT_CELLS else "greedy"
+    if method == "auto" and engine != "pyomo":
+        return _auto(problem, engine, limits, seed, progress, start)
     shared: dict[str, Any] = {"limits": limits, "seed": seed, "progress": progress}
     if start is not None:
         shared["start"] = _start(problem, start, engine)
+    if method == "local":
+        from tabprotect.methods.suppression.local import local
+
+        return local(problem, **shared)
     if method == "greedy":
         from tabprotect.methods.suppression.greedy import greedy
 
@@ -94,6 +101,30 @@ def suppress(
     from tabprotect.methods.suppression.exact import exact
 
     return exact(problem, engine=engine, **shared)
+
+
+def _auto(
+    problem: Problem,
+    engine: str,
+    limits: Limits,
+    seed: int,
+    progress: Callable[[Progress], None] | None,
+    start: npt.ArrayLike | None,
+) -> SuppressionResult:
+    """Choose by size, and say why."""
+    shared: dict[str, Any] = {"limits": limits, "seed": seed, "progress": progress}
+    if start is not None:
+        shared["start"] = _start(problem, start, engine)
+    n = problem.n_cells
+    if n <= EXACT_CELLS:
+        from tabprotect.methods.suppression.exact import exact
+
+        result = exact(problem, engine=engine, **shared)
+        return replace(result, method=f"auto: {result.method}, since {n:,} cells are at most {EXACT_CELLS:,}")
+    from tabprotect.methods.suppression.local import local
+
+    result = local(problem, **shared)
+    return replace(result, method=f"auto: {result.method}, since {n:,} cells are more than {EXACT_CELLS:,}")
 
 
 def _start(problem: Problem, start: npt.ArrayLike, engine: str) -> npt.NDArray[np.bool_]:

@@ -22,8 +22,11 @@ Ints = npt.NDArray[np.int64]
 HOPS = (2, 4, 6, 10, 16, 1000)
 """How far a deviation may reach, in equations, one after the other."""
 
-MOST = 3000
-"""No wider search among more cells than this once something is found."""
+MOST = (3000, 40_000)
+"""No wider search among more cells than this once something is found: the dearer it is, the more."""
+
+DEAR = 300
+"""A deviation that costs so many times the usual is worth the second number of cells."""
 
 GAIN = 0.97
 """Two wider searches that do not bring the cost below this share of what it was are the last ones."""
@@ -71,6 +74,7 @@ class Nearby:
         known: Ints | None = None,
         rounds: int = 0,
         enough: float = np.inf,
+        usual: float = 0.0,
     ) -> Deviation | None:
         """Return a cheap deviation; None when there is none (or the budget ended the search for one).
 
@@ -89,6 +93,8 @@ class Nearby:
         enough : float
             A deviation that costs no more ends the search; for others it is widened, among cells that cost less than
             the whole deviation found so far.
+        usual : float
+            What a deviation costs on average.
         rounds : int
             After the first answer, charge the cells used by what they move (slope scaling) and solve again so often:
             a programme pays in proportion to how far a cell moves, a pattern pays in full.
@@ -98,9 +104,12 @@ class Nearby:
             allowed = allowed.copy()
             allowed[known] = False
         best, least, size, idle = None, np.inf, -1, 0
+        worth = (MOST[1] - MOST[0]) / (DEAR * usual) if usual > 0 else 0.0
         for reach in HOPS[hops:]:
             cells = self.near.ball(np.array([cell]), reach, allowed, price, least)
-            if len(cells) == size or (best is not None and len(cells) > MOST):
+            if len(cells) == size or (best is not None and len(cells) > MOST[0] + worth * least):
+                break
+            if best is not None and len(cells) > MOST[1]:
                 break
             size = len(cells)
             found = self._within(self.near.closed(cells, cell), cell, side, level, price, budget, rounds)

@@ -21,6 +21,12 @@ Ints = npt.NDArray[np.int64]
 CROWD = 40
 """A cell with more witnesses than this is not tried: taking it out would ruin too much."""
 
+FEW = 3
+"""So many cells of median weight are the usual cost of a question, before there is a pattern."""
+
+EFFORT = (1.0, 0.3, 0.0)
+"""Deviations that cost less than so many times the mean cost of a question are not looked for further away."""
+
 NEVER = 1e3
 """A cell to be avoided is charged so many times its weight."""
 
@@ -31,6 +37,7 @@ class Search(NamedTuple):
     hops: int
     rounds: int
     enough: float
+    usual: float
 
 
 class Rebuilder:
@@ -59,14 +66,14 @@ class Rebuilder:
         """Answer what is open, largest level first; False when the budget ended that."""
         cover = self.cover
         waiting = [k for k in cover.open().tolist() if k not in self.hopeless]
-        done = 0
+        weights = cover.problem.weights[cover.problem.may_hide & (cover.price > 0)]
+        usual = FEW * float(np.median(weights)) if len(weights) else 0.0
         for k in sorted(waiting, key=lambda k: (-cover.need[k], k)):
             if cover.relies[k]:
                 continue
             if budget.exhausted:
                 return False
-            done += 1
-            if not self._answer(k, budget, Search(hops, rounds, patience * cover.cost / done)) and not budget.exhausted:
+            if not self._answer(k, budget, Search(hops, rounds, patience * usual, usual)) and not budget.exhausted:
                 self.hopeless.add(k)
         return True
 
@@ -115,6 +122,7 @@ class Rebuilder:
             known=self._known.get(key.attacker),
             rounds=search.rounds,
             enough=search.enough,
+            usual=search.usual,
         )
 
     def _take(self, deviation: Deviation, question: int, other: int | None) -> None:
@@ -197,14 +205,15 @@ class Rebuilder:
         order = sorted(old, key=lambda k: (-cover.need[k], k))
         if kind % 2:
             order = [order[i] for i in rng.permutation(len(order)).tolist()]
-        hops = 1 if self.passes <= 1 else int(rng.integers(1, 3))
+        mean = cover.cost / max(1, len(cover.keys))
+        search = Search(int(rng.integers(0, 3)) if self.passes > 1 else 1, 2, float(rng.choice(EFFORT)) * mean, mean)
         new: list[int] = []
         done = True
         for k in order:
             if cover.relies[k]:
                 continue
             new.append(k)
-            if not self._answer(k, budget, Search(hops, 2, 0.0)) or cover.cost >= before:
+            if not self._answer(k, budget, search) or cover.cost >= before:
                 done = False
                 break
         if freed > 0 and cover.price[cell] > 0:
