@@ -11,8 +11,9 @@ import numpy.typing as npt
 
 from tabprotect.methods.suppression import suppress
 from tabprotect.methods.suppression.greedy import greedy
+from tabprotect.methods.suppression.local import local
 from tabprotect.methods.suppression.result import SuppressionResult
-from tabprotect.methods.suppression.suppress import EXACT_CELLS
+from tabprotect.methods.suppression.suppress import LOCAL_CELLS
 from tabprotect.problem import Problem
 from tabprotect.sensitivity.unions import UnionExposure, protect_unions
 from tabprotect.solver.limits import Budget, Limits
@@ -94,7 +95,7 @@ def _search(
     if not repair:
         result = rounds.run(problem, method, budget.limits)
         return Answer(problem, result, exposed(result) if result.safe else ())
-    quick = method == "greedy" or (method == "auto" and problem.n_cells > EXACT_CELLS)
+    quick = method == "greedy"
     best = rounds.close(problem, None, FIRST_SHARE if not quick else 1.0, restarts=10 if quick else 0)
     if quick or not best.result.safe or best.sums:
         return best
@@ -163,16 +164,11 @@ class _Rounds:
         """Make patterns quickly until none of the sums that they give away is sensitive."""
         limits = _limits(self.budget, share)
         for _ in range(MOST_ROUNDS):
-            result = self._spent(
-                greedy(
-                    problem,
-                    limits=limits,
-                    seed=self.seed,
-                    progress=self.budget.progress,
-                    restarts=restarts,
-                    start=start,
-                )
-            )
+            shared: dict[str, Any] = {"limits": limits, "seed": self.seed, "progress": self.budget.progress}
+            if problem.n_cells > LOCAL_CELLS:
+                result = self._spent(local(problem, passes=0, start=start, **shared))
+            else:
+                result = self._spent(greedy(problem, restarts=restarts, start=start, **shared))
             sums = self.exposed(result) if result.safe else ()
             if not sums:
                 break

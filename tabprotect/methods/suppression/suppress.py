@@ -18,8 +18,8 @@ __all__ = ["methods", "suppress"]
 
 ENGINES = ("scip", "highs", "pyomo")
 
-EXACT_CELLS = 3_000
-"""Up to this many cells `auto` asks the exact engine alone."""
+LOCAL_CELLS = 3_000
+"""Beyond this many cells `auto` works locally."""
 
 
 def methods() -> tuple[str, ...]:
@@ -116,15 +116,15 @@ def _auto(
     if start is not None:
         shared["start"] = _start(problem, start, engine)
     n = problem.n_cells
-    if n <= EXACT_CELLS:
+    if n <= LOCAL_CELLS:
         from tabprotect.methods.suppression.exact import exact
 
         result = exact(problem, engine=engine, **shared)
-        return replace(result, method=f"auto: {result.method}, since {n:,} cells are at most {EXACT_CELLS:,}")
+        return replace(result, method=f"auto: {result.method}, since {n:,} cells are at most {LOCAL_CELLS:,}")
     from tabprotect.methods.suppression.local import local
 
     result = local(problem, **shared)
-    return replace(result, method=f"auto: {result.method}, since {n:,} cells are more than {EXACT_CELLS:,}")
+    return replace(result, method=f"auto: {result.method}, since {n:,} cells are more than {LOCAL_CELLS:,}")
 
 
 def _start(problem: Problem, start: npt.ArrayLike, engine: str) -> npt.NDArray[np.bool_]:

@@ -41,6 +41,7 @@ def local(
     seed: int = 0,
     progress: Callable[[Progress], None] | None = None,
     start: Bools | None = None,
+    passes: int | None = None,
 ) -> SuppressionResult:
     """Protect by cheapest deviations within a few equations of each primary, and bound the cost by attacks as narrow.
 
@@ -58,6 +59,8 @@ def local(
     progress : callable, optional
     start : ndarray of bool, shape (cells,), optional
         Cells hidden to begin with; those that no question relies on are published again.
+    passes : int, optional
+        How often every secondary is tried again after the first pattern (0: the first pattern, without a bound).
 
     Returns
     -------
@@ -78,12 +81,13 @@ def local(
         search = _Search(problem, seed, budget)
         if not search.first(start):
             return finish(problem, search.judge, None, budget, "local")
-        search.improve()
+        if passes != 0:
+            search.improve(passes)
         search.hand_over()
         ended = stopped(budget)
         result = finish(problem, search.judge, search.cover.pattern, budget, "local")
-        bound = search.bound.bound
-    if result.cost is None:
+        bound = search.bound.bound if passes != 0 else None
+    if result.cost is None or bound is None:
         return replace(result, stopped=result.stopped or ended)
     optimal = bound >= result.cost - OPTIMAL * abs(result.cost)
     return replace(
@@ -147,7 +151,7 @@ class _Search:
             if len(witness.deviation.cells):
                 self.judge.offer(witness.deviation)
 
-    def improve(self) -> None:
+    def improve(self, most: int | None = None) -> None:
         """Work on the bound and on the pattern in turn, as much on one as on the other."""
         budget, cover, bound = self.budget, self.cover, self.bound
         spent = {"bound": 0, "choice": 0}
@@ -168,6 +172,8 @@ class _Search:
             if known != (cover.cost, bound.bound):
                 budget.report(turn, cover.cost, bound.bound)
             if not cover.cost or bound.bound >= cover.cost * (1 - max(OPTIMAL, budget.limits.gap)):
+                return
+            if most is not None and self.rebuilder.passes > most:
                 return
             if self.rebuilder.passes > passes + 1:
                 if bound.finished and self._unlimited() and cover.cost > cost * (1 - 1e-3):
