@@ -105,7 +105,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         wall, cpu = time.monotonic(), time.process_time()
         certificate = certify(problem, result.pattern, bound=result.bound, witnesses=judged.evidence)
         size = certificate.write(given.certificate).stat().st_size / 1e6
-        print(f"certificate: {certificate.verdict}, {size:.1f} MB, {_took(wall, cpu)}, peak {peak():.2f} GB", flush=True)
+        print(
+            f"certificate: {certificate.verdict}, {size:.1f} MB, {_took(wall, cpu)}, peak {peak():.2f} GB", flush=True
+        )
     if given.intervals:
         wall, cpu = time.monotonic(), time.process_time()
         with ProcessPoolExecutor(2) as executor:

@@ -103,7 +103,9 @@ class SmallProgrammes:
             h.run()
             status = h.getModelStatus()
             iterations = max(0, int(h.getInfo().simplex_iteration_count))
-            if status == highspy.HighsModelStatus.kOptimal or (not n and status == highspy.HighsModelStatus.kModelEmpty):
+            if status == highspy.HighsModelStatus.kOptimal or (
+                not n and status == highspy.HighsModelStatus.kModelEmpty
+            ):
                 found = h.getSolution()
                 return SmallSolution(np.asarray(found.col_value), np.asarray(found.row_dual), iterations)
             if status in (highspy.HighsModelStatus.kInfeasible, highspy.HighsModelStatus.kUnboundedOrInfeasible):

@@ -87,12 +87,12 @@ def test_every_row_holds_for_safe_patterns() -> None:
             for x in (np.zeros(problem.n_cells), rng.random(problem.n_cells)):
                 found = rows.separate(question, x, Budget(), hops=hops)
                 if found is not None:
-                    assert float(found.values @ x[found.index]) < 1
+                    assert float(found.values @ x[found.cells]) < 1
                     made.append(found)
     assert len(made) > 30
     for row in made:
         for x in patterns:
-            assert float(row.values @ x[row.index]) >= 1 - 1e-9
+            assert float(row.values @ x[row.cells]) >= 1 - 1e-9
 
 
 @given(st.integers(0, 10**6), st.integers(1, 3))

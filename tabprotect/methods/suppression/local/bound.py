@@ -94,7 +94,7 @@ class LocalBound:
             if made is not None:
                 self._found.append(made)
         self._turn = 0
-        new = self._add([(f.index, f.values, 1.0) for f in self._found]) + self._bridges()
+        new = self._add([(f.cells, f.values, 1.0) for f in self._found]) + self._bridges()
         self._found = []
         before = self.bound
         if not self._solve(budget):
@@ -109,7 +109,7 @@ class LocalBound:
         self._lp = LinearProgram(
             sparse.csr_array((0, n)), [], [], np.zeros(n), np.ones(n), self._weights, method="dual"
         )
-        self._add([(f.index, f.values, 1.0) for f in self._rows.own()])
+        self._add([(f.cells, f.values, 1.0) for f in self._rows.own()])
         self._solve(budget)
         self._hops = 2
 
@@ -133,14 +133,14 @@ class LocalBound:
         x = self.x[A.indices]
         total = np.bincount(self._row_of, weights=x, minlength=A.shape[0])
         entries = np.flatnonzero(self._plain[self._row_of] & (2 * x > total[self._row_of] + 1e-3))
-        rows = []
+        rows: list[tuple[Ints, Floats, float]] = []
         for e in entries.tolist():
             if e in self._bridged:
                 continue
             self._bridged.add(e)
             r = self._row_of[e]
-            cells = A.indices[A.indptr[r] : A.indptr[r + 1]]
-            cells = cells[self._column[cells] >= 0].astype(np.int64)
+            cells = A.indices[A.indptr[r] : A.indptr[r + 1]].astype(np.int64)
+            cells = cells[self._column[cells] >= 0]
             rows.append((cells, np.where(cells == A.indices[e], -1.0, 1.0), 0.0))
         return self._add(rows)
 

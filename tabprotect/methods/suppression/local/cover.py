@@ -52,8 +52,10 @@ class Cover:
     need : list of float
     relies : list of tuple of Witness
         For every question; empty while it is open.
+    weight : ndarray of float, shape (cells,)
+        What hiding a cell costs; 0 for those hidden in every pattern.
     price : ndarray of float, shape (cells,)
-        The weight of a cell, 0 once it is hidden.
+        The same, and 0 once a cell is hidden.
     cost : float
     """
 
@@ -65,13 +67,13 @@ class Cover:
         self.relies: list[tuple[Witness, ...]] = [()] * len(self.keys)
         self.number = {key: k for k, key in enumerate(self.keys)}
         self._base = problem.must_hide
-        self._weight = np.where(self._base, 0.0, problem.weights)
+        self.weight = np.where(self._base, 0.0, problem.weights)
         self._both = np.minimum(problem.down, problem.up)
         self._primary = np.zeros(problem.n_cells, bool)
         self._primary[q.cell] = True
         self._place = {side: q.place[side] for side in (1, -1)}
         self._users: dict[int, list[Witness]] = {}
-        self.price = self._weight.copy()
+        self.price = self.weight.copy()
         self.cost = 0.0
 
     @property
@@ -149,7 +151,7 @@ class Cover:
                 if users is None:
                     self._users[cell] = [witness]
                     self.price[cell] = 0.0
-                    self.cost += self._weight[cell]
+                    self.cost += self.weight[cell]
                 else:
                     users.append(witness)
         witness.asked += asked
@@ -168,8 +170,8 @@ class Cover:
                     users.remove(witness)
                     if not users:
                         del self._users[cell]
-                        self.price[cell] = self._weight[cell]
-                        self.cost -= self._weight[cell]
+                        self.price[cell] = self.weight[cell]
+                        self.cost -= self.weight[cell]
         return before
 
     def witnesses(self) -> list[Witness]:
@@ -178,7 +180,7 @@ class Cover:
 
     def reset_prices(self) -> None:
         """Charge every cell that is not hidden its weight."""
-        self.price = np.where(self.pattern, 0.0, self._weight)
+        self.price = np.where(self.pattern, 0.0, self.weight)
 
     def open(self) -> Ints:
         """Questions that rely on nothing."""

@@ -162,6 +162,7 @@ class _Search:
             if turn == "bound":
                 with budget.part(1.0 if self.reserve == 0 else self._share()) as part:
                     bound.step(part)
+                self.rebuilder.x = bound.x if bound.bound > 0 else None
             else:
                 end = budget.work + max(1000, spent["bound"] - spent["choice"])
                 while budget.work < end and not self._over():

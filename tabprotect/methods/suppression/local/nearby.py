@@ -22,8 +22,11 @@ Ints = npt.NDArray[np.int64]
 HOPS = (2, 4, 6, 10, 16, 1000)
 """How far a deviation may reach, in equations, one after the other."""
 
-MOST = (3000, 40_000)
+MOST = (1000, 40_000)
 """No wider search among more cells than this once something is found: the dearer it is, the more."""
+
+REACH, CROWD = 12, 800
+"""Among hidden cells deviations are looked for within so many equations, or as many hops as lead to so many cells."""
 
 DEAR = 300
 """A deviation that costs so many times the usual is worth the second number of cells."""
@@ -51,6 +54,13 @@ class Nearby:
     ----------
     problem : Problem
     near : Surroundings
+
+    Attributes
+    ----------
+    guide : ndarray of float or None
+        Factors on the prices while a deviation is looked for, such as 1 - alpha x* of a relaxation.
+    noise : float
+        Standard deviation of the logarithm of random factors on them.
     """
 
     def __init__(self, problem: Problem, near: Surroundings) -> None:
@@ -60,6 +70,9 @@ class Nearby:
         self.both = np.minimum(self.down, self.up)
         self.allowed = problem.may_hide & (problem.status != Status.ZERO) & ((self.down > 0) | (self.up > 0))
         self.mirrored = self.allowed & (self.both > 0)
+        self.guide: Floats | None = None
+        self.noise = 0.0
+        self._rng = np.random.default_rng(0)
         self._lp = SmallProgrammes()
 
     def find(
@@ -122,11 +135,19 @@ class Nearby:
                 break
         return best
 
-    def inside(self, cells: Ints, cell: int, side: int, level: float, budget: Budget) -> Deviation | None:
-        """Return any deviation that moves some cells (ascending) only."""
-        return self._within(
-            self.near.closed(cells, cell), cell, side, level, np.zeros(self.problem.n_cells), budget, 0
-        )
+    def hidden(self, cells: Ints, price: Floats) -> Block:
+        """Return the equations between the hidden cells (of price 0) around some cells."""
+        near = self.near.ball(cells, REACH, self.allowed, price, np.finfo(np.float64).tiny, CROWD)
+        return self.near.closed(near, -1)
+
+    def inside(
+        self, block: Block, cell: int, side: int, level: float, price: Floats, budget: Budget
+    ) -> Deviation | None:
+        """Return a deviation that moves cells of a block only, cheap ones rather than others."""
+        own = int(np.searchsorted(block.cells, cell))
+        if own == len(block.cells) or block.cells[own] != cell:
+            return None
+        return self._within(block, cell, side, level, price, budget, 0)
 
     def _within(
         self, block: Block, cell: int, side: int, level: float, price: Floats, budget: Budget, rounds: int
@@ -166,7 +187,14 @@ class Nearby:
         lower[paid] = 0.0
         lower[own] = upper[own] = goal if side >= 0 else -goal
         # per unit what the cell costs when it moves as far as it can or needs to
-        charge = np.concatenate((cost / np.clip(up / goal, FLOOR, 1.0), cost[paid] / np.clip(down[paid] / goal, FLOOR, 1.0)))
+        charge = np.concatenate(
+            (cost / np.clip(up / goal, FLOOR, 1.0), cost[paid] / np.clip(down[paid] / goal, FLOOR, 1.0))
+        )
+        factor = np.ones(len(paid)) if self.guide is None else self.guide[cells[paid]]
+        if self.noise > 0:
+            factor = factor * np.exp(self.noise * self._rng.normal(size=len(paid)))
+        charge[paid] *= factor
+        charge[n:] *= factor
         charge[own] = 0.0
         best, least = None, np.inf
         for k in range(rounds + 1):
@@ -184,7 +212,7 @@ class Nearby:
                 break
             if k < rounds:
                 size = np.abs(z[paid])
-                slope = np.where(size > NOISE, cost[paid] * goal / np.maximum(size, NOISE), cost[paid])
+                slope = factor * np.where(size > NOISE, cost[paid] * goal / np.maximum(size, NOISE), cost[paid])
                 charge[paid], charge[n:] = slope, slope
                 charge[own] = 0.0
         return best

@@ -24,8 +24,17 @@ CROWD = 40
 FEW = 3
 """So many cells of median weight are the usual cost of a question, before there is a pattern."""
 
-EFFORT = (1.0, 0.3, 0.0)
+EFFORT = (1.0, 0.3, 0.1)
 """Deviations that cost less than so many times the mean cost of a question are not looked for further away."""
+
+RUINED = (3, 6, 12, 25)
+"""So many questions around a secondary are opened again, about."""
+
+TRUST = (0.0, 0.7, 0.9, 0.97)
+"""How much a cell is cheaper that the relaxation hides."""
+
+NOISE = (0.0, 0.1, 0.3)
+"""Standard deviations of the logarithm of random factors on the prices."""
 
 NEVER = 1e3
 """A cell to be avoided is charged so many times its weight."""
@@ -47,8 +56,18 @@ class Rebuilder:
     ----------
     cover : Cover
     nearby : Nearby
-    known : callable
-        Cells that an attacker knows, by his number (-1: none).
+    known : dict of int to ndarray
+        Cells that each attacker knows, by his number.
+    seed : int
+
+    Attributes
+    ----------
+    hopeless : set of int
+        Questions for which nothing was found, however far away.
+    x : ndarray of float or None
+        A point of a relaxation, which makes cells that it hides cheaper in some of the trials.
+    passes : int
+        How often all secondaries were gone through, the present pass included.
     """
 
     def __init__(self, cover: Cover, nearby: Nearby, known: dict[int, Ints], seed: int) -> None:
@@ -56,6 +75,7 @@ class Rebuilder:
         self.nearby = nearby
         self.hopeless: set[int] = set()
         self._known = known
+        self.x: Floats | None = None
         self._rng = np.random.default_rng(seed)
         self._queue: list[int] = []
         self._moves = 0
@@ -100,9 +120,7 @@ class Rebuilder:
             cover.price[first.cells] = 0.0
             second = self._find(other, -key.side, cover.need[other], budget, search)
             cover.price[first.cells] = saved
-            if both is None or (
-                second is not None and cover.price[np.union1d(first.cells, second.cells)].sum() < cost
-            ):
+            if both is None or (second is not None and cover.price[np.union1d(first.cells, second.cells)].sum() < cost):
                 self._take(first, question, None)
                 if second is not None and not cover.relies[other]:
                     self._take(second, other, None)
@@ -191,12 +209,11 @@ class Rebuilder:
         cover, rng = self.cover, self._rng
         before = cover.cost
         asked = {k for witness in cover.users(cell) for k in witness.asked}
-        if self.passes > 1 and rng.random() < 0.5:
-            around = [c for w in cover.users(cell) for c in w.paid]
-            for c in rng.choice(around, min(len(around), int(rng.integers(1, 4))), replace=False).tolist():
-                users = cover.users(int(c))
-                if len(users) <= CROWD // 4:
-                    asked |= {k for witness in users for k in witness.asked}
+        if self.passes > 1 and rng.random() < 0.7:
+            asked |= self._around(cell, int(rng.choice(RUINED)))
+            alpha = float(rng.choice(TRUST))
+            self.nearby.guide = None if self.x is None or not alpha else 1 - alpha * self.x
+            self.nearby.noise = float(rng.choice(NOISE))
         old: dict[int, tuple[Witness, ...]] = {k: cover.release(k) for k in sorted(asked)}
         kind = int(rng.integers(4)) if self.passes > 1 else 0
         freed = float(cover.price[cell])
@@ -206,16 +223,17 @@ class Rebuilder:
         if kind % 2:
             order = [order[i] for i in rng.permutation(len(order)).tolist()]
         mean = cover.cost / max(1, len(cover.keys))
-        search = Search(int(rng.integers(0, 3)) if self.passes > 1 else 1, 2, float(rng.choice(EFFORT)) * mean, mean)
-        new: list[int] = []
+        effort = EFFORT[0] if self.passes <= 1 else float(rng.choice(EFFORT))
+        search = Search(int(rng.integers(0, 2)), 1, effort * mean, mean)
+        self._inside(order, budget)
         done = True
         for k in order:
             if cover.relies[k]:
                 continue
-            new.append(k)
             if not self._answer(k, budget, search) or cover.cost >= before:
                 done = False
                 break
+        self.nearby.guide, self.nearby.noise = None, 0.0
         if freed > 0 and cover.price[cell] > 0:
             cover.price[cell] = freed
         if done and cover.cost <= before:
@@ -231,3 +249,40 @@ class Rebuilder:
             cover.restore(witness, questions)
         cover.cost = before
         return 0.0
+
+    def _inside(self, order: list[int], budget: Budget) -> None:
+        """Answer questions by what is hidden anyway, as far as that goes; light secondaries rather than heavy ones."""
+        cover, nearby = self.cover, self.nearby
+        cells = np.unique([cover.keys[k].cell for k in order])
+        block = nearby.hidden(cells, cover.price)
+        for k in order:
+            key = cover.keys[k]
+            if cover.relies[k] or key.side == 0 or key.attacker >= 0:
+                continue
+            other = cover.number.get(Key(-1, key.cell, -key.side))
+            if other is not None and not cover.relies[other]:
+                level = max(cover.need[k], cover.need[other])
+                found = nearby.inside(block, key.cell, 0, level, cover.weight, budget)
+                if found is not None:
+                    self._take(found, k, other)
+                    continue
+            found = nearby.inside(block, key.cell, key.side, cover.need[k], cover.weight, budget)
+            if found is not None:
+                self._take(found, k, None)
+
+    def _around(self, cell: int, most: int) -> set[int]:
+        """Questions of witnesses that share cells with those of a secondary, and so on, until there are enough."""
+        cover, rng = self.cover, self._rng
+        asked: set[int] = set()
+        waiting, seen = [cell], {cell}
+        while waiting and len(asked) < most:
+            users = cover.users(waiting.pop(int(rng.integers(len(waiting)))))
+            if len(users) > CROWD // 2:
+                continue
+            for witness in users:
+                asked |= set(witness.asked)
+                if len(witness.paid) < CROWD:
+                    fresh = [c for c in witness.paid if c not in seen]
+                    seen.update(fresh)
+                    waiting += fresh
+        return asked

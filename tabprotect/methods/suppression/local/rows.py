@@ -6,11 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from tabprotect.attack.keys import Questions
 from tabprotect.methods.suppression.local.surroundings import Block, Surroundings
-from tabprotect.problem import Problem, Status
+from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.small import SmallProgrammes
 from tabprotect.solver.tolerances import MULTIPLIER
@@ -29,11 +28,11 @@ VIOLATION = 1e-3
 
 
 class Sparse(NamedTuple):
-    """sum values x[index] >= 1, over cells that are not hidden anyway; where it comes from is in `origin`.
+    """sum values x[cells] >= 1, over cells that are not hidden anyway; where it comes from is in `origin`.
 
     Attributes
     ----------
-    index : ndarray of int
+    cells : ndarray of int
     values : ndarray of float
         In (0, 1].
     question : int
@@ -42,7 +41,7 @@ class Sparse(NamedTuple):
     multipliers : ndarray of float
     """
 
-    index: Ints
+    cells: Ints
     values: Floats
     question: int
     rows: Ints
@@ -126,7 +125,7 @@ class LocalRows:
             return None
         rows = np.flatnonzero(np.abs(solution.duals) > MULTIPLIER)
         made = self._cut(question, block, rows, -solution.duals[rows])
-        if made is None or float(made.values @ x[made.index]) > 1 - VIOLATION:
+        if made is None or float(made.values @ x[made.cells]) > 1 - VIOLATION:
             return None
         return made
 

@@ -53,8 +53,7 @@ class Surroundings:
 
     def __init__(self, system: LinearSystem) -> None:
         rows, columns = system.A, sparse.csc_array(system.A)
-        self._row = _Compressed(rows.indptr, rows.indices, rows.data)
-        self._column = _Compressed(columns.indptr, columns.indices, columns.data)
+        self._row, self._column = _Compressed(rows), _Compressed(columns)
         m, n = rows.shape
         self._row_mark, self._cell_mark = np.zeros(m, bool), np.zeros(n, bool)
         self._row_place, self._cell_place = np.zeros(m, np.int64), np.zeros(n, np.int64)
@@ -64,11 +63,17 @@ class Surroundings:
         return np.unique(self._column.entries(cells)[0])
 
     def ball(
-        self, cells: Ints, hops: int, allowed: Bools, price: Floats | None = None, limit: float = np.inf
+        self,
+        cells: Ints,
+        hops: int,
+        allowed: Bools,
+        price: Floats | None = None,
+        limit: float = np.inf,
+        most: int | None = None,
     ) -> Ints:
         """Return the cells within so many equations of some cells, through allowed ones of price below `limit` only.
 
-        The cells given are there whether allowed or not.
+        The cells given are there whether allowed or not. Of a hop that leads to more than `most` cells nothing is kept.
         """
         seen_rows, seen = [], [cells]
         self._cell_mark[cells] = True
@@ -83,6 +88,8 @@ class Surroundings:
             if price is not None:
                 good &= price[near] < limit
             wave = np.unique(near[good])
+            if most is not None and sum(map(len, seen)) + len(wave) > most:
+                break
             self._cell_mark[wave] = True
             seen.append(wave)
             if not len(wave):
@@ -140,14 +147,14 @@ class Surroundings:
 class _Compressed:
     """A compressed sparse matrix whose rows (or columns) are gathered many at once."""
 
-    def __init__(self, start: Ints, index: Ints, value: npt.NDArray[np.float64]) -> None:
-        self._start = start.astype(np.int64)
+    def __init__(self, matrix: sparse.csr_array | sparse.csc_array) -> None:
+        self._start = matrix.indptr.astype(np.int64)
         self._length = np.diff(self._start)
-        self._index = index.astype(np.int64)
-        self._value = value
+        self._index = matrix.indices.astype(np.int64)
+        self._value = matrix.data
 
     def entries(self, which: Ints, *, lengths: bool = False) -> tuple[Ints, Ints, npt.NDArray[np.float64]]:
-        """Return the indices of some rows one after the other; with `lengths` also how many each has, and the values."""
+        """Return the indices of some rows, one after the other; with `lengths` also their lengths, and the values."""
         length = self._length[which]
         ends = np.cumsum(length)
         total = int(ends[-1]) if len(ends) else 0
