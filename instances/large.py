@@ -6,6 +6,7 @@ the two largest of a margin are the largest of its parts. Same seed and sizes, s
 
 from __future__ import annotations
 
+from collections import deque
 from typing import NamedTuple
 
 import numpy as np
@@ -62,7 +63,7 @@ def large(cells: int, *, dims: int = 2, primaries: float = 0.03, seed: int = 1) 
     --------
     >>> p = large(400, seed=3)
     >>> p.n_cells, len(p.primaries), bool(abs(p.system.A @ p.values).max() == 0)
-    (420, 13, True)
+    (462, 14, True)
     """
     if dims < 1 or cells < 4**dims:
         raise InputError(f"{cells} cells are too few for {dims} dimensions (at least {4 ** max(dims, 1)})")
@@ -100,15 +101,14 @@ def large(cells: int, *, dims: int = 2, primaries: float = 0.03, seed: int = 1) 
 def _tree(prefix: str, codes: int, stream: Stream) -> Hierarchy:
     """A hierarchy of about so many codes, of even depth."""
     splits: list[tuple[str, tuple[str, ...]]] = []
-    waiting, made = ["Total"], 1
-    for code in waiting:
-        if made >= codes:
-            break
+    waiting, made = deque(["Total"]), 1
+    while made < codes:
+        code = waiting.popleft()
         many = int(stream.integers(*BRANCHES, 1)[0])
         start = prefix if code == "Total" else f"{code}."
         parts = tuple(f"{start}{i + 1}" for i in range(many))
         splits.append((code, parts))
-        waiting += parts
+        waiting.extend(parts)
         made += many
     return Hierarchy(tuple(splits))
 

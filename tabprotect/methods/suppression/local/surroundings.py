@@ -45,8 +45,8 @@ class Surroundings:
     >>> near = Surroundings(LinearSystem(A, np.zeros(3), range(4)))
     >>> near.ball(np.array([0]), 2, np.ones(4, bool)).tolist()
     [0, 1, 2]
-    >>> near.closed(np.array([0, 1, 2]), 0).cells.tolist()
-    [0, 1, 2]
+    >>> near.closed(np.array([0, 1, 2]), 0).cells.tolist(), near.closed(np.arange(4), 0).cells.tolist()
+    ([0], [0, 1, 2, 3])
     >>> near.relaxed(np.array([1])).rows.tolist()
     [1]
     """
