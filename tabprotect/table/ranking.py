@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
@@ -17,6 +18,9 @@ __all__ = ["NO_REQUEST", "Candidates", "Entries", "Ranking", "by_number", "rank"
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
+
+LONGEST: Final = 16
+"""Entries of a holder that are compared with each other one by one; beyond, sorting is faster."""
 
 NO_REQUEST: Final = 3
 """Request code of a contributor without request, so that the smallest code of several records is the one to use."""
@@ -60,6 +64,32 @@ class Entries:
         """Return some of the entries."""
         columns = {name: np.take(column, which, axis=0) for name, column in self.columns.items()}
         return Entries(self.cell[which], self.holder[which], columns)
+
+    @cached_property
+    def earlier(self) -> tuple[npt.NDArray[np.int32], ...]:
+        """For every distance 1, 2, ... the positions of entries that have an entry of the same holder so far before.
+
+        Ends beyond `LONGEST`.
+        """
+        steps = []
+        at = np.arange(1, len(self.holder), dtype=np.int32)
+        distance = 1
+        while distance <= LONGEST + 1 and len(at := at[self.holder[at] == self.holder[at - distance]]):
+            steps.append(at)
+            distance += 1
+            at = at[at >= distance]
+        return tuple(steps)
+
+    def by_length(self) -> Iterator[Entries]:
+        """Yield the entries of holders with at most `LONGEST`, and those of the others."""
+        starts = _starts(self.holder)
+        lengths = np.diff(np.append(starts, len(self.holder)))
+        short = np.repeat(lengths <= LONGEST, lengths)
+        if short.all() or not short.any():
+            yield self
+            return
+        yield self.at(np.flatnonzero(short))
+        yield self.at(np.flatnonzero(~short))
 
     def grouped(self, cell: npt.NDArray[np.int32], n: int) -> Entries:
         """Add up the entries of one holder in one cell; sorted by cell, then holder.
@@ -228,6 +258,40 @@ def _largest(size: Floats, holder: Ints, starts: Ints, top: int, waived: Bools |
     return place[place >= 0]
 
 
+def _rank_short(entries: Entries, cell: npt.NDArray[np.int32], n: int, measures: Measures, known: Ranking) -> Ranking:
+    """Rank holders with few entries each: these are compared with each other, and only rivals of the known are sorted."""
+    first = np.arange(len(cell), dtype=np.int32)
+    for distance, at in enumerate(entries.earlier, start=1):
+        same = at[cell[at] == cell[at - distance]]
+        first[same] = same - np.int32(distance)  # larger distances come later: the first of all stays
+    again = np.flatnonzero(first != np.arange(len(cell), dtype=np.int32))
+    sums = entries.columns["shadow"]
+    if len(again):
+        more = [np.bincount(first[again], sums[again, i], minlength=len(cell)) for i in range(sums.shape[1])]
+        sums = sums + np.column_stack(more)
+    there = cell < n
+    there[again] = False
+    if not there.all():
+        own = np.flatnonzero(there)
+        cell, holder, sums = cell[own], entries.holder[own], sums[own]
+    else:
+        holder = entries.holder
+    contribution = np.abs(measures.shadow.join(sums))
+    rival = np.flatnonzero(contribution >= known.least(measures.top)[cell])
+    rival = rival[by_number(cell[rival], n)]
+    best = rival[_largest(contribution[rival], holder[rival], _starts(cell[rival]), measures.top, None)]
+    found = Candidates(
+        cell[best],
+        holder[best],
+        contribution[best],
+        np.ones(len(best)),
+        np.zeros(len(best), dtype=bool),
+        np.full(len(best), NO_REQUEST, np.int8),
+    )
+    none = np.zeros((n, 0))
+    return Ranking(np.bincount(cell, minlength=n), none, none, found)
+
+
 def rank(
     entries: Entries, cell: npt.NDArray[np.int32], n: int, measures: Measures, known: Ranking | None = None
 ) -> Ranking:
@@ -241,6 +305,8 @@ def rank(
     known : Ranking, optional
         Of other holders in the same cells; then the ranking over both is returned.
     """
+    if set(entries.columns) == {"shadow"} and len(entries.earlier) <= LONGEST and known is not None:
+        return Ranking.merge([known, _rank_short(entries, cell, n, measures, known)], measures.top)
     grouped = entries.grouped(cell, n)
     cell, columns = grouped.cell, grouped.columns
     contribution = np.abs(measures.shadow.join(columns["shadow"]))
