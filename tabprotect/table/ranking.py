@@ -259,7 +259,7 @@ def _largest(size: Floats, holder: Ints, starts: Ints, top: int, waived: Bools |
 
 
 def _rank_short(entries: Entries, cell: npt.NDArray[np.int32], n: int, measures: Measures, known: Ranking) -> Ranking:
-    """Rank holders with few entries each: these are compared with each other, and only rivals of the known are sorted."""
+    """Rank holders with few entries: these are compared with each other, and only rivals of the known are sorted."""
     first = np.arange(len(cell), dtype=np.int32)
     for distance, at in enumerate(entries.earlier, start=1):
         same = at[cell[at] == cell[at - distance]]
