@@ -12,7 +12,7 @@ import numpy.typing as npt
 from tabprotect.methods.suppression import suppress
 from tabprotect.methods.suppression.greedy import greedy
 from tabprotect.methods.suppression.result import SuppressionResult
-from tabprotect.methods.suppression.suppress import EXACT_CELLS
+from tabprotect.methods.suppression.suppress import CLASSIC, EXACT_CELLS
 from tabprotect.problem import Problem
 from tabprotect.sensitivity.unions import UnionExposure, protect_unions
 from tabprotect.solver.limits import Budget, Limits
@@ -100,6 +100,8 @@ def _search(
     if not repair:
         result = rounds.run(problem, method, budget.limits)
         return Answer(problem, result, exposed(result) if result.safe else ())
+    if method in CLASSIC:
+        return _classic(rounds, problem, method)
     quick = method == "greedy" or (method == "auto" and problem.n_cells > EXACT_CELLS)
     best = rounds.close(problem, None, FIRST_SHARE if not quick else 1.0, restarts=10 if quick else 0)
     if quick or not best.result.safe or best.sums:
@@ -119,6 +121,17 @@ def _search(
             break
         best = replace(better, result=_with_bound(better.result, best.result))
     return best
+
+
+def _classic(rounds: _Rounds, problem: Problem, method: str) -> Answer:
+    """One of the methods without a bound, then what the sums need."""
+    result = rounds.run(problem, method, _limits(rounds.budget, FIRST_SHARE))
+    sums = rounds.exposed(result) if result.safe else ()
+    if not sums:
+        return Answer(problem, result, sums)
+    grown = rounds.grow(problem, sums)
+    closed = rounds.close(grown, _extended(result.pattern, grown), FIRST_SHARE, restarts=0)
+    return replace(closed, result=replace(closed.result, method=f"{result.method}, sums by {closed.result.method}"))
 
 
 def _with_bound(result: SuppressionResult, other: SuppressionResult) -> SuppressionResult:

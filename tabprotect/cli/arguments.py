@@ -23,8 +23,8 @@ Method = Annotated[
     str,
     typer.Option(
         "--method",
-        help="Suppression: auto, exact or greedy. Other values: adjust, round, small-counts, unbiased-round, "
-        "random-round or conventional-round.",
+        help="Suppression: auto, exact, greedy, modular, hypercube, network or joint. Other values: adjust, round, "
+        "small-counts, unbiased-round, random-round or conventional-round.",
         autocompletion=_methods,
     ),
 ]

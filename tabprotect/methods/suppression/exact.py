@@ -57,6 +57,7 @@ def exact(
     engine: str = "scip",
     start: Bools | None = None,
     means: Means | None = None,
+    prove: bool = True,
 ) -> SuppressionResult:
     """Find the cheapest pattern that protects all primaries, or the best one within the limits, and a lower bound.
 
@@ -76,6 +77,8 @@ def exact(
         A pattern to start from.
     means : Means, optional
         Then independent cores are searched side by side, in rounds whose outcome is kept.
+    prove : bool
+        Prove the bound of the relaxation in exact arithmetic at the end, for a certificate.
 
     Returns
     -------
@@ -101,7 +104,7 @@ def exact(
         rng = np.random.default_rng(seed)
         seeds = [int(rng.integers(2**31)) for _ in reduction.cores]
         searches = [Search(core, solver, seed) for core, seed in zip(reduction.cores, seeds, strict=True)]
-        proof_seconds = PROOF_TIME * budget.seconds if problem.n_cells <= PROOF_CELLS else 0.0
+        proof_seconds = PROOF_TIME * budget.seconds if prove and problem.n_cells <= PROOF_CELLS else 0.0
         with budget.part(1.0 - min(PROOF_SHARE, proof_seconds / max(budget.seconds_left, 1e-9))) as part:
             if means:
                 found = search_in_rounds(reduction, seeds, part, start, engine, means)
@@ -122,7 +125,7 @@ def exact(
         result = replace(result, stopped=result.stopped or ended)
         pools = {k: (known.rows.pool, known.rows.x) for k, known in enumerate(found) if known.rows is not None}
         proof = None
-        if result.safe and problem.n_cells <= PROOF_CELLS:
+        if prove and result.safe and problem.n_cells <= PROOF_CELLS:
             if proof_seconds <= budget.seconds_left + 1.0:
                 proof = bound_proof(reduction, pools)
             else:

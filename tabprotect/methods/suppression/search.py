@@ -43,6 +43,9 @@ safe."""
 POOL_SLACK = 0.6
 """Rows with less slack at the relaxed solution go into the integer programme; violated ones follow."""
 
+POOL_SLICES = 4.0
+"""How many slices of a limit a pool gets: one that is cut short has to start again."""
+
 BUILD_SHARE = 0.05
 """Share of the limit for a first choice made of cheapest witnesses where hiding everything is safe."""
 
@@ -81,9 +84,12 @@ class Snapshot:
     cleaned: bool
     patience: Mapping[str, float]
     gap: float
+    needed: Ints
 
 
-NOTHING = Snapshot(None, 0.0, frozenset(), None, False, {"bound": 1.0, "choice": 1.0}, POOL_GAP[0])
+NOTHING = Snapshot(
+    None, 0.0, frozenset(), None, False, {"bound": 1.0, "choice": 1.0}, POOL_GAP[0], np.zeros(0, np.int64)
+)
 """What is known before the start."""
 
 
@@ -118,6 +124,7 @@ class Search:
         self._seed = seed
         self._gap = POOL_GAP[0]
         self.patience = {"bound": 1.0, "choice": 1.0}
+        self._needed: Ints = np.zeros(0, np.int64)  # rows of the pool that a choice of an earlier programme violated
         self._unit = _unit(core.weight[~core.hidden])
         self._target = {
             Key(int(a), int(c), int(s)): t
@@ -172,12 +179,14 @@ class Search:
             r = self.relaxation
             rows = Rows(r.pool, r.x, r.targets, r.bound, r.finished)
         cleaned = self.cleaner is not None and self.cleaner.finished
-        return Snapshot(self.best, self.bound, self.hopeless, rows, cleaned, dict(self.patience), self._gap)
+        return Snapshot(
+            self.best, self.bound, self.hopeless, rows, cleaned, dict(self.patience), self._gap, self._needed
+        )
 
     def restore(self, known: Snapshot, budget: Budget) -> None:
         """Go on from what is known, instead of `start`."""
         self.best, self.bound, self.hopeless = known.best, known.bound, known.hopeless
-        self.patience, self._gap = dict(known.patience), known.gap
+        self.patience, self._gap, self._needed = dict(known.patience), known.gap, known.needed
         for key in sorted(known.hopeless):
             self.constructor.hopeless.add(key)
             self.judge.dismiss(key)
@@ -218,6 +227,8 @@ class Search:
         center = self.core.hidden.astype(np.float64) if self.best is None else self.best.astype(np.float64)
         self.relaxation.run(center, self.cost)
         self._lift(self.relaxation.bound)
+        if self.relaxation.finished:
+            self.patience["bound"] = POOL_SLICES
 
     def tree(self, budget: Budget) -> None:
         """Search a small core in one tree; what is left open then is for pools."""
@@ -269,7 +280,7 @@ class Search:
         """Solve the integer programme over the rows of the pool; return its choices, cheapest first."""
         relaxation = self.relaxation
         assert relaxation is not None
-        chosen = np.flatnonzero(relaxation.pool.slack(relaxation.x) < POOL_SLACK)
+        chosen = np.union1d(np.flatnonzero(relaxation.pool.slack(relaxation.x) < POOL_SLACK), self._needed)
         while True:
             answer = self._solver(
                 self.core.weight,
@@ -284,9 +295,10 @@ class Search:
             self._lift(min(answer.bound, self.cost))
             if not answer.choices or budget.exhausted or self.done:
                 return answer.choices
-            slack = relaxation.pool.slack(answer.choices[0].astype(np.float64))
-            missing = np.setdiff1d(np.flatnonzero(slack < -VIOLATION), chosen)
-            if not len(missing):
+            slack = np.array([relaxation.pool.slack(choice.astype(np.float64)) for choice in answer.choices])
+            missing = np.setdiff1d(np.flatnonzero(slack.min(axis=0) < -VIOLATION), chosen)
+            self._needed = np.union1d(self._needed, missing).astype(np.int64)
+            if not np.any(slack[0, missing] < -VIOLATION):
                 return answer.choices
             chosen = np.concatenate([chosen, missing])
 

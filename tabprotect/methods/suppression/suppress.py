@@ -22,13 +22,19 @@ __all__ = ["methods", "store_for", "suppress"]
 
 ENGINES = ("scip", "highs", "pyomo")
 
+CLASSIC = ("modular", "hypercube", "network", "joint")
+"""Methods with a module and a function of their own name, without integer programmes of the whole."""
+
+SEEDED = ("modular", "joint")
+"""Those of them that use chance."""
+
 EXACT_CELLS = 30_000
 """Up to this many cells `auto` asks the exact engine."""
 
 
 def methods() -> tuple[str, ...]:
     """Return the names that `suppress` takes as `method`."""
-    return ("auto", "exact", "greedy")
+    return ("auto", "exact", "greedy", *CLASSIC)
 
 
 def suppress(
@@ -49,9 +55,10 @@ def suppress(
     Parameters
     ----------
     problem : Problem
-    method : {'auto', 'exact', 'greedy'}
+    method : {'auto', 'exact', 'greedy', 'modular', 'hypercube', 'network', 'joint'}
         'exact' gives the cheapest pattern, or the best within the limits, with a lower bound; 'greedy' a good one
-        quickly, without a bound; 'auto' chooses by size.
+        quickly, without a bound; 'auto' chooses by size. The others are the classic ways, without a bound: subtable by
+        subtable, by hypercubes, by shortest paths (two-way tables), by one linear programme for many cells.
     limits : Limits, optional
         In seconds, work units, or as a gap. Without any, the search goes on until the optimum is proven.
     seed : int
@@ -81,7 +88,7 @@ def suppress(
     Raises
     ------
     InputError
-        If there is no such method or engine, or `start` does not fit.
+        If there is no such method or engine, `start` does not fit, or the method cannot take this system.
     SolverError
         If the solver is not installed or fails.
     """
@@ -92,6 +99,8 @@ def suppress(
         raise InputError(f"no engine '{engine}'{did_you_mean(engine, ENGINES)}")
     if solver is not None and engine != "pyomo":
         raise InputError("solver= goes with engine='pyomo'")
+    if method in CLASSIC and engine != "scip":
+        raise InputError(f"engine= does not go with method='{method}'")
     if method == "auto":
         method = "exact" if problem.n_cells <= EXACT_CELLS else "greedy"
     shared: dict[str, Any] = {"limits": limits, "seed": seed, "progress": progress}
@@ -105,6 +114,14 @@ def suppress(
         from tabprotect.methods.suppression.greedy import greedy
 
         return greedy(problem, **shared)
+    if method in CLASSIC:
+        from importlib import import_module
+
+        if method not in SEEDED:
+            del shared["seed"]
+        run = getattr(import_module(f"tabprotect.methods.suppression.{method}"), method)
+        result: SuppressionResult = run(problem, **shared)
+        return result
     if engine == "pyomo":
         from tabprotect.methods.suppression.compact import compact
 
