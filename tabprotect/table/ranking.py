@@ -172,6 +172,15 @@ class Ranking:
     size: Floats
     best: Candidates
 
+    @classmethod
+    def nothing(cls, n: int, measures: Measures) -> Ranking:
+        """Return the ranking of `n` cells that nobody contributes to."""
+        no, zeros = np.zeros(0, np.int64), np.zeros(0)
+        best = Candidates(no, no, zeros, zeros, zeros.astype(bool), zeros.astype(np.int8))
+        weight = np.zeros((n, len(measures.weight.quanta) if measures.weighted else 0))
+        size = np.zeros((n, len(measures.size.quanta) if measures.signed else 0))
+        return cls(np.zeros(n, np.int64), weight, size, best)
+
     def least(self, top: int) -> Floats:
         """Return for every cell the size of its contribution number `top`, 0 where there are fewer."""
         cell = self.best.cell
@@ -204,8 +213,14 @@ class Ranking:
     def merge(cls, rankings: Sequence[Ranking], top: int) -> Ranking:
         """Merge rankings of the same cells over disjoint sets of holders."""
         count, weight, size = (sum(getattr(r, name) for r in rankings) for name in ("count", "weight", "size"))
-        best = Candidates.joined([r.best for r in rankings]).best(len(rankings[0].count), top)
-        return cls(np.asarray(count), np.asarray(weight), np.asarray(size), best)
+        n = len(rankings[0].count)
+        several = np.zeros(n, dtype=np.int8)
+        for r in rankings:
+            several[r.best.cell[_starts(r.best.cell)]] += 1
+        mixed = [r.best.at(np.flatnonzero(several[r.best.cell] > 1)) for r in rankings]
+        whole = [r.best.at(np.flatnonzero(several[r.best.cell] == 1)) for r in rankings]
+        best = Candidates.joined([*whole, Candidates.joined(mixed).best(n, top)])
+        return cls(np.asarray(count), np.asarray(weight), np.asarray(size), best.at(by_number(best.cell, n)))
 
 
 def by_number(number: npt.NDArray[Any], n: int) -> npt.NDArray[np.int32]:
