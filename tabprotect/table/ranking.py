@@ -66,16 +66,13 @@ class Entries:
         return Entries(self.cell[which], self.holder[which], columns)
 
     @cached_property
-    def earlier(self) -> tuple[npt.NDArray[np.int32], ...]:
-        """For every distance 1, 2, ... the positions of entries that have an entry of the same holder so far before.
-
-        Ends beyond `LONGEST`.
-        """
+    def earlier(self) -> tuple[tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]], ...]:
+        """For distances 1, 2, ...: entries, and the entries of the same holder so far before; ends after `LONGEST`."""
         steps = []
         at = np.arange(1, len(self.holder), dtype=np.int32)
         distance = 1
         while distance <= LONGEST + 1 and len(at := at[self.holder[at] == self.holder[at - distance]]):
-            steps.append(at)
+            steps.append((at, at - np.int32(distance)))
             distance += 1
             at = at[at >= distance]
         return tuple(steps)
@@ -275,24 +272,23 @@ def _largest(size: Floats, holder: Ints, starts: Ints, top: int, waived: Bools |
 
 def _rank_short(entries: Entries, cell: npt.NDArray[np.int32], n: int, measures: Measures, known: Ranking) -> Ranking:
     """Rank holders with few entries: these are compared with each other, and only rivals of the known are sorted."""
+    sums, holder, here = entries.columns["shadow"], entries.holder, cell < n
     first = np.arange(len(cell), dtype=np.int32)
-    for distance, at in enumerate(entries.earlier, start=1):
-        same = at[cell[at] == cell[at - distance]]
-        first[same] = same - np.int32(distance)  # larger distances come later: the first of all stays
-    again = np.flatnonzero(first != np.arange(len(cell), dtype=np.int32))
-    sums = entries.columns["shadow"]
-    if len(again):
-        more = [np.bincount(first[again], sums[again, i], minlength=len(cell)) for i in range(sums.shape[1])]
+    again = np.zeros(len(cell), dtype=bool)
+    for at, before in entries.earlier:
+        same = np.take(cell, at) == np.take(cell, before)
+        first[at[same]] = before[same]  # larger distances come later: the first of all stays
+        again[at[same]] = True
+    twice = np.flatnonzero(again)
+    if len(twice):
+        more = [np.bincount(first[twice], sums[twice, i], minlength=len(cell)) for i in range(sums.shape[1])]
         sums = sums + np.column_stack(more)
-    there = cell < n
-    there[again] = False
-    if not there.all():
-        own = np.flatnonzero(there)
-        cell, holder, sums = cell[own], entries.holder[own], sums[own]
-    else:
-        holder = entries.holder
+        here &= ~again
+    if not here.all():
+        own = np.flatnonzero(here)
+        cell, holder, sums = np.take(cell, own), np.take(holder, own), np.take(sums, own, axis=0)
     contribution = np.abs(measures.shadow.join(sums))
-    rival = np.flatnonzero(contribution >= known.least(measures.top)[cell])
+    rival = np.flatnonzero(contribution >= np.take(known.least(measures.top), cell))
     rival = rival[by_number(cell[rival], n)]
     best = rival[_largest(contribution[rival], holder[rival], _starts(cell[rival]), measures.top, None)]
     found = Candidates(

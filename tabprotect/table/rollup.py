@@ -69,7 +69,7 @@ def roll_up(
         for piece in (part for whole in shared for part in whole.by_length()):
 
             def add(level: Level, known: Ranking | None, piece: Entries = piece) -> Ranking:
-                return rank(piece, level.of_leaf[piece.cell], len(level.keys), measures, known)
+                return rank(piece, np.take(level.of_leaf, piece.cell), len(level.keys), measures, known)
 
             rankings = list(workers.map(add, levels, rankings or [None] * len(levels)))
         sums = list(workers.map(totals.at, levels))
