@@ -76,8 +76,6 @@ class Constructor:
             key = Key(-1, int(q.cell[question]), int(q.side[question]))
             if answered[question] or key in self.hopeless:
                 continue
-            if budget.exhausted:
-                return None
             new = self._answer(key, price, pattern, budget, allowed)
             if new is None:
                 return None
