@@ -93,10 +93,13 @@ fuzz: setup ## 1,000 random problems, each answer judged without the engine
 data: setup ## write the bundled register and its hierarchies again (nothing changes unless the generator did)
 	$(BIN)/python -c "from tabprotect.instances.register import bundle; bundle('instances/data')"
 
-lock: setup ## resolve requirements/locked.txt afresh from pyproject.toml
-	$(BIN)/pip-compile --quiet --upgrade --extra dev,docs,polars,excel,plot --allow-unsafe --strip-extras --no-header \
-		--no-emit-index-url --no-emit-find-links --no-emit-trusted-host --annotation-style=line \
-		--output-file requirements/locked.txt pyproject.toml
+LOCK := $(BIN)/pip-compile --quiet --allow-unsafe --strip-extras --no-header --no-emit-index-url \
+	--no-emit-find-links --no-emit-trusted-host --annotation-style=line
+
+lock: setup ## resolve the files in requirements/ afresh from pyproject.toml
+	$(LOCK) --upgrade --extra dev,docs,polars,excel,plot --output-file requirements/locked.txt pyproject.toml
+	$(LOCK) --upgrade --extra spark --constraint requirements/locked.txt --output-file requirements/spark.txt pyproject.toml
+	$(LOCK) --upgrade --extra dask --constraint requirements/locked.txt --output-file requirements/dask.txt pyproject.toml
 
 clean: ## remove what the targets made, .venv included
 	rm -rf .venv .venv-peer build dist site *.egg-info

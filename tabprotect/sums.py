@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from tabprotect.methods.suppression import suppress
 from tabprotect.methods.suppression.greedy import greedy
-from tabprotect.methods.suppression.local import local
 from tabprotect.methods.suppression.result import SuppressionResult
+from tabprotect.methods.suppression.stages import local_in_stages
 from tabprotect.methods.suppression.suppress import CLASSIC, choose
 from tabprotect.problem import Problem
 from tabprotect.sensitivity.unions import UnionExposure, protect_unions
@@ -174,7 +174,8 @@ class _Rounds:
             seed=self.seed,
             progress=self.budget.progress,
             start=start,
-            executor=self.means.executor,
+            # these have no pieces; the intruder's intervals have
+            executor=None if self.near or method in CLASSIC else self.means.executor,
             resume=self.means.store,
             **self.how,
         )
@@ -205,7 +206,7 @@ class _Rounds:
             "limits": limits, "seed": self.seed, "progress": self.budget.progress, "start": start
         }  # fmt: skip
         if self.near:
-            return local(problem, passes=0, **shared)
+            return local_in_stages(problem, passes=0, means=self.means, **shared)
         return greedy(problem, restarts=restarts, means=self.means, **shared)
 
     def _spent(self, result: SuppressionResult) -> SuppressionResult:

@@ -70,6 +70,9 @@ class Means:
     @property
     def width(self) -> int:
         """How many pieces are worked on at a time; 1 where the executor does not tell."""
+        client: Any = getattr(self.executor, "_client", None)  # of dask
+        if hasattr(client, "nthreads"):
+            return max(1, sum(int(threads) for threads in client.nthreads().values()))
         return int(getattr(self.executor, "_max_workers", None) or 1)
 
     def answers(

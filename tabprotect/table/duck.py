@@ -71,6 +71,8 @@ class DuckSource:
             ":memory:", config={"temp_directory": self._folder.name, "python_enable_replacements": False}
         )
         try:
+            # standard output is for answers
+            self.connection.execute("SET enable_progress_bar = false")
             self._memory = memory_limit or "80 % of the machine's"
             if memory_limit is not None:
                 self._limit(memory_limit)

@@ -19,7 +19,7 @@ from tabprotect.table.duck import DuckSource, in_pieces, literal
 from tabprotect.table.duck_columns import check_ids, flag, identity, number, resolve
 from tabprotect.table.grid import Grid
 from tabprotect.table.levels import Measures, Totals, levels_of
-from tabprotect.table.ranking import NO_REQUEST, Entries, rank
+from tabprotect.table.ranking import NO_REQUEST, Entries, Ranking, rank
 from tabprotect.table.roles import Roles, Tabulated
 from tabprotect.table.rollup import roll_up
 from tabprotect.table.sums import LARGEST, SCALES, Limbs
@@ -27,6 +27,9 @@ from tabprotect.table.sums import LARGEST, SCALES, Limbs
 __all__ = ["tabulate_duckdb"]
 
 Ints = npt.NDArray[np.int64]
+
+WIDE = 4
+"""Pieces of entries of holders with several are so many times larger: every one goes through all levels."""
 
 
 def tabulate_duckdb(source: DuckSource, roles: Roles) -> Tabulated:
@@ -56,11 +59,10 @@ def tabulate_duckdb(source: DuckSource, roles: Roles) -> Tabulated:
     leaf_cells = np.unravel_index(cells, [len(h.leaves) for h in grid.hierarchies])
     levels = levels_of([np.asarray(c) for c in leaf_cells], grid)
     grouped = _make_entries(source, roles, measures)
-    alone = None
-    for piece in _entries(source, measures, cells, shared=False):
+    alone = Ranking.nothing(len(cells), measures)
+    for piece in _alone(source, measures, cells):
         alone = rank(piece, piece.cell, len(cells), measures, alone)
-    shared = _entries(source, measures, cells, shared=True) if grouped else []
-    summary = roll_up(totals, alone, shared, levels, measures)
+    summary = roll_up(totals, alone, _shared(source, measures, cells) if grouped else [], levels, measures)
     rows = np.unique(summary.best.holder)
     names = _names(source, roles, ids, rows)
 
@@ -79,21 +81,15 @@ def _make_base(
     flags: dict[str, str],
     ids: dict[str, str],
 ) -> None:
-    """Make the table ``base``: leaf cell, holder and numbers of every record."""
+    """Make the table ``base``: leaf cell and numbers of every record, and who it belongs to (h0, h1)."""
     shape = [len(h.leaves) for h in grid.hierarchies]
     cell = " + ".join(f"l{k}.leaf * {prod(shape[k + 1 :])}" for k in range(len(shape)))
-    holder = "r.rowid"
     above, own = (ids.get(name or "") for name in (roles.holding, roles.contributor))
     if above is not None:
         # who is in no holding stands for himself
         own = f"(CASE WHEN {above} IS NULL THEN {own or 'r.rowid'} END)"
     keys = [key for key in (above, own) if key is not None]
-    if keys:
-        named = ", ".join(f"{key} AS h{i}" for i, key in enumerate(keys))
-        source.query(f"CREATE TEMP TABLE holders AS SELECT {named}, min(rowid) AS holder FROM records r GROUP BY ALL")
-        on = " AND ".join(f"h.h{i} IS NOT DISTINCT FROM {key}" for i, key in enumerate(keys))
-        joins = [*joins, f" JOIN holders h ON {on}"]
-        holder = "h.holder"
+    named = "".join(f", {key} AS h{i}" for i, key in enumerate(keys))
     one = "1.0::DOUBLE"
     value = one if roles.value is None else numbers[roles.value]
     shadow = value if roles.shadow is None else numbers[roles.shadow]
@@ -101,7 +97,7 @@ def _make_base(
     cost = "0.0::DOUBLE" if roles.cost is None else numbers[roles.cost]
     request = flags.get(roles.request or "", "0")
     source.query(
-        f"CREATE TEMP TABLE base AS SELECT {cell} AS cell, {holder} AS holder, {value} AS v, {shadow} AS x, "
+        f"CREATE TEMP TABLE base AS SELECT {cell} AS cell, r.rowid AS row{named}, {value} AS v, {shadow} AS x, "
         f"{weight} AS w, {cost} AS c, {flags.get(roles.waiver or '', '0')} = 1 AS waived, "
         f"(CASE WHEN {request} > 0 THEN {request} ELSE {NO_REQUEST} END)::TINYINT AS requested "
         f"FROM records r{''.join(joins)}"
@@ -179,7 +175,7 @@ def _totals(source: DuckSource, roles: Roles, measures: Measures) -> tuple[Ints,
 
 
 def _make_entries(source: DuckSource, roles: Roles, measures: Measures) -> bool:
-    """Make the table ``entries`` (see `Entries`); return whether holders may have several."""
+    """Make the tables ``alone`` and ``shared`` of entries (see `Entries`); return whether holders may have several."""
     sums = [("x", measures.shadow, "shadow")]
     if measures.weighted:
         sums += [("abs(x)", measures.shadow, "absolute"), ("abs(x) * w", measures.weighted_shadow, "weighted")]
@@ -194,33 +190,50 @@ def _make_entries(source: DuckSource, roles: Roles, measures: Measures) -> bool:
         parts.append(("waived", "waived", "bool_and"))
     if roles.request is not None:
         parts.append(("requested", "requested", "min"))
-    if roles.contributor is None and roles.holding is None:
+    keys = (
+        [] if roles.contributor is None and roles.holding is None else ["h0"] if roles.holding is None else ["h0", "h1"]
+    )
+    if not keys:
         columns = ", ".join(f"{expression} AS {name}" for name, expression, _ in parts)
-        source.query(f"CREATE TEMP VIEW entries AS SELECT cell, holder, {columns} FROM {split}")
+        source.query(f"CREATE TEMP VIEW alone AS SELECT cell, row AS holder, {columns} FROM {split}")
         return False
     columns = ", ".join(f"{together}({expression}) AS {name}" for name, expression, together in parts)
-    source.query(f"CREATE TEMP TABLE entries AS SELECT cell, holder, {columns} FROM {split} GROUP BY cell, holder")
-    source.query("CREATE TEMP TABLE several AS SELECT holder FROM entries GROUP BY holder HAVING count(*) > 1")
-    for done in ("base", "holders"):
-        source.query(f"DROP TABLE {done}")
+    by = ", ".join(keys)
+    source.query(
+        f"CREATE TEMP TABLE entries AS SELECT cell, {by}, min(row) AS holder, {columns} "
+        f"FROM {split} GROUP BY cell, {by}"
+    )
+    source.query("DROP TABLE base")
+    # holders are named by the first of their records
+    source.query(
+        f"CREATE TEMP TABLE several AS SELECT {by}, min(holder) AS holder "
+        f"FROM entries GROUP BY {by} HAVING count(*) > 1"
+    )
+    same = " AND ".join(f"e.{key} IS NOT DISTINCT FROM s.{key}" for key in keys)
+    known = ", ".join(f"e.{name}" for name, _, _ in parts)
+    source.query(
+        f"CREATE TEMP TABLE shared AS SELECT e.cell, s.holder, {known} FROM entries e JOIN several s ON {same}"
+    )
+    source.query(
+        f"CREATE TEMP VIEW alone AS SELECT e.cell, e.holder, {known} FROM entries e ANTI JOIN several s ON {same}"
+    )
     return True
 
 
-def _entries(source: DuckSource, measures: Measures, cells: Ints, *, shared: bool) -> Iterator[Entries]:
-    """Yield entries in pieces, of holders with several entries (each in one piece) or of the others."""
-    if shared:
-        count = int(source.rows("SELECT count(*) FROM entries SEMI JOIN several USING (holder)")[0][0])
-        pieces = -(-count // duck.PIECE)
-        for piece in range(pieces):
-            table = source.query(
-                f"SELECT * FROM entries SEMI JOIN several USING (holder) WHERE hash(holder) % {pieces} = {piece}"
-            ).to_arrow_table()
-            yield _piece(table, cells, measures)
-        return
-    several = source.rows("SELECT count(*) FROM duckdb_tables() WHERE table_name = 'several'")[0][0]
-    join = "ANTI JOIN several USING (holder)" if several else ""
-    for batch in in_pieces(source.query(f"SELECT * FROM entries {join}")):
+def _alone(source: DuckSource, measures: Measures, cells: Ints) -> Iterator[Entries]:
+    """Yield the entries of holders with one entry, in pieces."""
+    for batch in in_pieces(source.query("SELECT * FROM alone")):
         yield _piece(pa.Table.from_batches([batch]), cells, measures)
+
+
+def _shared(source: DuckSource, measures: Measures, cells: Ints) -> Iterator[Entries]:
+    """Yield the entries of holders with several entries, in pieces, each holder in one."""
+    count = int(source.rows("SELECT count(*) FROM shared")[0][0])
+    pieces = -(-count // (WIDE * duck.PIECE))
+    for piece in range(pieces):
+        table = source.query(f"SELECT * FROM shared WHERE hash(holder) % {pieces} = {piece}").to_arrow_table()
+        entries = _piece(table, cells, measures)
+        yield Entries.of(entries.cell, entries.holder, entries.columns, compacted=True)
 
 
 def position_in(cells: Ints, wanted: Ints) -> npt.NDArray[Any]:
@@ -247,7 +260,7 @@ def _piece(table: pa.Table, cells: Ints, measures: Measures) -> Entries:
         if name in table.column_names:
             columns[name] = np.asarray(table.column(name).to_numpy())
     cell = position_in(cells, table.column("cell").to_numpy())
-    return Entries.of(cell, table.column("holder").to_numpy().astype(np.int64), columns, compacted=True)
+    return Entries(cell.astype(np.int32), table.column("holder").to_numpy().astype(np.int64), columns)
 
 
 def _names(source: DuckSource, roles: Roles, ids: dict[str, str], rows: Ints) -> Sequence[str]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
@@ -17,6 +18,9 @@ __all__ = ["NO_REQUEST", "Candidates", "Entries", "Ranking", "by_number", "rank"
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
+
+LONGEST: Final = 16
+"""Entries of a holder that are compared with each other one by one; beyond, sorting is faster."""
 
 NO_REQUEST: Final = 3
 """Request code of a contributor without request, so that the smallest code of several records is the one to use."""
@@ -60,6 +64,29 @@ class Entries:
         """Return some of the entries."""
         columns = {name: np.take(column, which, axis=0) for name, column in self.columns.items()}
         return Entries(self.cell[which], self.holder[which], columns)
+
+    @cached_property
+    def earlier(self) -> tuple[tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]], ...]:
+        """For distances 1, 2, ...: entries, and the entries of the same holder so far before; ends after `LONGEST`."""
+        steps = []
+        at = np.arange(1, len(self.holder), dtype=np.int32)
+        distance = 1
+        while distance <= LONGEST + 1 and len(at := at[self.holder[at] == self.holder[at - distance]]):
+            steps.append((at, at - np.int32(distance)))
+            distance += 1
+            at = at[at >= distance]
+        return tuple(steps)
+
+    def by_length(self) -> Iterator[Entries]:
+        """Yield the entries of holders with at most `LONGEST`, and those of the others."""
+        starts = _starts(self.holder)
+        lengths = np.diff(np.append(starts, len(self.holder)))
+        short = np.repeat(lengths <= LONGEST, lengths)
+        if short.all() or not short.any():
+            yield self
+            return
+        yield self.at(np.flatnonzero(short))
+        yield self.at(np.flatnonzero(~short))
 
     def grouped(self, cell: npt.NDArray[np.int32], n: int) -> Entries:
         """Add up the entries of one holder in one cell; sorted by cell, then holder.
@@ -142,6 +169,15 @@ class Ranking:
     size: Floats
     best: Candidates
 
+    @classmethod
+    def nothing(cls, n: int, measures: Measures) -> Ranking:
+        """Return the ranking of `n` cells that nobody contributes to."""
+        no, zeros = np.zeros(0, np.int64), np.zeros(0)
+        best = Candidates(no, no, zeros, zeros, zeros.astype(bool), zeros.astype(np.int8))
+        weight = np.zeros((n, len(measures.weight.quanta) if measures.weighted else 0))
+        size = np.zeros((n, len(measures.size.quanta) if measures.signed else 0))
+        return cls(np.zeros(n, np.int64), weight, size, best)
+
     def least(self, top: int) -> Floats:
         """Return for every cell the size of its contribution number `top`, 0 where there are fewer."""
         cell = self.best.cell
@@ -174,8 +210,14 @@ class Ranking:
     def merge(cls, rankings: Sequence[Ranking], top: int) -> Ranking:
         """Merge rankings of the same cells over disjoint sets of holders."""
         count, weight, size = (sum(getattr(r, name) for r in rankings) for name in ("count", "weight", "size"))
-        best = Candidates.joined([r.best for r in rankings]).best(len(rankings[0].count), top)
-        return cls(np.asarray(count), np.asarray(weight), np.asarray(size), best)
+        n = len(rankings[0].count)
+        several = np.zeros(n, dtype=np.int8)
+        for r in rankings:
+            several[r.best.cell[_starts(r.best.cell)]] += 1
+        mixed = [r.best.at(np.flatnonzero(several[r.best.cell] > 1)) for r in rankings]
+        whole = [r.best.at(np.flatnonzero(several[r.best.cell] == 1)) for r in rankings]
+        best = Candidates.joined([*whole, Candidates.joined(mixed).best(n, top)])
+        return cls(np.asarray(count), np.asarray(weight), np.asarray(size), best.at(by_number(best.cell, n)))
 
 
 def by_number(number: npt.NDArray[Any], n: int) -> npt.NDArray[np.int32]:
@@ -228,6 +270,39 @@ def _largest(size: Floats, holder: Ints, starts: Ints, top: int, waived: Bools |
     return place[place >= 0]
 
 
+def _rank_short(entries: Entries, cell: npt.NDArray[np.int32], n: int, measures: Measures, known: Ranking) -> Ranking:
+    """Rank holders with few entries: these are compared with each other, and only rivals of the known are sorted."""
+    sums, holder, here = entries.columns["shadow"], entries.holder, cell < n
+    first = np.arange(len(cell), dtype=np.int32)
+    again = np.zeros(len(cell), dtype=bool)
+    for at, before in entries.earlier:
+        same = np.take(cell, at) == np.take(cell, before)
+        first[at[same]] = before[same]  # larger distances come later: the first of all stays
+        again[at[same]] = True
+    twice = np.flatnonzero(again)
+    if len(twice):
+        more = [np.bincount(first[twice], sums[twice, i], minlength=len(cell)) for i in range(sums.shape[1])]
+        sums = sums + np.column_stack(more)
+        here &= ~again
+    if not here.all():
+        own = np.flatnonzero(here)
+        cell, holder, sums = np.take(cell, own), np.take(holder, own), np.take(sums, own, axis=0)
+    contribution = np.abs(measures.shadow.join(sums))
+    rival = np.flatnonzero(contribution >= np.take(known.least(measures.top), cell))
+    rival = rival[by_number(cell[rival], n)]
+    best = rival[_largest(contribution[rival], holder[rival], _starts(cell[rival]), measures.top, None)]
+    found = Candidates(
+        cell[best],
+        holder[best],
+        contribution[best],
+        np.ones(len(best)),
+        np.zeros(len(best), dtype=bool),
+        np.full(len(best), NO_REQUEST, np.int8),
+    )
+    none = np.zeros((n, 0))
+    return Ranking(np.bincount(cell, minlength=n), none, none, found)
+
+
 def rank(
     entries: Entries, cell: npt.NDArray[np.int32], n: int, measures: Measures, known: Ranking | None = None
 ) -> Ranking:
@@ -241,6 +316,8 @@ def rank(
     known : Ranking, optional
         Of other holders in the same cells; then the ranking over both is returned.
     """
+    if set(entries.columns) == {"shadow"} and len(entries.earlier) <= LONGEST and known is not None:
+        return Ranking.merge([known, _rank_short(entries, cell, n, measures, known)], measures.top)
     grouped = entries.grouped(cell, n)
     cell, columns = grouped.cell, grouped.columns
     contribution = np.abs(measures.shadow.join(columns["shadow"]))

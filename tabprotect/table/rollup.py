@@ -66,10 +66,10 @@ def roll_up(
         rankings: list[Ranking] = []
         if alone is not None:
             rankings = list(workers.map(lambda level: alone.moved(level, top), levels))
-        for piece in shared:
+        for piece in (part for whole in shared for part in whole.by_length()):
 
             def add(level: Level, known: Ranking | None, piece: Entries = piece) -> Ranking:
-                return rank(piece, level.of_leaf[piece.cell], len(level.keys), measures, known)
+                return rank(piece, np.take(level.of_leaf, piece.cell), len(level.keys), measures, known)
 
             rankings = list(workers.map(add, levels, rankings or [None] * len(levels)))
         sums = list(workers.map(totals.at, levels))

@@ -97,6 +97,8 @@ class Limbs:
 
     def join(self, sums: Floats) -> Floats:
         """Return the numbers whose limbs (or sums of limbs) are given: shape (numbers,)."""
+        if len(self.quanta) == 1:
+            return np.asarray(sums[:, 0] / self.scale + 0.0)
         carried = self._carry(sums.copy())
         negative = carried[:, 0] < 0
         if negative.any():

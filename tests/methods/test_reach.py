@@ -16,7 +16,7 @@ import pytest
 from scipy import sparse
 
 from tabprotect.errors import InputError
-from tabprotect.methods.suppression import rounds, suppress
+from tabprotect.methods.suppression import rounds, stages, suppress
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Limits, Progress
@@ -27,10 +27,10 @@ from tests.random_problems import random_problem
 
 KILLED_RUN = """
 import os, signal, sys
-from tabprotect.methods.suppression import rounds
+from tabprotect.methods.suppression import rounds, stages
 from tabprotect.solver.store import Store
 from tests.methods.test_reach import several, solve
-rounds.FIRST = 100
+rounds.FIRST = stages.FIRST = 100
 keep, left = Store.put, [int(sys.argv[2])]
 def put(store, name, answer):
     left[0] -= 1
@@ -72,6 +72,7 @@ def same(a: SuppressionResult, b: SuppressionResult) -> None:
 @pytest.fixture(autouse=True)
 def short_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rounds, "FIRST", 100)
+    monkeypatch.setattr(stages, "FIRST", 100)
 
 
 @pytest.mark.parametrize("method", ["exact", "greedy"])
@@ -100,7 +101,8 @@ def test_rounds_find_the_optimum(tmp_path: Path, seed: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("method", "when", "piece"), [("exact", "after", 2), ("exact", "before", 5), ("greedy", "after", 1)]
+    ("method", "when", "piece"),
+    [("exact", "after", 2), ("exact", "before", 5), ("greedy", "after", 1), ("local", "after", 2)],
 )
 def test_a_killed_run_goes_on(tmp_path: Path, checkout: Path, method: str, when: str, piece: int) -> None:
     folder = tmp_path / "resume"
@@ -131,10 +133,27 @@ def test_a_dead_worker_changes_nothing() -> None:
         same(found, solve(problem, "exact", executor=threads))
 
 
+def test_stages_are_safe_bounded_and_repeatable(tmp_path: Path) -> None:
+    problem = several()
+    found = solve(problem, "local", resume=tmp_path / "r")
+    assert len(list((tmp_path / "r").glob("*.piece"))) > 1
+    assert Judge(problem).safe(found.pattern)
+    assert found.cost <= solve(problem, "local").cost * 1.2
+    assert 0 < found.bound <= suppress(problem, method="exact").cost + 1e-6
+    same(found, solve(problem, "local", resume=tmp_path / "r"))
+    same(found, solve(problem, "local", resume=tmp_path / "other"))
+
+
 def test_a_folder_of_another_problem_is_refused(tmp_path: Path) -> None:
     solve(several(2), "greedy", resume=tmp_path / "r")
     with pytest.raises(InputError, match="another problem"):
         solve(several(3), "greedy", resume=tmp_path / "r")
+
+
+@pytest.mark.parametrize("method", ["modular", "local"])
+def test_methods_without_pieces_say_so(method: str) -> None:
+    with ThreadPoolExecutor(1) as pool, pytest.raises(InputError, match=r"executor= .*go.* with method="):
+        solve(several(2), method, executor=pool)
 
 
 def test_what_has_no_pieces_says_so(tmp_path: Path) -> None:

@@ -73,7 +73,7 @@ def greedy(
     """
     budget = Budget(limits or Limits(), progress)
     with cancel_on_interrupt(budget):
-        reduction = reduce_problem(problem)
+        reduction = reduce_problem(problem, insiders=False)
         judge = Witnesses(problem)
         rng = np.random.default_rng(seed)
         choices: list[Bools] = []

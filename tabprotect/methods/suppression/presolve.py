@@ -180,9 +180,18 @@ def _questions(problem: Problem) -> tuple[Ints, Ints, Floats]:
     return np.tile(p, 3)[asked], np.repeat(np.array([1, -1, 0]), len(p))[asked], level[asked]
 
 
-def reduce_problem(problem: Problem) -> Reduction:
+def reduce_problem(problem: Problem, *, insiders: bool = True) -> Reduction:
     """Reduce a problem to its independent cores.
 
+    Parameters
+    ----------
+    problem : Problem
+    insiders : bool
+        State the targets of attackers who know cells one by one, which takes memory in proportion to attackers times
+        targets of a core; without, only those of the public are stated, and attackers are known by their cells.
+
+    Notes
+    -----
     Every protected pattern of minimal cost of `problem` that hides no tied cell in vain corresponds to a choice of
     cells of the cores, at the same cost, and the other way round.
     """
@@ -223,7 +232,9 @@ def reduce_problem(problem: Problem) -> Reduction:
     charged = inside[~base[inside]]
     np.add.at(weight, group[charged], problem.weights[charged])
     hidden = weight == 0
-    cores = _split(problem, A, rows, independent, group, factor, inside, group_down, group_up, weight, hidden, targets)
+    cores = _split(
+        problem, A, rows, independent, group, factor, inside, group_down, group_up, weight, hidden, targets, insiders
+    )
     return Reduction(problem, cores, base)
 
 
@@ -286,6 +297,7 @@ def _split(
     weight: Floats,
     hidden: Bools,
     targets: Targets,
+    insiders: bool,
 ) -> tuple[Core, ...]:
     """Cut the reduced system into its connected parts and keep those with something to protect."""
     n, m = A.shape[1], A.shape[0]
@@ -316,7 +328,7 @@ def _split(
                 up[cells],
                 weight[cells],
                 hidden[cells],
-                _of_everybody(asked, position, attackers),
+                _of_everybody(asked, position, attackers if insiders else ()),
                 attackers,
                 tuple((order[starts[g] : starts[g + 1]], factor[order[starts[g] : starts[g + 1]]]) for g in cells),
             )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Executor
-from dataclasses import fields, replace
+from dataclasses import replace
 from os import PathLike
 from typing import Any
 
@@ -85,10 +85,12 @@ def suppress(
     executor : concurrent.futures.Executor, optional
         Works on independent parts of the problem side by side: `tabprotect.processes`, a pool of the standard library,
         or ``client.get_executor()`` of dask.distributed. The answer does not depend on how many workers it has, nor on
-        workers that die, unless the limit is one of time. Not for engine='pyomo'.
+        workers that die, unless the limit is one of time. Not for engine='pyomo' and the classic ways; 'local', which
+        `auto` takes for more than 30,000 cells, has no use for it.
     resume : path, optional
         A folder (confidential) where finished pieces of work are kept. The same call with the same folder goes on after
-        it was killed; under limits of work, or none, its answer is the same. Not for engine='pyomo'.
+        it was killed; under limits of work, or none, its answer is the same. Not for engine='pyomo' and the classic
+        ways.
 
     Returns
     -------
@@ -119,8 +121,10 @@ def suppress(
     if executor is not None or resume is not None:
         if engine == "pyomo" and method == "exact":
             raise InputError("executor= and resume= do not go with engine='pyomo', which solves one programme at once")
-        if method == "local":
-            raise InputError("executor= and resume= do not go with method='local', which works in one piece")
+        if method in CLASSIC:
+            raise InputError(f"executor= and resume= do not go with method='{method}', which has no pieces")
+        if method == "local" and executor is not None and not why:
+            raise InputError("executor= does not go with method='local', which works in one piece; resume= does")
         shared["means"] = Means(executor, store_for(problem, resume))
     result = _run(problem, method, engine, solver, shared)
     return replace(result, method=f"auto: {result.method}, since {why}") if why else result
@@ -129,8 +133,8 @@ def suppress(
 def choose(problem: Problem, pieces: object = None) -> tuple[str, str]:
     """Return the method for a problem, and why; one that works in pieces where that is wanted."""
     n, links = problem.n_cells, problem.system.A.nnz / max(1, problem.n_cells)
-    if pieces:
-        return "exact" if n <= EXACT_CELLS else "greedy", f"{n:,} cells are solved in pieces"
+    if pieces and n <= EXACT_CELLS:
+        return "exact", f"{n:,} cells are solved in pieces"
     if n <= LOCAL_CELLS:
         return "exact", f"{n:,} cells are at most {LOCAL_CELLS:,}"
     if links > LINKED and n <= EXACT_CELLS:
@@ -140,6 +144,10 @@ def choose(problem: Problem, pieces: object = None) -> tuple[str, str]:
 
 def _run(problem: Problem, method: str, engine: str, solver: str | None, shared: dict[str, Any]) -> SuppressionResult:
     """Hand a problem to a method."""
+    if method == "local" and "means" in shared:
+        from tabprotect.methods.suppression.stages import local_in_stages
+
+        return local_in_stages(problem, **shared)
     if method == "local":
         from tabprotect.methods.suppression.local import local
 
@@ -167,13 +175,11 @@ def _run(problem: Problem, method: str, engine: str, solver: str | None, shared:
 
 def store_for(problem: Problem, folder: str | PathLike[str] | Store | None) -> Store | None:
     """Open the folder of finished pieces for a problem; one that is open serves for problems made on the way, too."""
-    return folder if folder is None or isinstance(folder, Store) else Store(folder, digest(*_parts(problem)))
+    if folder is None or isinstance(folder, Store):
+        return folder
+    from tabprotect.methods.suppression.stages import parts_of
 
-
-def _parts(problem: Problem) -> tuple[Any, ...]:
-    """What the answer depends on: not the labels."""
-    mine = [getattr(problem, f.name) for f in fields(problem) if f.name != "system"]
-    return (problem.system.A, problem.system.b, *mine)
+    return Store(folder, digest(*parts_of(problem)))
 
 
 def _start(problem: Problem, start: npt.ArrayLike, engine: str) -> npt.NDArray[np.bool_]:

@@ -1,0 +1,145 @@
+"""`local` in stages whose outcome is kept: the first pattern, then rounds that begin with the best pattern so far."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from tabprotect.attack.witness import Witnesses
+from tabprotect.methods.suppression.greedy import finish, stopped
+from tabprotect.methods.suppression.local import local
+from tabprotect.methods.suppression.result import SuppressionResult
+from tabprotect.problem import Problem
+from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
+from tabprotect.solver.pieces import Means
+from tabprotect.solver.store import digest
+from tabprotect.solver.tolerances import OPTIMAL
+
+__all__ = ["local_in_stages", "parts_of"]
+
+Bools = npt.NDArray[np.bool_]
+
+FIRST: Final = 50_000
+"""Work units of the first round after the first pattern; every one has twice the work of the one before."""
+
+GAIN: Final = 1e-3
+"""Without limits the search ends when a round gained less, as a share of cost and of bound."""
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """What a stage leaves; the piece of `Means`."""
+
+    pattern: Bools | None
+    cost: float
+    bound: float
+    optimal: bool
+    work: int
+    stopped: str
+
+
+def parts_of(problem: Problem) -> tuple[Any, ...]:
+    """Return what an answer depends on: everything but the labels."""
+    mine = [getattr(problem, field.name) for field in fields(problem) if field.name != "system"]
+    return (problem.system.A, problem.system.b, *mine)
+
+
+def local_in_stages(
+    problem: Problem,
+    *,
+    means: Means,
+    limits: Limits | None = None,
+    seed: int = 0,
+    progress: Callable[[Progress], None] | None = None,
+    start: Bools | None = None,
+    passes: int | None = None,
+) -> SuppressionResult:
+    """Do what `local` does, in stages that are kept in the folder of `means`; without one, in one go.
+
+    Parameters
+    ----------
+    means : Means
+        Stages build on each other, so an executor finds nothing to do.
+    problem, limits, seed, progress, start, passes
+        As for `local`; `passes` may be 0 or None.
+    """
+    if means.store is None:
+        return local(problem, limits=limits, seed=seed, progress=progress, start=start, passes=passes)
+    budget = Budget(limits or Limits(), progress)
+    name = digest("local", parts_of(problem), start, seed, budget.limits.gap)
+    best, bound, optimal, work = None, 0.0, False, 0
+    with cancel_on_interrupt(budget):
+        while best is None or (passes is None and not optimal and not _reached(best, bound, budget)):
+            if best is not None and budget.exhausted:
+                break
+            most = budget.work_left if best is None else min(work, budget.work_left)
+            name = digest(name, None if math.isinf(most) else int(most))
+            stage = _stage(problem, budget, means, name, most, seed, best.pattern if best else start, best is None)
+            if stage is None or stage.pattern is None:
+                break
+            still = best is not None and stage.cost > best.cost * (1 - GAIN) and stage.bound < bound * (1 + GAIN)
+            if best is None or stage.cost < best.cost:
+                best = stage
+            if still and budget.limits.seconds is None and budget.limits.work is None:
+                break
+            bound, optimal = max(bound, stage.bound), optimal or stage.optimal
+            work = FIRST if not work else 2 * work
+        ended = stopped(budget)
+        result = finish(problem, Witnesses(problem), best.pattern if best else None, budget, "local")
+    result = replace(result, stopped=result.stopped or ended)
+    if result.cost is None or passes == 0:
+        return result
+    optimal = optimal or bound >= result.cost - OPTIMAL * abs(result.cost)
+    return replace(
+        result,
+        bound=result.cost if optimal else min(bound, result.cost),
+        status="optimal" if optimal else result.status,
+        stopped="" if optimal else result.stopped,
+    )
+
+
+def _reached(best: Stage, bound: float, budget: Budget) -> bool:
+    return best.cost - bound <= budget.limits.gap * best.cost
+
+
+def _stage(
+    problem: Problem,
+    budget: Budget,
+    means: Means,
+    name: str,
+    most: float,
+    seed: int,
+    start: Bools | None,
+    first: bool,
+) -> Stage | None:
+    """Do one stage, unless it is kept already; None when the limits left no time."""
+    seconds = budget.seconds_left
+
+    def ended() -> bool:
+        return budget.exhausted and budget.stopped in ("cancelled", "memory")
+
+    limits = Limits(
+        None if math.isinf(seconds) else seconds,
+        None if math.isinf(most) else int(most),
+        budget.limits.gap,
+        ended,
+        budget.limits.memory,
+    )
+
+    def work(_: str) -> Stage:
+        found = local(
+            problem, limits=limits, seed=seed, progress=budget.progress, start=start, passes=0 if first else None
+        )
+        pattern = None if found.status == "unknown" else found.pattern
+        cost = problem.cost(found.pattern)
+        return Stage(pattern, cost, found.bound or 0.0, found.status == "optimal", found.work, found.stopped)
+
+    (stage,) = means.answers(work, [name], [name], budget)
+    if stage is not None:
+        budget.spend(stage.work)
+    return stage
