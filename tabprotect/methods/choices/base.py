@@ -13,6 +13,7 @@ import numpy.typing as npt
 from tabprotect.methods.choices.options import check_options
 from tabprotect.problem import Problem, Status
 from tabprotect.solver.limits import Limits, Progress, relative_gap
+from tabprotect.table.table import Table
 
 __all__ = ["Call", "Changed", "Choice", "default_base", "held"]
 
@@ -32,6 +33,8 @@ class Call:
     progress : callable, optional
     keys : ndarray of int or None
         Cell keys, where the records have keys.
+    table : Table or None
+        What the problem is about, where that is known.
     """
 
     problem: Problem
@@ -39,6 +42,7 @@ class Call:
     seed: int = 0
     progress: Callable[[Progress], None] | None = None
     keys: Ints | None = None
+    table: Table | None = None
 
 
 @dataclass(frozen=True, eq=False)
