@@ -84,7 +84,9 @@ def test_recoding_gives_up_cells_of_tables_that_have_hierarchies():
     assert found.status == "optimal"
     assert found.loss.hidden > 0
     assert found.loss.changed == 0
-    assert found.risk.exposed == 0
+    # what was given up is not published, but a parent that is hardly larger tells most of it
+    assert found.risk.exact == 0
+    assert found.risk.exposed < found.risk.sensitive / 5
     assert "parts of" in found.message
     assert compare(sensitive(), ["recode"]).lines[0].status == "not possible"
 
