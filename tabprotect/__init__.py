@@ -46,6 +46,7 @@ if TYPE_CHECKING:
         unbiased_rounding,
     )
     from tabprotect.methods.suppression import SuppressionResult, Unprotectable, suppress
+    from tabprotect.methods.suppression.linked import suppress_linked
     from tabprotect.problem import Attacker, Problem, Status
     from tabprotect.release import Release
     from tabprotect.sensitivity import (
@@ -68,6 +69,8 @@ if TYPE_CHECKING:
     )
     from tabprotect.sensitivity.unions import UnionExposure, protect_unions, union_exposures
     from tabprotect.solver.limits import Limits, Progress
+    from tabprotect.solver.pieces import processes
+    from tabprotect.table.clusters import Cluster, find_clusters
     from tabprotect.table.dimension import Dimension
     from tabprotect.table.hierarchy import Hierarchy
     from tabprotect.table.link import link
@@ -105,6 +108,7 @@ _HOMES = {
         "unbiased_rounding",
     ),
     "methods.suppression": ("SuppressionResult", "Unprotectable", "suppress"),
+    "methods.suppression.linked": ("suppress_linked",),
     "problem": ("Attacker", "Problem", "Status"),
     "release": ("Release",),
     "sensitivity": (
@@ -127,6 +131,8 @@ _HOMES = {
     ),
     "sensitivity.unions": ("UnionExposure", "protect_unions", "union_exposures"),
     "solver.limits": ("Limits", "Progress"),
+    "solver.pieces": ("processes",),
+    "table.clusters": ("Cluster", "find_clusters"),
     "table.dimension": ("Dimension",),
     "table.hierarchy": ("Hierarchy",),
     "table.link": ("link",),

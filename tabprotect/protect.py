@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
+    from os import PathLike
     from typing import TypedDict, Unpack
 
     from tabprotect.changed import ChangedRelease
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
         allow_unsafe: bool
         progress: Callable[[Progress], None] | None
         executor: Executor | None
+        resume: str | PathLike[str] | None
 
 
 __all__ = ["Recode", "Suppress", "protect"]
@@ -67,7 +69,7 @@ class Suppress:
     cost : str or sequence of float, optional
         What hiding a cell costs: 'value', 'unit', 'count', the name of a column, or numbers; see
         `tabprotect.sensitivity.costs.costs`. By default the column ``cost`` of the table, else the value.
-    method : {'auto', 'exact', 'greedy'}
+    method : {'auto', 'exact', 'greedy', 'modular', 'hypercube', 'network', 'joint'}
     transform : callable, optional
         Applied to the costs, such as `tabprotect.BoxCox`.
     preferences : mapping, optional
@@ -154,6 +156,7 @@ def protect(
     allow_unsafe: bool = False,
     progress: Callable[[Progress], None] | None = None,
     executor: Executor | None = None,
+    resume: str | PathLike[str] | None = None,
 ) -> Release | ChangedRelease:
     """Find the sensitive cells of a table, hide or change as little as possible to protect them, and prove it.
 
@@ -192,7 +195,11 @@ def protect(
     progress : callable, optional
         Is handed a `tabprotect.Progress` now and then.
     executor : concurrent.futures.Executor, optional
-        Computes the intruder's intervals side by side, with the same answer.
+        Works on independent parts of the search and on the intruder's intervals side by side; see
+        `tabprotect.suppress`.
+    resume : path, optional
+        A folder (confidential) where finished pieces of the search are kept: the same call goes on there after it was
+        killed. Under limits of work, or none, the release is that of a run in one go.
 
     Returns
     -------
@@ -234,6 +241,7 @@ def protect(
     from tabprotect.changing import change_values, draw_seed, keys_of_cells, refuse
     from tabprotect.errors import InputError
     from tabprotect.methods.choices import CellKey, Choice
+    from tabprotect.methods.suppression.suppress import store_for
     from tabprotect.recoded import recode_microdata, roll_up
     from tabprotect.release import Release
     from tabprotect.sensitivity.assess import assess, needs
@@ -241,7 +249,9 @@ def protect(
     from tabprotect.sensitivity.parse import as_rules
     from tabprotect.sensitivity.unions import union_exposures
     from tabprotect.solver.limits import Budget, Limits
+    from tabprotect.solver.pieces import Means
     from tabprotect.sums import suppress_with_sums
+    from tabprotect.table.duck import share_of
     from tabprotect.table.table import Table
     from tabprotect.table.tabulate import tabulate
 
@@ -249,7 +259,12 @@ def protect(
     how = method if isinstance(method, Suppress) else method.then if isinstance(method, Recode) else Suppress()
     limits = limits or Limits()
     if isinstance(method, Choice):
-        for_hidden = {"unions": unions != "repair", "separate_statuses": separate_statuses, "decimals": decimals}
+        for_hidden = {
+            "unions": unions != "repair",
+            "separate_statuses": separate_statuses,
+            "decimals": decimals,
+            "resume": resume,
+        }
         refuse(method, [name for name, value in for_hidden.items() if value not in (None, False)])
     drawn = draw_seed(method, seed) if isinstance(method, Choice) else seed or 0
     if unions not in ("repair", "audit", "off"):
@@ -273,7 +288,8 @@ def protect(
         if isinstance(method, Recode) and method.rules:
             numbers = [name for name in (value, shadow, cost, weight) if name is not None]
             data = recode_microdata(data, method.rules, numbers)
-        table = tabulate(data, top=max(TOP, needs(wanted)), **of_data)  # type: ignore[arg-type]
+        memory = None if limits.memory is None else share_of(limits.memory)
+        table = tabulate(data, top=max(TOP, needs(wanted)), memory_limit=memory, **of_data)  # type: ignore[arg-type]
     budget.report("rules", message=f"{table.n_cells:,} cells")
     assessment = assess(table, wanted, levels=levels)
     rolled = None
@@ -331,6 +347,7 @@ def protect(
         seed=drawn,
         engine=how.engine,
         solver=how.solver,
+        means=Means(executor, store_for(problem, resume)),
     )
     problem, result = answer.problem, answer.result
     budget.report("audit", result.cost, result.bound)

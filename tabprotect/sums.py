@@ -12,10 +12,11 @@ import numpy.typing as npt
 from tabprotect.methods.suppression import suppress
 from tabprotect.methods.suppression.greedy import greedy
 from tabprotect.methods.suppression.result import SuppressionResult
-from tabprotect.methods.suppression.suppress import EXACT_CELLS
+from tabprotect.methods.suppression.suppress import CLASSIC, EXACT_CELLS
 from tabprotect.problem import Problem
 from tabprotect.sensitivity.unions import UnionExposure, protect_unions
 from tabprotect.solver.limits import Budget, Limits
+from tabprotect.solver.pieces import Means
 from tabprotect.solver.tolerances import OPTIMAL
 
 __all__ = ["Answer", "suppress_with_sums"]
@@ -57,6 +58,7 @@ def suppress_with_sums(
     seed: int = 0,
     engine: str = "scip",
     solver: str | None = None,
+    means: Means | None = None,
 ) -> Answer:
     """Suppress until no sensitive sum of hidden cells can be computed.
 
@@ -75,8 +77,10 @@ def suppress_with_sums(
         False: one search, and the sums it gives away are only told.
     method, seed, engine, solver
         As in `tabprotect.suppress`.
+    means : Means, optional
+        Where independent pieces are worked on, and where their answers are kept.
     """
-    answer = _search(problem, exposed, budget, repair, method, seed, engine, solver)
+    answer = _search(problem, exposed, budget, repair, method, seed, engine, solver, means or Means())
     return replace(answer, result=replace(answer.result, seconds=budget.seconds, work=budget.work))
 
 
@@ -89,11 +93,15 @@ def _search(
     seed: int,
     engine: str,
     solver: str | None,
+    means: Means,
 ) -> Answer:
-    rounds = _Rounds(exposed, budget, seed, {"engine": engine, "solver": solver})
+    how = {"engine": engine, "solver": solver}
+    rounds = _Rounds(exposed, budget, seed, how, means)
     if not repair:
         result = rounds.run(problem, method, budget.limits)
         return Answer(problem, result, exposed(result) if result.safe else ())
+    if method in CLASSIC:
+        return _classic(rounds, problem, method)
     quick = method == "greedy" or (method == "auto" and problem.n_cells > EXACT_CELLS)
     best = rounds.close(problem, None, FIRST_SHARE if not quick else 1.0, restarts=10 if quick else 0)
     if quick or not best.result.safe or best.sums:
@@ -113,6 +121,17 @@ def _search(
             break
         best = replace(better, result=_with_bound(better.result, best.result))
     return best
+
+
+def _classic(rounds: _Rounds, problem: Problem, method: str) -> Answer:
+    """One of the methods without a bound, then what the sums need."""
+    result = rounds.run(problem, method, _limits(rounds.budget, FIRST_SHARE))
+    sums = rounds.exposed(result) if result.safe else ()
+    if not sums:
+        return Answer(problem, result, sums)
+    grown = rounds.grow(problem, sums)
+    closed = rounds.close(grown, _extended(result.pattern, grown), FIRST_SHARE, restarts=0)
+    return replace(closed, result=replace(closed.result, method=f"{result.method}, sums by {closed.result.method}"))
 
 
 def _with_bound(result: SuppressionResult, other: SuppressionResult) -> SuppressionResult:
@@ -140,6 +159,7 @@ class _Rounds:
     budget: Budget
     seed: int
     how: dict[str, Any]
+    means: Means
 
     def run(
         self, problem: Problem, method: str, limits: Limits, start: npt.NDArray[np.bool_] | None = None
@@ -151,6 +171,8 @@ class _Rounds:
             seed=self.seed,
             progress=self.budget.progress,
             start=start,
+            executor=self.means.executor,
+            resume=self.means.store,
             **self.how,
         )
         return self._spent(result)
@@ -171,6 +193,7 @@ class _Rounds:
                     progress=self.budget.progress,
                     restarts=restarts,
                     start=start,
+                    means=self.means,
                 )
             )
             sums = self.exposed(result) if result.safe else ()

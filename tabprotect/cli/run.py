@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,8 +33,17 @@ GIGABYTE = 10**9
 RECODE = "recode"
 
 
-def carry_out(spec: Spec, base: Path) -> int:
+def carry_out(spec: Spec, base: Path, *, workers: int | None = None, resume: Path | None = None) -> int:
     """Do what a specification says; paths in it are relative to `base`.
+
+    Parameters
+    ----------
+    spec : Spec
+    base : path
+    workers : int, optional
+        Processes for independent parts of the search.
+    resume : path, optional
+        Folder of finished pieces.
 
     Raises
     ------
@@ -45,6 +55,7 @@ def carry_out(spec: Spec, base: Path) -> int:
     from tabprotect.methods.choices import Choice
     from tabprotect.protect import protect
     from tabprotect.solver.limits import Budget, Limits
+    from tabprotect.solver.pieces import processes
 
     folder = base / spec.output.folder
     check_replaceable(folder)
@@ -52,7 +63,8 @@ def carry_out(spec: Spec, base: Path) -> int:
     method = method_of(spec, base)
     seed = draw_seed(method, spec.seed) if isinstance(method, Choice) else spec.seed
     err = screen.screen()
-    with interruptible(err) as asked, Display(err) as progress:
+    pool = nullcontext() if workers is None else processes(workers)
+    with interruptible(err) as asked, Display(err) as progress, pool as executor:
         Budget(progress=progress).report("tabulate")
         table = _read(spec, base)
         if isinstance(method, Choice):
@@ -79,6 +91,8 @@ def carry_out(spec: Spec, base: Path) -> int:
             decimals=spec.output.decimals,
             allow_unsafe=spec.output.allow_unsafe,
             progress=progress,
+            executor=executor,
+            resume=resume,
         )
         if release.safe or release.allow_unsafe:
             Budget(progress=progress).report("write")
@@ -262,6 +276,7 @@ _COSTS = ("value", "unit", "count")
 def _table(spec: Spec, base: Path) -> Table:
     """Read the data; the errors of all hierarchies come together."""
     from tabprotect.sensitivity.assess import needs
+    from tabprotect.table.duck import share_of
     from tabprotect.table.table import Table
     from tabprotect.table.tabulate import tabulate
 
@@ -286,6 +301,8 @@ def _table(spec: Spec, base: Path) -> Table:
             source = recode_microdata(path, rules, numbers, spec.decimal)
         roles = ("shadow", "contributor", "holding", "weight", "request", "waiver", "kind", "empty", "decimal")
         given = {name: getattr(spec, name) for name in roles}
+        if spec.limits.memory is not None:
+            given["memory_limit"] = share_of(int(GIGABYTE * spec.limits.memory))
         return tabulate(source, dimensions, spec.value, cost=cost, top=max(3, needs(spec.rules)), **given)
     names = (
         "count",

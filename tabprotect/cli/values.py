@@ -51,7 +51,7 @@ def check_options(method: str, known: tuple[str, ...], given: Mapping[str, Any])
     if method not in METHODS and method not in known:
         raise InputError(f"unknown method '{method}'{did_you_mean(method, (*known, *METHODS))}")
     problems = Problems()
-    allowed = METHODS.get(method, ("engine",))
+    allowed = METHODS.get(method, ("engine", "workers", "resume"))
     for name, value in given.items():
         if value is not None and name not in allowed:
             fitting = [m for m, options in METHODS.items() if name in options]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +15,7 @@ from tabprotect.methods.adjustment import sense_risk
 from tabprotect.methods.choices import CHOICES, Call, Changed, option_names, read_options
 from tabprotect.methods.choices.options import check_options
 from tabprotect.methods.recoding import least_recoding
-from tabprotect.methods.suppression import suppress
+from tabprotect.methods.suppression import methods, suppress
 from tabprotect.problem import Problem
 
 __all__ = ["APPROACHES", "Approach", "Hide", "Published", "parse_approach", "publish"]
@@ -30,15 +30,18 @@ class Hide:
 
     Parameters
     ----------
-    method : {'auto', 'exact', 'greedy'}
+    method : str
+        One of `tabprotect.methods.suppression.methods`.
     """
 
     name: ClassVar[str] = "suppress"
 
-    method: Literal["auto", "exact", "greedy"] = "auto"
+    method: str = "auto"
 
     def __post_init__(self) -> None:
         check_options(self)
+        if self.method not in methods():
+            raise InputError(f"suppress: unknown method '{self.method}'{did_you_mean(self.method, methods())}")
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tabprotect.cli.arguments import MemoryLimit, TimeLimit, WorkLimit
+from tabprotect.cli.arguments import MemoryLimit, Resume, TimeLimit, Workers, WorkLimit
 
 EPILOG = """Examples:
 
@@ -71,8 +71,8 @@ def protect(
         str | None,
         _text(
             "--method",
-            "Hiding: auto, exact or greedy. Other values: round, adjust, cell-key, small-counts, random-round, "
-            "unbiased-round or conventional-round. Fewer categories: recode.",
+            "Hiding: as in solve --help, such as auto or modular. Other values: round, adjust, cell-key, small-counts, "
+            "random-round, unbiased-round or conventional-round. Fewer categories: recode.",
             _SEARCH,
             "WORD",
         ),
@@ -85,6 +85,8 @@ def protect(
     time_limit: TimeLimit = None,
     work_limit: WorkLimit = None,
     memory_limit: MemoryLimit = None,
+    workers: Workers = None,
+    resume: Resume = None,
     seed: Annotated[
         int | None, typer.Option("--seed", min=0, help="Same seed, same answer.", rich_help_panel=_SEARCH)
     ] = None,
@@ -151,7 +153,7 @@ def protect(
     }
     content = {} if spec is None else load_toml(spec)
     name = "flags" if spec is None else str(spec)
-    return carry_out(check_spec(_merged(content, given), name), base)
+    return carry_out(check_spec(_merged(content, given), name), base, workers=workers, resume=resume)
 
 
 def _pairs(flag: str, form: str, words: list[str] | None) -> dict[str, str]:

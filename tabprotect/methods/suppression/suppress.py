@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import Executor
+from dataclasses import fields
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -12,10 +15,18 @@ from tabprotect.errors import InputError, did_you_mean
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Limits, Progress
+from tabprotect.solver.pieces import Means
+from tabprotect.solver.store import Store, digest
 
-__all__ = ["methods", "suppress"]
+__all__ = ["methods", "store_for", "suppress"]
 
 ENGINES = ("scip", "highs", "pyomo")
+
+CLASSIC = ("modular", "hypercube", "network", "joint")
+"""Methods with a module and a function of their own name, without integer programmes of the whole."""
+
+SEEDED = ("modular", "joint")
+"""Those of them that use chance."""
 
 EXACT_CELLS = 30_000
 """Up to this many cells `auto` asks the exact engine."""
@@ -23,7 +34,7 @@ EXACT_CELLS = 30_000
 
 def methods() -> tuple[str, ...]:
     """Return the names that `suppress` takes as `method`."""
-    return ("auto", "exact", "greedy")
+    return ("auto", "exact", "greedy", *CLASSIC)
 
 
 def suppress(
@@ -36,15 +47,18 @@ def suppress(
     engine: str = "scip",
     solver: str | None = None,
     start: npt.ArrayLike | None = None,
+    executor: Executor | None = None,
+    resume: str | PathLike[str] | Store | None = None,
 ) -> SuppressionResult:
     """Choose the cells to suppress besides the primary ones.
 
     Parameters
     ----------
     problem : Problem
-    method : {'auto', 'exact', 'greedy'}
+    method : {'auto', 'exact', 'greedy', 'modular', 'hypercube', 'network', 'joint'}
         'exact' gives the cheapest pattern, or the best within the limits, with a lower bound; 'greedy' a good one
-        quickly, without a bound; 'auto' chooses by size.
+        quickly, without a bound; 'auto' chooses by size. The others are the classic ways, without a bound: subtable by
+        subtable, by hypercubes, by shortest paths (two-way tables), by one linear programme for many cells.
     limits : Limits, optional
         In seconds, work units, or as a gap. Without any, the search goes on until the optimum is proven.
     seed : int
@@ -59,6 +73,13 @@ def suppress(
     start : array_like of bool, shape (cells,), optional
         A pattern to start from, such as that of another method; completed where it is not safe. Not for
         engine='pyomo'.
+    executor : concurrent.futures.Executor, optional
+        Works on independent parts of the problem side by side: `tabprotect.processes`, a pool of the standard library,
+        or ``client.get_executor()`` of dask.distributed. The answer does not depend on how many workers it has, nor on
+        workers that die, unless the limit is one of time. Not for engine='pyomo'.
+    resume : path, optional
+        A folder (confidential) where finished pieces of work are kept. The same call with the same folder goes on after
+        it was killed; under limits of work, or none, its answer is the same. Not for engine='pyomo'.
 
     Returns
     -------
@@ -67,7 +88,7 @@ def suppress(
     Raises
     ------
     InputError
-        If there is no such method or engine, or `start` does not fit.
+        If there is no such method or engine, `start` does not fit, or the method cannot take this system.
     SolverError
         If the solver is not installed or fails.
     """
@@ -78,15 +99,29 @@ def suppress(
         raise InputError(f"no engine '{engine}'{did_you_mean(engine, ENGINES)}")
     if solver is not None and engine != "pyomo":
         raise InputError("solver= goes with engine='pyomo'")
+    if method in CLASSIC and engine != "scip":
+        raise InputError(f"engine= does not go with method='{method}'")
     if method == "auto":
         method = "exact" if problem.n_cells <= EXACT_CELLS else "greedy"
     shared: dict[str, Any] = {"limits": limits, "seed": seed, "progress": progress}
     if start is not None:
         shared["start"] = _start(problem, start, engine)
+    if executor is not None or resume is not None:
+        if engine == "pyomo" and method == "exact":
+            raise InputError("executor= and resume= do not go with engine='pyomo', which solves one programme at once")
+        shared["means"] = Means(executor, store_for(problem, resume))
     if method == "greedy":
         from tabprotect.methods.suppression.greedy import greedy
 
         return greedy(problem, **shared)
+    if method in CLASSIC:
+        from importlib import import_module
+
+        if method not in SEEDED:
+            del shared["seed"]
+        run = getattr(import_module(f"tabprotect.methods.suppression.{method}"), method)
+        result: SuppressionResult = run(problem, **shared)
+        return result
     if engine == "pyomo":
         from tabprotect.methods.suppression.compact import compact
 
@@ -94,6 +129,17 @@ def suppress(
     from tabprotect.methods.suppression.exact import exact
 
     return exact(problem, engine=engine, **shared)
+
+
+def store_for(problem: Problem, folder: str | PathLike[str] | Store | None) -> Store | None:
+    """Open the folder of finished pieces for a problem; one that is open serves for problems made on the way, too."""
+    return folder if folder is None or isinstance(folder, Store) else Store(folder, digest(*_parts(problem)))
+
+
+def _parts(problem: Problem) -> tuple[Any, ...]:
+    """What the answer depends on: not the labels."""
+    mine = [getattr(problem, f.name) for f in fields(problem) if f.name != "system"]
+    return (problem.system.A, problem.system.b, *mine)
 
 
 def _start(problem: Problem, start: npt.ArrayLike, engine: str) -> npt.NDArray[np.bool_]:

@@ -1,0 +1,107 @@
+"""Linked tables: protected as one system where that fits, table by table in coordinated passes where not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from tabprotect.errors import InputError
+from tabprotect.methods.suppression.completion import complete
+from tabprotect.methods.suppression.modular import pieces_of, rows_within
+from tabprotect.methods.suppression.passes import EXACT_CELLS as PIECE_CELLS
+from tabprotect.methods.suppression.passes import Passes, Piece
+from tabprotect.methods.suppression.result import SuppressionResult
+from tabprotect.methods.suppression.suppress import EXACT_CELLS, suppress
+from tabprotect.problem import Problem
+from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
+from tabprotect.table.system import LinearSystem
+
+__all__ = ["suppress_linked"]
+
+Ints = npt.NDArray[np.int64]
+
+SHARE = 0.6
+"""Share of the limits for the passes; the rest is for repair and clean-up of the whole."""
+
+
+def suppress_linked(
+    problem: Problem,
+    tables: Mapping[str, Ints],
+    *,
+    limits: Limits | None = None,
+    seed: int = 0,
+    progress: Callable[[Progress], None] | None = None,
+    together: int = EXACT_CELLS,
+) -> SuppressionResult:
+    """Protect linked tables, as one system up to `together` cells, and in coordinated passes beyond.
+
+    In passes the tables are protected one after the other by the exact engine, large ones subtable by subtable, the
+    smallest first (they are the margins of larger ones); cells hidden in one are cells to protect in all others that
+    have them (see `Passes`), and tables in which something changed are protected again. In both ways all tables are
+    judged together at the end, and what is still open is repaired, so the answer is safe for who sees all of them.
+
+    Parameters
+    ----------
+    problem : Problem
+        Of the linked tables (`tabprotect.link`).
+    tables : mapping of str to ndarray of int
+        The cells of every table (`tabprotect.table.clusters.cells_by_table`).
+    limits : Limits, optional
+    seed : int
+    progress : callable, optional
+    together : int
+        Cells of one system at most; 0 asks for passes.
+
+    Returns
+    -------
+    SuppressionResult
+        With a bound when solved as one system, without one after passes.
+
+    Raises
+    ------
+    InputError
+        If an equation of the system is in none of the tables.
+
+    Examples
+    --------
+    Two rows that share their total:
+
+    >>> from tabprotect.table.system import LinearSystem
+    >>> A = [[-1, 1, 1, 0, 0], [-1, 0, 0, 1, 1]]
+    >>> p = Problem.from_arrays(A, [9, 4, 5, 2, 7], primary=[1], lpl=1, upl=1, weights=[9, 4, 1, 2, 7])
+    >>> tables = {"one": np.array([0, 1, 2]), "two": np.array([0, 3, 4])}
+    >>> result = suppress_linked(p, tables, together=0)
+    >>> result.suppressed.tolist(), result.safe
+    ([1, 2], True)
+    """
+    if problem.n_cells <= together:
+        return suppress(problem, limits=limits, seed=seed, progress=progress)
+    every = np.arange(problem.system.n_equations)
+    pieces = [Piece(rows_within(problem.system.A, every, cells), cells) for cells in tables.values()]
+    covered = np.zeros(len(every), bool)
+    for piece in pieces:
+        covered[piece.rows] = True
+    if not covered.all():
+        lost = int(np.flatnonzero(~covered)[0])
+        raise InputError(
+            f"{int((~covered).sum())} equations are in none of the tables, such as {problem.system.equation(lost)}; "
+            "name the cells of all tables of the system"
+        )
+    budget = Budget(limits or Limits(), progress)
+    with cancel_on_interrupt(budget):
+        smallest = sorted(pieces, key=lambda piece: len(piece.cells))
+        passes = Passes(problem, [part for piece in smallest for part in _parts(problem, piece)], problem.must_hide)
+        with budget.part(SHARE) as part:
+            passes.run(part, seed, "passes")
+        return complete(problem, passes.pattern, budget, f"passes over {len(pieces)} linked tables")
+
+
+def _parts(problem: Problem, piece: Piece) -> list[Piece]:
+    """Split a table that is too large for the exact engine into its subtables."""
+    if len(piece.cells) <= PIECE_CELLS:
+        return [piece]
+    A = problem.system.A[piece.rows][:, piece.cells]
+    system = LinearSystem(A, problem.system.b[piece.rows], problem.system.cells[piece.cells])
+    return [Piece(piece.rows[part.rows], piece.cells[part.cells]) for part in pieces_of(system)]
