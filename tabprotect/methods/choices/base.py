@@ -115,14 +115,16 @@ def held(problem: Problem, *statuses: Status) -> list[int]:
 
 
 def default_base(problem: Problem) -> float:
-    """Return 5 for counts, else the first of 1, 2, 5, 10, ... that no protection level exceeds.
+    """Return 5 for counts, else the first of 1, 2, 5, 10, ... that no lower and upper level together exceed.
+
+    With less a sensitive value may have no multiple near it from which both of its levels can be reached.
 
     Examples
     --------
     >>> default_base(Problem.from_arrays([[-1, 1, 1]], [900, 400, 500], primary=[1], lpl=30, upl=30))
-    50.0
+    100.0
     """
-    levels = np.maximum(problem.lpl, problem.upl)[problem.primaries]
+    levels = np.maximum(problem.lpl + problem.upl, problem.spl)[problem.primaries]
     largest = float(levels.max(initial=0.0))
     if problem.integer or largest <= 0:
         return 5.0
