@@ -11,8 +11,9 @@ import numpy.typing as npt
 
 from tabprotect.methods.suppression import suppress
 from tabprotect.methods.suppression.greedy import greedy
+from tabprotect.methods.suppression.local import local
 from tabprotect.methods.suppression.result import SuppressionResult
-from tabprotect.methods.suppression.suppress import CLASSIC, EXACT_CELLS
+from tabprotect.methods.suppression.suppress import CLASSIC, choose
 from tabprotect.problem import Problem
 from tabprotect.sensitivity.unions import UnionExposure, protect_unions
 from tabprotect.solver.limits import Budget, Limits
@@ -96,13 +97,14 @@ def _search(
     means: Means,
 ) -> Answer:
     how = {"engine": engine, "solver": solver}
-    rounds = _Rounds(exposed, budget, seed, how, means)
+    near = method == "local" or (method == "auto" and choose(problem, means)[0] == "local")
+    rounds = _Rounds(exposed, budget, seed, how, means, near)
     if not repair:
         result = rounds.run(problem, method, budget.limits)
         return Answer(problem, result, exposed(result) if result.safe else ())
     if method in CLASSIC:
         return _classic(rounds, problem, method)
-    quick = method == "greedy" or (method == "auto" and problem.n_cells > EXACT_CELLS)
+    quick = method == "greedy" or (method == "auto" and choose(problem, means)[0] == "greedy")
     best = rounds.close(problem, None, FIRST_SHARE if not quick else 1.0, restarts=10 if quick else 0)
     if quick or not best.result.safe or best.sums:
         return best
@@ -160,6 +162,7 @@ class _Rounds:
     seed: int
     how: dict[str, Any]
     means: Means
+    near: bool
 
     def run(
         self, problem: Problem, method: str, limits: Limits, start: npt.NDArray[np.bool_] | None = None
@@ -185,17 +188,7 @@ class _Rounds:
         """Make patterns quickly until none of the sums that they give away is sensitive."""
         limits = _limits(self.budget, share)
         for _ in range(MOST_ROUNDS):
-            result = self._spent(
-                greedy(
-                    problem,
-                    limits=limits,
-                    seed=self.seed,
-                    progress=self.budget.progress,
-                    restarts=restarts,
-                    start=start,
-                    means=self.means,
-                )
-            )
+            result = self._spent(self._quickly(problem, start, limits, restarts))
             sums = self.exposed(result) if result.safe else ()
             if not sums:
                 break
@@ -204,6 +197,16 @@ class _Rounds:
             # the pattern in hand is not safe, and an answer is worth a moment
             limits = _grace(self.budget, share)
         return Answer(problem, result, sums)
+
+    def _quickly(
+        self, problem: Problem, start: npt.NDArray[np.bool_] | None, limits: Limits, restarts: int
+    ) -> SuppressionResult:
+        shared: dict[str, Any] = {
+            "limits": limits, "seed": self.seed, "progress": self.budget.progress, "start": start
+        }  # fmt: skip
+        if self.near:
+            return local(problem, passes=0, **shared)
+        return greedy(problem, restarts=restarts, means=self.means, **shared)
 
     def _spent(self, result: SuppressionResult) -> SuppressionResult:
         self.budget.spend(result.work)
