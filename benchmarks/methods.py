@@ -106,7 +106,7 @@ def modular_peer(case: str, problem: Problem, peer: TauArgus) -> Answer:
     if set(cells[known & (status == "U")].tolist()) != set(problem.primaries.tolist()):
         return Answer(case, name, None, note="its primary cells are others")
     pattern[cells[known & (status == "M")]] = True
-    exposed = len({e.cell for e in audit(problem, pattern, intervals=False).exposures})
+    exposed = len({e.key.cell for e in audit(problem, pattern, intervals=False).exposures})
     note = f"{exposed} cells exposed" if exposed else ""
     return Answer(case, name, problem.cost(pattern), None, said["seconds"], note)
 
