@@ -2,7 +2,8 @@
 
 Run from the checkout: ``python -m benchmarks.methods [--seconds 20] [--against tau-argus] [--methods a,b] [NAME ...]``.
 Every pattern is judged by the same audit and charged at the weights of the problem; seconds are those of the processor.
-A pattern of the peer that is not safe is told with the number of cells that it exposes.
+A pattern of the peer that is not safe is told with the number of cells that it exposes; with a peer all are measured by
+the protection levels that it computes.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -75,48 +76,59 @@ def ours(case: str, problem: Problem, method: str, seconds: float) -> Answer:
     return Answer(case, method, problem.cost(result.pattern), result.bound, spent)
 
 
-def modular_peer(case: str, problem: Problem, peer: TauArgus) -> Answer:
-    """Run tau-ARGUS MOD on the microdata of a case; singletons are not protected specially, as in the problem."""
+def ask_peer(case: str, problem: Problem, peer: TauArgus) -> tuple[Problem, Answer]:
+    """Run tau-ARGUS MOD on the microdata of a case.
+
+    Returns the problem with the protection levels that it gave to its primary cells (whole numbers, and smaller ones
+    than ours where a cell fails both rules), so that all are measured by the same levels, and its answer to that.
+    """
     name = "tau-ARGUS MOD"
     which, seed, sizes = CASES[case]
     data = microdata(which, seed, **sizes)
     by = list(data.dimensions)
+    # codes of different lengths crash it
+    short = {d: {c: f"{d[0]}{i:04d}" for i, c in enumerate(h.codes)} for d, h in data.dimensions.items()}
     with tempfile.TemporaryDirectory(prefix="tabprotect-peer-") as place:
         folder = Path(place)
         deep = {d: folder / f"{d}.hrc" for d, h in data.dimensions.items() if len(h.splits) > 1}
         for dimension, path in deep.items():
-            path.write_text("\n".join(_hrc(data.dimensions[dimension])) + "\n")
+            path.write_text("\n".join(_hrc(data.dimensions[dimension], short[dimension])) + "\n")
         task = {"by": by, "value": "value", "rules": RULES, "suppress": "MOD(1,1,0,0,0)"}
         task["hrc"] = {d: str(path) for d, path in deep.items()}
         (folder / "task.json").write_text(json.dumps(task))
-        data.frame[[*by, "value"]].to_csv(folder / "data.csv", index=False)
+        frame = data.frame[[*by, "value"]].assign(**{d: data.frame[d].map(short[d]) for d in by})
+        frame.to_csv(folder / "data.csv", index=False)
         runner = [str(peer.python), str(Path(__file__).with_name("tauargus_methods.py").resolve())]
         try:
             done = subprocess.run(runner, cwd=folder, capture_output=True, text=True, check=False, timeout=PATIENCE)
         except subprocess.TimeoutExpired:
-            return Answer(case, name, None, note=f"no answer in {PATIENCE:g} s, killed")
+            return problem, Answer(case, name, None, note=f"no answer in {PATIENCE:g} s, killed")
     if done.returncode:
         last = (done.stderr.strip().splitlines() or [""])[-1]
-        return Answer(case, name, None, note=f"crash ({done.returncode}) {last}".rstrip())
+        return problem, Answer(case, name, None, note=f"crash ({done.returncode}) {last}".rstrip())
     said = json.loads(done.stdout.splitlines()[-1])
-    cells = problem.system.cells.get_indexer(pd.MultiIndex.from_tuples([tuple(row[:-1]) for row in said["cells"]]))
-    status = np.array([row[-1] for row in said["cells"]])
-    known = cells >= 0
+    back = [{code: long for long, code in short[d].items()} for d in by]
+    codes = [tuple(long.get(c.strip(), "Total") for long, c in zip(back, row, strict=False)) for row in said["cells"]]
+    cells = problem.system.cells.get_indexer(pd.MultiIndex.from_tuples(codes))
+    status, lower, upper = (np.array(column) for column in list(zip(*said["cells"], strict=True))[len(by) :])
+    if set(cells[status == "U"].tolist()) != set(problem.primaries.tolist()):
+        return problem, Answer(case, name, None, note="its primary cells are others")
+    lpl, upl = problem.lpl.copy(), problem.upl.copy()
+    lpl[cells[status == "U"]], upl[cells[status == "U"]] = lower[status == "U"], upper[status == "U"]
+    problem = replace(problem, lpl=lpl, upl=upl)
     pattern = problem.must_hide.copy()
-    if set(cells[known & (status == "U")].tolist()) != set(problem.primaries.tolist()):
-        return Answer(case, name, None, note="its primary cells are others")
-    pattern[cells[known & (status == "M")]] = True
-    exposed = len({e.key.cell for e in audit(problem, pattern, intervals=False).exposures})
+    pattern[cells[status == "M"]] = True
+    exposed = len(audit(problem, pattern, intervals=False).exposed)
     note = f"{exposed} cells exposed" if exposed else ""
-    return Answer(case, name, problem.cost(pattern), None, said["seconds"], note)
+    return problem, Answer(case, name, problem.cost(pattern), None, said["seconds"], note)
 
 
-def _hrc(hierarchy: Hierarchy) -> Iterator[str]:
+def _hrc(hierarchy: Hierarchy, short: Mapping[str, str]) -> Iterator[str]:
     below = dict(hierarchy.splits)
 
     def walk(code: str, depth: int) -> Iterator[str]:
         for part in below.get(code, ()):
-            yield "@" * depth + part
+            yield "@" * depth + short[part]
             yield from walk(part, depth + 1)
 
     return walk(hierarchy.total, 0)
@@ -148,12 +160,11 @@ def main(argv: Sequence[str] | None = None) -> None:
     for case in asked.names or CASES:
         which, seed, sizes = CASES[case]
         problem = family(which, seed, **sizes)
-        head = f"{case}: {problem.n_cells:,} cells, {len(problem.primaries)} primary"
-        print(head, file=sys.stderr)
-        answers += [ours(case, problem, method, asked.seconds) for method in asked.methods.split(",")]
+        print(f"{case}: {problem.n_cells:,} cells, {len(problem.primaries)} primary", file=sys.stderr, flush=True)
         if peer is not None:
-            answers.append(modular_peer(case, problem, peer))
-        print(table(answers[-10:]), file=sys.stderr, flush=True)
+            problem, answer = ask_peer(case, problem, peer)
+            answers.append(answer)
+        answers += [ours(case, problem, method, asked.seconds) for method in asked.methods.split(",")]
     print(table(answers))
 
 

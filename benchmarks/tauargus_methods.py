@@ -1,4 +1,4 @@
-"""Runs inside the peer's environment, where there is no tabprotect: microdata in, the status of every cell out.
+"""Runs inside the peer's environment, where there is no tabprotect: microdata in, status and levels of every cell out.
 
 ``python tauargus_methods.py``, in a folder of its own with ``task.json`` (``by``, ``value``, ``rules``, ``suppress``,
 ``hrc``) and ``data.csv``; one line of JSON.
@@ -32,5 +32,6 @@ answer = protect(
 )
 seconds = time.monotonic() - started
 table = answer.tables[0] if answer.tables else None
-cells = [] if table is None else [[*(row[name] for name in task["by"]), row["status"]] for row in table.rows]
+wanted = [*task["by"], "status", "lower", "upper"]
+cells = [] if table is None else [[row[name] for name in wanted] for row in table.rows]
 print(json.dumps({"seconds": seconds, "cells": cells, "version": version("pytauargus")}))
