@@ -1,6 +1,7 @@
 """The suppression methods side by side, and tau-ARGUS's modular method from the same microdata: one table.
 
-Run from the checkout: ``python -m benchmarks.methods [--seconds 20] [--against tau-argus] [--methods a,b] [NAME ...]``.
+Run from the checkout: ``python -m benchmarks.methods [--seconds 20] [--against tau-argus] [--methods a,b] [NAME ...]``,
+where a NAME is one of `CASES` or the path of an instance (without the peer, which needs microdata).
 Every pattern is judged by the same audit and charged at the weights of the problem; seconds are those of the processor.
 A pattern of the peer that is not safe is told with the number of cells that it exposes; with a peer all are measured by
 the protection levels that it computes.
@@ -25,8 +26,10 @@ import pandas as pd
 from benchmarks.peers import TauArgus
 from tabprotect.attack.audit import audit
 from tabprotect.errors import InputError, did_you_mean
+from tabprotect.formats import read_instance
 from tabprotect.instances.families import family, microdata
 from tabprotect.methods.suppression import methods, suppress
+from tabprotect.methods.suppression.modular import modular
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Limits
 from tabprotect.table.hierarchy import Hierarchy
@@ -42,6 +45,9 @@ CASES: dict[str, tuple[str, int, dict[str, Any]]] = {
     "hier3d small": ("hier3d", 2, {"activity": (3, 2), "region": (2, 2), "size": 3}),
     "hier3d medium": ("hier3d", 3, {"activity": (4, 3), "region": (3, 2), "size": 3}),
 }
+
+CARRIED = "modular-carry"
+"""The modular method as it is printed: cells hidden in one subtable are protected in all."""
 
 PATIENCE = 120.0
 """Seconds after which the peer is killed."""
@@ -66,7 +72,10 @@ def ours(case: str, problem: Problem, method: str, seconds: float) -> Answer:
     """Run a method of ours; the cost is there only if the audit finds nothing."""
     started = time.process_time()
     try:
-        result = suppress(problem, method=method, limits=Limits(seconds=seconds))
+        if method == CARRIED:
+            result = modular(problem, limits=Limits(seconds=seconds), carry=True)
+        else:
+            result = suppress(problem, method=method, limits=Limits(seconds=seconds))
     except InputError as error:
         return Answer(case, method, None, note=str(error).partition(":")[0])
     spent = time.process_time() - started
@@ -153,15 +162,16 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--methods", default=",".join(m for m in methods() if m != "auto"))
     asked = parser.parse_args(argv)
     for name in asked.names:
-        if name not in CASES:
+        if name not in CASES and not Path(name).exists():
             raise InputError(f"no case '{name}'{did_you_mean(name, CASES)}")
     peer = TauArgus() if asked.against else None
     answers = []
     for case in asked.names or CASES:
-        which, seed, sizes = CASES[case]
-        problem = family(which, seed, **sizes)
+        known = case in CASES
+        problem = family(CASES[case][0], CASES[case][1], **CASES[case][2]) if known else read_instance(case)
+        case = case if known else Path(case).name.partition(".")[0]
         print(f"{case}: {problem.n_cells:,} cells, {len(problem.primaries)} primary", file=sys.stderr, flush=True)
-        if peer is not None:
+        if peer is not None and known:
             problem, answer = ask_peer(case, problem, peer)
             answers.append(answer)
         answers += [ours(case, problem, method, asked.seconds) for method in asked.methods.split(",")]
