@@ -36,9 +36,8 @@ def modular(
 ) -> SuppressionResult:
     """Protect the subtables of a hierarchical or linked table one after the other with the exact engine.
 
-    Subtables nearest to the grand total come first. A cell hidden in one is hidden in every other that has it; a margin
-    that was published is dearer to hide than others, and where a lower subtable hides it all the same, those above are
-    protected again. At the end the whole
+    Subtables nearest to the grand total come first. A cell hidden in one is hidden in every other that has it; where a
+    lower subtable hides a margin that was published, those above are looked at again. At the end the whole
     system is judged, repaired and cleaned up, so that the result is safe for the whole table and not only for its
     pieces.
 
@@ -54,8 +53,9 @@ def modular(
         Cells hidden to begin with.
     carry : bool
         A cell hidden in one subtable is also protected in every other that has it, as far as the witnesses there move
-        it (see `Passes`), as the method is printed. As a rule that hides more than the repair of the whole does, which
-        protects what is still open at the least cost; docs/decisions/0010 has figures.
+        it (see `Passes`), and a margin that was published is much dearer to hide: the method as it is printed. As a
+        rule that hides more than the repair of the whole does, which protects what is still open at the least cost;
+        docs/decisions/0010 has figures.
 
     Returns
     -------

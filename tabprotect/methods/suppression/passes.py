@@ -43,7 +43,8 @@ GAP = 0.01
 """The search in a piece ends at this gap; the repair of the whole moves the cost by more than that."""
 
 REOPEN = 100.0
-"""A cell that an earlier piece publishes costs this many times its weight: hiding it opens those pieces again."""
+"""Where cells are carried with levels, one that an earlier piece publishes costs this many times its weight: hiding it
+opens those pieces again, and what that hides more opens others."""
 
 CARRIED = 1.0 - 1e-6
 """Levels are carried a little smaller than witnesses are, whose last digits are noise."""
@@ -191,7 +192,7 @@ class Passes:
             lpl=self.down[cells],
             upl=self.up[cells],
             spl=np.where(carried, 0.0, problem.spl[cells]),
-            weights=problem.weights[cells] * np.where(published, REOPEN, 1.0),
+            weights=problem.weights[cells] * np.where(published & self._carries, REOPEN, 1.0),
             lower=problem.lower[cells],
             upper=problem.upper[cells],
             attackers=tuple(Attacker(str(k), tuple(i[i >= 0].tolist())) for k, i in enumerate(known) if (i >= 0).any()),
