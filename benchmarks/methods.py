@@ -128,7 +128,7 @@ def ask_peer(case: str, problem: Problem, peer: TauArgus) -> tuple[Problem, Answ
     pattern = problem.must_hide.copy()
     pattern[cells[status == "M"]] = True
     exposed = len(audit(problem, pattern, intervals=False).exposed)
-    note = f"{exposed} cells exposed" if exposed else ""
+    note = f"{exposed} primary exposed" if exposed else ""
     return problem, Answer(case, name, problem.cost(pattern), None, said["seconds"], note)
 
 
