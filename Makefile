@@ -10,7 +10,7 @@ PYTEST := $(BIN)/pytest --numprocesses 2 --dist worksteal
 SPECIAL := browser or peer or spark or dask
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-browser demo test test-unit test-slow test-browser lint format docs docs-serve picture bench peer fuzz data lock clean
+.PHONY: help setup setup-browser setup-java demo test test-unit test-slow test-browser test-spark test-dask lint format docs docs-serve picture bench peer fuzz data lock clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:[^#]*## /\t/' | expand -t 16
@@ -36,6 +36,9 @@ setup-browser: ## install a Chromium for the tests that look at the reports, whe
 	@command -v chromium || command -v chromium-browser || command -v google-chrome \
 		|| { $(APT) update -qq && $(APT) install -y -qq chromium; }
 
+setup-java: ## install the Java runtime that Spark needs, where there is none
+	@command -v java || { $(APT) update -qq && $(APT) install -y -qq openjdk-17-jre-headless; }
+
 demo: setup ## protect the bundled business register; the report is in build/demo
 	$(BIN)/tabprotect demo --out build/demo
 
@@ -49,6 +52,14 @@ test-slow: setup
 
 test-browser: setup setup-browser ## open the reports in a headless Chromium
 	$(BIN)/pytest -m browser
+
+test-spark: setup setup-java ## tabulate in a real local Spark (installs PySpark, 450 MB)
+	$(BIN)/python -m pip install --quiet --requirement requirements/spark.txt
+	$(BIN)/pytest -m spark tests/table
+
+test-dask: setup ## kill a worker of a real local dask cluster
+	$(BIN)/python -m pip install --quiet --requirement requirements/dask.txt
+	$(BIN)/pytest -m dask tests/methods
 
 lint: setup ## style, types, direction of imports
 	$(BIN)/ruff check

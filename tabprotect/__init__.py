@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from tabprotect._version import __version__
 
 # a function of its module's name: imported now, so that the module never takes its place
-from tabprotect.protect import Suppress, protect
+from tabprotect.protect import Recode, Suppress, protect
 
 # what type checkers and editors see; the same names as in `_HOMES`
 # ruff: noqa: F401
@@ -21,12 +21,22 @@ if TYPE_CHECKING:
     from tabprotect.attack.certificate import Certificate, certify
     from tabprotect.attack.proof import BoundProof
     from tabprotect.attack.verify import Verification, verify
+    from tabprotect.changed import ChangedRelease
     from tabprotect.comparison import Comparison, compare
     from tabprotect.errors import InfeasibleError, InputError, SolverError, TabprotectError
     from tabprotect.formats import read_instance
     from tabprotect.formats.jj import write_jj
     from tabprotect.formats.pattern import read_pattern
     from tabprotect.methods.adjustment import AdjustmentResult, adjust
+    from tabprotect.methods.choices import (
+        Adjust,
+        CellKey,
+        ConventionalRound,
+        RandomRound,
+        Round,
+        SmallCounts,
+        UnbiasedRound,
+    )
     from tabprotect.methods.rounding import (
         RoundingResult,
         conventional_rounding,
@@ -59,6 +69,7 @@ if TYPE_CHECKING:
     )
     from tabprotect.sensitivity.unions import UnionExposure, protect_unions, union_exposures
     from tabprotect.solver.limits import Limits, Progress
+    from tabprotect.solver.pieces import processes
     from tabprotect.table.clusters import Cluster, find_clusters
     from tabprotect.table.dimension import Dimension
     from tabprotect.table.hierarchy import Hierarchy
@@ -72,12 +83,22 @@ _HOMES = {
     "attack.certificate": ("Certificate", "certify"),
     "attack.proof": ("BoundProof",),
     "attack.verify": ("Verification", "verify"),
+    "changed": ("ChangedRelease",),
     "comparison": ("Comparison", "compare"),
     "errors": ("InfeasibleError", "InputError", "SolverError", "TabprotectError"),
     "formats": ("read_instance",),
     "formats.jj": ("write_jj",),
     "formats.pattern": ("read_pattern",),
     "methods.adjustment": ("AdjustmentResult", "adjust"),
+    "methods.choices": (
+        "Adjust",
+        "CellKey",
+        "ConventionalRound",
+        "RandomRound",
+        "Round",
+        "SmallCounts",
+        "UnbiasedRound",
+    ),
     "methods.rounding": (
         "RoundingResult",
         "conventional_rounding",
@@ -110,6 +131,7 @@ _HOMES = {
     ),
     "sensitivity.unions": ("UnionExposure", "protect_unions", "union_exposures"),
     "solver.limits": ("Limits", "Progress"),
+    "solver.pieces": ("processes",),
     "table.clusters": ("Cluster", "find_clusters"),
     "table.dimension": ("Dimension",),
     "table.hierarchy": ("Hierarchy",),
@@ -122,6 +144,7 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 _PACKAGES = ("instances", "models")
 
 __all__ = [
+    "Recode",
     "Suppress",
     "__version__",
     "instances",

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
+    from os import PathLike
 
+    from tabprotect.changed import ChangedRelease
+    from tabprotect.methods.choices import Choice
     from tabprotect.methods.suppression.result import SuppressionResult
     from tabprotect.release import Release
     from tabprotect.sensitivity.assess import Levels, Rules
@@ -19,7 +22,7 @@ if TYPE_CHECKING:
     from tabprotect.table.dimension import Dimension
     from tabprotect.table.hierarchy import Hierarchy
 
-__all__ = ["Suppress", "protect"]
+__all__ = ["Recode", "Suppress", "protect"]
 
 TOP = 3
 """Contributions kept per cell, at least: sums of hidden cells are judged by the largest of each."""
@@ -53,10 +56,32 @@ class Suppress:
     solver: str | None = None
 
 
+@dataclass(frozen=True)
+class Recode:
+    """Roll categories up until no cell is sensitive any more; what may be left is hidden.
+
+    Parameters
+    ----------
+    rules : mapping of str to RecodingRules, path or str, optional
+        Recodings by hand, by column of the microdata: rules, or a .grc file.
+    least : bool
+        After that, give up the parts of as few codes as are needed to be rid of all sensitive cells.
+    keep : mapping of str to int, optional
+        Down to which level the codes of a dimension must stay; see `tabprotect.methods.recoding.least_recoding`.
+    then : Suppress
+        How cells that are sensitive still are hidden.
+    """
+
+    rules: Mapping[str, Any] = field(default_factory=dict)
+    least: bool = True
+    keep: Mapping[str, int] = field(default_factory=dict)
+    then: Suppress = Suppress()
+
+
 def protect(
     data: Any,
     rules: Rules,
-    method: Suppress | None = None,
+    method: Suppress | Choice | Recode | None = None,
     *,
     by: Sequence[Dimension | str | Sequence[str]] | Dimension | str | None = None,
     value: str | None = None,
@@ -75,7 +100,7 @@ def protect(
     singletons: bool = True,
     unions: Literal["repair", "audit", "off"] = "repair",
     limits: Limits | None = None,
-    seed: int = 0,
+    seed: int | None = None,
     intervals: bool = True,
     title: str = "Protected table",
     separate_statuses: bool = False,
@@ -83,8 +108,9 @@ def protect(
     allow_unsafe: bool = False,
     progress: Callable[[Progress], None] | None = None,
     executor: Executor | None = None,
-) -> Release:
-    """Find the sensitive cells of a table, hide as little as possible to protect them, and prove it.
+    resume: str | PathLike[str] | None = None,
+) -> Release | ChangedRelease:
+    """Find the sensitive cells of a table, hide or change as little as possible to protect them, and prove it.
 
     Parameters
     ----------
@@ -93,19 +119,23 @@ def protect(
         `hierarchies`) are handed to it.
     rules : rules
         Such as ``["p%=15", "threshold=3"]``; see `tabprotect.assess`.
-    method : Suppress, optional
-        How to protect; by default cells are hidden at the cost of their values.
+    method : Suppress, Recode, Round, Adjust, ..., optional
+        How to protect; by default cells are hidden at the cost of their values. `Recode` rolls categories up before.
+        All others change values: `Round`, `UnbiasedRound`, `RandomRound`, `ConventionalRound`, `Adjust`,
+        `SmallCounts`, `CellKey`.
     levels, bounds, singletons
         Protection levels, external bounds and intruders who know cells; see `tabprotect.make_problem`.
     unions : {'repair', 'audit', 'off'}
         Sums of hidden cells that everybody can compute and that are sensitive themselves: protect them too, only
-        find them (the release is not safe if there are any), or do not look.
+        find them (the release is not safe if there are any), or do not look. Only where cells are hidden.
     limits : Limits, optional
         For the search, over all its rounds. What it finds is always judged in full.
-    seed : int
-        The same seed, data and limits (counted in work) give the same release.
+    seed : int, optional
+        The same seed, data and limits (counted in work) give the same release. Without one, methods that draw
+        values at random draw a fresh seed, which only the internal files tell; all others are the same every time.
     intervals : bool
-        Compute the intruder's interval of every hidden cell now (for the internal report); else when asked for.
+        Compute the intruder's interval of every hidden cell now (for the internal report); else when asked for. Where
+        values are changed, of every sensitive cell.
     title : str
         Heading of the pages; public.
     separate_statuses : bool
@@ -117,13 +147,17 @@ def protect(
     progress : callable, optional
         Is handed a `tabprotect.Progress` now and then.
     executor : concurrent.futures.Executor, optional
-        Computes the intruder's intervals side by side, with the same answer.
+        Works on independent parts of the search and on the intruder's intervals side by side; see
+        `tabprotect.suppress`.
+    resume : path, optional
+        A folder (confidential) where finished pieces of the search are kept: the same call goes on there after it was
+        killed. Under limits of work, or none, the release is that of a run in one go.
 
     Returns
     -------
-    Release
+    Release or ChangedRelease
         Also when no safe pattern was found: then ``release.safe`` is False, ``release.summary()`` says why, and nothing
-        can be written.
+        can be written. The second where values are changed; both can do what `tabprotect.publication` says.
 
     Raises
     ------
@@ -143,22 +177,48 @@ def protect(
     6      s  Total       140   published
     7      s      b      <NA>  suppressed
     8      s      s      <NA>  suppressed
+
+    The same table, rounded; no cell tells that it is sensitive:
+
+    >>> from tabprotect.methods.choices import Round
+    >>> rounded = protect(firms, "p%=15", Round(base=20), by=["region", "size"], value="turnover", contributor="firm")
+    >>> rounded.published.tail(3)
+      region   size  turnover
+    6      s  Total       140
+    7      s      b        40
+    8      s      s       100
     """
     from tabprotect.attack.audit import audit
     from tabprotect.attack.insiders import within_reach
+    from tabprotect.changing import change_values, draw_seed, keys_of_cells, refuse
     from tabprotect.errors import InputError
+    from tabprotect.methods.choices import CellKey, Choice
+    from tabprotect.methods.suppression.suppress import store_for
+    from tabprotect.recoded import recode_microdata, roll_up
     from tabprotect.release import Release
     from tabprotect.sensitivity.assess import assess, needs
     from tabprotect.sensitivity.build import make_problem
     from tabprotect.sensitivity.parse import as_rules
     from tabprotect.sensitivity.unions import union_exposures
     from tabprotect.solver.limits import Budget, Limits
+    from tabprotect.solver.pieces import Means
     from tabprotect.sums import suppress_with_sums
+    from tabprotect.table.duck import share_of
     from tabprotect.table.table import Table
     from tabprotect.table.tabulate import tabulate
 
     method = method or Suppress()
+    how = method if isinstance(method, Suppress) else method.then if isinstance(method, Recode) else Suppress()
     limits = limits or Limits()
+    if isinstance(method, Choice):
+        for_hidden = {
+            "unions": unions != "repair",
+            "separate_statuses": separate_statuses,
+            "decimals": decimals,
+            "resume": resume,
+        }
+        refuse(method, [name for name, value in for_hidden.items() if value not in (None, False)])
+    drawn = draw_seed(method, seed) if isinstance(method, Choice) else seed or 0
     if unions not in ("repair", "audit", "off"):
         raise InputError(f"unions must be 'repair', 'audit' or 'off', not {unions!r}")
     wanted = as_rules(rules)
@@ -177,21 +237,54 @@ def protect(
         if by is None:
             raise InputError("microdata need by=, the columns of the dimensions")
         budget.report("tabulate")
-        table = tabulate(data, top=max(TOP, needs(wanted)), **of_data)  # type: ignore[arg-type]
+        if isinstance(method, Recode) and method.rules:
+            numbers = [name for name in (value, shadow, cost, weight) if name is not None]
+            data = recode_microdata(data, method.rules, numbers)
+        memory = None if limits.memory is None else share_of(limits.memory)
+        table = tabulate(data, top=max(TOP, needs(wanted)), memory_limit=memory, **of_data)  # type: ignore[arg-type]
     budget.report("rules", message=f"{table.n_cells:,} cells")
     assessment = assess(table, wanted, levels=levels)
+    rolled = None
+    if isinstance(method, Recode) and method.least:
+        table, rolled = roll_up(table, assessment, method.keep, limits, progress)
+        assessment = assess(table, wanted, levels=levels)
     problem = make_problem(
         table,
         assessment,
-        cost=method.cost,
-        transform=method.transform,
-        preferences=method.preferences,
+        cost=how.cost,
+        transform=how.transform,
+        preferences=how.preferences,
         bounds=bounds,
         singletons=singletons,
     )
 
     budget.report("levels")
     problem = within_reach(problem)
+    settings: dict[str, Any] = {
+        "rules": [str(rule) for rule in wanted],
+        "levels": levels,
+        "value": table.value_name,
+        "dimensions": [str(d.name) for d in table.dimensions],
+        "shadow": shadow,
+        "contributor": contributor,
+        "holding": holding,
+        "sampling weight": weight,
+        "external bounds": None if bounds is None else "as given" if not _short(bounds) else str(bounds),
+        "singletons attack": singletons,
+        "seed": drawn,
+        "time limit (seconds)": limits.seconds,
+        "work limit": limits.work,
+        "memory limit (bytes)": limits.memory,
+        "gap limit": limits.gap,
+    }
+    if isinstance(method, Choice):
+        keys = None
+        if isinstance(method, CellKey) and method.keys is None and by is not None:
+            keys = keys_of_cells(data, method, drawn, by, hierarchies, empty)
+        return change_values(
+            table, assessment, problem, method, keys=keys, seed=drawn, limits=limits, intervals=intervals,
+            settings={"method": str(method), **settings}, title=title, allow_unsafe=allow_unsafe, progress=progress,
+        )  # fmt: skip
 
     def exposed(result: SuppressionResult) -> tuple[UnionExposure, ...]:
         return () if unions == "off" else union_exposures(table, wanted, result.pattern, levels=levels)
@@ -201,36 +294,23 @@ def protect(
         exposed,
         budget,
         repair=unions == "repair",
-        method=method.method,
-        seed=seed,
-        engine=method.engine,
-        solver=method.solver,
+        method=how.method,
+        seed=drawn,
+        engine=how.engine,
+        solver=how.solver,
+        means=Means(executor, store_for(problem, resume)),
     )
     problem, result = answer.problem, answer.result
     budget.report("audit", result.cost, result.bound)
     judgement = audit(problem, result.pattern, intervals=intervals, budget=_judging(progress), executor=executor)
-    settings = {
-        "rules": [str(rule) for rule in wanted],
-        "levels": levels,
-        "value": table.value_name,
-        "dimensions": [str(d.name) for d in table.dimensions],
-        "shadow": shadow,
-        "contributor": contributor,
-        "holding": holding,
-        "sampling weight": weight,
-        "cost": method.cost if isinstance(method.cost, str | None) else "as given",
-        "cost transform": None if method.transform is None else str(method.transform),
-        "preferences": None if method.preferences is None else str(dict(method.preferences)),
-        "external bounds": None if bounds is None else "as given" if not _short(bounds) else str(bounds),
-        "search": method.method,
-        "engine": method.engine if method.solver is None else f"{method.engine} ({method.solver})",
-        "singletons attack": singletons,
+    settings |= {
+        "recoding": rolled,
+        "cost": how.cost if isinstance(how.cost, str | None) else "as given",
+        "cost transform": None if how.transform is None else str(how.transform),
+        "preferences": None if how.preferences is None else str(dict(how.preferences)),
+        "search": how.method,
+        "engine": how.engine if how.solver is None else f"{how.engine} ({how.solver})",
         "sums of hidden cells": unions,
-        "seed": seed,
-        "time limit (seconds)": limits.seconds,
-        "work limit": limits.work,
-        "memory limit (bytes)": limits.memory,
-        "gap limit": limits.gap,
         "separate statuses": separate_statuses,
         "decimals": decimals,
     }

@@ -5,25 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from rich.table import Table as Grid
 
 from tabprotect.attack.audit import Audit, audit
 from tabprotect.attack.certificate import Certificate, certify
 from tabprotect.attack.proof import BoundProof
-from tabprotect.attack.verify import Verification
 from tabprotect.errors import InfeasibleError
-from tabprotect.formats.folder import Content, check_replaceable, digests, write_release
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem, Status
+from tabprotect.publication import Publication, Summary, native, number
 from tabprotect.report.internal import internal_files
-from tabprotect.report.public import PUBLISHED, SUPPRESSED, PublicTable, free_name, public_files, public_table
+from tabprotect.report.public import PUBLISHED, SUPPRESSED, PublicTable, free_name, public_table
 from tabprotect.sensitivity.assess import Assessment
 from tabprotect.sensitivity.unions import UnionExposure
 from tabprotect.table.table import Table
@@ -33,30 +29,8 @@ __all__ = ["Release", "Summary"]
 SECONDARY = "secondary"
 
 
-@dataclass(frozen=True)
-class Summary:
-    """Names and values that print well, as plain text and on a terminal. Confidential."""
-
-    lines: tuple[tuple[str, str], ...]
-
-    def __str__(self) -> str:
-        width = max(len(name) for name, _ in self.lines)
-        return "\n".join(f"{name:<{width}}  {value}" for name, value in self.lines)
-
-    __repr__ = __str__
-
-    def __rich__(self) -> Grid:
-        """Return what rich prints."""
-        grid = Grid.grid(padding=(0, 2))
-        grid.add_column(style="dim")
-        grid.add_column(overflow="fold")
-        for name, value in self.lines:
-            grid.add_row(name, value)
-        return grid
-
-
 @dataclass(frozen=True, eq=False)
-class Release:
+class Release(Publication):
     """A protected table: the rows with their status, the judgement, the proof, and the way out.
 
     Attributes
@@ -128,7 +102,7 @@ class Release:
         shown = self.table.values[cells].astype(np.float64)
         shown[self.pattern[cells]] = np.nan
         frame[free_name("published", frame.columns)] = pd.array(shown, dtype="Float64")
-        return _native(frame, self.table.backend)
+        return native(frame, self.table.backend)
 
     @cached_property
     def public(self) -> PublicTable:
@@ -146,11 +120,6 @@ class Release:
             words[self.pattern] = SECONDARY
             words[primary] = "primary"
         return public_table(self.table, words, self.pattern, title=self.title, decimals=self.decimals)
-
-    @property
-    def published(self) -> Any:
-        """Codes, published value (missing where hidden) and status, in the library that the data came in."""
-        return _native(self.public.frame, self.table.backend)
 
     @cached_property
     def certificate(self) -> Certificate:
@@ -175,10 +144,6 @@ class Release:
             return self.judgement
         return audit(self.problem, self.result.pattern)
 
-    def verify(self) -> Verification:
-        """Check the proof without a solver."""
-        return self.certificate.verify()
-
     def summary(self) -> Summary:
         """Return what was done and how good it is; confidential."""
         result, problem = self.result, self.problem
@@ -195,10 +160,10 @@ class Release:
         ]
         lines += [(f"rule {rule}", f"{int(mask.sum()):,} primary") for rule, mask in self.assessment.reasons.items()]
         if result.cost is not None:
-            lines.append(("cost", _number(result.cost)))
+            lines.append(("cost", number(result.cost)))
         if result.bound is not None:
             gap = "" if result.gap is None else f", gap {100 * result.gap:.2f} %"
-            lines.append(("bound", _number(result.bound) + gap))
+            lines.append(("bound", number(result.bound) + gap))
         lines.append(("method", f"{result.method}, {result.status}" if result.method else result.status))
         sums = problem.n_cells - self.table.n_cells
         if sums:
@@ -210,42 +175,16 @@ class Release:
             lines.append(("note", f"the table carries rounding residuals up to {self.table.residual:g}"))
         return Summary(tuple(lines))
 
-    def write(self, folder: str | Path, formats: Sequence[str] = ("csv",)) -> Path:
-        """Write ``publish/`` and ``internal/``, whole or not at all; an earlier release in the folder is replaced.
+    @property
+    def stopped(self) -> bool:
+        """Whether a limit ended the search."""
+        return bool(self.result.stopped)
 
-        Parameters
-        ----------
-        folder : path
-        formats : sequence of {'csv', 'parquet', 'xlsx'}
+    def _inside(self, published: Mapping[str, str], formats: Sequence[str]) -> dict[str, bytes]:
+        return internal_files(self, published, formats)
 
-        Returns
-        -------
-        Path
-            The folder.
-
-        Raises
-        ------
-        InfeasibleError
-            If the pattern is not safe and nobody took the responsibility.
-        InputError
-            If a format is unknown, or the folder cannot be written or holds anything but an earlier release.
-        """
-        check_replaceable(folder)
-        publish = public_files(self.public, tuple(dict.fromkeys(formats)))
-        names = digests(publish)
-        certificate = self.certificate.publishing(names)
-        internal: dict[str, Content] = {**internal_files(self, names, formats), "certificate.json": certificate.write}
-        facts = {
-            "notice": "CONFIDENTIAL. Nothing in this folder may be published.",
-            "title": self.title,
-            "safe": self.safe,
-            "status": self.result.status,
-            "cost": self.result.cost,
-            "bound": self.result.bound,
-            "settings": dict(self.settings),
-        }
-        write_release(folder, publish, internal, facts)
-        return Path(folder)
+    def _facts(self) -> dict[str, Any]:
+        return {"status": self.result.status, "cost": self.result.cost, "bound": self.result.bound}
 
     def _check(self) -> None:
         if self.safe or self.allow_unsafe:
@@ -264,20 +203,3 @@ class Release:
             + "; ".join(why or ["no safe pattern was found within the limits"])
             + ". Give the method more time, allow more cells to be hidden, or set allow_unsafe=True"
         )
-
-
-def _number(value: float) -> str:
-    return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.10g}"
-
-
-def _native(frame: pd.DataFrame, backend: str) -> Any:
-    """Return a frame in the library that the data came in (files: pandas)."""
-    if backend == "polars":
-        return nw.from_native(frame, eager_only=True).to_polars()
-    if backend == "pyarrow":
-        return nw.from_native(frame, eager_only=True).to_arrow()
-    if backend == "duckdb":
-        import duckdb
-
-        return duckdb.from_arrow(nw.from_native(frame, eager_only=True).to_arrow())
-    return frame

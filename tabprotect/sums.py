@@ -11,11 +11,13 @@ import numpy.typing as npt
 
 from tabprotect.methods.suppression import suppress
 from tabprotect.methods.suppression.greedy import greedy
+from tabprotect.methods.suppression.local import local
 from tabprotect.methods.suppression.result import SuppressionResult
-from tabprotect.methods.suppression.suppress import CLASSIC, EXACT_CELLS
+from tabprotect.methods.suppression.suppress import CLASSIC, choose
 from tabprotect.problem import Problem
 from tabprotect.sensitivity.unions import UnionExposure, protect_unions
 from tabprotect.solver.limits import Budget, Limits
+from tabprotect.solver.pieces import Means
 from tabprotect.solver.tolerances import OPTIMAL
 
 __all__ = ["Answer", "suppress_with_sums"]
@@ -57,6 +59,7 @@ def suppress_with_sums(
     seed: int = 0,
     engine: str = "scip",
     solver: str | None = None,
+    means: Means | None = None,
 ) -> Answer:
     """Suppress until no sensitive sum of hidden cells can be computed.
 
@@ -75,8 +78,10 @@ def suppress_with_sums(
         False: one search, and the sums it gives away are only told.
     method, seed, engine, solver
         As in `tabprotect.suppress`.
+    means : Means, optional
+        Where independent pieces are worked on, and where their answers are kept.
     """
-    answer = _search(problem, exposed, budget, repair, method, seed, engine, solver)
+    answer = _search(problem, exposed, budget, repair, method, seed, engine, solver, means or Means())
     return replace(answer, result=replace(answer.result, seconds=budget.seconds, work=budget.work))
 
 
@@ -89,14 +94,17 @@ def _search(
     seed: int,
     engine: str,
     solver: str | None,
+    means: Means,
 ) -> Answer:
-    rounds = _Rounds(exposed, budget, seed, {"engine": engine, "solver": solver})
+    how = {"engine": engine, "solver": solver}
+    near = method == "local" or (method == "auto" and choose(problem, means)[0] == "local")
+    rounds = _Rounds(exposed, budget, seed, how, means, near)
     if not repair:
         result = rounds.run(problem, method, budget.limits)
         return Answer(problem, result, exposed(result) if result.safe else ())
     if method in CLASSIC:
         return _classic(rounds, problem, method)
-    quick = method == "greedy" or (method == "auto" and problem.n_cells > EXACT_CELLS)
+    quick = method == "greedy" or (method == "auto" and choose(problem, means)[0] == "greedy")
     best = rounds.close(problem, None, FIRST_SHARE if not quick else 1.0, restarts=10 if quick else 0)
     if quick or not best.result.safe or best.sums:
         return best
@@ -153,6 +161,8 @@ class _Rounds:
     budget: Budget
     seed: int
     how: dict[str, Any]
+    means: Means
+    near: bool
 
     def run(
         self, problem: Problem, method: str, limits: Limits, start: npt.NDArray[np.bool_] | None = None
@@ -164,6 +174,8 @@ class _Rounds:
             seed=self.seed,
             progress=self.budget.progress,
             start=start,
+            executor=self.means.executor,
+            resume=self.means.store,
             **self.how,
         )
         return self._spent(result)
@@ -176,16 +188,7 @@ class _Rounds:
         """Make patterns quickly until none of the sums that they give away is sensitive."""
         limits = _limits(self.budget, share)
         for _ in range(MOST_ROUNDS):
-            result = self._spent(
-                greedy(
-                    problem,
-                    limits=limits,
-                    seed=self.seed,
-                    progress=self.budget.progress,
-                    restarts=restarts,
-                    start=start,
-                )
-            )
+            result = self._spent(self._quickly(problem, start, limits, restarts))
             sums = self.exposed(result) if result.safe else ()
             if not sums:
                 break
@@ -194,6 +197,16 @@ class _Rounds:
             # the pattern in hand is not safe, and an answer is worth a moment
             limits = _grace(self.budget, share)
         return Answer(problem, result, sums)
+
+    def _quickly(
+        self, problem: Problem, start: npt.NDArray[np.bool_] | None, limits: Limits, restarts: int
+    ) -> SuppressionResult:
+        shared: dict[str, Any] = {
+            "limits": limits, "seed": self.seed, "progress": self.budget.progress, "start": start
+        }  # fmt: skip
+        if self.near:
+            return local(problem, passes=0, **shared)
+        return greedy(problem, restarts=restarts, means=self.means, **shared)
 
     def _spent(self, result: SuppressionResult) -> SuppressionResult:
         self.budget.spend(result.work)

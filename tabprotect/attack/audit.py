@@ -37,8 +37,8 @@ class Intervals:
     attacker : int
         Position in ``problem.attackers``; -1 is the intruder who knows only what is published.
     cells : ndarray of int
-        Hidden cells, ascending: all of them for the public intruder; for another one the primaries that he does not
-        know himself and about which his knowledge may tell more than the public knows.
+        Hidden cells, ascending: for the public intruder all that were asked for; for another one the primaries that
+        he does not know himself and about which his knowledge may tell more than the public knows.
     low, high : ndarray of float
         Smallest and largest value that the cell may have in his eyes, in the unit of the values (may be infinite); NaN
         where that was not computed.
@@ -199,6 +199,7 @@ def audit(
     budget: Budget | None = None,
     executor: Executor | None = None,
     witnesses: Witnesses | None = None,
+    of: npt.ArrayLike | None = None,
 ) -> Audit:
     """Play the intruder against a pattern.
 
@@ -219,6 +220,8 @@ def audit(
         Runs the interval programmes side by side, with the same results.
     witnesses : Witnesses, optional
         A judge that has looked at patterns of this problem already.
+    of : sequence of positions, optional
+        The hidden cells whose intervals are computed; all by default. Exposures are found all the same.
 
     Examples
     --------
@@ -236,7 +239,8 @@ def audit(
     hidden = pattern_mask(problem, pattern)
     evidence = gather(problem, hidden, witnesses, budget)
     seen = ExactProblem(problem).problem if problem.integer else problem
-    public, insiders = _explore(seen, hidden, intervals, budget, executor)
+    cells = np.flatnonzero(hidden) if of is None else np.intersect1d(np.flatnonzero(hidden), np.asarray(of, np.int64))
+    public, insiders = _explore(seen, hidden, cells, intervals, budget, executor)
     return Audit(
         problem,
         hidden,
@@ -251,23 +255,26 @@ def audit(
 
 
 def _explore(
-    problem: Problem, hidden: Bools, intervals: bool, budget: Budget, executor: Executor | None
+    problem: Problem, hidden: Bools, cells: Ints, intervals: bool, budget: Budget, executor: Executor | None
 ) -> tuple[Intervals, tuple[Intervals, ...]]:
-    """Compute the intervals of all intruders."""
+    """Compute the intervals of all intruders, the public one's of some hidden cells."""
     parts = list(components(problem, hidden))
-    cells = np.flatnonzero(hidden)
     movable = np.concatenate([np.zeros(0, np.int64), *(part.cells for part in parts)])
     low = np.where(np.isin(cells, movable), np.nan, problem.values[cells])
     high = low.copy()
     if not intervals:
         return Intervals(-1, cells, low, high), ()
-    whole = [_question(problem, part, np.arange(len(part.cells))) for part in parts]
+    wanted = np.zeros(problem.n_cells, bool)
+    wanted[cells] = True
+    targeted = [(part, np.flatnonzero(wanted[part.cells])) for part in parts]
+    whole = [_question(problem, part, targets) for part, targets in targeted if len(targets)]
     down, up = -problem.down, problem.up.copy()
-    for part, answer in zip(parts, reach(whole, budget, executor), strict=True):
-        place = np.searchsorted(cells, part.cells)
-        low[place], high[place] = _absolute(problem, part.cells, answer)
+    for question, answer in zip(whole, reach(whole, budget, executor), strict=True):
+        asked_of = question.component.cells[question.targets]
+        place = np.searchsorted(cells, asked_of)
+        low[place], high[place] = _absolute(problem, asked_of, answer)
         if answer is not None:
-            down[part.cells], up[part.cells] = answer
+            down[asked_of], up[asked_of] = answer
     insiders: dict[int, Ints] = {}
     asked: list[tuple[int, Question]] = []
     for attacker, primaries, inner in _inside(problem, parts):

@@ -27,7 +27,7 @@ from tabprotect.problem import Problem, Status
 from tabprotect.solver.exact import exact
 from tabprotect.solver.limits import Budget
 
-__all__ = ["Certificate", "certify"]
+__all__ = ["Certificate", "certify", "write_whole"]
 
 NOTICE = (
     "CONFIDENTIAL. This certificate holds unprotected values, protection levels and intruders' knowledge. "
@@ -83,16 +83,7 @@ class Certificate:
 
         Either the whole file is written or nothing.
         """
-        path = Path(path)
-        partial = path.with_name(path.name + ".partial")
-        try:
-            with _opened(partial, compressed=path.suffix == ".gz") as stream:
-                for text in _pieces(self.document):
-                    stream.write(text.encode("ascii"))
-            partial.replace(path)
-        finally:
-            partial.unlink(missing_ok=True)
-        return path
+        return write_whole(path, _pieces(self.document))
 
     @classmethod
     def read(cls, path: str | Path) -> Certificate:
@@ -218,6 +209,20 @@ def _sealed(document: dict[str, Any]) -> dict[str, Any]:
     parts["digest"] = digest(document["digest"])
     document["seal"] = seal((name, parts[name]) for name in SECTIONS)
     return document
+
+
+def write_whole(path: str | Path, pieces: Iterator[str]) -> Path:
+    """Write text that comes in pieces to a file, compressed for .gz; either the whole file is written or nothing."""
+    path = Path(path)
+    partial = path.with_name(path.name + ".partial")
+    try:
+        with _opened(partial, compressed=path.suffix == ".gz") as stream:
+            for text in pieces:
+                stream.write(text.encode("ascii"))
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+    return path
 
 
 def _pieces(document: Mapping[str, Any]) -> Iterator[str]:

@@ -16,6 +16,7 @@ from typing import Any
 __all__ = [
     "FORMAT",
     "SECTIONS",
+    "VALUES_FORMAT",
     "VERDICTS",
     "Malformed",
     "Numbers",
@@ -34,6 +35,7 @@ __all__ = [
 ]
 
 FORMAT = "tabprotect-certificate/1"
+VALUES_FORMAT = "tabprotect-values/1"
 SECTIONS = (
     "format",
     "notice",

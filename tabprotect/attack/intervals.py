@@ -16,6 +16,7 @@ from tabprotect.attack.components import Component
 from tabprotect.errors import SolverError
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.lp import LinearProgram, LpSolution
+from tabprotect.solver.pieces import run_pieces
 from tabprotect.solver.tolerances import AT_BOUND, LP_FEASIBILITY, RAY, RESIDUAL
 
 __all__ = ["Question", "reach"]
@@ -63,7 +64,7 @@ def reach(questions: Sequence[Question], budget: Budget, executor: Executor | No
     budget : Budget
         Questions not answered when it is exhausted get None.
     executor : concurrent.futures.Executor, optional
-        Runs units of work side by side; the results are the same as without.
+        Runs units of work side by side; the results are the same as without, also where workers get lost.
 
     Examples
     --------
@@ -77,13 +78,10 @@ def reach(questions: Sequence[Question], budget: Budget, executor: Executor | No
     low = [np.full(len(q.targets), np.nan) for q in questions]
     high = [np.full(len(q.targets), np.nan) for q in questions]
     units = list(_units(questions))
-    futures = [executor.submit(_solve, [part for _, _, part in unit]) for unit in units] if executor else []
-    for number, unit in enumerate(units):
-        if budget.exhausted:
-            for future in futures[number:]:
-                future.cancel()
+    pieces = [[part for _, _, part in unit] for unit in units]
+    for unit, found in zip(units, run_pieces(_solve, pieces, budget, executor), strict=True):
+        if found is None:
             break
-        found = futures[number].result() if executor else _solve([part for _, _, part in unit])
         for (question, start, part), (most_down, most_up, work) in zip(unit, found, strict=True):
             low[question][start : start + len(part.targets)] = most_down
             high[question][start : start + len(part.targets)] = most_up

@@ -1,7 +1,8 @@
 """Check a certificate with Python integers and fractions, without a solver.
 
 ``python -m tabprotect.attack.verify CERTIFICATE [DATA]``. This file and the two that it imports need the standard
-library only, so that an auditor can read them in one sitting. Notation: the true table is a, equations A y = b, a
+library only, so that an auditor can read them in one sitting (certificates of changed values need
+`tabprotect.attack.verify_values` and `claims` besides). Notation: the true table is a, equations A y = b, a
 deviation is z with A z = 0.
 """
 
@@ -17,6 +18,7 @@ from tabprotect.attack.document import (
     FORMAT,
     PROTECTED,
     SECTIONS,
+    VALUES_FORMAT,
     VERDICTS,
     ZERO,
     Malformed,
@@ -109,6 +111,11 @@ def verify(certificate: Any, *, against: Any = None) -> Verification:
     """
     try:
         document = load(certificate)
+        if document.get("format") == VALUES_FORMAT:
+            # about changed values, with a certificate of this form inside
+            from tabprotect.attack.verify_values import check_values
+
+            return check_values(document, against)
         return _Check(document).run(against)
     except Malformed as error:
         return Verification((str(error),))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-__all__ = ["INSTANCE", "Engine", "Gap", "MemoryLimit", "Method", "Seed", "TimeLimit", "WorkLimit"]
+__all__ = ["INSTANCE", "Engine", "Gap", "MemoryLimit", "Method", "Resume", "Seed", "TimeLimit", "WorkLimit", "Workers"]
 
 INSTANCE = typer.Argument(metavar="INSTANCE", help="A problem in a file, such as .jj or .jj.gz.", show_default=False)
 
@@ -37,6 +38,16 @@ WorkLimit = Annotated[
 MemoryLimit = Annotated[
     float | None,
     typer.Option("--memory-limit", metavar="GB", min=0.0, help="Stop when this process holds so much memory."),
+]
+Workers = Annotated[
+    int | None,
+    typer.Option("--workers", metavar="N", min=1, help="Processes for independent parts (each within --memory-limit)."),
+]
+Resume = Annotated[
+    Path | None,
+    typer.Option(
+        "--resume", metavar="DIR", help="Keep finished pieces there (confidential), and go on from them after a kill."
+    ),
 ]
 Gap = Annotated[float, typer.Option("--gap", min=0.0, max=1.0, help="Stop at this (cost - bound) / cost.")]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Same seed, same answer.")]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tabprotect.cli import screen
 from tabprotect.cli.app import Exit
@@ -13,64 +14,179 @@ from tabprotect.cli.spec import HierarchySpec, Spec
 from tabprotect.errors import InputError, collect
 
 if TYPE_CHECKING:
+    from tabprotect.methods.choices import Choice
     from tabprotect.problem import Problem
-    from tabprotect.release import Release
+    from tabprotect.protect import Recode, Suppress
+    from tabprotect.publication import Publication
     from tabprotect.sensitivity.bounds import Bounds
     from tabprotect.table.dimension import Dimension
     from tabprotect.table.hierarchy import Hierarchy
     from tabprotect.table.table import Table
 
-__all__ = ["carry_out", "read_problem"]
+__all__ = ["carry_out", "method_of", "read_problem", "with_keys"]
 
 GIGABYTE = 10**9
 
+RECODE = "recode"
 
-def carry_out(spec: Spec, base: Path) -> int:
+
+def carry_out(spec: Spec, base: Path, *, workers: int | None = None, resume: Path | None = None) -> int:
     """Do what a specification says; paths in it are relative to `base`.
+
+    Parameters
+    ----------
+    spec : Spec
+    base : path
+    workers : int, optional
+        Processes for independent parts of the search.
+    resume : path, optional
+        Folder of finished pieces.
 
     Raises
     ------
     InputError
         If anything is wrong with the data or the place for the release; nothing is written then.
     """
+    from tabprotect.changing import draw_seed
     from tabprotect.formats.folder import check_replaceable
-    from tabprotect.protect import Suppress, protect
+    from tabprotect.methods.choices import Choice
+    from tabprotect.protect import protect
     from tabprotect.solver.limits import Budget, Limits
+    from tabprotect.solver.pieces import processes
 
     folder = base / spec.output.folder
     check_replaceable(folder)
     _check_formats(spec)
+    method = method_of(spec, base)
+    seed = draw_seed(method, spec.seed) if isinstance(method, Choice) else spec.seed
     err = screen.screen()
-    with interruptible(err) as asked, Display(err) as progress:
+    pool = nullcontext() if workers is None else processes(workers)
+    with interruptible(err) as asked, Display(err) as progress, pool as executor:
         Budget(progress=progress).report("tabulate")
         table = _read(spec, base)
+        if isinstance(method, Choice):
+            method = with_keys(method, spec, base, table, seed)
         release = protect(
             table,
             spec.rules,
-            Suppress(spec.cost if spec.cost in _COSTS else None, spec.method, engine=spec.engine),
+            method,
             levels=spec.levels,
             bounds=_bounds(spec),
             singletons=spec.singletons,
             unions=spec.unions,
             limits=Limits(
-                spec.limits.seconds,
+                _seconds(spec, method),
                 spec.limits.work,
                 spec.limits.gap,
                 asked.is_set,
                 None if spec.limits.memory is None else int(GIGABYTE * spec.limits.memory),
             ),
-            seed=spec.seed,
+            seed=seed,
             intervals=spec.intervals,
             title=spec.output.title,
             separate_statuses=spec.output.separate_statuses,
             decimals=spec.output.decimals,
             allow_unsafe=spec.output.allow_unsafe,
             progress=progress,
+            executor=executor,
+            resume=resume,
         )
         if release.safe or release.allow_unsafe:
             Budget(progress=progress).report("write")
             release.write(folder, spec.output.formats)
     return _report(release, folder)
+
+
+def method_of(spec: Spec, base: Path) -> Suppress | Recode | Choice:
+    """Return how a specification protects, its options checked.
+
+    Raises
+    ------
+    InputError
+        Unknown methods and options, values that they cannot have, settings that do not go with them.
+    """
+    from tabprotect.errors import did_you_mean
+    from tabprotect.methods.choices import CHOICES, read_options
+    from tabprotect.methods.suppression import methods
+    from tabprotect.protect import Suppress
+
+    hide = Suppress(spec.cost if spec.cost in _COSTS else None, spec.method, engine=spec.engine)
+    if spec.method == RECODE:
+        return _recode(spec, base)
+    if spec.method not in CHOICES:
+        known = (*methods(), RECODE, *CHOICES)
+        if spec.method not in known:
+            raise InputError(f"unknown method '{spec.method}'{did_you_mean(spec.method, known)}")
+        if spec.options:
+            names = ", ".join(spec.options)
+            raise InputError(f"options ({names}) are for methods that change values; '{spec.method}' hides cells")
+        return hide
+    strange = [name for name, default in (("engine", "scip"), ("cost", "value")) if getattr(spec, name) != default]
+    if strange and spec.options.get("weights") != "problem":
+        raise InputError(f"{', '.join(strange)} belong to hiding cells; {spec.method} hides none")
+    chosen: Choice = read_options(CHOICES[spec.method], spec.options)
+    return chosen
+
+
+def _recode(spec: Spec, base: Path) -> Recode:
+    """Read the options of recoding; recodings by hand are applied when the data are read."""
+    from tabprotect.errors import did_you_mean
+    from tabprotect.methods.suppression import methods
+    from tabprotect.protect import Recode, Suppress
+
+    known = ("least", "keep", "rules", "then")
+    given = spec.options
+    with collect() as problems:
+        for name in given:
+            if name not in known:
+                problems.add(f"'{name}' is no option of recode{did_you_mean(name, known)}")
+        least, keep = given.get("least", True), given.get("keep", {})
+        rules, then = given.get("rules", {}), given.get("then", "auto")
+        if not isinstance(least, bool):
+            problems.add(f"recode: least must be true or false, not {least!r}")
+        if not isinstance(keep, dict) or not all(type(level) is int and level >= 0 for level in keep.values()):
+            problems.add("recode: keep must be a table of levels, such as keep = {region = 1}")
+        if not isinstance(rules, dict) or not all(isinstance(file, str) for file in rules.values()):
+            problems.add('recode: rules must be a table of files, such as rules = {age = "age.grc"}')
+        elif rules and spec.data is None:
+            problems.add("recode: recodings by hand need microdata (data = ...)")
+        if then not in methods():
+            problems.add(f"recode: then must be a method that hides cells, not {then!r}{did_you_mean(then, methods())}")
+    hide = Suppress(spec.cost if spec.cost in _COSTS else None, then, engine=spec.engine)
+    return Recode({name: base / file for name, file in rules.items()}, least, keep, hide)
+
+
+def with_keys(method: Choice, spec: Spec, base: Path, table: Table, seed: int | None) -> Choice:
+    """Give the cell key method the keys of the cells, made from the records.
+
+    Raises
+    ------
+    InputError
+        If there are no records.
+    """
+    from dataclasses import replace
+
+    from tabprotect.changing import keys_of_cells
+    from tabprotect.methods.choices import CellKey
+
+    if not isinstance(method, CellKey):
+        return method
+    if spec.data is None or table.kind != "frequency" or spec.weight is not None:
+        raise InputError(
+            "the cell key method needs a table of counts made from microdata (data = ..., no value, weight)"
+        )
+    keys = keys_of_cells(base / spec.data, method, seed or 0, list(table.dimensions), None, spec.empty)
+    return replace(method, keys=keys)
+
+
+def _seconds(spec: Spec, method: Suppress | Recode | Choice) -> float | None:
+    """Proofs of changed values may take for ever: such a search ends by itself."""
+    from tabprotect.cli.values import DEFAULT_SECONDS
+    from tabprotect.methods.choices import Choice
+
+    if isinstance(method, Choice) and spec.limits.seconds is None and spec.limits.work is None:
+        return DEFAULT_SECONDS
+    return spec.limits.seconds
 
 
 def read_problem(spec: Spec, base: Path) -> tuple[Table, Problem]:
@@ -84,12 +200,13 @@ def read_problem(spec: Spec, base: Path) -> tuple[Table, Problem]:
     return table, make_problem(table, assessment, cost=cost, bounds=_bounds(spec), singletons=spec.singletons)
 
 
-def _report(release: Release, folder: Path) -> int:
+def _report(release: Publication, folder: Path) -> int:
     """Print what was done, and return the exit code."""
     console = screen.out()
     console.print(release.summary())
     if not release.safe:
-        console.print(release.judgement.summary(), style="red", markup=False)
+        if release.judgement is not None:
+            console.print(release.judgement.summary(), style="red", markup=False)
         if not release.allow_unsafe:
             console.print("[bold red]NOT SAFE[/]: nothing was written.")
             return Exit.UNSAFE
@@ -107,7 +224,7 @@ def _report(release: Release, folder: Path) -> int:
     )
     if not release.safe:
         return Exit.UNSAFE
-    return Exit.LIMIT if release.result.stopped else Exit.DONE
+    return Exit.LIMIT if release.stopped else Exit.DONE
 
 
 def _check_formats(spec: Spec) -> None:
@@ -147,6 +264,7 @@ _COSTS = ("value", "unit", "count")
 def _table(spec: Spec, base: Path) -> Table:
     """Read the data; the errors of all hierarchies come together."""
     from tabprotect.sensitivity.assess import needs
+    from tabprotect.table.duck import share_of
     from tabprotect.table.table import Table
     from tabprotect.table.tabulate import tabulate
 
@@ -162,9 +280,18 @@ def _table(spec: Spec, base: Path) -> Table:
             problems.add("a finished table needs 'value', the column of the cell values")
     cost = None if spec.cost in _COSTS else spec.cost
     if spec.data is not None:
+        source: Any = str(path)
+        if spec.method == RECODE and spec.options.get("rules"):
+            from tabprotect.recoded import recode_microdata
+
+            rules = {name: base / file for name, file in spec.options["rules"].items()}
+            numbers = [name for name in (spec.value, spec.shadow, cost, spec.weight) if name is not None]
+            source = recode_microdata(path, rules, numbers, spec.decimal)
         roles = ("shadow", "contributor", "holding", "weight", "request", "waiver", "kind", "empty", "decimal")
         given = {name: getattr(spec, name) for name in roles}
-        return tabulate(str(path), dimensions, spec.value, cost=cost, top=max(3, needs(spec.rules)), **given)
+        if spec.limits.memory is not None:
+            given["memory_limit"] = share_of(int(GIGABYTE * spec.limits.memory))
+        return tabulate(source, dimensions, spec.value, cost=cost, top=max(3, needs(spec.rules)), **given)
     names = (
         "count",
         "weighted_count",

@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 if TYPE_CHECKING:
-    from tabprotect.release import Release
+    from tabprotect.publication import Publication
 
 __all__ = ["cells_table", "facts", "number", "out", "screen", "show_table", "verdict"]
 
@@ -73,8 +73,9 @@ def verdict(safe: bool) -> str:
 _ROWS, _COLUMNS = 24, 8
 
 
-def show_table(console: Console, release: Release) -> None:
+def show_table(console: Console, release: Publication) -> None:
     """Print the upper levels of a table: the longest dimension down, the next one across, totals of all others."""
+    from tabprotect.release import Release
     from tabprotect.report.parts import parts_of
 
     part = parts_of(release.table)[0]
@@ -98,13 +99,22 @@ def show_table(console: Console, release: Release) -> None:
             words.append(_word(release, rows.get(tuple(codes))))
         table.add_row(*words)
     console.print(table)
+    if not isinstance(release, Release):
+        console.print("published values (upper levels; the pages show all)", style="dim")
+        return
     console.print("[red]× p[/] primary   [yellow]× s[/] secondary   (upper levels; the pages show all)", style="dim")
 
 
-def _word(release: Release, row: int | None) -> str:
+def _word(release: Publication, row: int | None) -> str:
     if row is None:
         return ""
+    from tabprotect.changed import ChangedRelease
+    from tabprotect.release import Release
+
     cell = int(release.table.row_cell[row])
+    if isinstance(release, ChangedRelease):
+        return "" if release.values is None else number(round(float(release.values[cell]), 6))
+    assert isinstance(release, Release)
     if not release.pattern[cell]:
         return number(round(float(release.table.values[cell]), 6))
     return "[red]× p[/]" if release.words[cell] == "primary" else "[yellow]× s[/]"

@@ -113,9 +113,16 @@ class Spec(_Strict):
     singletons: bool = Field(default=True, description="Respondents alone in a cell attack with what they know.")
     unions: Literal["repair", "audit", "off"] = Field(default="repair", description="Sensitive sums of hidden cells.")
     intervals: bool = Field(default=True, description="Compute the intruder's interval of every hidden cell.")
-    method: str = "auto"
+    method: str = Field(
+        default="auto",
+        description="Hiding: auto, exact, greedy. Other values: round, adjust, cell-key, small-counts, random-round, "
+        "unbiased-round, conventional-round. Fewer categories: recode.",
+    )
+    options: dict[str, Any] = Field(default={}, description="Of a method that changes values, or of recode.")
     engine: str = "scip"
-    seed: int = Field(default=0, ge=0)
+    seed: int | None = Field(
+        default=None, ge=0, description="Without one, methods that draw values at random draw a fresh secret one."
+    )
     decimal: Literal[".", ","] = Field(default=".", description="Decimal sign of numbers in CSV files.")
     limits: LimitsSpec = LimitsSpec()
     output: OutputSpec = OutputSpec()

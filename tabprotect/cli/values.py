@@ -33,6 +33,11 @@ METHODS: Mapping[str, tuple[str, ...]] = {
     "conventional-round": ("norm", "weights", "base"),
 }
 
+_ELSEWHERE = {
+    "cell-key": "holds no keys of the records behind its cells; make them from microdata",
+    "recode": "holds no hierarchies whose codes could be rolled up; recode a table",
+}
+
 
 def check_options(method: str, known: tuple[str, ...], given: Mapping[str, Any]) -> None:
     """Refuse unknown methods, and options that do not go with the method, all in one error.
@@ -41,10 +46,12 @@ def check_options(method: str, known: tuple[str, ...], given: Mapping[str, Any])
     ------
     InputError
     """
+    if method in _ELSEWHERE:
+        raise InputError(f"an instance {_ELSEWHERE[method]}: tabprotect protect SPEC --method {method}")
     if method not in METHODS and method not in known:
         raise InputError(f"unknown method '{method}'{did_you_mean(method, (*known, *METHODS))}")
     problems = Problems()
-    allowed = METHODS.get(method, ("engine",))
+    allowed = METHODS.get(method, ("engine", "workers", "resume"))
     for name, value in given.items():
         if value is not None and name not in allowed:
             fitting = [m for m, options in METHODS.items() if name in options]

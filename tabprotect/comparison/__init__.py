@@ -2,6 +2,7 @@
 
 from tabprotect.comparison.approaches import APPROACHES, Approach, parse_approach
 from tabprotect.comparison.compare import Comparison, compare
-from tabprotect.comparison.measures import Loss, Risk, loss
+from tabprotect.comparison.measures import Risk
+from tabprotect.methods.loss import Loss, loss
 
 __all__ = ["APPROACHES", "Approach", "Comparison", "Loss", "Risk", "compare", "loss", "parse_approach"]

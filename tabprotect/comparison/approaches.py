@@ -2,43 +2,78 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from tabprotect.attack.nearby import seeing_near
-from tabprotect.errors import InputError, collect, did_you_mean
-from tabprotect.methods import rounding
-from tabprotect.methods.adjustment import adjust, sense_risk
-from tabprotect.methods.inner_cells import inner_cells
-from tabprotect.methods.small_counts import small_counts
+from tabprotect.attack.values import seeing
+from tabprotect.errors import InputError, Problems, did_you_mean
+from tabprotect.methods.adjustment import sense_risk
+from tabprotect.methods.choices import CHOICES, Call, Changed, option_names, read_options
+from tabprotect.methods.choices.options import check_options
 from tabprotect.methods.suppression import suppress
 from tabprotect.problem import Problem
-from tabprotect.solver.limits import Limits, Progress
 
-__all__ = ["APPROACHES", "Approach", "Published", "default_base", "parse_approach"]
+__all__ = ["APPROACHES", "Approach", "Hide", "Published", "parse_approach", "publish"]
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
-Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Hide:
+    """Cell suppression.
+
+    Parameters
+    ----------
+    method : {'auto', 'exact', 'greedy'}
+    """
+
+    name: ClassVar[str] = "suppress"
+
+    method: Literal["auto", "exact", "greedy"] = "auto"
+
+    def __post_init__(self) -> None:
+        check_options(self)
+
+
+#: name -> what has the options
+APPROACHES: Mapping[str, type[Any]] = {Hide.name: Hide, **CHOICES}
 
 
 @dataclass(frozen=True)
 class Approach:
-    """A method and its options.
+    """A method and its options, checked.
 
     Attributes
     ----------
     name : str
         One of `APPROACHES`.
     options : mapping
+        Those that were given.
+
+    Raises
+    ------
+    InputError
+        Unknown name, unknown options, values that an option cannot have.
     """
 
     name: str
     options: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.name not in APPROACHES:
+            raise InputError(f"unknown method '{self.name}'{did_you_mean(self.name, APPROACHES)}")
+        choice = self.choice
+        object.__setattr__(self, "options", {name: getattr(choice, name) for name in self.options})
+
+    @property
+    def choice(self) -> Any:
+        """The method with these options."""
+        return read_options(APPROACHES[self.name], self.options)
 
     def __str__(self) -> str:
         return self.name + "".join(f" {key}={value}" for key, value in self.options.items())
@@ -72,20 +107,29 @@ class Published:
     message: str
 
 
-@dataclass(frozen=True, eq=False)
-class Call:
-    """What every method is called with."""
+def publish(approach: Approach, call: Call) -> Published:
+    """Carry a method out."""
+    choice = approach.choice
+    if isinstance(choice, Hide):
+        return _hide(choice, call)
+    changed: Changed = choice.change(call)
+    if changed.values is None:
+        return _published(changed, call.problem, "")
+    if changed.claim["method"] == "near" and changed.claim["within"] is None:
+        return _adjusted(changed, call)
+    return _published(changed, seeing(call.problem, changed.values, changed.claim), changed.knows)
 
-    problem: Problem
-    limits: Limits
-    seed: int
-    progress: Callable[[Progress], None] | None
-    keys: Ints | None
+
+def _published(changed: Changed, seen: Problem, knows: str, note: str = "") -> Published:
+    message = "; ".join(part for part in (changed.message, note) if part)
+    return Published(
+        changed.values, seen, seen.may_hide, knows, changed.status, changed.cost, changed.bound, message
+    )  # fmt: skip
 
 
-def _suppress(call: Call, method: str = "auto") -> Published:
+def _hide(choice: Hide, call: Call) -> Published:
     p = call.problem
-    result = suppress(p, method=method, limits=call.limits, seed=call.seed, progress=call.progress)
+    result = suppress(p, method=choice.method, limits=call.limits, seed=call.seed, progress=call.progress)
     values = np.where(result.pattern, np.nan, p.values) if result.safe else None
     return Published(
         values, p, result.pattern, "published cells, sums, external bounds", result.status, result.cost, result.bound,
@@ -93,117 +137,14 @@ def _suppress(call: Call, method: str = "auto") -> Published:
     )  # fmt: skip
 
 
-def _near(call: Call, result: Any, far: float | Floats, knows: str) -> Published:
-    """What is published lies within `far` of the truth, and everybody knows that."""
-    p = call.problem
-    seen = p if result.values is None else seeing_near(p, result.values, far)
-    return Published(
-        result.values, seen, seen.may_hide, knows, result.status, result.cost, result.bound, result.message
-    )
-
-
-def _adjust(call: Call, norm: str = "l1", weights: str = "reciprocal", senses: str = "free") -> Published:
-    p = call.problem
-    result = adjust(
-        p, norm=norm, weights=weights, senses=senses,  # type: ignore[arg-type]
-        limits=call.limits, seed=call.seed, progress=call.progress,
-    )  # fmt: skip
-    if result.values is None:
-        return _near(call, result, np.inf, "")
-    back = sense_risk(result, limits=call.limits)
-    published = _near(call, result, float(np.abs(result.values - p.values).max(initial=0.0)), "the largest change")
+def _adjusted(changed: Changed, call: Call) -> Published:
+    """Who is told no distance is taken to know the largest change; beside him, whoever knows the senses."""
+    assert changed.values is not None
+    far = float(np.abs(changed.values - call.problem.values).max(initial=0.0))
+    claim = {**changed.claim, "within": repr(far)}
+    back = sense_risk(changed.result, limits=call.limits)
     told = f"an intruder who knows the senses too comes within the levels of {len(back.disclosed)} cells"
-    return _noted(published, told)
-
-
-def _noted(published: Published, note: str) -> Published:
-    message = "; ".join(part for part in (published.message, note) if part)
-    return Published(
-        published.values, published.seen, published.hidden, published.knows, published.status, published.cost,
-        published.bound, message,
-    )  # fmt: skip
-
-
-def _round(
-    call: Call,
-    base: float | None = None,
-    steps: Any = "least",
-    norm: str = "l1",
-    weights: str = "unit",
-    levels: bool = False,
-) -> Published:
-    base = default_base(call.problem) if base is None else base
-    result = rounding.round(
-        call.problem, base, steps=steps, norm=norm, weights=weights, protect=levels,  # type: ignore[arg-type]
-        limits=call.limits, seed=call.seed, progress=call.progress,
-    )  # fmt: skip
-    far = base * (result.steps + 1) - float(call.problem.integer)
-    return _noted(_near(call, result, far, "base, steps"), f"base {base:g}, steps {result.steps}")
-
-
-def _unbiased(call: Call, base: float | None = None) -> Published:
-    base = default_base(call.problem) if base is None else base
-    result = rounding.unbiased_rounding(call.problem, base, seed=call.seed)
-    return _noted(_near(call, result, base - float(call.problem.integer), "base"), f"base {base:g}")
-
-
-def _random(call: Call, base: float | None = None) -> Published:
-    base = default_base(call.problem) if base is None else base
-    result = rounding.random_rounding(call.problem, base, seed=call.seed)
-    return _noted(_near(call, result, base - float(call.problem.integer), "base"), f"base {base:g}")
-
-
-def _conventional(call: Call, base: float | None = None) -> Published:
-    base = default_base(call.problem) if base is None else base
-    result = rounding.conventional_rounding(call.problem, base)
-    return _noted(_near(call, result, base / 2, "base"), f"base {base:g}")
-
-
-def _small(call: Call, base: int = 3) -> Published:
-    result = small_counts(call.problem, base, limits=call.limits, seed=call.seed, progress=call.progress)
-    far = np.full(call.problem.n_cells, np.inf)
-    far[inner_cells(call.problem.system)[0]] = base - 1
-    return _near(call, result, far, "base, which cells are inner ones")
-
-
-def _cell_key(call: Call, deviation: int = 3, variance: float = 1.5, stay: float | None = None) -> Published:
-    from tabprotect.methods.cell_key import cell_key, design_perturbation
-
-    if call.keys is None:
-        raise InputError("the cell key method needs the keys of records, so a table of counts made from microdata")
-    table = design_perturbation(deviation, variance, stay=stay)
-    result = cell_key(call.problem, call.keys, table)
-    seen = seeing_near(call.problem, result.values, table.deviation)
-    return Published(result.values, seen, seen.may_hide, "largest noise", "feasible", None, None, "")
-
-
-#: name -> what carries it out; its keyword arguments are the options
-APPROACHES: Mapping[str, Callable[..., Published]] = {
-    "suppress": _suppress,
-    "adjust": _adjust,
-    "round": _round,
-    "unbiased-round": _unbiased,
-    "random-round": _random,
-    "conventional-round": _conventional,
-    "small-counts": _small,
-    "cell-key": _cell_key,
-}
-
-
-def default_base(problem: Problem) -> float:
-    """Return 5 for counts, else the first of 1, 2, 5, 10, ... that no protection level exceeds.
-
-    Examples
-    --------
-    >>> default_base(Problem.from_arrays([[-1, 1, 1]], [900, 400, 500], primary=[1], lpl=30, upl=30))
-    50.0
-    """
-    levels = np.maximum(problem.lpl, problem.upl)[problem.primaries]
-    largest = float(levels.max(initial=0.0))
-    if problem.integer or largest <= 0:
-        return 5.0
-    power = 10.0 ** np.floor(np.log10(largest))
-    return float(next(k * power for k in (1, 2, 5, 10) if k * power >= largest))
+    return _published(changed, seeing(call.problem, changed.values, claim), "the largest change", told)
 
 
 def parse_approach(text: str) -> Approach:
@@ -212,54 +153,26 @@ def parse_approach(text: str) -> Approach:
     Raises
     ------
     InputError
-        Unknown name or options.
+        Unknown name or options, values that an option cannot have.
 
     Examples
     --------
-    >>> parse_approach("round:base=5,steps=least")
-    Approach(name='round', options={'base': 5, 'steps': 'least'})
+    >>> parse_approach("round:base=5,steps=1")
+    Approach(name='round', options={'base': 5.0, 'steps': 1})
+    >>> parse_approach("round:steps=lots")
+    Traceback (most recent call last):
+    ...
+    tabprotect.errors.InputError: round: steps must be a whole number or 'least', not 'lots'
     """
     name, _, rest = text.partition(":")
     if name not in APPROACHES:
         raise InputError(f"unknown method '{name}'{did_you_mean(name, APPROACHES)}")
-    allowed = _options(name)
-    options: dict[str, Any] = {}
-    with collect() as problems:
-        for part in filter(None, rest.split(",")):
-            key, equals, value = part.partition("=")
-            if key not in allowed or not equals:
-                problems.add(f"'{part}' is no option of {name}{did_you_mean(key, allowed)} (write name=value)")
-                continue
-            try:
-                options[key] = _value(key, value)
-            except ValueError as error:
-                problems.add(f"{name}: {key} should be {error}, not '{value}'")
+    problems, options = Problems(), {}
+    for part in filter(None, rest.split(",")):
+        key, equals, value = part.partition("=")
+        if not equals:
+            known = option_names(APPROACHES[name])
+            problems.add(f"'{part}' is no option of {name}{did_you_mean(key, known)} (write name=value)")
+        options[key] = value
+    problems.raise_if_any()
     return Approach(name, options)
-
-
-def _options(name: str) -> tuple[str, ...]:
-    code = APPROACHES[name].__code__
-    return code.co_varnames[1 : code.co_argcount]
-
-
-#: options that are no words: what they are
-_NUMBERS = {"base": float, "deviation": int, "variance": float, "stay": float}
-
-
-def _value(key: str, text: str) -> Any:
-    """Read the value of an option; a `ValueError` says what it should be."""
-    if key == "levels":
-        if text not in ("yes", "no"):
-            raise ValueError("yes or no")
-        return text == "yes"
-    if key == "steps":
-        if text != "least" and not (text.isascii() and text.isdigit()):
-            raise ValueError("a whole number or 'least'")
-        return text if text == "least" else int(text)
-    if key not in _NUMBERS:
-        return text
-    try:
-        number = _NUMBERS[key](text)
-    except ValueError:
-        raise ValueError("a whole number" if _NUMBERS[key] is int else "a number") from None
-    return int(number) if np.isfinite(number) and number == int(number) else number

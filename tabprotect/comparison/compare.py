@@ -13,9 +13,11 @@ import numpy.typing as npt
 import pandas as pd
 
 from tabprotect.attack.audit import audit
-from tabprotect.comparison.approaches import APPROACHES, Approach, Call, Published, parse_approach
-from tabprotect.comparison.measures import Loss, Risk, loss, risk
+from tabprotect.comparison.approaches import Approach, parse_approach, publish
+from tabprotect.comparison.measures import Risk, risk
 from tabprotect.errors import InfeasibleError, InputError
+from tabprotect.methods.choices import Call
+from tabprotect.methods.loss import Loss, loss
 from tabprotect.problem import Problem
 from tabprotect.report.comparison import comparison_page
 from tabprotect.report.pages import Bars, Grid
@@ -247,15 +249,16 @@ def _default(problem: Problem, keys: npt.NDArray[np.int64] | None) -> list[str]:
 def _line(call: Call, approach: Approach, limits: Limits) -> Line:
     started = time.perf_counter()
     try:
-        published: Published = APPROACHES[approach.name](call, **approach.options)
+        published = publish(approach, call)
     except (InputError, InfeasibleError) as error:
+        # options were checked when they were read: what is left is a table that the method is not for
         return Line(approach, "not possible", time.perf_counter() - started, message=str(error))
     seconds = time.perf_counter() - started
     if published.values is None:
         return Line(approach, published.status, seconds, published.cost, published.bound, message=published.message)
     budget = Budget(limits, call.progress)
     budget.report("audit", message=approach.name)
-    found = audit(published.seen, published.hidden, budget=budget)
+    found = audit(published.seen, published.hidden, budget=budget, of=call.problem.primaries)
     return Line(
         approach,
         published.status,

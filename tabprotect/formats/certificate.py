@@ -11,6 +11,8 @@ import pandas as pd
 from scipy import sparse
 
 from tabprotect.attack.certificate import Certificate
+from tabprotect.attack.document import VALUES_FORMAT, Malformed, load
+from tabprotect.attack.values import ValuesCertificate
 from tabprotect.errors import InputError
 from tabprotect.formats.files import read_bytes
 from tabprotect.problem import Attacker, Problem
@@ -21,8 +23,8 @@ __all__ = ["problem_of", "read_certificate", "read_instance"]
 SUFFIXES = (".json",)
 
 
-def read_certificate(path: str | Path) -> Certificate:
-    """Read a certificate without judging it.
+def read_certificate(path: str | Path) -> Certificate | ValuesCertificate:
+    """Read a certificate, of hidden cells or of changed values, without judging it.
 
     Raises
     ------
@@ -30,7 +32,11 @@ def read_certificate(path: str | Path) -> Certificate:
         If the file is absent, unreadable, or no certificate.
     """
     read_bytes(path)  # for its clear errors
-    return Certificate.read(path)
+    try:
+        of_values = load(path).get("format") == VALUES_FORMAT
+    except Malformed as error:
+        raise InputError(f"{path}: not a readable certificate ({error})") from error
+    return ValuesCertificate.read(path) if of_values else Certificate.read(path)
 
 
 def read_instance(path: str | Path) -> Problem:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from tabprotect.attack.certificate import Certificate
+from tabprotect.attack.values import ValuesCertificate, seeing
 from tabprotect.errors import InputError
 from tabprotect.formats.certificate import problem_of, read_certificate
 from tabprotect.formats.files import read_bytes
@@ -31,17 +33,17 @@ class Released:
     Attributes
     ----------
     problem : Problem
-        From the certificate.
-    certificate : Certificate
+        From the certificate; of changed values that of the intruder, who sees what is in the published files.
+    certificate : Certificate or ValuesCertificate
     pattern : ndarray of bool, shape (cells of the problem,)
-        True where no published file shows the cell; sums that were protected as cells count as hidden, as they are not
-        published.
+        True where no published file shows the cell (of changed values: where none tells its true value); sums that
+        were protected as cells count as hidden, as they are not published.
     failures : tuple of str
         Where the published files do not say what was proven.
     """
 
     problem: Problem
-    certificate: Certificate
+    certificate: Certificate | ValuesCertificate
     pattern: npt.NDArray[np.bool_]
     failures: tuple[str, ...]
 
@@ -56,8 +58,9 @@ def read_release(folder: str | Path) -> Released:
     """
     folder = Path(folder)
     manifest = read_manifest(folder)
-    certificate = read_certificate(folder / INTERNAL / "certificate.json")
-    problem = problem_of(certificate.document["problem"], f"{folder}/{INTERNAL}/certificate.json")
+    place = folder / INTERNAL / "certificate.json"
+    certificate = read_certificate(place)
+    problem = problem_of(certificate.document["problem"], str(place))
     public = [name for name in manifest[PUBLISH] if name.startswith("table.")]
     internal = [name for name in manifest[INTERNAL] if name.startswith("table.")]
     if not public or not internal:
@@ -67,6 +70,8 @@ def read_release(folder: str | Path) -> Released:
     cell = pd.to_numeric(inside.iloc[:, -1], errors="coerce").fillna(-1).to_numpy(np.int64)
     if len(cell) and not (cell.min() >= 0 and cell.max() < problem.n_cells):
         raise InputError(f"{folder}/{INTERNAL}/{internal[0]} is damaged: its last column does not number the cells")
+    if isinstance(certificate, ValuesCertificate):
+        return _changed(problem, certificate, {name: _read(folder / PUBLISH / name) for name in public}, inside, cell)
     decimals = manifest.get("settings", {}).get("decimals")
     slack = 0.0 if decimals is None else 0.5 * 10.0 ** -float(decimals)
     shown = np.zeros(problem.n_cells, bool)
@@ -86,18 +91,54 @@ def read_release(folder: str | Path) -> Released:
     return Released(problem, certificate, ~shown, tuple(failures))
 
 
+def _changed(
+    problem: Problem,
+    certificate: ValuesCertificate,
+    frames: Mapping[str, pd.DataFrame],
+    inside: pd.DataFrame,
+    cell: npt.NDArray[Any],
+) -> Released:
+    """Read back what was really published of changed values; it must be what was proven, digit by digit."""
+    failures: list[str] = []
+    proven = certificate.values
+    seen = proven.copy()
+    for name, frame in frames.items():
+        cells, wrong = _places(frame, inside, cell, 1)
+        if cells is None:
+            failures += [f"{PUBLISH}/{name}: {wrong}"]
+            continue
+        values = pd.to_numeric(frame.iloc[:, -1], errors="coerce").to_numpy(np.float64, na_value=np.nan)
+        missing = cells[np.isnan(values)]
+        other = cells[~np.isnan(values) & (values != proven[cells])]
+        for found, what in ((missing, "has no value"), (other, "has another value than was proven")):
+            failures += [f"{PUBLISH}/{name}: {problem.system.label(int(i))} {what}" for i in found[:5]]
+        there = ~np.isnan(values)
+        seen[cells[there]] = values[there]
+    intruder = seeing(problem, seen, certificate.document["claim"])
+    return Released(intruder, certificate, intruder.may_hide, tuple(failures))
+
+
+def _places(
+    frame: pd.DataFrame, inside: pd.DataFrame, cell: npt.NDArray[Any], last: int
+) -> tuple[npt.NDArray[Any] | None, str]:
+    """Return the cell of every row of a public table, whose `last` columns are no codes, or what is wrong with it."""
+    codes = [name for name in frame.columns if name in inside][: frame.shape[1] - last]
+    if len(codes) != frame.shape[1] - last or len(frame) != len(inside):
+        return None, f"{len(frame)} rows of columns {', '.join(frame.columns)} are not those of the internal table"
+    place = pd.MultiIndex.from_frame(inside[codes]).get_indexer(pd.MultiIndex.from_frame(frame[codes]))
+    if (place < 0).any() or len(np.unique(place)) < len(place):
+        return None, "its codes are not those of the internal table"
+    return cell[place], ""
+
+
 def _compare(
     frame: pd.DataFrame, inside: pd.DataFrame, cell: npt.NDArray[Any], problem: Problem, shown: Any, slack: float
 ) -> list[str]:
     """Mark the cells that a public table shows, and return what is wrong with it."""
-    codes = [name for name in frame.columns if name in inside][: frame.shape[1] - 2]
     value, status = frame.columns[-2:]
-    if len(codes) != frame.shape[1] - 2 or len(frame) != len(inside):
-        return [f"{len(frame)} rows of columns {', '.join(frame.columns)} are not those of the internal table"]
-    place = pd.MultiIndex.from_frame(inside[codes]).get_indexer(pd.MultiIndex.from_frame(frame[codes]))
-    if (place < 0).any() or len(np.unique(place)) < len(place):
-        return ["its codes are not those of the internal table"]
-    cells = cell[place]
+    cells, failure = _places(frame, inside, cell, 2)
+    if cells is None:
+        return [failure]
     values = pd.to_numeric(frame[value], errors="coerce").to_numpy(np.float64, na_value=np.nan)
     filled = frame[value].notna().to_numpy()
     shown[cells[filled]] = True

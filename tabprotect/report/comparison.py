@@ -8,7 +8,7 @@ from importlib import resources
 from markupsafe import Markup
 
 from tabprotect._version import __version__
-from tabprotect.report.pages import Bars, Grid, _environment
+from tabprotect.report.pages import Bars, Grid, environment
 
 __all__ = ["comparison_page"]
 
@@ -24,7 +24,7 @@ def comparison_page(title: str, facts: str, charts: Sequence[Bars], grids: Seque
     grids : sequence of Grid
     """
     style = (resources.files("tabprotect.report") / "static" / "style.css").read_text(encoding="utf-8")
-    page = _environment().get_template("comparison.html.j2")
+    page = environment().get_template("comparison.html.j2")
     return page.render(
         title=title, facts=facts, charts=charts, grids=grids, style=Markup(style), script="", data="{}",
         version=__version__,

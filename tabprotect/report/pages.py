@@ -171,10 +171,13 @@ class Section:
     tables: Sequence[Grid] = field(default_factory=tuple)
 
 
-def public_page(title: str, value: str, cubes: Sequence[Cube], statuses: Sequence[StatusKey], decimals: int) -> str:
-    """Return the page that may leave the building; it holds what the cubes and keys hold, and nothing else."""
+def public_page(
+    title: str, value: str, cubes: Sequence[Cube], statuses: Sequence[StatusKey], decimals: int, note: str
+) -> str:
+    """Return the page that may leave the building; it holds what the cubes, keys and note hold, and nothing else."""
     data, cut = _data(value, cubes, statuses, decimals)
-    return _page("public", title=title, data=data, cut=cut, statuses=statuses, cells=sum(k.count for k in statuses))
+    cells = sum(key.count for key in statuses)
+    return _page("public", title=title, data=data, cut=cut, statuses=statuses, cells=cells, note=note)
 
 
 def internal_page(
@@ -212,7 +215,7 @@ def _data(value: str, cubes: Sequence[Cube], statuses: Sequence[StatusKey], deci
 
 
 @cache
-def _environment() -> jinja2.Environment:
+def environment() -> jinja2.Environment:
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("tabprotect.report"),
         autoescape=True,
@@ -236,4 +239,4 @@ def _page(name: str, **facts: Any) -> str:
     static = resources.files("tabprotect.report") / "static"
     style = Markup((static / "style.css").read_text(encoding="utf-8"))
     script = Markup((static / "viewer.js").read_text(encoding="utf-8"))
-    return _environment().get_template(f"{name}.html.j2").render(style=style, script=script, **facts)
+    return environment().get_template(f"{name}.html.j2").render(style=style, script=script, **facts)

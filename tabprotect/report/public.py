@@ -18,19 +18,16 @@ import pandas as pd
 from tabprotect.formats.frames import encode_frame
 from tabprotect.report.pages import Cube, StatusKey, public_page
 from tabprotect.report.parts import Part, code_columns, parts_of
+from tabprotect.table.decimals import MOST_DECIMALS, decimals_of
 from tabprotect.table.table import Table
 
-__all__ = ["PUBLISHED", "SUPPRESSED", "PublicTable", "free_name", "public_files", "public_table"]
+__all__ = ["PUBLISHED", "SUPPRESSED", "PublicTable", "free_name", "public_files", "public_table", "public_values"]
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
 PUBLISHED, SUPPRESSED = "published", "suppressed"
 """The words that the public sees; why a cell is hidden is said only on request."""
-
-MOST_DECIMALS = 6
-"""Published values are rounded to the decimals that they have, up to this many; values with more stay as they are."""
-
 
 _SYMBOLS = {PUBLISHED: "123", "primary": "× p", "secondary": "× s"}
 
@@ -44,8 +41,12 @@ class PublicTable:
     title : str
     frame : pandas.DataFrame
         Code columns, the value column (hidden cells missing), the status column.
-    value, status : str
-        Names of the last two columns.
+    value : str
+        Name of the value column.
+    status : str or None
+        Name of the status column, the last; None where no cell is hidden, so that nothing tells cells apart.
+    note : str
+        What the page says of the values.
     parts : tuple of Part
         Their rows are consecutive in the frame; ``rows`` of a part are those of the frame.
     decimals : int, optional
@@ -55,12 +56,15 @@ class PublicTable:
     title: str
     frame: pd.DataFrame
     value: str
-    status: str
+    status: str | None
     parts: tuple[Part, ...]
     decimals: int | None
+    note: str = "Cells marked × are suppressed to keep the information of respondents confidential."
 
     def counts(self) -> dict[str, int]:
         """Return the number of rows of every status."""
+        if self.status is None:
+            return {PUBLISHED: len(self.frame)}
         return {str(word): int(n) for word, n in self.frame[self.status].value_counts(sort=False).sort_index().items()}
 
 
@@ -79,40 +83,47 @@ def public_table(
     decimals : int, optional
         Round published values to this; by default to the decimals that they have.
     """
-    names = code_columns(table)
-    found = parts_of(table)
-    order = np.concatenate([part.rows for part in found])
-    cell = table.row_cell[order]
     shown = np.where(hidden, np.nan, table.values)
     places = decimals_of(shown) if decimals is None else decimals
     if places is not None:
         shown = np.round(shown, places) + 0.0
+    frame, value, parts, cell = _rows(table, shown, places)
+    status = free_name("status", frame.columns)
+    frame[status] = words[cell]
+    return PublicTable(title, frame, value, status, parts, places)
+
+
+def public_values(table: Table, values: npt.NDArray[np.float64], *, title: str, note: str) -> PublicTable:
+    """Drop everything but codes and changed values.
+
+    Parameters
+    ----------
+    table : Table
+    values : ndarray, shape (cells,)
+        What is published instead of the true values, as it was proven.
+    title, note : str
+        Heading of the page, and what it says of the values.
+    """
+    places = decimals_of(values)
+    frame, value, parts, _ = _rows(table, values + 0.0, places)
+    return PublicTable(title, frame, value, None, parts, places, note)
+
+
+def _rows(
+    table: Table, shown: npt.NDArray[np.float64], places: int | None
+) -> tuple[pd.DataFrame, str, tuple[Part, ...], Ints]:
+    """Codes and values in the order of the codes, the parts that they make, and the cell of every row."""
+    names = code_columns(table)
+    found = parts_of(table)
+    order = np.concatenate([part.rows for part in found])
+    cell = table.row_cell[order]
     frame = pd.DataFrame({name: table.rows[name].to_numpy()[order] for name in names})
     value = free_name(table.value_name, frame.columns)
     column = pd.array(shown[cell], dtype="Float64")
     frame[value] = column.astype("Int64") if places == 0 and np.nanmax(np.abs(shown), initial=0.0) < 2**53 else column
-    status = free_name("status", frame.columns)
-    frame[status] = words[cell]
     ends = np.cumsum([0, *(len(part.rows) for part in found)])
     parts = tuple(replace(part, rows=np.arange(lo, hi)) for part, (lo, hi) in zip(found, pairwise(ends), strict=True))
-    return PublicTable(title, frame, value, status, parts, places)
-
-
-def decimals_of(values: npt.NDArray[np.float64]) -> int | None:
-    """Return how many decimals numbers have when the noise of floating-point sums is left out; None above six.
-
-    Examples
-    --------
-    >>> decimals_of(np.array([0.1 + 0.2, 5, np.nan])), decimals_of(np.array([1 / 3]))
-    (1, None)
-    """
-    values = values[np.isfinite(values)]
-    for places in range(MOST_DECIMALS + 1):
-        scaled = np.abs(values) * 10.0**places
-        noise = np.clip(1e-14 * scaled, 1e-9, 1e-2)
-        if np.all(np.abs(scaled - np.rint(scaled)) <= noise):
-            return places
-    return None
+    return frame, value, parts, cell
 
 
 def free_name(name: str, taken: Any) -> str:
@@ -136,7 +147,8 @@ def page(public: PublicTable) -> str:
     shown = public.frame[public.value]
     keys = [StatusKey(word, word, _SYMBOLS.get(word, "×"), count) for word, count in counts.items()]
     values = shown.to_numpy(np.float64, na_value=np.nan)
-    status = np.array([place[word] for word in public.frame[public.status]], dtype=np.int64)
+    words = [PUBLISHED] * len(values) if public.status is None else public.frame[public.status]
+    status = np.array([place[word] for word in words], dtype=np.int64)
     cubes = [Cube(part.name, part.axes, part.at, values[part.rows], status[part.rows]) for part in public.parts]
     decimals = MOST_DECIMALS if public.decimals is None else public.decimals
-    return public_page(public.title, public.value, cubes, keys, decimals)
+    return public_page(public.title, public.value, cubes, keys, decimals, public.note)

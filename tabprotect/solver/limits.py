@@ -196,6 +196,7 @@ class Budget:
                 None if work == float("inf") else int(work),
                 self.limits.gap,
                 lambda: bool(self.exhausted and self.stopped in ("cancelled", "memory")),
+                self.limits.memory,
             ),
             self.progress,
             self.started,

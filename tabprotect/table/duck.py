@@ -16,10 +16,13 @@ import pyarrow as pa
 
 from tabprotect.errors import InputError
 
-__all__ = ["PIECE", "Column", "DuckSource", "in_pieces", "literal", "quoted", "read_file"]
+__all__ = ["PIECE", "Column", "DuckSource", "in_pieces", "literal", "quoted", "read_file", "share_of"]
 
 PIECE = 2_000_000
 """Entries that are taken from DuckDB at a time."""
+
+LEAST = 128_000_000
+"""DuckDB does not work with less memory."""
 
 _CSV = (".csv", ".tsv", ".tab", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz", ".csv.zst", ".tsv.zst")
 _PARQUET = (".parquet", ".pq")
@@ -33,6 +36,17 @@ def quoted(name: str) -> str:
 def literal(text: str) -> str:
     """Return a text as an SQL literal."""
     return "'" + text.replace("'", "''") + "'"
+
+
+def share_of(memory: int) -> str:
+    """Return what DuckDB may take of the bytes that this process may hold; the rest is for arrays.
+
+    Examples
+    --------
+    >>> share_of(8 * 10**9)
+    '4000000000B'
+    """
+    return f"{max(memory // 2, LEAST)}B"
 
 
 def in_pieces(relation: Any) -> pa.RecordBatchReader:
@@ -57,6 +71,7 @@ class DuckSource:
             ":memory:", config={"temp_directory": self._folder.name, "python_enable_replacements": False}
         )
         try:
+            self._memory = memory_limit or "80 % of the machine's"
             if memory_limit is not None:
                 self._limit(memory_limit)
             self.scan = ""
@@ -96,6 +111,11 @@ class DuckSource:
             return self.connection.sql(sql)
         except (duckdb.IOException, duckdb.InvalidInputException, duckdb.ConversionException) as error:
             raise InputError(f"the data cannot be read: {str(error).splitlines()[0]}") from error
+        except duckdb.OutOfMemoryException as error:
+            raise InputError(
+                f"tabulation needs more memory than it may take ({self._memory}); raise memory_limit (--memory-limit), "
+                "or tabulate fewer dimensions"
+            ) from error
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         """Return the rows of a result."""

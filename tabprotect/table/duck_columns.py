@@ -15,7 +15,7 @@ from tabprotect.table.duck import Column, DuckSource, literal
 from tabprotect.table.read import as_flag, id_text, number_problem
 from tabprotect.table.roles import Roles
 
-__all__ = ["check_ids", "flag", "identity", "number", "resolve"]
+__all__ = ["check_ids", "flag", "identity", "in_rows", "number", "resolve"]
 
 
 def resolve(
@@ -55,7 +55,7 @@ def number(source: DuckSource, column: Column, roles: Roles, problems: Problems)
         count, first = source.rows(
             f"SELECT count(*), list(rowid ORDER BY rowid)[1:3] FROM records r WHERE {condition}"
         )[0]
-        return int(count), _rows(first or [], int(count))
+        return int(count), in_rows(first or [], int(count))
 
     if wrong:
         bad, where = rows(wrong)
@@ -80,7 +80,8 @@ def number(source: DuckSource, column: Column, roles: Roles, problems: Problems)
     return number
 
 
-def _rows(first: Sequence[int], count: int) -> str:
+def in_rows(first: Sequence[int], count: int) -> str:
+    """Say in which of `count` rows something is; `first` are the first ones, counted from 0."""
     words = [str(row + 1) for row in first]
     more = f" and {count - len(first)} more" if count > len(first) else ""
     return f"row {words[0]}" if count == 1 else f"rows {', '.join(words)}{more}"
@@ -96,7 +97,7 @@ def flag(source: DuckSource, column: Column, most: int, problems: Problems) -> s
         flag = as_flag(value, most)
         if flag is None:
             words = "true or false" if most == 1 else f"0 to {most}"
-            problems.add(f"column '{column.name}' must be {words}, but is {value!r} in {_rows(first, count)}")
+            problems.add(f"column '{column.name}' must be {words}, but is {value!r} in {in_rows(first, count)}")
         elif flag:
             cases += f" WHEN {column.sql} = {literal(value) if isinstance(value, str) else value} THEN {flag}"
     return f"(CASE{cases} ELSE 0 END)" if cases else "0"
@@ -120,7 +121,7 @@ def check_ids(source: DuckSource, roles: Roles, ids: dict[str, str], problems: P
         f"SELECT count(*), list(rowid ORDER BY rowid)[1:3] FROM records r WHERE ({contributor}) IS NULL"
     )[0]
     if count:
-        problems.add(f"column '{roles.contributor}' names no contributor in {_rows(first, count)}")
+        problems.add(f"column '{roles.contributor}' names no contributor in {in_rows(first, count)}")
     if roles.holding is not None:
         twice = source.rows(
             f"SELECT who FROM (SELECT {contributor} AS who, {ids[roles.holding]} AS above, min(rowid) AS first "

@@ -150,6 +150,15 @@ class Ranking:
         least[cell[last]] = self.best.size[last]
         return least
 
+    def at(self, cells: Ints) -> Ranking:
+        """Return the ranking of some of the cells, in the given order."""
+        place = np.full(len(self.count), -1, dtype=np.int64)
+        place[cells] = np.arange(len(cells))
+        cell = place[self.best.cell]
+        kept = np.flatnonzero(cell >= 0)
+        best = self.best.at(kept, cell)
+        return Ranking(self.count[cells], self.weight[cells], self.size[cells], best)
+
     def moved(self, level: Level, top: int) -> Ranking:
         """Return the ranking of the cells above, if no holder is in several cells."""
         n = len(level.keys)

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from tabprotect.table.levels import Level, Measures, Totals
 from tabprotect.table.ranking import Candidates, Entries, Ranking, by_number, rank
 
-__all__ = ["Summary", "roll_up"]
+__all__ = ["Summary", "beside", "roll_up"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -73,12 +73,10 @@ def roll_up(
 
             rankings = list(workers.map(add, levels, rankings or [None] * len(levels)))
         sums = list(workers.map(totals.at, levels))
-    return _beside(levels, sums, rankings, measures)
+    return beside(levels, sums, rankings, measures)
 
 
-def _beside(
-    levels: Sequence[Level], sums: Sequence[Totals], rankings: Sequence[Ranking], measures: Measures
-) -> Summary:
+def beside(levels: Sequence[Level], sums: Sequence[Totals], rankings: Sequence[Ranking], measures: Measures) -> Summary:
     """Put the cells of all levels together, sorted by key."""
     keys = np.concatenate([level.keys for level in levels])
     order = np.argsort(keys)

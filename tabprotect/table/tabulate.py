@@ -18,10 +18,12 @@ from tabprotect.table.duck import DuckSource
 from tabprotect.table.duck_tabulate import tabulate_duckdb
 from tabprotect.table.grid import Grid
 from tabprotect.table.hierarchy import Hierarchy
+from tabprotect.table.lazy import tabulate_lazy
 from tabprotect.table.memory import tabulate_frame
 from tabprotect.table.ranking import NO_REQUEST
 from tabprotect.table.read import backend_of, need_columns, open_frame
 from tabprotect.table.roles import Roles, Tabulated
+from tabprotect.table.spark import Spark
 from tabprotect.table.system import LinearSystem
 from tabprotect.table.table import Contributions, Table
 
@@ -60,7 +62,8 @@ def tabulate(
     ----------
     data : data frame, DuckDB relation, or path
         pandas, polars (also lazy), pyarrow; or the path of a CSV or Parquet file (``*`` reads several). Relations and
-        files are tabulated by DuckDB, out of core. Codes in CSV files are text, as written.
+        files are tabulated by DuckDB, out of core. Codes in CSV files are text, as written. PySpark frames are
+        tabulated in their cluster; only what is of the size of the table comes here.
     by : sequence of str, Dimension, or sequence of str
         The dimensions: a column, a `Dimension` with its hierarchy, or nested columns such as
         ``("section", "division")``.
@@ -172,6 +175,9 @@ def tabulate(
     names = frame.collect_schema().names()
     with collect() as problems:
         need_columns(names, roles.columns, problems)
+    if frame.implementation.is_pyspark() or frame.implementation.is_pyspark_connect():
+        with Spark(frame.lazy()) as place:
+            return _table(tabulate_lazy(frame.lazy(), roles, place), roles, frequency, empty, "spark")
     chosen = frame.select(*roles.columns)
     found = tabulate_frame(chosen.collect() if isinstance(chosen, nw.LazyFrame) else chosen, roles)
     return _table(found, roles, frequency, empty, backend)

@@ -124,7 +124,13 @@ def test_words_of_methods():
         parse_approach("roundd")
     for text, word in (
         ("round:bas=5", "did you mean 'base'"),
-        ("round:base=five", "should be a number"),
+        ("round:base=five", "base must be a number, not 'five'"),
+        ("round:norm=l3", "norm must be 'l1' or 'l2' or 'linf'"),
+        ("round:weights=values", "did you mean 'value'"),
+        ("round:base=-5", "base must be above 0"),
+        ("round:base=nan", "finite"),
+        ("adjust:senses=upp", "did you mean 'up'"),
+        ("suppress:method=gredy", "did you mean 'greedy'"),
         ("round:levels=maybe", "yes or no"),
         ("round:steps=most", "whole number or 'least'"),
         ("cell-key:deviation=1.5", "a whole number"),

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tabprotect.errors import InputError
-from tabprotect.methods.recoding import Recode, least_recoding, open_classes
+from tabprotect.methods.recoding import RecodingRules, least_recoding, open_classes
 from tabprotect.models import recoding as model
 from tabprotect.sensitivity import assess
 from tabprotect.table.dimension import Dimension
@@ -36,13 +36,16 @@ SHORT = Hierarchy((("All", ("x", "y")), ("x", ("x1", "x2"))))
 
 def test_examples_of_the_manual():
     codes = [str(k) for k in range(1, 183)]
-    recode = Recode.parse("1:  - 49\n2: 50  - 99\n3: 100 - 149\n4: 150 - \n")
+    recode = RecodingRules.parse("1:  - 49\n2: 50  - 99\n3: 100 - 149\n4: 150 - \n")
     assert recode.apply(codes) == [str(1 + min(k // 50, 3)) for k in range(1, 183)]
     ten = [f"{k:02}" for k in range(1, 11)]
-    long, short = Recode.parse("1: 01 , 02\n2: 03 , 04\n3: 05 - 07\n4: 08 , 09 , 10"), Recode.parse("3: 05,06,07")
+    long, short = (
+        RecodingRules.parse("1: 01 , 02\n2: 03 , 04\n3: 05 - 07\n4: 08 , 09 , 10"),
+        RecodingRules.parse("3: 05,06,07"),
+    )
     assert long.apply(ten) == ["1", "1", "2", "2", "3", "3", "3", "4", "4", "4"]
     assert short.apply(ten)[4:8] == ["3", "3", "3", "08"]
-    mixed = Recode.parse("1: 02 - 06, 09")
+    mixed = RecodingRules.parse("1: 02 - 06, 09")
     assert [new for old, new in zip(ten, mixed.apply(ten), strict=True) if new == "1"] == ["1"] * 6
 
 
@@ -55,7 +58,7 @@ def test_examples_of_the_manual():
     )
 )
 def test_what_is_printed_is_read_back(rules):
-    recode = Recode(
+    recode = RecodingRules(
         tuple(
             (
                 new,
@@ -67,12 +70,12 @@ def test_what_is_printed_is_read_back(rules):
             for new, old in rules.items()
         )
     )
-    assert Recode.parse(str(recode)) == recode
+    assert RecodingRules.parse(str(recode)) == recode
 
 
 def test_series_keep_index_and_missing_codes():
     series = pd.Series(["1", None, "9"], index=[5, 6, 7], name="age")
-    recoded = Recode.parse("old: 5 -").apply(series)
+    recoded = RecodingRules.parse("old: 5 -").apply(series)
     assert recoded[[5, 7]].tolist() == ["1", "old"]
     assert pd.isna(recoded[6])
     assert recoded.index.tolist() == [5, 6, 7]
@@ -82,7 +85,7 @@ def test_bad_recodings_are_named_line_by_line(tmp_path):
     path = tmp_path / "age.grc"
     path.write_text("1 01, 02\n2: 03 04\n3: 9 - 5\n3: 07\n\n4:\n5: a - b - c\n")
     with pytest.raises(InputError) as error:
-        Recode.read(path)
+        RecodingRules.read(path)
     problems = [problem.split("age.grc, ")[1] for problem in error.value.problems]
     assert problems == [
         "line 1: '1 01, 02' has no new code with a colon after it",
@@ -92,11 +95,11 @@ def test_bad_recodings_are_named_line_by_line(tmp_path):
         "line 7: 'a - b - c' is neither a code nor a range such as 05 - 07",
     ]
     with pytest.raises(InputError, match="cannot be read"):
-        Recode.read(tmp_path / "none.grc")
+        RecodingRules.read(tmp_path / "none.grc")
     with pytest.raises(InputError, match="is empty"):
-        Recode.parse("\n")
+        RecodingRules.parse("\n")
     with pytest.raises(InputError) as error:
-        Recode.parse("1: 1 - 3\n2: 3, 8").apply(["1", "3", "18"])
+        RecodingRules.parse("1: 1 - 3\n2: 3, 8").apply(["1", "3", "18"])
     assert "code '3' falls under both '1' and '2'" in str(error.value)
     assert "code '8' of new code '2' does not occur" in str(error.value)
 
@@ -130,6 +133,23 @@ def enumerated(table, primary, weights, keep):
         if not (primary & ~removed).any():
             best = min(best, weights[removed].sum())
     return best
+
+
+@pytest.mark.slow
+def test_equals_the_model_on_200_problems():
+    agreed = 0
+    for seed in range(1000, 1200):
+        rng = np.random.default_rng(seed)
+        table = crossed(rng, int(rng.integers(40, 400)))
+        primary = (table.values > 0) & (table.values < 3)
+        weights = rng.integers(0, 5, table.n_cells).astype(float)
+        keep = [{}, {"region": 1}, {"kind": 2}, {"region": 1, "kind": 1}][seed % 4]
+        result = least_recoding(table, primary, weights=weights, keep=keep)
+        if result.status == "infeasible":
+            continue
+        agreed += 1
+        assert result.cost == result.bound == pytest.approx(answer_of_the_model(table, primary, weights, keep))
+    assert agreed > 100
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -103,8 +103,18 @@ def check(problem, result, base, published):
 @pytest.mark.parametrize("norm", ["l1", "linf"])
 @pytest.mark.parametrize("seed", range(4))
 def test_fast_and_readable_models_agree(norm, seed):
+    agree(norm, seed)
+
+
+@pytest.mark.slow
+def test_fast_and_readable_models_agree_on_200_problems():
+    for seed in range(1000, 1200):
+        agree(["l1", "linf"][seed % 2], seed)
+
+
+def agree(norm, seed):
     rng = np.random.default_rng(seed)
-    problem = counted(rng.integers(0, 6, (4, 4)))
+    problem = counted(rng.integers(0, 6, (4, int(rng.integers(1, 5)))))
     published = rng.random(problem.n_cells) < 0.7
     result = small_counts(problem, 4, publish=published, norm=norm)
     _, sums = inner_cells(problem.system)

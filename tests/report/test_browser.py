@@ -39,7 +39,7 @@ def cells(document: str) -> list[list[str]]:
 
 
 def test_the_first_view_folds_to_the_second_level_and_shows_hidden_cells(dump: Callable[..., str]) -> None:
-    page = public_page("t", "v", [cube(50)], KEYS, 0)
+    page = public_page("t", "v", [cube(50)], KEYS, 0, "note")
     shown = cells(dump(page))
     # codes down, sizes across, kind x fixed: cell (code, size) has value 6 code + 2 size
     assert shown[0] == ["▾T", "0", "2", "4"]
@@ -48,7 +48,7 @@ def test_the_first_view_folds_to_the_second_level_and_shows_hidden_cells(dump: C
 
 
 def test_folding_finding_and_choosing_dimensions(dump: Callable[..., str]) -> None:
-    page = public_page("t", "v", [cube(50)], KEYS, 0)
+    page = public_page("t", "v", [cube(50)], KEYS, 0, "note")
     unfold = "document.querySelectorAll('tbody .fold')[1].click();"
     shown = cells(dump(page, unfold))
     assert [row[0] for row in shown][:4] == ["▾T", "▾g0", "▸c0", "▸c1"]
@@ -60,7 +60,7 @@ def test_folding_finding_and_choosing_dimensions(dump: Callable[..., str]) -> No
 
 
 def test_a_hundred_thousand_rows_stay_responsive_and_limited(dump: Callable[..., str]) -> None:
-    page = public_page("t", "v", [cube(17_000)], KEYS, 0)
+    page = public_page("t", "v", [cube(17_000)], KEYS, 0, "note")
     unfold = "[...document.querySelectorAll('button')].find((b) => b.textContent === 'Unfold all').click();"
     document = dump(page, unfold)
     assert len(cells(document)) == 200

@@ -30,7 +30,7 @@ def data_of(page: str) -> Any:
 
 
 def test_a_page_holds_its_cells_and_hidden_ones_are_empty() -> None:
-    data = data_of(public_page("Title & <more>", "turnover", [CUBE], KEYS, 1))
+    data = data_of(public_page("Title & <more>", "turnover", [CUBE], KEYS, 1, "A <note>."))
     (table,) = data["tables"]
     assert table["value"] == [10, 6.5, 4, None, 6, 4.5]
     assert table["status"] == [0, 0, 0, 1, 0, 0]
@@ -50,7 +50,7 @@ def test_pages_fetch_nothing_and_escape_what_users_write(internal: bool) -> None
             sections=[Section(bad, [Grid([bad], [[bad]], bad, bad)])],
         )  # fmt: skip
     else:
-        page = public_page(bad, bad, [CUBE], KEYS, 1)
+        page = public_page(bad, bad, [CUBE], KEYS, 1, bad)
     assert "<img" not in page
     assert page.count("<script") == page.count("</script>") == 2
     assert "default-src 'none'" in page
@@ -62,7 +62,7 @@ def test_every_page_of_the_internal_report_says_that_it_is_confidential() -> Non
     page = internal_page("t", "v", [CUBE], KEYS, 0, alarms=[], cards=[], charts=[], sections=[])
     assert "@top-center" in page
     assert re.search(r"\.internal::before { content: \"CONFIDENTIAL\"; position: fixed;", page)
-    assert "confidential" not in public_page("t", "v", [CUBE], KEYS, 0).split("</style>")[1].split("<script")[
+    assert "confidential" not in public_page("t", "v", [CUBE], KEYS, 0, "note").split("</style>")[1].split("<script")[
         0
     ].replace("keep the information of respondents confidential", "")
 

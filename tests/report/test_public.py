@@ -16,7 +16,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tabprotect.report.public import PUBLISHED, SUPPRESSED, decimals_of, public_files, public_table
+from tabprotect.report.public import PUBLISHED, SUPPRESSED, public_files, public_table
+from tabprotect.table.decimals import decimals_of
 from tabprotect.table.dimension import Dimension
 from tabprotect.table.hierarchy import Hierarchy
 from tabprotect.table.table import Table

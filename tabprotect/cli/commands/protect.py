@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tabprotect.cli.arguments import MemoryLimit, TimeLimit, WorkLimit
+from tabprotect.cli.arguments import MemoryLimit, Resume, TimeLimit, Workers, WorkLimit
 
 EPILOG = """Examples:
 
@@ -16,6 +16,9 @@ EPILOG = """Examples:
 
 [bold]tabprotect protect register.csv --by nace --by region --hierarchy nace=nace.hrc --value turnover
 --contributor enterprise_id --holding group_id --rule "p%=15" --rule "threshold=3" --out release[/]
+
+[bold]tabprotect protect register.csv --by nace --by region --value turnover --rule "p%=15" --method round
+--base 1000[/]
 """
 
 DATA = (".csv", ".parquet", ".pq")
@@ -64,10 +67,26 @@ def protect(
     cost: Annotated[
         str | None, _text("--cost", "What hiding costs: value, unit, count, or a column.", _SEARCH, "WORD")
     ] = None,
-    method: Annotated[str | None, _text("--method", "As in solve --help.", _SEARCH, "WORD")] = None,
+    method: Annotated[
+        str | None,
+        _text(
+            "--method",
+            "Hiding: as in solve --help, such as auto or modular. Other values: round, adjust, cell-key, small-counts, "
+            "random-round, unbiased-round or conventional-round. Fewer categories: recode.",
+            _SEARCH,
+            "WORD",
+        ),
+    ] = None,
+    round_base: Annotated[float | None, _text("--base", "Of the rounding methods.", _SEARCH, "B")] = None,
+    option: Annotated[
+        list[str] | None,
+        _text("--option", "Of a method that changes values, such as steps=1; repeat it.", _SEARCH, "NAME=VALUE"),
+    ] = None,
     time_limit: TimeLimit = None,
     work_limit: WorkLimit = None,
     memory_limit: MemoryLimit = None,
+    workers: Workers = None,
+    resume: Resume = None,
     seed: Annotated[
         int | None, typer.Option("--seed", min=0, help="Same seed, same answer.", rich_help_panel=_SEARCH)
     ] = None,
@@ -83,7 +102,7 @@ def protect(
         typer.Option("--allow-unsafe", help="Write the release even if it is not safe.", rich_help_panel=_OUTPUT),
     ] = False,
 ) -> int:
-    """Find the sensitive cells of a table, hide as little as possible to protect them, and prove it.
+    """Find the sensitive cells of a table, hide or change as little as possible to protect them, and prove it.
 
     Writes publish/ (for everybody) and internal/ (confidential). The first Ctrl-C stops with the best answer so far.
     """
@@ -121,6 +140,7 @@ def protect(
         "levels": levels,
         "cost": cost,
         "method": method,
+        "options": {**_pairs("--option", "NAME=VALUE", option), **({} if round_base is None else {"base": round_base})},
         "seed": seed,
         "limits": {"seconds": time_limit, "work": work_limit, "memory": memory_limit},
         "output": {
@@ -133,7 +153,7 @@ def protect(
     }
     content = {} if spec is None else load_toml(spec)
     name = "flags" if spec is None else str(spec)
-    return carry_out(check_spec(_merged(content, given), name), base)
+    return carry_out(check_spec(_merged(content, given), name), base, workers=workers, resume=resume)
 
 
 def _pairs(flag: str, form: str, words: list[str] | None) -> dict[str, str]:

@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tabprotect.cli.arguments import INSTANCE, Engine, Gap, MemoryLimit, Method, Seed, TimeLimit, WorkLimit
+from tabprotect.cli.arguments import (
+    INSTANCE,
+    Engine,
+    Gap,
+    MemoryLimit,
+    Method,
+    Resume,
+    Seed,
+    TimeLimit,
+    Workers,
+    WorkLimit,
+)
 
 if TYPE_CHECKING:
     from tabprotect.methods.suppression.result import SuppressionResult
@@ -42,6 +54,8 @@ def solve(
     gap: Gap = 0.0,
     seed: Seed = 0,
     engine: Engine = None,
+    workers: Workers = None,
+    resume: Resume = None,
     norm: Annotated[str | None, _option("--norm", "Distance: l1 (default), l2 or linf.")] = None,
     weights: Annotated[
         str | None,
@@ -73,9 +87,12 @@ def solve(
     from tabprotect.formats.files import check_writable, write_text
     from tabprotect.methods.suppression import methods, suppress
     from tabprotect.solver.limits import Limits
+    from tabprotect.solver.pieces import processes
 
     given = {
         "engine": engine,
+        "workers": workers,
+        "resume": resume,
         "norm": norm,
         "weights": weights,
         "senses": senses,
@@ -100,9 +117,17 @@ def solve(
             changed = values.run(problem, method, given, limits, seed, progress)
             content, code = values.summary(changed), values.exit_code(changed)
         else:
-            result = suppress(
-                problem, method=method, limits=limits, seed=seed, engine=engine or "scip", progress=progress
-            )
+            with nullcontext() if workers is None else processes(workers) as executor:
+                result = suppress(
+                    problem,
+                    method=method,
+                    limits=limits,
+                    seed=seed,
+                    engine=engine or "scip",
+                    progress=progress,
+                    executor=executor,
+                    resume=resume,
+                )
             content, code = summary(result), exit_code(result)
     lines = (f"  {json.dumps(k)}: {json.dumps(v, allow_nan=False)}" for k, v in content.items())
     text = "{\n" + ",\n".join(lines) + "\n}\n"

@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from tabprotect.methods.deviations import Deviations
 from tabprotect.methods.distance import Norm
 from tabprotect.problem import Problem
 from tabprotect.solver.exact import integer_rows, scaled_integers
-from tabprotect.solver.limits import relative_gap
 
 __all__ = ["AdjustmentResult", "Verdict", "judge", "residual"]
 
@@ -51,7 +51,7 @@ class Verdict:
 
 
 @dataclass(frozen=True, eq=False)
-class AdjustmentResult:
+class AdjustmentResult(Deviations):
     """Adjusted values, what they cost, how far that can be from the optimum.
 
     Attributes
@@ -92,21 +92,6 @@ class AdjustmentResult:
     work: int = 0
     message: str = ""
     stopped_by: Literal["", "time", "work", "user"] = ""
-
-    @property
-    def gap(self) -> float | None:
-        """(cost - bound) / cost as a fraction; None without both numbers."""
-        return relative_gap(self.cost, self.bound)
-
-    @property
-    def deviations(self) -> Floats | None:
-        """Adjusted minus true values."""
-        return None if self.values is None else self.values - self.problem.values
-
-    @property
-    def changed(self) -> npt.NDArray[np.int64]:
-        """Positions of the cells whose value is another one."""
-        return np.zeros(0, np.int64) if self.values is None else np.flatnonzero(self.values != self.problem.values)
 
 
 def judge(problem: Problem, values: Floats, fixed: npt.NDArray[np.bool_]) -> Verdict:

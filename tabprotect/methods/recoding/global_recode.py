@@ -12,14 +12,14 @@ import pandas as pd
 
 from tabprotect.errors import InputError, Problems, did_you_mean
 
-__all__ = ["Recode"]
+__all__ = ["RecodingRules"]
 
 _WORD = r'(?:"[^"\n]*"|[^\s",:-][^\s",:-]*)'
 _ITEM = re.compile(rf"\s*(?P<low>{_WORD})?\s*(?P<dash>-)?\s*(?P<high>{_WORD})?\s*")
 
 
 @dataclass(frozen=True)
-class Recode:
+class RecodingRules:
     r"""New codes for sets of old ones.
 
     The text has a line for every new code: the code, a colon, then old codes and ranges of old codes with commas
@@ -50,7 +50,7 @@ class Recode:
 
     Examples
     --------
-    >>> recode = Recode.parse("young: - 29\nold: 60, 65 -")
+    >>> recode = RecodingRules.parse("young: - 29\nold: 60, 65 -")
     >>> recode.apply(["5", "29", "30", "60", "64", "65", "100"])
     ['young', 'young', '30', 'old', '64', 'old', 'old']
     """
@@ -58,7 +58,7 @@ class Recode:
     rules: tuple[tuple[str, tuple[tuple[str | None, str | None], ...]], ...]
 
     @classmethod
-    def parse(cls, text: str) -> Recode:
+    def parse(cls, text: str) -> RecodingRules:
         """Read the text of a .grc file."""
         problems = Problems()
         rules: dict[str, tuple[tuple[str | None, str | None], ...]] = {}
@@ -90,7 +90,7 @@ class Recode:
         return cls(tuple(rules.items()))
 
     @classmethod
-    def read(cls, path: str | Path) -> Recode:
+    def read(cls, path: str | Path) -> RecodingRules:
         """Read a .grc file."""
         try:
             text = Path(path).read_text(encoding="utf-8-sig")

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from tabprotect.errors import InputError, did_you_mean
-from tabprotect.methods.recoding.global_recode import Recode
+from tabprotect.methods.recoding.global_recode import RecodingRules
 from tabprotect.sensitivity.assess import Rules
 from tabprotect.sensitivity.merge import merged
 from tabprotect.sensitivity.parse import as_rules
@@ -31,7 +31,7 @@ class OpenClasses:
     dimension : str
     bottom, top : tuple of str
         The categories that become one class, in order; empty where none is needed.
-    recode : Recode or None
+    recode : RecodingRules or None
         To be applied to the records before they are tabulated anew; None where nothing is to be done.
     safe : bool
         False where even half of all categories at an end do not make a safe class.
@@ -40,7 +40,7 @@ class OpenClasses:
     dimension: str
     bottom: tuple[str, ...]
     top: tuple[str, ...]
-    recode: Recode | None
+    recode: RecodingRules | None
     safe: bool
 
 
@@ -111,7 +111,7 @@ def open_classes(table: Table, dimension: str, rules: Rules, order: Sequence[str
     bottom, top = (ends[0][0], ends[1][0][::-1])
     rows = [(f"{part[0]}-{part[-1]}", tuple((code, code) for code in part)) for part in (bottom, top) if part]
     return OpenClasses(
-        dimension, tuple(bottom), tuple(top), Recode(tuple(rows)) if rows else None, ends[0][1] and ends[1][1]
+        dimension, tuple(bottom), tuple(top), RecodingRules(tuple(rows)) if rows else None, ends[0][1] and ends[1][1]
     )
 
 

@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.attack.witness import Exposure
+from tabprotect.methods.deviations import Deviations
 from tabprotect.methods.distance import Norm
 from tabprotect.methods.rounding.verdict import Verdict
 from tabprotect.problem import Problem
-from tabprotect.solver.limits import relative_gap
 
 __all__ = ["Diagnosis", "RoundingResult"]
 
@@ -47,7 +47,7 @@ class Diagnosis:
 
 
 @dataclass(frozen=True, eq=False)
-class RoundingResult:
+class RoundingResult(Deviations):
     """Rounded values, what they cost, how far that can be from the optimum.
 
     Attributes
@@ -96,11 +96,6 @@ class RoundingResult:
     stopped_by: Literal["", "time", "work", "user"] = ""
 
     @property
-    def gap(self) -> float | None:
-        """(cost - bound) / cost as a fraction; None without both numbers."""
-        return relative_gap(self.cost, self.bound)
-
-    @property
     def additive(self) -> bool:
         """The rounded table adds up exactly."""
         return self.values is not None and self.loss == 0
@@ -109,8 +104,3 @@ class RoundingResult:
     def jump(self) -> float | None:
         """Largest distance between a rounded and a true value."""
         return None if self.values is None else float(np.max(np.abs(self.values - self.problem.values), initial=0.0))
-
-    @property
-    def changed(self) -> Ints:
-        """Positions of the cells whose value is another one."""
-        return np.zeros(0, np.int64) if self.values is None else np.flatnonzero(self.values != self.problem.values)

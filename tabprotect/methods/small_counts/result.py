@@ -8,9 +8,9 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from tabprotect.methods.deviations import Deviations
 from tabprotect.methods.distance import Norm
 from tabprotect.problem import Problem
-from tabprotect.solver.limits import relative_gap
 
 __all__ = ["SmallCountResult"]
 
@@ -20,7 +20,7 @@ Bools = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
-class SmallCountResult:
+class SmallCountResult(Deviations):
     """Rounded counts that add up.
 
     Attributes
@@ -56,18 +56,3 @@ class SmallCountResult:
     work: int = 0
     message: str = ""
     stopped_by: Literal["", "time", "work", "user"] = ""
-
-    @property
-    def gap(self) -> float | None:
-        """(cost - bound) / cost as a fraction; None without both numbers."""
-        return relative_gap(self.cost, self.bound)
-
-    @property
-    def deviations(self) -> Floats | None:
-        """Rounded minus true values."""
-        return None if self.values is None else self.values - self.problem.values
-
-    @property
-    def changed(self) -> Ints:
-        """Positions of the cells whose value is another one."""
-        return np.zeros(0, np.int64) if self.values is None else np.flatnonzero(self.values != self.problem.values)

@@ -14,13 +14,15 @@ from tabprotect.methods.suppression.greedy import finish, stopped
 from tabprotect.methods.suppression.presolve import Reduction, reduce_problem
 from tabprotect.methods.suppression.proofs import bound_proof
 from tabprotect.methods.suppression.result import SuppressionResult
+from tabprotect.methods.suppression.rounds import search_in_rounds
 from tabprotect.methods.suppression.search import Search
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
+from tabprotect.solver.pieces import Means
 from tabprotect.solver.pool_milp import pool_solver
 from tabprotect.solver.tolerances import OPTIMAL
 
-__all__ = ["exact"]
+__all__ = ["exact", "go_on"]
 
 Bools = npt.NDArray[np.bool_]
 
@@ -54,6 +56,7 @@ def exact(
     progress: Callable[[Progress], None] | None = None,
     engine: str = "scip",
     start: Bools | None = None,
+    means: Means | None = None,
     prove: bool = True,
 ) -> SuppressionResult:
     """Find the cheapest pattern that protects all primaries, or the best one within the limits, and a lower bound.
@@ -72,6 +75,8 @@ def exact(
         What solves the integer programmes; attacks are always on HiGHS.
     start : ndarray of bool, shape (cells,), optional
         A pattern to start from.
+    means : Means, optional
+        Then independent cores are searched side by side, in rounds whose outcome is kept.
     prove : bool
         Prove the bound of the relaxation in exact arithmetic at the end, for a certificate.
 
@@ -97,10 +102,17 @@ def exact(
         judge = Witnesses(problem)
         reduction = reduce_problem(problem)
         rng = np.random.default_rng(seed)
-        searches = [Search(core, solver, int(rng.integers(2**31))) for core in reduction.cores]
+        seeds = [int(rng.integers(2**31)) for _ in reduction.cores]
+        searches = [Search(core, solver, seed) for core, seed in zip(reduction.cores, seeds, strict=True)]
         proof_seconds = PROOF_TIME * budget.seconds if prove and problem.n_cells <= PROOF_CELLS else 0.0
         with budget.part(1.0 - min(PROOF_SHARE, proof_seconds / max(budget.seconds_left, 1e-9))) as part:
-            _search(searches, reduction, part, start, engine)
+            if means:
+                found = search_in_rounds(reduction, seeds, part, start, engine, means)
+                for s, known in zip(searches, found, strict=True):
+                    s.best, s.bound = known.best, known.bound
+            else:
+                _search(searches, reduction, part, start, engine)
+                found = [s.snapshot() for s in searches]
             ended = stopped(part)
         pattern = None
         if all(s.best is not None for s in searches):
@@ -111,7 +123,7 @@ def exact(
                     judge.offer(s.part.lift(deviation))
         result = finish(problem, judge, pattern, budget, f"exact ({engine})")
         result = replace(result, stopped=result.stopped or ended)
-        pools = {k: (s.relaxation.pool, s.relaxation.x) for k, s in enumerate(searches) if s.relaxation is not None}
+        pools = {k: (known.rows.pool, known.rows.x) for k, known in enumerate(found) if known.rows is not None}
         proof = None
         if prove and result.safe and problem.n_cells <= PROOF_CELLS:
             if proof_seconds <= budget.seconds_left + 1.0:
@@ -122,16 +134,21 @@ def exact(
 
 
 def _search(searches: list[Search], reduction: Reduction, budget: Budget, start: Bools | None, engine: str) -> None:
-    def report(stage: str) -> None:
-        cost = reduction.constant + sum(s.cost for s in searches)
-        bound = reduction.constant + sum(s.bound for s in searches)
-        budget.report(stage, cost if np.isfinite(cost) else None, bound)
-
     hints = reduction.choices(start) if start is not None else [None] * len(searches)
     for s, hint in zip(searches, hints, strict=True):
         s.start(budget, hint)
-    if any(s.best is None for s in searches):
-        return
+    if all(s.best is not None for s in searches):
+        go_on(searches, reduction.constant, budget, engine)
+
+
+def go_on(searches: list[Search], constant: float, budget: Budget, engine: str) -> None:
+    """Bring cost and bound of started searches together, as far as the budget goes; `constant` is paid in any case."""
+
+    def report(stage: str) -> None:
+        cost = constant + sum(s.cost for s in searches)
+        bound = constant + sum(s.bound for s in searches)
+        budget.report(stage, cost if np.isfinite(cost) else None, bound)
+
     report("start")
     if engine == "scip":
         for k, s in enumerate(searches):
@@ -143,7 +160,7 @@ def _search(searches: list[Search], reduction: Reduction, budget: Budget, start:
     while not budget.exhausted:
         open_ = [s for s in searches if not s.done]
         gap = sum(s.cost - s.bound for s in open_)
-        cost = reduction.constant + sum(s.cost for s in searches)
+        cost = constant + sum(s.cost for s in searches)
         if not open_ or gap <= budget.limits.gap * cost:
             return
         worst = max(open_, key=lambda s: s.cost - s.bound)

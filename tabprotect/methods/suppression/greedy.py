@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from tabprotect.attack.keys import Key
-from tabprotect.attack.witness import Witnesses
+from tabprotect.attack.witness import Deviation, Witnesses
 from tabprotect.methods.suppression.cleanup import clean
 from tabprotect.methods.suppression.construct import Constructor
 from tabprotect.methods.suppression.incumbents import Improver
 from tabprotect.methods.suppression.parts import Part
-from tabprotect.methods.suppression.presolve import reduce_problem
+from tabprotect.methods.suppression.presolve import Core, Reduction, reduce_problem
 from tabprotect.methods.suppression.result import SolveStatus, SuppressionResult, Unprotectable
 from tabprotect.methods.suppression.unprotectable import explain, extremes, out_of_reach
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
+from tabprotect.solver.pieces import GRACE, Means
+from tabprotect.solver.store import digest
 
-__all__ = ["finish", "greedy", "stopped"]
+__all__ = ["Choice", "Task", "choose", "finish", "greedy", "stopped"]
 
 Bools = npt.NDArray[np.bool_]
 
@@ -33,6 +36,7 @@ def greedy(
     progress: Callable[[Progress], None] | None = None,
     restarts: int = 10,
     start: Bools | None = None,
+    means: Means | None = None,
 ) -> SuppressionResult:
     """Protect by cheapest witnesses, clean up, and try again from other sides while the limits allow.
 
@@ -48,6 +52,8 @@ def greedy(
         How often each independent part is tried again (guided restarts, ruin and recreate) after its first pattern.
     start : ndarray of bool, shape (cells,), optional
         Cells hidden to begin with.
+    means : Means, optional
+        Then independent parts are worked on side by side, and their patterns kept. A limit is shared out by size.
 
     Returns
     -------
@@ -72,25 +78,95 @@ def greedy(
         rng = np.random.default_rng(seed)
         choices: list[Bools] = []
         hints = reduction.choices(start) if start is not None else [None] * len(reduction.cores)
-        for core, hint in zip(reduction.cores, hints, strict=True):
-            part = Part(core)
-            inner = Witnesses(part.problem)
-            constructor = Constructor(inner, dismiss=True)
-            x = constructor.build(part.problem.weights, budget, start=hint)
-            if x is None:
+        tasks = [
+            Task(core, hint, int(rng.integers(2**31)), restarts, Limits())
+            for core, hint in zip(reduction.cores, hints, strict=True)
+        ]
+        for task, answer in zip(tasks, _answers(tasks, reduction, budget, means), strict=True):
+            if answer is None or answer.choice is None:
                 return finish(problem, judge, None, budget, "greedy")
-            x = clean(inner, x, budget, ignore=constructor.is_hopeless if constructor.hopeless else None)
-            improver = Improver(part.problem, inner, int(rng.integers(2**31)), constructor=constructor, best=x)
-            for _ in range(restarts):
-                if budget.exhausted:
-                    break
-                improver.step(budget)
-                budget.report("greedy", reduction.constant + improver.cost)
-            x = improver.best if improver.best is not None else x
-            for deviation in inner.deviations(x):
+            part = Part(task.core)
+            for deviation in answer.deviations:
                 judge.offer(part.lift(deviation))
-            choices.append(x)
+            choices.append(answer.choice)
         return finish(problem, judge, reduction.pattern(choices), budget, "greedy")
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """One part to be protected."""
+
+    core: Core
+    hint: Bools | None
+    seed: int
+    restarts: int
+    limits: Limits
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """The pattern of one part (None when a limit came first) with its witnesses; the piece of `Means`."""
+
+    choice: Bools | None
+    deviations: tuple[Deviation, ...]
+    work: int
+    stopped: str
+
+
+def choose(task: Task, budget: Budget | None = None, constant: float = 0.0) -> Choice:
+    """Protect one part, within its own limits if no budget is given."""
+    budget = budget or Budget(task.limits)
+    before = budget.work
+    problem = Part(task.core).problem
+    judge = Witnesses(problem)
+    constructor = Constructor(judge, dismiss=True)
+    x = constructor.build(problem.weights, budget, start=task.hint)
+    if x is None:
+        return Choice(None, (), budget.work - before, stopped(budget))
+    x = clean(judge, x, budget, ignore=constructor.is_hopeless if constructor.hopeless else None)
+    improver = Improver(problem, judge, task.seed, constructor=constructor, best=x)
+    for _ in range(task.restarts):
+        if budget.exhausted:
+            break
+        improver.step(budget)
+        budget.report("greedy", constant + improver.cost)
+    x = improver.best if improver.best is not None else x
+    return Choice(x, tuple(judge.deviations(x)), budget.work - before, stopped(budget))
+
+
+def _answers(
+    tasks: Sequence[Task], reduction: Reduction, budget: Budget, means: Means | None
+) -> Iterator[Choice | None]:
+    """Yield the choices for all parts."""
+    if not means:
+        for task in tasks:
+            yield choose(task, budget, reduction.constant)
+        return
+    cells = sum(task.core.n for task in tasks)
+    work, seconds = budget.work_left, budget.seconds_left
+
+    def limited(task: Task) -> Task:
+        share = task.core.n / cells
+        limits = Limits(
+            None if math.isinf(seconds) else seconds * min(1.0, share * means.width),
+            None if math.isinf(work) else max(1, int(work * share)),
+            memory=budget.limits.memory,
+        )
+        return replace(task, limits=limits)
+
+    def here(task: Task) -> Choice:
+        return choose(replace(task, limits=replace(task.limits, stop=lambda: _ended(budget))))
+
+    pieces = [limited(task) for task in tasks]
+    names = [digest("greedy", t.core, t.hint, t.seed, t.restarts, t.limits.work) for t in pieces]
+    for answer in means.answers(choose, pieces, names, budget, here=here, grace=GRACE):
+        if answer is not None:
+            budget.spend(answer.work)
+        yield answer
+
+
+def _ended(budget: Budget) -> bool:
+    return budget.exhausted and budget.stopped in ("cancelled", "memory")
 
 
 def finish(problem: Problem, judge: Witnesses, pattern: Bools | None, budget: Budget, method: str) -> SuppressionResult:

@@ -8,7 +8,8 @@ pool is a lower bound, since the rows hold for every protected pattern of minima
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -26,10 +27,10 @@ from tabprotect.methods.suppression.root import VIOLATION, Relaxation
 from tabprotect.methods.suppression.separation import Found
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.pool_milp import PoolSolver
-from tabprotect.solver.rows import Row
+from tabprotect.solver.rows import Row, RowPool
 from tabprotect.solver.tolerances import OPTIMAL
 
-__all__ = ["Search"]
+__all__ = ["NOTHING", "Rows", "Search", "Snapshot"]
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -41,6 +42,9 @@ safe."""
 
 POOL_SLACK = 0.6
 """Rows with less slack at the relaxed solution go into the integer programme; violated ones follow."""
+
+POOL_SLICES = 4.0
+"""How many slices of a limit a pool gets: one that is cut short has to start again."""
 
 BUILD_SHARE = 0.05
 """Share of the limit for a first choice made of cheapest witnesses where hiding everything is safe."""
@@ -56,6 +60,37 @@ MANY = 3000
 
 EXPOSURES = 300
 """Exposures of one choice that are turned into rows, at most."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The relaxation of a core: its rows with their origins, its solution and bound, and what it is separated for."""
+
+    pool: RowPool
+    x: Floats
+    targets: Ints
+    bound: float
+    finished: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """What a search knows at a moment: everything of `Search` that later steps depend on, apart from caches."""
+
+    best: Bools | None
+    bound: float
+    hopeless: frozenset[Key]
+    rows: Rows | None
+    cleaned: bool
+    patience: Mapping[str, float]
+    gap: float
+    needed: Ints
+
+
+NOTHING = Snapshot(
+    None, 0.0, frozenset(), None, False, {"bound": 1.0, "choice": 1.0}, POOL_GAP[0], np.zeros(0, np.int64)
+)
+"""What is known before the start."""
 
 
 class Search:
@@ -89,6 +124,7 @@ class Search:
         self._seed = seed
         self._gap = POOL_GAP[0]
         self.patience = {"bound": 1.0, "choice": 1.0}
+        self._needed: Ints = np.zeros(0, np.int64)  # rows of the pool that a choice of an earlier programme violated
         self._unit = _unit(core.weight[~core.hidden])
         self._target = {
             Key(int(a), int(c), int(s)): t
@@ -136,6 +172,37 @@ class Search:
             self.part.problem, self.judge, self._seed, constructor=self.constructor, best=self.best
         )
 
+    def snapshot(self) -> Snapshot:
+        """What is known so far, to go on from in another process or at another time."""
+        rows = None
+        if self.relaxation is not None:
+            r = self.relaxation
+            rows = Rows(r.pool, r.x, r.targets, r.bound, r.finished)
+        cleaned = self.cleaner is not None and self.cleaner.finished
+        return Snapshot(
+            self.best, self.bound, self.hopeless, rows, cleaned, dict(self.patience), self._gap, self._needed
+        )
+
+    def restore(self, known: Snapshot, budget: Budget) -> None:
+        """Go on from what is known, instead of `start`."""
+        self.best, self.bound, self.hopeless = known.best, known.bound, known.hopeless
+        self.patience, self._gap, self._needed = dict(known.patience), known.gap, known.needed
+        for key in sorted(known.hopeless):
+            self.constructor.hopeless.add(key)
+            self.judge.dismiss(key)
+        if known.best is None or known.rows is None:
+            return
+        self.cleaner = Cleaner(self.judge, known.best, ignore=self._ignore)
+        self.cleaner.finished = known.cleaned
+        self.relaxation = Relaxation(self.core, known.rows.targets, budget)
+        self.relaxation.pool.add(known.rows.pool.rows, known.rows.pool.origins)
+        self.relaxation.settle()
+        if known.rows.finished:
+            self.relaxation.finished = True
+        self.improver = Improver(
+            self.part.problem, self.judge, self._seed, constructor=self.constructor, best=self.best
+        )
+
     def improve(self, budget: Budget) -> None:
         """Look for a cheaper safe choice: inside the first one, then near the relaxed solution."""
         if self.improver is None or self.relaxation is None or self.cleaner is None or self.done:
@@ -160,6 +227,8 @@ class Search:
         center = self.core.hidden.astype(np.float64) if self.best is None else self.best.astype(np.float64)
         self.relaxation.run(center, self.cost)
         self._lift(self.relaxation.bound)
+        if self.relaxation.finished:
+            self.patience["bound"] = POOL_SLICES
 
     def tree(self, budget: Budget) -> None:
         """Search a small core in one tree; what is left open then is for pools."""
@@ -211,7 +280,7 @@ class Search:
         """Solve the integer programme over the rows of the pool; return its choices, cheapest first."""
         relaxation = self.relaxation
         assert relaxation is not None
-        chosen = np.flatnonzero(relaxation.pool.slack(relaxation.x) < POOL_SLACK)
+        chosen = np.union1d(np.flatnonzero(relaxation.pool.slack(relaxation.x) < POOL_SLACK), self._needed)
         while True:
             answer = self._solver(
                 self.core.weight,
@@ -226,9 +295,10 @@ class Search:
             self._lift(min(answer.bound, self.cost))
             if not answer.choices or budget.exhausted or self.done:
                 return answer.choices
-            slack = relaxation.pool.slack(answer.choices[0].astype(np.float64))
-            missing = np.setdiff1d(np.flatnonzero(slack < -VIOLATION), chosen)
-            if not len(missing):
+            slack = np.array([relaxation.pool.slack(choice.astype(np.float64)) for choice in answer.choices])
+            missing = np.setdiff1d(np.flatnonzero(slack.min(axis=0) < -VIOLATION), chosen)
+            self._needed = np.union1d(self._needed, missing).astype(np.int64)
+            if not np.any(slack[0, missing] < -VIOLATION):
                 return answer.choices
             chosen = np.concatenate([chosen, missing])
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import Executor
+from dataclasses import fields, replace
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -12,8 +15,10 @@ from tabprotect.errors import InputError, did_you_mean
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Limits, Progress
+from tabprotect.solver.pieces import Means
+from tabprotect.solver.store import Store, digest
 
-__all__ = ["methods", "suppress"]
+__all__ = ["CLASSIC", "EXACT_CELLS", "choose", "methods", "store_for", "suppress"]
 
 ENGINES = ("scip", "highs", "pyomo")
 
@@ -24,12 +29,18 @@ SEEDED = ("modular", "network", "joint")
 """Those of them that use chance."""
 
 EXACT_CELLS = 30_000
-"""Up to this many cells `auto` asks the exact engine."""
+"""Up to this many cells pools of cuts over the whole table can be thought of."""
+
+LOCAL_CELLS = 3_000
+"""Beyond this many cells `auto` works locally..."""
+
+LINKED = 4.5
+"""... unless a cell is in so many equations on average: then what is near a cell is nearly everything."""
 
 
 def methods() -> tuple[str, ...]:
     """Return the names that `suppress` takes as `method`."""
-    return ("auto", "exact", "greedy", *CLASSIC)
+    return ("auto", "exact", "greedy", "local", *CLASSIC)
 
 
 def suppress(
@@ -42,16 +53,21 @@ def suppress(
     engine: str = "scip",
     solver: str | None = None,
     start: npt.ArrayLike | None = None,
+    executor: Executor | None = None,
+    resume: str | PathLike[str] | Store | None = None,
 ) -> SuppressionResult:
     """Choose the cells to suppress besides the primary ones.
 
     Parameters
     ----------
     problem : Problem
-    method : {'auto', 'exact', 'greedy', 'modular', 'hypercube', 'network', 'joint'}
+    method : {'auto', 'exact', 'greedy', 'local', 'modular', 'hypercube', 'network', 'joint'}
         'exact' gives the cheapest pattern, or the best within the limits, with a lower bound; 'greedy' a good one
-        quickly, without a bound; 'auto' chooses by size. The others are the classic ways, without a bound: subtable by
-        subtable, by hypercubes, by shortest paths (two-way tables), by one linear programme for many cells.
+        quickly, without a bound; 'local' works with small programmes around each primary, so that tables of a
+        million cells have a safe pattern within minutes, and better ones and a lower bound after that; 'auto' chooses
+        by size and by how strongly cells are linked, and says so in the `method` of the result. The others are the
+        classic ways, without a bound: subtable by subtable, by hypercubes, by shortest paths (two-way tables), by one
+        linear programme for many cells.
     limits : Limits, optional
         In seconds, work units, or as a gap. Without any, the search goes on until the optimum is proven.
     seed : int
@@ -66,6 +82,13 @@ def suppress(
     start : array_like of bool, shape (cells,), optional
         A pattern to start from, such as that of another method; completed where it is not safe. Not for
         engine='pyomo'.
+    executor : concurrent.futures.Executor, optional
+        Works on independent parts of the problem side by side: `tabprotect.processes`, a pool of the standard library,
+        or ``client.get_executor()`` of dask.distributed. The answer does not depend on how many workers it has, nor on
+        workers that die, unless the limit is one of time. Not for engine='pyomo'.
+    resume : path, optional
+        A folder (confidential) where finished pieces of work are kept. The same call with the same folder goes on after
+        it was killed; under limits of work, or none, its answer is the same. Not for engine='pyomo'.
 
     Returns
     -------
@@ -87,11 +110,40 @@ def suppress(
         raise InputError("solver= goes with engine='pyomo'")
     if method in CLASSIC and engine != "scip":
         raise InputError(f"engine= does not go with method='{method}'")
+    why = ""
     if method == "auto":
-        method = "exact" if problem.n_cells <= EXACT_CELLS else "greedy"
+        method, why = ("exact", "") if engine == "pyomo" else choose(problem, executor or resume)
     shared: dict[str, Any] = {"limits": limits, "seed": seed, "progress": progress}
     if start is not None:
         shared["start"] = _start(problem, start, engine)
+    if executor is not None or resume is not None:
+        if engine == "pyomo" and method == "exact":
+            raise InputError("executor= and resume= do not go with engine='pyomo', which solves one programme at once")
+        if method == "local":
+            raise InputError("executor= and resume= do not go with method='local', which works in one piece")
+        shared["means"] = Means(executor, store_for(problem, resume))
+    result = _run(problem, method, engine, solver, shared)
+    return replace(result, method=f"auto: {result.method}, since {why}") if why else result
+
+
+def choose(problem: Problem, pieces: object = None) -> tuple[str, str]:
+    """Return the method for a problem, and why; one that works in pieces where that is wanted."""
+    n, links = problem.n_cells, problem.system.A.nnz / max(1, problem.n_cells)
+    if pieces:
+        return "exact" if n <= EXACT_CELLS else "greedy", f"{n:,} cells are solved in pieces"
+    if n <= LOCAL_CELLS:
+        return "exact", f"{n:,} cells are at most {LOCAL_CELLS:,}"
+    if links > LINKED and n <= EXACT_CELLS:
+        return "exact", f"a cell is in {links:.1f} equations on average"
+    return "local", f"{n:,} cells are more than {LOCAL_CELLS:,}"
+
+
+def _run(problem: Problem, method: str, engine: str, solver: str | None, shared: dict[str, Any]) -> SuppressionResult:
+    """Hand a problem to a method."""
+    if method == "local":
+        from tabprotect.methods.suppression.local import local
+
+        return local(problem, **shared)
     if method == "greedy":
         from tabprotect.methods.suppression.greedy import greedy
 
@@ -102,15 +154,26 @@ def suppress(
         if method not in SEEDED:
             del shared["seed"]
         run = getattr(import_module(f"tabprotect.methods.suppression.{method}"), method)
-        result: SuppressionResult = run(problem, **shared)
-        return result
+        found: SuppressionResult = run(problem, **shared)
+        return found
     if engine == "pyomo":
         from tabprotect.methods.suppression.compact import compact
 
-        return compact(problem, limits=limits, solver=solver, progress=progress)
+        return compact(problem, limits=shared["limits"], solver=solver, progress=shared["progress"])
     from tabprotect.methods.suppression.exact import exact
 
     return exact(problem, engine=engine, **shared)
+
+
+def store_for(problem: Problem, folder: str | PathLike[str] | Store | None) -> Store | None:
+    """Open the folder of finished pieces for a problem; one that is open serves for problems made on the way, too."""
+    return folder if folder is None or isinstance(folder, Store) else Store(folder, digest(*_parts(problem)))
+
+
+def _parts(problem: Problem) -> tuple[Any, ...]:
+    """What the answer depends on: not the labels."""
+    mine = [getattr(problem, f.name) for f in fields(problem) if f.name != "system"]
+    return (problem.system.A, problem.system.b, *mine)
 
 
 def _start(problem: Problem, start: npt.ArrayLike, engine: str) -> npt.NDArray[np.bool_]:

@@ -1,0 +1,164 @@
+"""What a method that changes values promises, and what an intruder who knows the method concludes from one value.
+
+The standard library only: the verifier of such certificates reads this file, too. A claim is a mapping with the entry
+``method`` and numbers written as text:
+
+========== ===================== ====================================================================================
+method     further entries       true value a of a published value v
+========== ===================== ====================================================================================
+multiple   base, steps           v is a multiple of base, ``|v - a| < base (steps + 1)``
+nearest    base                  v is a multiple of base, ``v - base / 2 <= a < v + base / 2``
+near       within (or null)      ``|v - a| <= within``; null: nothing is told
+noise      support               v - a is among the noise that the row of a (the last for larger counts) has
+small      base, inner           inner cells: 0 for a < base, base for 1 <= a <= base, else v = a
+========== ===================== ====================================================================================
+
+Every claim has an entry ``fixed`` too: cells published as they are, known as such to the intruder. Where values are
+known to be whole numbers, so are the ends of his ranges. Open ends count as closed for other values: levels are
+reached in the limit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from tabprotect.attack.document import fraction, integers, list_of, positions, require
+
+__all__ = ["METHODS", "Claim", "Range", "note"]
+
+Range = tuple[Fraction | None, Fraction | None]
+
+METHODS: Mapping[str, tuple[str, ...]] = {
+    "multiple": ("base", "steps"),
+    "nearest": ("base",),
+    "near": ("within",),
+    "noise": ("support",),
+    "small": ("base", "inner"),
+}
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim, read.
+
+    Attributes
+    ----------
+    method : str
+    base, steps, within, support, inner, fixed :
+        As in the table above; what a method does not have is 0, None or empty.
+    integer : bool
+        All true values are known to be whole numbers.
+    """
+
+    method: str
+    base: Fraction
+    steps: int
+    within: Fraction | None
+    support: tuple[frozenset[int], ...]
+    inner: Collection[int]
+    fixed: Collection[int]
+    integer: bool
+
+    @classmethod
+    def read(cls, claim: Any, n: int, integer: bool) -> Claim:
+        """Read a claim about `n` cells; `Malformed` says what is wrong with it.
+
+        Examples
+        --------
+        >>> claim = Claim.read({"method": "multiple", "base": "5", "steps": 0, "fixed": []}, 3, False)
+        >>> [str(end) for end in claim.known(1, Fraction(10))], claim.kept(1, Fraction(10), Fraction(4))
+        (['5', '15'], False)
+        """
+        require(isinstance(claim, Mapping) and claim.get("method") in METHODS, "no such method of changing values")
+        method = claim["method"]
+        entries = {"method", "fixed", *METHODS[method]}
+        require(set(claim) == entries, f"a claim of '{method}' has exactly the entries {', '.join(sorted(entries))}")
+        base = fraction(claim["base"], "base") if "base" in entries else Fraction(0)
+        require(base > 0 or "base" not in entries, "the base must be above 0")
+        (steps,) = integers([claim.get("steps", 0)], "steps")
+        require(steps >= 0, "steps must be at least 0")
+        within = None if claim.get("within") is None else fraction(claim["within"], "within")
+        require(within is None or within >= 0, "'within' must be at least 0")
+        rows = list_of(claim.get("support", []), "support")
+        support = tuple(frozenset(integers(row, "support")) for row in rows)
+        require(bool(support) == ("support" in entries), "the noise of a count of 0 is missing")
+        require(all(0 in row or row for row in support), "a count has no noise, not even 0")
+        inner = frozenset(positions(claim.get("inner", []), n, "inner cells"))
+        fixed = frozenset(positions(claim["fixed"], n, "fixed cells"))
+        require(method not in ("noise", "small") or integer, f"'{method}' is for whole numbers")
+        return cls(method, base, steps, within, support, inner, fixed, integer)
+
+    def known(self, cell: int, v: Fraction) -> Range:
+        """Return the smallest and largest true value that a published value leaves possible; None: no limit."""
+        if cell in self.fixed:
+            return v, v
+        if self.method == "multiple":
+            far = self.base * (self.steps + 1)
+            return self._whole(v - far, v + far, open_low=True, open_high=True)
+        if self.method == "nearest":
+            return self._whole(v - self.base / 2, v + self.base / 2, open_low=False, open_high=True)
+        if self.method == "near":
+            if self.within is None:
+                return None, None
+            return self._whole(v - self.within, v + self.within, open_low=False, open_high=False)
+        if self.method == "noise":
+            possible = self._counts(int(v))
+            return (Fraction(possible[0]), Fraction(possible[-1])) if possible else (v, v)
+        if cell not in self.inner:
+            return Fraction(0), None
+        if v == 0:
+            return v, self.base - 1
+        return (Fraction(1), v) if v == self.base else (v, v)
+
+    def kept(self, cell: int, v: Fraction, a: Fraction) -> bool:
+        """Whether a published value is one that the method may give to a true value."""
+        if cell in self.fixed:
+            return v == a
+        if self.method in ("multiple", "nearest"):
+            if (v / self.base).denominator != 1:
+                return False
+            if self.method == "nearest":
+                return -self.base <= 2 * (a - v) < self.base
+            return abs(v - a) < self.base * (self.steps + 1)
+        if self.method == "noise":
+            whole = v.denominator == a.denominator == 1 and a >= 0
+            return whole and int(v - a) in self.support[min(int(a), len(self.support) - 1)]
+        low, high = self.known(cell, v)
+        return (low is None or low <= a) and (high is None or a <= high)
+
+    def _whole(self, low: Fraction, high: Fraction, *, open_low: bool, open_high: bool) -> Range:
+        if not self.integer:
+            return low, high
+        least = math.floor(low) + 1 if open_low else math.ceil(low)
+        most = math.ceil(high) - 1 if open_high else math.floor(high)
+        return Fraction(least), Fraction(most)
+
+    def _counts(self, v: int) -> list[int]:
+        """Counts that the noise can make into v, ascending."""
+        last = len(self.support) - 1
+        far = max(map(abs, frozenset().union(*self.support)), default=0)
+        return [i for i in range(max(0, v - far), v + far + 1) if v - i in self.support[min(i, last)]]
+
+
+def note(claim: Mapping[str, Any], additive: bool) -> str:
+    """Say to the public what was done to the values: nothing but what every intruder is taken to know.
+
+    Examples
+    --------
+    >>> note({"method": "multiple", "base": "5", "steps": 0, "fixed": []}, True)
+    'All values are rounded to multiples of 5 to keep the information of respondents confidential; they add up.'
+    """
+    base = claim.get("base")
+    what = {
+        "multiple": f"All values are rounded to multiples of {base}",
+        "nearest": f"All values are rounded to multiples of {base}",
+        "near": "Values are changed slightly",
+        "noise": "Values carry noise",
+        "small": f"Small values are 0 or {base}",
+    }[str(claim["method"])]
+    sums = "they add up" if additive else "sums may differ from their parts"
+    return f"{what} to keep the information of respondents confidential; {sums}."

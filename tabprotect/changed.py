@@ -1,0 +1,207 @@
+"""A release of changed values: every cell is published, but not with its true value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from tabprotect.attack.audit import Audit, audit
+from tabprotect.attack.claims import note
+from tabprotect.attack.values import ValuesCertificate, certify_values
+from tabprotect.errors import InfeasibleError
+from tabprotect.methods.choices import Changed
+from tabprotect.methods.loss import Loss, loss
+from tabprotect.problem import Problem, Status
+from tabprotect.publication import Publication, Summary, native, number
+from tabprotect.report.changes import internal_files
+from tabprotect.report.public import PublicTable, free_name, public_values
+from tabprotect.sensitivity.assess import Assessment
+from tabprotect.table.table import Table
+
+__all__ = ["ChangedRelease"]
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class ChangedRelease(Publication):
+    """A table of changed values: what the public gets, the judgement, the proof, and the way out.
+
+    No public file tells which cells are sensitive, which ones changed, or how far.
+
+    Attributes
+    ----------
+    table : Table
+    problem : Problem
+    result : Changed
+        Published values, and what an intruder knows of the method.
+    judgement : Audit or None
+        Of the intruder who sees the published values and knows the method; None without values.
+    assessment : Assessment
+        Why cells are sensitive.
+    settings : mapping
+        What was asked for, and the seed that was drawn; goes into the internal report.
+    title : str
+        Heading of the pages; public.
+    allow_unsafe : bool
+        Whoever sets this takes the responsibility for releasing what is not safe.
+    """
+
+    table: Table = field(repr=False)
+    problem: Problem = field(repr=False)
+    result: Changed = field(repr=False)
+    judgement: Audit | None = field(repr=False)
+    assessment: Assessment = field(repr=False)
+    settings: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    title: str = "Protected table"
+    allow_unsafe: bool = False
+
+    def __repr__(self) -> str:
+        verdict = "safe" if self.safe else "NOT SAFE"
+        moved = 0 if self.values is None else int(np.sum(self.values != self.table.values))
+        return f"ChangedRelease({self.title!r}: {self.table.n_cells:,} cells, {moved:,} changed, {verdict})"
+
+    @property
+    def safe(self) -> bool:
+        """True when an intruder who knows the method stays as far from every sensitive value as its levels say."""
+        return self.judgement is not None and self.judgement.safe
+
+    @property
+    def stopped(self) -> bool:
+        """Whether a limit ended the search."""
+        return self.result.stopped
+
+    @property
+    def values(self) -> Floats | None:
+        """Published values of all cells; None without an answer."""
+        return self.result.values
+
+    @cached_property
+    def words(self) -> npt.NDArray[np.object_]:
+        """What every cell is: safe, primary, forced, protected or zero; confidential."""
+        names = np.array([status.name.lower() for status in Status], dtype=object)
+        return np.asarray(names[self.problem.status])
+
+    @cached_property
+    def frame(self) -> Any:
+        """The rows as they came in, plus ``status`` and ``published``; confidential, in the library they came in."""
+        cells = self.table.row_cell
+        frame = self.table.rows.reset_index(drop=True)
+        frame[free_name("status", frame.columns)] = self.words[cells]
+        shown = np.full(self.table.n_cells, np.nan) if self.values is None else self.values
+        frame[free_name("published", frame.columns)] = pd.array(shown[cells], dtype="Float64")
+        return native(frame, self.table.backend)
+
+    @cached_property
+    def public(self) -> PublicTable:
+        """Everything that the public gets: codes and published values.
+
+        Raises
+        ------
+        InfeasibleError
+            If there are no values, or they are not safe and nobody took the responsibility.
+        """
+        values = self._checked()
+        claim = self.result.claim
+        return public_values(self.table, values, title=self.title, note=note(claim, self.loss.off == 0))
+
+    @cached_property
+    def loss(self) -> Loss:
+        """Information lost; confidential."""
+        return loss(self.problem, self._checked())
+
+    @cached_property
+    def certificate(self) -> ValuesCertificate:
+        """The proof, checked without a solver; confidential."""
+        values = self._checked()
+        assert self.judgement is not None
+        return certify_values(
+            self.problem,
+            values,
+            self.result.claim,
+            self.judgement,
+            levels_moved=self.result.levels_moved,
+            cost=self.result.cost,
+            bound=self.result.bound,
+        )
+
+    def audit(self) -> Audit:
+        """Return the intruder's interval for every cell; confidential."""
+        return self._audit
+
+    @cached_property
+    def _audit(self) -> Audit:
+        self._checked()
+        assert self.judgement is not None
+        if not np.isnan(self.judgement.public.low).any():
+            return self.judgement
+        return audit(self.judgement.problem, self.judgement.pattern)
+
+    def summary(self) -> Summary:
+        """Return what was done and how good it is; confidential."""
+        result = self.result
+        lines = [
+            ("cells", f"{self.table.n_cells:,}"),
+            ("sensitive", f"{len(self.problem.primaries):,}"),
+            ("verdict", self._verdict()),
+        ]
+        lines += [(f"rule {rule}", f"{int(mask.sum()):,} primary") for rule, mask in self.assessment.reasons.items()]
+        if self.judgement is not None and result.values is not None:
+            lost = loss(self.problem, result.values)
+            lines.append(("changed", f"{lost.changed:,} cells, by up to {number(lost.largest)}"))
+            lines.append(("mean change", f"{100 * lost.relative:.2f} % of the values"))
+            lines.append(("sums", "add up" if lost.off == 0 else f"are off by up to {number(lost.off)}"))
+        if result.cost is not None:
+            lines.append(("distance", number(result.cost)))
+        if result.bound is not None:
+            gap = "" if result.gap is None else f", gap {100 * result.gap:.2f} %"
+            lines.append(("bound", number(result.bound) + gap))
+        lines.append(("method", f"{self.settings.get('method', '')}, {result.status}"))
+        lines.append(("intruders know", result.knows))
+        lines += [("note", text) for text in (*self.problem.notes, result.message) if text]
+        if self.table.residual:
+            lines.append(("note", f"the table carries rounding residuals up to {self.table.residual:g}"))
+        return Summary(tuple(lines))
+
+    def _verdict(self) -> str:
+        if self.safe:
+            return "safe, proven by exact witnesses"
+        if self.judgement is not None and self.judgement.lp_safe_only:
+            return "LP-safe only: intruders who know that values are whole numbers may conclude more"
+        return "NOT SAFE"
+
+    def _inside(self, published: Mapping[str, str], formats: Sequence[str]) -> dict[str, bytes]:
+        return internal_files(self, published, formats)
+
+    def _facts(self) -> dict[str, Any]:
+        result = self.result
+        return {
+            "kind": "changed values",
+            "status": result.status,
+            "cost": result.cost,
+            "bound": result.bound,
+            "claim": dict(result.claim),
+        }
+
+    def _checked(self) -> Floats:
+        """Return the values, if they may be published."""
+        if self.values is not None and (self.safe or self.allow_unsafe):
+            return self.values
+        if self.values is None:
+            why = self.result.message or "no values were found within the limits"
+            raise InfeasibleError(f"nothing is published: {why}")
+        assert self.judgement is not None
+        label = self.problem.system.label
+        exposed = self.judgement.exposed
+        names = ", ".join(label(int(i)) for i in exposed[:5]) + (", ..." if len(exposed) > 5 else "")
+        why = f"{len(exposed)} cells are exposed: {names}" if len(exposed) else "no integral witness was found"
+        raise InfeasibleError(
+            f"the changed values are not safe, so nothing is published: {why} to an intruder who knows "
+            f"{self.result.knows}. Take a larger base or deviation, hide cells instead, or set allow_unsafe=True"
+        )

@@ -1,0 +1,158 @@
+"""From a problem to a release of changed values."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from tabprotect.attack.audit import audit
+from tabprotect.attack.values import seeing
+from tabprotect.changed import ChangedRelease
+from tabprotect.errors import InputError, SolverError
+from tabprotect.methods.choices import Call, CellKey, Choice
+from tabprotect.problem import Problem
+from tabprotect.sensitivity.assess import Assessment
+from tabprotect.solver.limits import Budget, Limits, Progress
+from tabprotect.table.decimals import decimals_of
+from tabprotect.table.table import Table
+
+__all__ = ["change_values", "draw_seed", "keys_of_cells", "microdata", "refuse"]
+
+Ints = npt.NDArray[np.int64]
+
+
+def change_values(
+    table: Table,
+    assessment: Assessment,
+    problem: Problem,
+    method: Choice,
+    *,
+    keys: Ints | None,
+    seed: int,
+    limits: Limits,
+    intervals: bool,
+    settings: Mapping[str, Any],
+    title: str,
+    allow_unsafe: bool,
+    progress: Callable[[Progress], None] | None,
+) -> ChangedRelease:
+    """Change values, and let the intruder who knows the method judge them.
+
+    Parameters
+    ----------
+    table, assessment, problem
+        What is to be protected.
+    method : Choice
+    keys : ndarray of int, optional
+        Keys of the cells.
+    seed : int
+        See `draw_seed`.
+    limits : Limits
+        Of the method; the judge has none.
+    intervals : bool
+        Compute the intruder's intervals of the sensitive cells.
+    settings, title, allow_unsafe
+        See `ChangedRelease`.
+    progress : callable, optional
+    """
+    budget = Budget(progress=progress)
+    budget.report(method.name)
+    changed = method.change(Call(problem, limits, seed, progress, keys))
+    judgement = None
+    if changed.values is not None:
+        changed = replace(changed, values=_as_printed(changed.values))
+        assert changed.values is not None
+        budget.report("audit", changed.cost, changed.bound)
+        seen = seeing(problem, changed.values, changed.claim)
+        judgement = audit(seen, seen.may_hide, intervals=intervals, of=problem.primaries, budget=budget)
+    release = ChangedRelease(table, problem, changed, judgement, assessment, settings, title, allow_unsafe)
+    if judgement is not None and (release.safe or allow_unsafe):
+        found = release.verify()
+        if not found.ok:
+            raise SolverError(f"the check of the certificate refused it ({found.failures[0]}); please report this")
+    return release
+
+
+def draw_seed(method: Choice, seed: int | None) -> int:
+    """Return the seed: a fresh secret one where values are drawn at random and none was given."""
+    if seed is not None:
+        return seed
+    return secrets.randbits(63) if method.drawn else 0
+
+
+def _as_printed(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """The floats that the published decimals read back as."""
+    places = decimals_of(values)
+    return values if places is None else np.round(values, places) + 0.0
+
+
+def keys_of_cells(
+    data: Any, method: CellKey, seed: int, by: Any, hierarchies: Mapping[str, Any] | None, empty: str | None
+) -> Ints:
+    """Add up the keys of the records of every cell; they are drawn by the seed where the data hold none.
+
+    Parameters
+    ----------
+    data, by, hierarchies, empty
+        As the table was tabulated.
+    method : CellKey
+    seed : int
+
+    Raises
+    ------
+    InputError
+        If the column of keys is absent or holds other things.
+    """
+    from tabprotect.methods.cell_key import cell_keys, record_keys
+
+    given: dict[str, Any] = {"hierarchies": hierarchies, "empty": empty}
+    given = {name: value for name, value in given.items() if value is not None}
+    if method.key is not None:
+        return cell_keys(data, by, method.key, **given)
+    frame = microdata(data)
+    name = "key"
+    while name in frame:
+        name += "_"
+    return cell_keys(frame.assign(**{name: record_keys(len(frame), seed)}), by, name, **given)
+
+
+def microdata(data: Any, numbers: Collection[str] = (), decimal: str = ".") -> pd.DataFrame:
+    """Return microdata as a pandas frame; of CSV files every column as text but for `numbers`.
+
+    Raises
+    ------
+    InputError
+        If a file cannot be read.
+    """
+    if isinstance(data, (str, Path)):
+        path = Path(data)
+        try:
+            if path.suffix in (".parquet", ".pq"):
+                return pd.read_parquet(path)
+            columns = pd.read_csv(path, nrows=0).columns
+            text = {name: str for name in columns if name not in numbers}
+            return pd.read_csv(path, dtype=text, decimal=decimal, keep_default_na=False, na_values=[""])
+        except (OSError, ValueError) as error:
+            raise InputError(f"{path} cannot be read: {error}") from error
+    frame = nw.from_native(data)
+    whole = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
+    return whole.to_pandas()
+
+
+def refuse(method: Choice, given: Sequence[str]) -> None:
+    """Refuse settings that belong to hidden cells only.
+
+    Raises
+    ------
+    InputError
+    """
+    if given:
+        raise InputError(f"{', '.join(given)} belong to hiding cells; {method.name} hides none")

@@ -1,0 +1,184 @@
+"""A lower bound on the cost of a large problem: one linear programme over inequalities found near each cell."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from tabprotect.methods.suppression.local.rows import LocalRows, Sparse
+from tabprotect.methods.suppression.local.surroundings import Surroundings
+from tabprotect.problem import Problem
+from tabprotect.solver.limits import Budget
+from tabprotect.solver.lp import LinearProgram
+
+__all__ = ["LocalBound"]
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+WIDEST = 4
+"""Attacks see equations up to so many hops away at last."""
+
+PROGRESS = 2e-3
+"""A round that lifts the bound by less than this share makes the attacks see further."""
+
+LOOSE = 0.5
+"""Rows with more slack than this leave the programme now and then."""
+
+SHARE = 1e-9
+"""What is taken off the bound for rounding errors in its sums, as a share of all that is added up."""
+
+
+class LocalBound:
+    """Minimise the weights of hidden cells, as fractions, over capacity cuts and bridges.
+
+    Every row is one that all safe patterns, or (bridges) all cheapest ones, satisfy, so the optimum of any of these
+    programmes is a lower bound. It is not read from the solver: with multipliers y >= 0 of the rows a_k x >= b_k,
+
+        cost >= sum_k y_k b_k + sum_i min(0, w_i - sum_k y_k a_ki)   over 0 <= x <= 1,
+
+    whatever the multipliers are.
+
+    Parameters
+    ----------
+    problem : Problem
+    near : Surroundings
+
+    Attributes
+    ----------
+    bound : float
+        The best so far.
+    finished : bool
+        True when no attack finds anything more.
+    """
+
+    def __init__(self, problem: Problem, near: Surroundings) -> None:
+        self.problem = problem
+        self.bound = 0.0
+        self.finished = False
+        self.x = np.zeros(problem.n_cells)
+        self._rows = LocalRows(problem, near)
+        self._questions = np.flatnonzero(self._rows.questions.side != 0)
+        self._hops = 1
+        self._turn = 0
+        self._found: list[Sparse] = []
+        self._lp: LinearProgram | None = None
+        self._kept: list[tuple[Ints, Floats, float]] = []
+        self._bridged: set[int] = set()
+        A = problem.system.A
+        self._row_of = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))
+        must = problem.must_hide | (problem.may_hide & (problem.weights == 0))
+        self._plain = np.bincount(self._row_of[must[A.indices]], minlength=A.shape[0]) == 0
+        self._cells = np.flatnonzero(problem.may_hide & ~must)
+        self._column = np.full(problem.n_cells, -1)
+        self._column[self._cells] = np.arange(len(self._cells))
+        self._weights = problem.weights[self._cells]
+
+    def step(self, budget: Budget) -> None:
+        """Make one round: attacks at the present point, then the programme again; the budget may end it anywhere."""
+        if self.finished or budget.exhausted:
+            return
+        if self._lp is None:
+            self._start(budget)
+            return
+        questions = self._questions
+        while self._turn < len(questions):
+            if self._turn % 16 == 0 and budget.exhausted:
+                return
+            made = self._rows.separate(int(questions[self._turn]), self.x, budget, hops=self._hops)
+            self._turn += 1
+            if made is not None:
+                self._found.append(made)
+        self._turn = 0
+        new = self._add([(f.cells, f.values, 1.0) for f in self._found]) + self._bridges()
+        self._found = []
+        before = self.bound
+        if not self._solve(budget):
+            return
+        if not new or self.bound <= before * (1 + PROGRESS):
+            self._hops += 1
+            self._drop_loose()
+            self.finished = self._hops > WIDEST
+
+    def _start(self, budget: Budget) -> None:
+        n = len(self._cells)
+        self._lp = LinearProgram(
+            sparse.csr_array((0, n)), [], [], np.zeros(n), np.ones(n), self._weights, method="dual"
+        )
+        self._add([(f.cells, f.values, 1.0) for f in self._rows.own()])
+        self._solve(budget)
+        self._hops = 2
+
+    def _add(self, rows: Sequence[tuple[Ints, Floats, float]]) -> int:
+        assert self._lp is not None
+        if rows:
+            start = np.concatenate(([0], np.cumsum([len(index) for index, _, _ in rows])))
+            index = self._column[np.concatenate([index for index, _, _ in rows])]
+            data = np.concatenate([values for _, values, _ in rows])
+            A = sparse.csr_array((data, index, start), shape=(len(rows), len(self._cells)))
+            self._lp.add_rows(A, np.array([rhs for _, _, rhs in rows]), np.full(len(rows), np.inf))
+            self._kept += rows
+        return len(rows)
+
+    def _bridges(self) -> int:
+        """Violated bridges, x_i <= sum of the other x of an equation without cells that are hidden anyway.
+
+        See `tabprotect.methods.suppression.cuts.bridges`.
+        """
+        A = self.problem.system.A
+        x = self.x[A.indices]
+        total = np.bincount(self._row_of, weights=x, minlength=A.shape[0])
+        entries = np.flatnonzero(self._plain[self._row_of] & (2 * x > total[self._row_of] + 1e-3))
+        rows: list[tuple[Ints, Floats, float]] = []
+        for e in entries.tolist():
+            if e in self._bridged:
+                continue
+            self._bridged.add(e)
+            r = self._row_of[e]
+            cells = A.indices[A.indptr[r] : A.indptr[r + 1]].astype(np.int64)
+            cells = cells[self._column[cells] >= 0]
+            rows.append((cells, np.where(cells == A.indices[e], -1.0, 1.0), 0.0))
+        return self._add(rows)
+
+    def _solve(self, budget: Budget) -> bool:
+        assert self._lp is not None
+        seconds, left = budget.seconds_left, budget.work_left
+        solution = self._lp.solve(
+            max_iterations=None if math.isinf(left) else int(left), max_seconds=None if math.isinf(seconds) else seconds
+        )
+        budget.spend(1 + solution.iterations)
+        if solution.status != "optimal":
+            return False
+        self.x = np.zeros(self.problem.n_cells)
+        self.x[self._cells] = np.clip(solution.x, 0.0, 1.0)
+        self.bound = max(self.bound, self._proven(np.maximum(solution.duals, 0.0)))
+        return True
+
+    def _proven(self, multipliers: Floats) -> float:
+        """The bound that multipliers of the rows give, by the sums above."""
+        used = np.flatnonzero(multipliers)
+        if not len(used):
+            return 0.0
+        kept = [self._kept[k] for k in used.tolist()]
+        y = multipliers[used]
+        total = float(y @ np.array([rhs for _, _, rhs in kept]))
+        lengths = [len(index) for index, _, _ in kept]
+        index = np.concatenate([index for index, _, _ in kept])
+        terms = np.concatenate([values for _, values, _ in kept]) * np.repeat(y, lengths)
+        taken = np.bincount(self._column[index], weights=terms, minlength=len(self._weights))
+        size = np.bincount(self._column[index], weights=np.abs(terms), minlength=len(self._weights))
+        over = np.minimum(0.0, self._weights - taken)
+        return max(0.0, total + float(over.sum()) - SHARE * (float(size.sum()) + abs(total)))
+
+    def _drop_loose(self) -> None:
+        assert self._lp is not None
+        slack = np.array([float(values @ self.x[index]) - rhs for index, values, rhs in self._kept])
+        loose = np.flatnonzero((slack > LOOSE) & (np.array([rhs for _, _, rhs in self._kept]) > 0))
+        if len(loose):
+            self._lp.delete_rows(loose)
+            gone = set(loose.tolist())
+            self._kept = [row for k, row in enumerate(self._kept) if k not in gone]

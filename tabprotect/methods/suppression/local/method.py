@@ -1,0 +1,193 @@
+"""Suppression in large tables: a safe pattern within minutes for a million cells, then better ones, with a bound."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from tabprotect.attack.witness import Deviation, Witnesses
+from tabprotect.methods.suppression.greedy import finish, stopped
+from tabprotect.methods.suppression.local.bound import LocalBound
+from tabprotect.methods.suppression.local.cover import Cover, Witness
+from tabprotect.methods.suppression.local.nearby import Nearby
+from tabprotect.methods.suppression.local.rebuild import Rebuilder
+from tabprotect.methods.suppression.local.surroundings import Surroundings
+from tabprotect.methods.suppression.result import SuppressionResult
+from tabprotect.problem import Problem
+from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
+from tabprotect.solver.tolerances import OPTIMAL
+
+__all__ = ["local"]
+
+Bools = npt.NDArray[np.bool_]
+
+CHEAP = 1e-3
+"""Cells of a pattern to start from are charged this share of their weight."""
+
+REPAIRS = 5
+"""So many times what the judge still finds exposed is answered before the method gives up."""
+
+JUDGEMENT = 1.5
+"""The last judgement takes at most about so many times as long as the first one; that time is set aside."""
+
+
+def local(
+    problem: Problem,
+    *,
+    limits: Limits | None = None,
+    seed: int = 0,
+    progress: Callable[[Progress], None] | None = None,
+    start: Bools | None = None,
+    passes: int | None = None,
+) -> SuppressionResult:
+    """Protect by cheapest deviations within a few equations of each primary, and bound the cost by attacks as narrow.
+
+    Whatever is done costs as much as its neighbourhood, not as the table. The pattern is the union of one deviation a
+    question, so it is safe at every moment; better patterns come from taking a secondary away and answering anew the
+    questions that relied on it (ruin and recreate). The bound is that of `LocalBound`. In the end the whole
+    pattern is judged on the whole system.
+
+    Parameters
+    ----------
+    problem : Problem
+    limits : Limits, optional
+        Any-time. Without limits the search ends when a pass over all secondaries gained less than a thousandth.
+    seed : int
+    progress : callable, optional
+    start : ndarray of bool, shape (cells,), optional
+        Cells hidden to begin with; those that no question relies on are published again.
+    passes : int, optional
+        How often every secondary is tried again after the first pattern (0: the first pattern, without a bound).
+
+    Returns
+    -------
+    SuppressionResult
+
+    Examples
+    --------
+    >>> A = [[-1, 1, 1, 0, 0, 0, 0, 0, 0], [0, 0, 0, -1, 1, 1, 0, 0, 0],
+    ...      [0, 0, 0, 0, 0, 0, -1, 1, 1], [-1, 0, 0, 1, 0, 0, 1, 0, 0],
+    ...      [0, -1, 0, 0, 1, 0, 0, 1, 0], [0, 0, -1, 0, 0, 1, 0, 0, 1]]
+    >>> p = Problem.from_arrays(A, [20, 9, 11, 8, 3, 5, 12, 6, 6], primary=[4], lpl=1, upl=1)
+    >>> result = local(p)
+    >>> result.suppressed.tolist(), result.cost, round(result.bound, 6)
+    ([4, 5, 7, 8], 17.0, 17.0)
+    """
+    budget = Budget(limits or Limits(), progress)
+    with cancel_on_interrupt(budget):
+        search = _Search(problem, seed, budget)
+        if not search.first(start):
+            return finish(problem, search.judge, None, budget, "local")
+        if passes != 0:
+            search.improve(passes)
+        search.hand_over()
+        ended = stopped(budget)
+        result = finish(problem, search.judge, search.cover.pattern, budget, "local")
+        bound = search.bound.bound if passes != 0 else None
+    if result.cost is None or bound is None:
+        return replace(result, stopped=result.stopped or ended)
+    optimal = bound >= result.cost - OPTIMAL * abs(result.cost)
+    return replace(
+        result,
+        bound=min(bound, result.cost),
+        status="optimal" if optimal else result.status,
+        stopped="" if optimal else result.stopped or ended,
+    )
+
+
+class _Search:
+    """One run of `local`."""
+
+    def __init__(self, problem: Problem, seed: int, budget: Budget) -> None:
+        self.problem = problem
+        self.budget = budget
+        self.judge = Witnesses(problem)
+        near = Surroundings(problem.system)
+        self.cover = Cover(problem)
+        known = {k: self.judge.known(k) for k in range(len(problem.attackers))}
+        self.rebuilder = Rebuilder(self.cover, Nearby(problem, near), known, seed)
+        self.bound = LocalBound(problem, near)
+        self.reserve = 0.0
+
+    def first(self, start: Bools | None) -> bool:
+        """Make the first safe pattern; False when the limits ended that."""
+        problem, budget, cover = self.problem, self.budget, self.cover
+        answered = self.judge.sweep(problem.must_hide, budget)
+        nothing = Witness(Deviation(np.zeros(0, np.int64), np.zeros(0)), [], [])
+        cover.restore(nothing, np.flatnonzero(answered).tolist())
+        if start is not None:
+            cover.price[start] *= CHEAP
+        done = self.rebuilder.build(budget)
+        if start is not None:
+            cover.reset_prices()
+        return done and self._judged()
+
+    def _judged(self) -> bool:
+        """Answer what the judge finds exposed (attackers with known cells, above all); False at a limit."""
+        budget, cover = self.budget, self.cover
+        for _ in range(REPAIRS):
+            before = budget.seconds
+            self.hand_over()
+            exposed = self.judge.check(cover.pattern, budget)
+            self.reserve = JUDGEMENT * (budget.seconds - before)
+            left = [cover.question(e.key, e.needed) for e in exposed]
+            left = [k for k in left if k not in self.rebuilder.hopeless]
+            for k in left:
+                if cover.relies[k]:
+                    cover.release(k)
+            budget.report("first", cover.cost, 0.0)
+            if not left:
+                return True
+            if budget.exhausted or not self.rebuilder.build(budget):
+                return False
+        return True
+
+    def hand_over(self) -> None:
+        """Give the judge the witnesses in use; it checks them."""
+        for witness in self.cover.witnesses():
+            if len(witness.deviation.cells):
+                self.judge.offer(witness.deviation)
+
+    def improve(self, most: int | None = None) -> None:
+        """Work on the bound and on the pattern in turn, as much on one as on the other."""
+        budget, cover, bound = self.budget, self.cover, self.bound
+        spent = {"bound": 0, "choice": 0}
+        passes, cost = 0, cover.cost
+        while not self._over():
+            turn = "bound" if not bound.finished and spent["bound"] <= spent["choice"] else "choice"
+            before, known = budget.work, (cover.cost, bound.bound)
+            if turn == "bound":
+                with budget.part(1.0 if self.reserve == 0 else self._share()) as part:
+                    bound.step(part)
+                self.rebuilder.x = bound.x if bound.bound > 0 else None
+            else:
+                end = budget.work + max(1000, spent["bound"] - spent["choice"])
+                while budget.work < end and not self._over():
+                    self.rebuilder.step(budget)
+                    if not cover.cost:
+                        break
+            spent[turn] += max(1, budget.work - before)
+            if known != (cover.cost, bound.bound):
+                budget.report(turn, cover.cost, bound.bound)
+            if not cover.cost or bound.bound >= cover.cost * (1 - max(OPTIMAL, budget.limits.gap)):
+                return
+            if most is not None and self.rebuilder.passes > most:
+                return
+            if self.rebuilder.passes > passes + 1:
+                if bound.finished and self._unlimited() and cover.cost > cost * (1 - 1e-3):
+                    return
+                passes, cost = self.rebuilder.passes, cover.cost
+
+    def _unlimited(self) -> bool:
+        limits = self.budget.limits
+        return limits.seconds is None and limits.work is None
+
+    def _share(self) -> float:
+        left = self.budget.seconds_left
+        return 1.0 if left == float("inf") or left <= 0 else max(0.0, 1.0 - self.reserve / left)
+
+    def _over(self) -> bool:
+        return self.budget.exhausted or self.budget.seconds_left <= self.reserve

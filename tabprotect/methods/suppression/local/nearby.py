@@ -1,0 +1,218 @@
+"""The cheapest deviation that answers one question, looked for near its cell only."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from tabprotect.attack.attackers import unit_of
+from tabprotect.attack.witness import Deviation
+from tabprotect.methods.suppression.local.surroundings import Block, Surroundings
+from tabprotect.problem import Problem, Status
+from tabprotect.solver.limits import Budget
+from tabprotect.solver.small import SmallProgrammes
+
+__all__ = ["HOPS", "Nearby"]
+
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+Ints = npt.NDArray[np.int64]
+
+HOPS = (2, 4, 6, 10, 16, 1000)
+"""How far a deviation may reach, in equations, one after the other."""
+
+MOST = (1000, 40_000)
+"""No wider search among more cells than this once something is found: the dearer it is, the more."""
+
+REACH, CROWD = 12, 800
+"""Among hidden cells deviations are looked for within so many equations, or as many hops as lead to so many cells."""
+
+DEAR = 300
+"""A deviation that costs so many times the usual is worth the second number of cells."""
+
+GAIN = 0.97
+"""Two wider searches that do not bring the cost below this share of what it was are the last ones."""
+
+CAP = 2.0**20
+"""No cell moves further than so many levels."""
+
+FLOOR = 1e-4
+"""A cell that can move by less than this share of the level is charged as if it could move so far."""
+
+NOISE = 1e-9
+"""Entries of a deviation smaller than this, in units of the level, are read as 0."""
+
+
+class Nearby:
+    """Minimise sum_i price_i |z_i| over the deviations around a cell that bring it to its level.
+
+    As `tabprotect.methods.suppression.cheapest`, but all cells beyond a few equations stand still, so a programme takes
+    a fraction of a millisecond however large the table is. A deviation found is one of the whole table.
+
+    Parameters
+    ----------
+    problem : Problem
+    near : Surroundings
+
+    Attributes
+    ----------
+    guide : ndarray of float or None
+        Factors on the prices while a deviation is looked for, such as 1 - alpha x* of a relaxation.
+    noise : float
+        Standard deviation of the logarithm of random factors on them.
+    """
+
+    def __init__(self, problem: Problem, near: Surroundings) -> None:
+        self.problem = problem
+        self.near = near
+        self.down, self.up = problem.down, problem.up
+        self.both = np.minimum(self.down, self.up)
+        self.allowed = problem.may_hide & (problem.status != Status.ZERO) & ((self.down > 0) | (self.up > 0))
+        self.mirrored = self.allowed & (self.both > 0)
+        self.guide: Floats | None = None
+        self.noise = 0.0
+        self._rng = np.random.default_rng(0)
+        self._lp = SmallProgrammes()
+
+    def find(
+        self,
+        cell: int,
+        side: int,
+        level: float,
+        price: Floats,
+        budget: Budget,
+        *,
+        hops: int = 0,
+        known: Ints | None = None,
+        rounds: int = 0,
+        enough: float = np.inf,
+        usual: float = 0.0,
+    ) -> Deviation | None:
+        """Return a cheap deviation; None when there is none (or the budget ended the search for one).
+
+        Parameters
+        ----------
+        cell : int
+        side : int
+            +1 or -1; 0 for a deviation that can be turned round, and so answers both sides.
+        level : float
+        price : ndarray of float, shape (cells,)
+            What hiding a cell costs; 0 for those hidden already.
+        hops : int
+            Start with this position in `HOPS`.
+        known : ndarray of int, optional
+            Cells that must not move.
+        enough : float
+            A deviation that costs no more ends the search; for others it is widened, among cells that cost less than
+            the whole deviation found so far.
+        usual : float
+            What a deviation costs on average.
+        rounds : int
+            After the first answer, charge the cells used by what they move (slope scaling) and solve again so often:
+            a programme pays in proportion to how far a cell moves, a pattern pays in full.
+        """
+        allowed = self.allowed if side else self.mirrored
+        if known is not None and len(known):
+            allowed = allowed.copy()
+            allowed[known] = False
+        best, least, size, idle = None, np.inf, -1, 0
+        worth = (MOST[1] - MOST[0]) / (DEAR * usual) if usual > 0 else 0.0
+        for reach in HOPS[hops:]:
+            cells = self.near.ball(np.array([cell]), reach, allowed, price, least)
+            if len(cells) == size or (best is not None and len(cells) > MOST[0] + worth * least):
+                break
+            if best is not None and len(cells) > MOST[1]:
+                break
+            size = len(cells)
+            found = self._within(self.near.closed(cells, cell), cell, side, level, price, budget, rounds)
+            if found is not None:
+                cost = float(price[found.cells].sum())
+                idle = idle + 1 if cost > GAIN * least else 0
+                if cost < least:
+                    least, best = cost, found
+            if budget.exhausted or least <= enough or idle == 2:
+                break
+        return best
+
+    def hidden(self, cells: Ints, price: Floats) -> Block:
+        """Return the equations between the hidden cells (of price 0) around some cells."""
+        near = self.near.ball(cells, REACH, self.allowed, price, np.finfo(np.float64).tiny, CROWD)
+        return self.near.closed(near, -1)
+
+    def inside(
+        self, block: Block, cell: int, side: int, level: float, price: Floats, budget: Budget
+    ) -> Deviation | None:
+        """Return a deviation that moves cells of a block only, cheap ones rather than others."""
+        own = int(np.searchsorted(block.cells, cell))
+        if own == len(block.cells) or block.cells[own] != cell:
+            return None
+        return self._within(block, cell, side, level, price, budget, 0)
+
+    def _within(
+        self, block: Block, cell: int, side: int, level: float, price: Floats, budget: Budget, rounds: int
+    ) -> Deviation | None:
+        cells = block.cells
+        own = int(np.searchsorted(cells, cell))
+        if block.A.indptr[own] == block.A.indptr[own + 1] and block.A.shape[1] > 1:
+            own_cells = np.array([cell])
+            room = (self.both if not side else self.up if side > 0 else self.down)[cell]
+            return Deviation(own_cells, np.array([level if side >= 0 else -level])) if room >= level else None
+        unit = unit_of(level)
+        if side:
+            up, down = self.up[cells], self.down[cells]
+        else:
+            up = down = self.both[cells]
+        goal = level / unit
+        up, down = np.minimum(up / unit, CAP), np.minimum(down / unit, CAP)
+        if (up if side >= 0 else down)[own] < goal:
+            return None
+        cost = price[cells]
+        paid = np.flatnonzero(cost > 0)
+        scale = float(cost[paid].mean()) if len(paid) else 1.0
+        cost = cost / scale
+        n = len(cells)
+        # free cells in one column, charged ones in two: what they rise by and what they fall by
+        A = block.A
+        back = A[:, paid]
+        both = sparse.csc_array(
+            (
+                np.concatenate((A.data, -back.data)),
+                np.concatenate((A.indices, back.indices)),
+                np.concatenate((A.indptr, A.indptr[-1] + back.indptr[1:])),
+            ),
+            shape=(A.shape[0], n + len(paid)),
+        )
+        lower, upper = np.concatenate((-down, np.zeros(len(paid)))), np.concatenate((up, down[paid]))
+        lower[paid] = 0.0
+        lower[own] = upper[own] = goal if side >= 0 else -goal
+        # per unit what the cell costs when it moves as far as it can or needs to
+        charge = np.concatenate(
+            (cost / np.clip(up / goal, FLOOR, 1.0), cost[paid] / np.clip(down[paid] / goal, FLOOR, 1.0))
+        )
+        factor = np.ones(len(paid)) if self.guide is None else self.guide[cells[paid]]
+        if self.noise > 0:
+            factor = factor * np.exp(self.noise * self._rng.normal(size=len(paid)))
+        charge[paid] *= factor
+        charge[n:] *= factor
+        charge[own] = 0.0
+        best, least = None, np.inf
+        for k in range(rounds + 1):
+            solution = self._lp.solve(both, charge, lower, upper)
+            budget.spend(1 if solution is None else 1 + solution.iterations)
+            if solution is None:
+                return None
+            z = solution.x[:n].copy()
+            z[paid] -= solution.x[n:]
+            moved = np.flatnonzero(np.abs(z) > NOISE)
+            total = float(cost[moved].sum())
+            if total < least * (1 - 1e-9):
+                least, best = total, Deviation(cells[moved], z[moved] * unit)
+            elif k:
+                break
+            if k < rounds:
+                size = np.abs(z[paid])
+                slope = factor * np.where(size > NOISE, cost[paid] * goal / np.maximum(size, NOISE), cost[paid])
+                charge[paid], charge[n:] = slope, slope
+                charge[own] = 0.0
+        return best

@@ -1,0 +1,288 @@
+"""Build a pattern out of witnesses found nearby, and rebuild parts of it more cheaply."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tabprotect.attack.keys import Key
+from tabprotect.attack.witness import Deviation
+from tabprotect.methods.suppression.local.cover import Cover, Witness
+from tabprotect.methods.suppression.local.nearby import Nearby
+from tabprotect.solver.limits import Budget
+
+__all__ = ["Rebuilder"]
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+CROWD = 40
+"""A cell with more witnesses than this is not tried: taking it out would ruin too much."""
+
+FEW = 3
+"""So many cells of median weight are the usual cost of a question, before there is a pattern."""
+
+EFFORT = (1.0, 0.3, 0.1)
+"""Deviations that cost less than so many times the mean cost of a question are not looked for further away."""
+
+RUINED = (3, 6, 12, 25)
+"""So many questions around a secondary are opened again, about."""
+
+TRUST = (0.0, 0.7, 0.9, 0.97)
+"""How much a cell is cheaper that the relaxation hides."""
+
+NOISE = (0.0, 0.1, 0.3)
+"""Standard deviations of the logarithm of random factors on the prices."""
+
+NEVER = 1e3
+"""A cell to be avoided is charged so many times its weight."""
+
+
+class Search(NamedTuple):
+    """How hard to look for a deviation: see `Nearby.find`."""
+
+    hops: int
+    rounds: int
+    enough: float
+    usual: float
+
+
+class Rebuilder:
+    """Answers the open questions of a cover, and ruins and recreates parts of it.
+
+    Parameters
+    ----------
+    cover : Cover
+    nearby : Nearby
+    known : dict of int to ndarray
+        Cells that each attacker knows, by his number.
+    seed : int
+
+    Attributes
+    ----------
+    hopeless : set of int
+        Questions for which nothing was found, however far away.
+    x : ndarray of float or None
+        A point of a relaxation, which makes cells that it hides cheaper in some of the trials.
+    passes : int
+        How often all secondaries were gone through, the present pass included.
+    """
+
+    def __init__(self, cover: Cover, nearby: Nearby, known: dict[int, Ints], seed: int) -> None:
+        self.cover = cover
+        self.nearby = nearby
+        self.hopeless: set[int] = set()
+        self._known = known
+        self.x: Floats | None = None
+        self._rng = np.random.default_rng(seed)
+        self._queue: list[int] = []
+        self._moves = 0
+        self._gained = 0.0
+        self.passes = 0
+
+    def build(self, budget: Budget, *, hops: int = 0, patience: float = 1.0, rounds: int = 0) -> bool:
+        """Answer what is open, largest level first; False when the budget ended that."""
+        cover = self.cover
+        waiting = [k for k in cover.open().tolist() if k not in self.hopeless]
+        weights = cover.problem.weights[cover.problem.may_hide & (cover.price > 0)]
+        usual = FEW * float(np.median(weights)) if len(weights) else 0.0
+        for k in sorted(waiting, key=lambda k: (-cover.need[k], k)):
+            if cover.relies[k]:
+                continue
+            if budget.exhausted:
+                return False
+            if not self._answer(k, budget, Search(hops, rounds, patience * usual, usual)) and not budget.exhausted:
+                self.hopeless.add(k)
+        return True
+
+    def _answer(self, question: int, budget: Budget, search: Search) -> bool:
+        """Answer a question, and its other side where that is open too."""
+        cover, key = self.cover, self.cover.keys[question]
+        if key.side == 0:
+            return self._slide(question, budget, search)
+        other = cover.number.get(Key(key.attacker, key.cell, -key.side))
+        if other is None or cover.relies[other]:
+            found = self._find(question, key.side, cover.need[question], budget, search)
+            if found is not None:
+                self._take(found, question, None)
+            return found is not None
+        both = self._find(question, 0, max(cover.need[question], cover.need[other]), budget, search)
+        if both is None or (cost := float(cover.price[both.cells].sum())) > search.enough:
+            # bounds are tighter for a deviation that must fit both ways
+            first = self._find(question, key.side, cover.need[question], budget, search)
+            if first is None:
+                if both is not None:
+                    self._take(both, question, other)
+                return both is not None
+            saved = cover.price[first.cells]
+            cover.price[first.cells] = 0.0
+            second = self._find(other, -key.side, cover.need[other], budget, search)
+            cover.price[first.cells] = saved
+            if both is None or (second is not None and cover.price[np.union1d(first.cells, second.cells)].sum() < cost):
+                self._take(first, question, None)
+                if second is not None and not cover.relies[other]:
+                    self._take(second, other, None)
+                return True
+        self._take(both, question, other)
+        return True
+
+    def _find(self, question: int, side: int, level: float, budget: Budget, search: Search) -> Deviation | None:
+        key = self.cover.keys[question]
+        return self.nearby.find(
+            key.cell,
+            side,
+            level,
+            self.cover.price,
+            budget,
+            hops=search.hops,
+            known=self._known.get(key.attacker),
+            rounds=search.rounds,
+            enough=search.enough,
+            usual=search.usual,
+        )
+
+    def _take(self, deviation: Deviation, question: int, other: int | None) -> None:
+        cover = self.cover
+        if cover.keys[question].attacker < 0:
+            cover.take(deviation)
+        if not cover.relies[question]:
+            side = cover.keys[question].side
+            own = deviation.z[deviation.cells == cover.keys[question].cell][0]
+            turned = Deviation(deviation.cells, -deviation.z)
+            cover.take(deviation if side * own > 0 else turned, [question])
+            if other is not None and not cover.relies[other]:
+                cover.take(turned if side * own > 0 else deviation, [other])
+
+    def _slide(self, question: int, budget: Budget, search: Search) -> bool:
+        """Up for one part of the width, down for the rest: the cheapest of a few ways."""
+        cover, nearby, key = self.cover, self.nearby, self.cover.keys[question]
+        need, known = cover.need[question] * (1 + 1e-9), self._known.get(key.attacker)
+        up, down = float(nearby.up[key.cell]), float(nearby.down[key.cell])
+        best: list[Deviation] = []
+        least = np.inf
+        for rise in (need, 0.0, need / 2, up, need - down):
+            if not (max(0.0, need - down) <= rise <= min(need, up)):
+                continue
+            ends: list[Deviation] = []
+            price = cover.price.copy()
+            for side, level in ((1, rise), (-1, need - rise)):
+                if level > 0:
+                    found = nearby.find(key.cell, side, level, price, budget, hops=search.hops, known=known)
+                    if found is None:
+                        break
+                    ends.append(found)
+                    price[found.cells] = 0.0
+            else:
+                total = float(cover.price[np.unique(np.concatenate([e.cells for e in ends]))].sum())
+                if total < least:
+                    least, best = total, ends
+        for end in best:
+            cover.take(end, [question])
+        return bool(best)
+
+    def step(self, budget: Budget) -> float:
+        """Try to do without one secondary; return what that gained."""
+        cell = self._next()
+        if cell < 0:
+            return 0.0
+        return self._without(cell, budget)
+
+    def _next(self) -> int:
+        """The next secondary to try: heavy ones first, in another order on every pass."""
+        cover = self.cover
+        while self._queue:
+            cell = self._queue.pop()
+            if 0 < len(cover.users(cell)) <= CROWD:
+                return cell
+        cells = cover.secondaries
+        if not len(cells):
+            return -1
+        weight = cover.problem.weights[cells] * np.exp(self._rng.normal(0.0, 0.3 * min(self.passes, 3), len(cells)))
+        self._queue = cells[np.argsort(weight, kind="stable")].tolist()
+        self.passes += 1
+        return self._queue.pop()
+
+    def _without(self, cell: int, budget: Budget) -> float:
+        """Release all witnesses that move a secondary, and more around it now and then; answer their questions anew."""
+        cover, rng = self.cover, self._rng
+        before = cover.cost
+        asked = {k for witness in cover.users(cell) for k in witness.asked}
+        if self.passes > 1 and rng.random() < 0.7:
+            asked |= self._around(cell, int(rng.choice(RUINED)))
+            alpha = float(rng.choice(TRUST))
+            self.nearby.guide = None if self.x is None or not alpha else 1 - alpha * self.x
+            self.nearby.noise = float(rng.choice(NOISE))
+        old: dict[int, tuple[Witness, ...]] = {k: cover.release(k) for k in sorted(asked)}
+        kind = int(rng.integers(4)) if self.passes > 1 else 0
+        freed = float(cover.price[cell])
+        if freed > 0 and kind < 2:
+            cover.price[cell] = NEVER * freed
+        order = sorted(old, key=lambda k: (-cover.need[k], k))
+        if kind % 2:
+            order = [order[i] for i in rng.permutation(len(order)).tolist()]
+        mean = cover.cost / max(1, len(cover.keys))
+        effort = EFFORT[0] if self.passes <= 1 else float(rng.choice(EFFORT))
+        search = Search(int(rng.integers(0, 2)), 1, effort * mean, mean)
+        self._inside(order, budget)
+        done = True
+        for k in order:
+            if cover.relies[k]:
+                continue
+            if not self._answer(k, budget, search) or cover.cost >= before:
+                done = False
+                break
+        self.nearby.guide, self.nearby.noise = None, 0.0
+        if freed > 0 and cover.price[cell] > 0:
+            cover.price[cell] = freed
+        if done and cover.cost <= before:
+            return before - cover.cost
+        for k in old:
+            if cover.relies[k]:
+                cover.release(k)
+        back: dict[int, tuple[Witness, list[int]]] = {}
+        for k, witnesses in old.items():
+            for witness in witnesses:
+                back.setdefault(id(witness), (witness, []))[1].append(k)
+        for witness, questions in back.values():
+            cover.restore(witness, questions)
+        cover.cost = before
+        return 0.0
+
+    def _inside(self, order: list[int], budget: Budget) -> None:
+        """Answer questions by what is hidden anyway, as far as that goes; light secondaries rather than heavy ones."""
+        cover, nearby = self.cover, self.nearby
+        cells = np.unique([cover.keys[k].cell for k in order])
+        block = nearby.hidden(cells, cover.price)
+        for k in order:
+            key = cover.keys[k]
+            if cover.relies[k] or key.side == 0 or key.attacker >= 0:
+                continue
+            other = cover.number.get(Key(-1, key.cell, -key.side))
+            if other is not None and not cover.relies[other]:
+                level = max(cover.need[k], cover.need[other])
+                found = nearby.inside(block, key.cell, 0, level, cover.weight, budget)
+                if found is not None:
+                    self._take(found, k, other)
+                    continue
+            found = nearby.inside(block, key.cell, key.side, cover.need[k], cover.weight, budget)
+            if found is not None:
+                self._take(found, k, None)
+
+    def _around(self, cell: int, most: int) -> set[int]:
+        """Questions of witnesses that share cells with those of a secondary, and so on, until there are enough."""
+        cover, rng = self.cover, self._rng
+        asked: set[int] = set()
+        waiting, seen = [cell], {cell}
+        while waiting and len(asked) < most:
+            users = cover.users(waiting.pop(int(rng.integers(len(waiting)))))
+            if len(users) > CROWD // 2:
+                continue
+            for witness in users:
+                asked |= set(witness.asked)
+                if len(witness.paid) < CROWD:
+                    fresh = [c for c in witness.paid if c not in seen]
+                    seen.update(fresh)
+                    waiting += fresh
+        return asked

@@ -1,0 +1,170 @@
+"""What every release can do, whatever protects it: be judged, be written, be checked."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import narwhals as nw
+import pandas as pd
+from rich.table import Table as Grid
+
+from tabprotect.attack.audit import Audit
+from tabprotect.attack.certificate import Certificate
+from tabprotect.attack.values import ValuesCertificate
+from tabprotect.attack.verify import Verification
+from tabprotect.formats.folder import Content, check_replaceable, digests, write_release
+from tabprotect.report.public import PublicTable, public_files
+from tabprotect.sensitivity.assess import Assessment
+from tabprotect.table.table import Table
+
+__all__ = ["Publication", "Summary", "native", "number"]
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Names and values that print well, as plain text and on a terminal. Confidential."""
+
+    lines: tuple[tuple[str, str], ...]
+
+    def __str__(self) -> str:
+        width = max(len(name) for name, _ in self.lines)
+        return "\n".join(f"{name:<{width}}  {value}" for name, value in self.lines)
+
+    __repr__ = __str__
+
+    def __rich__(self) -> Grid:
+        """Return what rich prints."""
+        grid = Grid.grid(padding=(0, 2))
+        grid.add_column(style="dim")
+        grid.add_column(overflow="fold")
+        for name, value in self.lines:
+            grid.add_row(name, value)
+        return grid
+
+
+class Publication(ABC):
+    """A protected table: the rows, the judgement, the proof, and the way out.
+
+    Attributes
+    ----------
+    table : Table
+    assessment : Assessment
+        Why cells are sensitive.
+    settings : mapping
+        What was asked for, including the seed; goes into the internal report.
+    title : str
+        Heading of the pages; public.
+    allow_unsafe : bool
+        Whoever sets this takes the responsibility for releasing what is not safe.
+    judgement : Audit or None
+        What an intruder makes of it; None without anything to publish.
+    """
+
+    table: Table
+    assessment: Assessment
+    settings: Mapping[str, Any]
+    title: str
+    allow_unsafe: bool
+    judgement: Any
+
+    @property
+    @abstractmethod
+    def safe(self) -> bool:
+        """Whether nothing that is published gives away what a rule protects."""
+
+    @property
+    @abstractmethod
+    def public(self) -> PublicTable:
+        """Everything that the public gets; `InfeasibleError` if that is not safe and nobody took responsibility."""
+
+    @property
+    @abstractmethod
+    def certificate(self) -> Certificate | ValuesCertificate:
+        """The proof, checked without a solver; confidential."""
+
+    @property
+    @abstractmethod
+    def stopped(self) -> bool:
+        """Whether a limit ended the search."""
+
+    @abstractmethod
+    def audit(self) -> Audit:
+        """Return the intruder's intervals; confidential."""
+
+    @abstractmethod
+    def summary(self) -> Summary:
+        """Return what was done and how good it is; confidential."""
+
+    @abstractmethod
+    def _inside(self, published: Mapping[str, str], formats: Sequence[str]) -> dict[str, bytes]:
+        """The confidential files but for the certificate."""
+
+    @abstractmethod
+    def _facts(self) -> dict[str, Any]:
+        """What the manifest says of this kind of release."""
+
+    @property
+    def published(self) -> Any:
+        """What the public gets, as a frame in the library that the data came in."""
+        return native(self.public.frame, self.table.backend)
+
+    def verify(self) -> Verification:
+        """Check the proof without a solver."""
+        return self.certificate.verify()
+
+    def write(self, folder: str | Path, formats: Sequence[str] = ("csv",)) -> Path:
+        """Write ``publish/`` and ``internal/``, whole or not at all; an earlier release in the folder is replaced.
+
+        Parameters
+        ----------
+        folder : path
+        formats : sequence of {'csv', 'parquet', 'xlsx'}
+
+        Returns
+        -------
+        Path
+            The folder.
+
+        Raises
+        ------
+        InfeasibleError
+            If the release is not safe and nobody took the responsibility.
+        InputError
+            If a format is unknown, or the folder cannot be written or holds anything but an earlier release.
+        """
+        check_replaceable(folder)
+        publish = public_files(self.public, tuple(dict.fromkeys(formats)))
+        names = digests(publish)
+        certificate = self.certificate.publishing(names)
+        internal: dict[str, Content] = {**self._inside(names, formats), "certificate.json": certificate.write}
+        facts = {
+            "notice": "CONFIDENTIAL. Nothing in this folder may be published.",
+            "title": self.title,
+            "safe": self.safe,
+            **self._facts(),
+            "settings": dict(self.settings),
+        }
+        write_release(folder, publish, internal, facts)
+        return Path(folder)
+
+
+def number(value: float) -> str:
+    """Write a number for people."""
+    return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.10g}"
+
+
+def native(frame: pd.DataFrame, backend: str) -> Any:
+    """Return a frame in the library that the data came in (files: pandas)."""
+    if backend == "polars":
+        return nw.from_native(frame, eager_only=True).to_polars()
+    if backend == "pyarrow":
+        return nw.from_native(frame, eager_only=True).to_arrow()
+    if backend == "duckdb":
+        import duckdb
+
+        return duckdb.from_arrow(nw.from_native(frame, eager_only=True).to_arrow())
+    return frame

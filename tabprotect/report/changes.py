@@ -1,0 +1,149 @@
+"""What the office gets of a release of changed values: true and published values, reasons, intervals. Confidential."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from tabprotect.formats.frames import encode_frame
+from tabprotect.report.facts import (
+    cubes,
+    exposed_section,
+    frame_of,
+    hardest,
+    primaries_by_rule,
+    published_section,
+    settings_grid,
+    widths,
+)
+from tabprotect.report.pages import Bars, Card, Cube, Section, StatusKey, internal_page
+from tabprotect.table.decimals import MOST_DECIMALS, decimals_of
+
+if TYPE_CHECKING:
+    from tabprotect.changed import ChangedRelease
+
+__all__ = ["internal_files"]
+
+_KEYS = {
+    "safe": ("not sensitive", "123", ""),
+    "primary": ("primary: sensitive", "123 P", "P"),
+    "forced": ("suppressed before", "123 F", "F"),
+    "protected": ("must be published", "123 !", "!"),
+    "zero": ("structural zero or fixed", "0", ""),
+}
+_SHARES = (0.0, 0.01, 0.05, 0.1, 0.25, 0.5)
+
+
+def internal_files(release: ChangedRelease, published: Mapping[str, str], formats: Sequence[str]) -> dict[str, bytes]:
+    """Return the confidential files by name, but for the certificate.
+
+    Parameters
+    ----------
+    release : ChangedRelease
+    published : mapping
+        The digest of every public file by name.
+    formats : sequence of str
+        Of the table.
+    """
+    frame = frame_of(release, release.words, _further(release))
+    kinds = dict.fromkeys(formats)
+    files = {f"table.{kind}": encode_frame(frame, kind, title="confidential", confidential=True) for kind in kinds}
+    files["report.html"] = _page(release, published).encode()
+    return files
+
+
+def _further(release: ChangedRelease) -> dict[str, Any]:
+    values = release.values
+    assert values is not None
+    return {"published": values, "change": values - release.table.values}
+
+
+def _page(release: ChangedRelease, published: Mapping[str, str]) -> str:
+    table = release.table
+    decimals = decimals_of(table.values)
+    rows = pd.Series(release.words[table.row_cell]).value_counts()
+    keys = [StatusKey(word, text, symbol, int(rows.get(word, 0)), mark) for word, (text, symbol, mark) in _KEYS.items()]
+    return internal_page(
+        release.title,
+        table.value_name,
+        _cubes(release),
+        keys,
+        MOST_DECIMALS if decimals is None else max(decimals, 2),
+        alarms=_alarms(release),
+        cards=_cards(release),
+        charts=[*primaries_by_rule(release), _changes(release), *widths(release)],
+        sections=_sections(release, published),
+    )
+
+
+def _cubes(release: ChangedRelease) -> list[Cube]:
+    number = {word: i for i, word in enumerate(_KEYS)}
+    status = np.array([number[word] for word in release.words], dtype=np.int64)
+    further = _further(release)
+    return cubes(release, status, {"Published": further["published"], "Change": further["change"]})
+
+
+def _alarms(release: ChangedRelease) -> list[str]:
+    alarms = []
+    assert release.judgement is not None
+    if not release.safe:
+        alarms.append("NOT SAFE: this release does not meet the protection levels; it was written on explicit request.")
+    if release.judgement.lp_safe_only:
+        alarms.append(
+            "LP-safe only: intruders who know that all values are whole numbers may conclude more; no integral witness "
+            "was found."
+        )
+    if not release.judgement.complete:
+        alarms.append("The limits ended the computation of intervals; some are missing.")
+    return alarms
+
+
+def _cards(release: ChangedRelease) -> list[Card]:
+    result, table, lost = release.result, release.table, release.loss
+    cards = [
+        Card("Verdict", "safe" if release.safe else "NOT SAFE", "by exact witnesses, see certificate.json"),
+        Card("Cells", f"{table.n_cells:,}", f"{len(table.rows):,} rows"),
+        Card("Primary", f"{int(np.sum(release.words == 'primary')):,}"),
+        Card("Changed", f"{lost.changed:,}", f"{100 * lost.changed / max(1, table.n_cells):.1f} % of the cells"),
+        Card("Largest change", f"{lost.largest:,.10g}"),
+        Card("Mean change", f"{100 * lost.relative:.2f} %", "of the values"),
+        Card("Margins kept", f"{lost.kept:,} of {lost.margins:,}"),
+        Card("Sums", "add up" if lost.off == 0 else f"off by {lost.off:,.10g}"),
+    ]
+    if result.cost is not None:
+        cards.append(Card("Distance", f"{result.cost:,.10g}"))
+    if result.bound is not None:
+        cards.append(Card("Lower bound", f"{result.bound:,.10g}", "of the search; not part of the certificate's proof"))
+    if result.gap is not None:
+        cards.append(Card("Gap", f"{100 * result.gap:.2f} %", f"status: {result.status}"))
+    return cards
+
+
+def _changes(release: ChangedRelease) -> Bars:
+    assert release.values is not None
+    value = np.abs(release.table.values)
+    change = np.abs(release.values - release.table.values)
+    share = np.divide(change, value, out=np.where(change > 0, np.inf, 0.0), where=value > 0)
+    place = np.where(change == 0, 0, np.searchsorted(_SHARES, share))
+    names = ["none", "up to 1 %", "1 to 5 %", "5 to 10 %", "10 to 25 %", "25 to 50 %", "above 50 %"]
+    return Bars("Cells by change, as share of the value", names, np.bincount(place, minlength=len(names)).tolist())
+
+
+def _sections(release: ChangedRelease, published: Mapping[str, str]) -> list[Section]:
+    sections = exposed_section(release)
+    tight = hardest(release)
+    if tight is not None:
+        sections.append(Section("Primary cells that are protected most tightly", [tight]))
+    problem, result = release.problem, release.result
+    facts = [
+        ["intruders know of the method", result.knows],
+        ["intruders who know cells", f"{len(problem.attackers):,}"],
+        ["rounding residual of the table", f"{release.table.residual:g}"],
+        *(["note", text] for text in (*problem.notes, result.message) if text),
+    ]
+    sections.append(Section("Settings", [settings_grid(release, facts)]))
+    sections.append(published_section(published))
+    return sections

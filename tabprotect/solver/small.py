@@ -1,0 +1,113 @@
+"""Thousands of small linear programmes in a row on one HiGHS instance."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import highspy
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from tabprotect.errors import SolverError
+from tabprotect.solver.tolerances import LP_FEASIBILITY
+
+__all__ = ["SmallProgrammes", "SmallSolution"]
+
+Floats = npt.NDArray[np.float64]
+
+
+class SmallSolution(NamedTuple):
+    """What HiGHS claims.
+
+    Attributes
+    ----------
+    x : ndarray
+        Column values.
+    duals : ndarray
+        Row duals, with reduced costs = cost - A' duals.
+    iterations : int
+        Simplex iterations.
+    """
+
+    x: Floats
+    duals: Floats
+    iterations: int
+
+
+class SmallProgrammes:
+    """Solve min cost x subject to A x = 0, lower <= x <= upper, each from scratch.
+
+    A new solver object costs many times what such a programme takes; nothing else is carried from one to the next, so
+    answers do not depend on their order.
+
+    Examples
+    --------
+    >>> A = sparse.csc_array([[1.0, -1.0]])
+    >>> lower, upper = np.array([0.25, 0.0]), np.array([0.5, 9.0])
+    >>> SmallProgrammes().solve(A, np.ones(2), lower, upper).x.tolist()
+    [0.25, 0.25]
+    >>> SmallProgrammes().solve(A, np.ones(2), lower, np.array([0.5, 0.125])) is None
+    True
+    """
+
+    def __init__(self) -> None:
+        self._solvers: dict[tuple[str, int], highspy.Highs] = {}
+
+    def _solver(self, presolve: str, strategy: int) -> highspy.Highs:
+        key = (presolve, strategy)
+        if key not in self._solvers:
+            h = highspy.Highs()
+            options = {
+                "output_flag": False,
+                "presolve": presolve,
+                "threads": 1,
+                "random_seed": 0,
+                "solver": "simplex",
+                "simplex_strategy": strategy,
+                "primal_feasibility_tolerance": LP_FEASIBILITY,
+                "dual_feasibility_tolerance": LP_FEASIBILITY,
+            }
+            for name, value in options.items():
+                h.setOptionValue(name, value)
+            self._solvers[key] = h
+        return self._solvers[key]
+
+    def solve(
+        self, A: sparse.csc_array, cost: Floats, lower: Floats, upper: Floats, *, primal: bool = False
+    ) -> SmallSolution | None:
+        """Return the solution, or None where there is none.
+
+        Parameters
+        ----------
+        A : csc_array
+        cost, lower, upper : ndarray
+            One entry a column.
+        primal : bool
+            By the primal simplex method (x = 0 feasible); by default the dual one (costs >= 0).
+
+        Raises
+        ------
+        SolverError
+            If HiGHS ends without an answer, whatever the method.
+        """
+        m, n = A.shape
+        side, zeros = np.zeros(m), np.zeros(n, np.int32)
+        start, row = A.indptr.astype(np.int32), A.indices.astype(np.int32)
+        for presolve, strategy in (("off", 4 if primal else 1), ("on", 1), ("off", 1 if primal else 4)):
+            h = self._solver(presolve, strategy)
+            h.passModel(
+                n, m, len(row), int(highspy.MatrixFormat.kColwise), int(highspy.ObjSense.kMinimize), 0.0,
+                cost, lower, upper, side, side, start, row, A.data, zeros,
+            )  # fmt: skip
+            h.run()
+            status = h.getModelStatus()
+            iterations = max(0, int(h.getInfo().simplex_iteration_count))
+            if status == highspy.HighsModelStatus.kOptimal or (
+                not n and status == highspy.HighsModelStatus.kModelEmpty
+            ):
+                found = h.getSolution()
+                return SmallSolution(np.asarray(found.col_value), np.asarray(found.row_dual), iterations)
+            if status in (highspy.HighsModelStatus.kInfeasible, highspy.HighsModelStatus.kUnboundedOrInfeasible):
+                return None
+        raise SolverError(f"HiGHS ended with {h.modelStatusToString(status)} on a programme of {n} columns")

@@ -1,0 +1,158 @@
+"""Protecting by other values and by fewer categories on the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import tabprotect as tp
+
+RECORDS = """region,size,firm,turnover
+n1,b,f0,90
+n1,b,f1,5
+n2,b,f2,4
+n1,s,f3,40
+n2,s,f4,50
+s1,b,f5,20
+s1,b,f6,30
+s2,s,f7,60
+s2,s,f8,10
+s1,s,f9,20
+"""
+TREE = "N\n@n1\n@n2\nS\n@s1\n@s2\n"
+SPEC = """
+data = "firms.csv"
+by = ["region", "size"]
+value = "turnover"
+contributor = "firm"
+rules = ["p%=15"]
+hierarchy = {region = "region.hrc"}
+
+[output]
+folder = "out"
+"""
+COUNTS = """
+data = "firms.csv"
+by = ["region", "size"]
+rules = ["threshold=2"]
+method = "cell-key"
+seed = 7
+hierarchy = {region = "region.hrc"}
+
+[output]
+folder = "out"
+allow_unsafe = true
+"""
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "firms.csv").write_text(RECORDS)
+    (tmp_path / "region.hrc").write_text(TREE)
+    (tmp_path / "spec.toml").write_text(SPEC)
+    (tmp_path / "counts.toml").write_text(COUNTS)
+    (tmp_path / "size.grc").write_text("all: b, s\n")
+    return tmp_path
+
+
+def published(place: Path) -> pd.DataFrame:
+    return pd.read_csv(place / "out" / "publish" / "table.csv", keep_default_na=False)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "multiple"),
+    [
+        (["--method", "round", "--base", "50"], 50),
+        (["--method", "round", "--option", "base=50", "--option", "norm=linf"], 50),
+        (["--method", "adjust"], 1),
+        (["--method", "random-round", "--base", "100", "--seed", "1"], 100),
+    ],
+)
+def test_values_are_changed_written_and_proven(place, tabprotect, arguments, multiple) -> None:
+    done = tabprotect("protect", "spec.toml", *arguments, "--allow-unsafe")
+    assert done.code in (0, 1), done.err
+    assert "intruders know" in done.out
+    frame = published(place)
+    assert list(frame.columns) == ["region", "size", "turnover"]
+    assert (frame["turnover"] % multiple == 0).all()
+    checked = tabprotect("verify", "out")
+    assert checked.code == done.code
+    assert "certificate holds" in checked.out
+    assert tabprotect("audit", "out").code == done.code
+    (place / "out" / "publish" / "table.csv").write_text("region,size,turnover\n")
+    assert "wrong" in tabprotect("verify", "out").out
+
+
+def test_the_same_seed_on_the_command_line_and_in_python(place, tabprotect) -> None:
+    assert tabprotect("protect", "counts.toml").code in (0, 1)
+    frame = published(place)
+    tree = tp.Hierarchy.read("region.hrc")
+    made = tp.protect(
+        "firms.csv", "threshold=2", tp.CellKey(), by=[tp.Dimension("region", tree), "size"], seed=7, allow_unsafe=True
+    )
+    assert made.published.iloc[:, -1].tolist() == frame.iloc[:, -1].tolist()
+    drawn = json.loads((place / "out" / "internal" / "release.json").read_text())["settings"]["seed"]
+    assert drawn == 7
+
+
+def test_without_a_seed_random_methods_draw_a_secret_one(place, tabprotect) -> None:
+    seeds = []
+    for _ in range(2):
+        tabprotect("protect", "spec.toml", "--method", "random-round", "--base", "100", "--allow-unsafe")
+        seeds.append(json.loads((place / "out" / "internal" / "release.json").read_text())["settings"]["seed"])
+    assert seeds[0] != seeds[1]
+    assert min(seeds) > 10**9
+    assert all(str(seed) not in path.read_text() for seed in seeds for path in (place / "out" / "publish").iterdir())
+
+
+def test_recoding_by_hand_and_by_the_least_roll_up(place, tabprotect) -> None:
+    assert tabprotect("protect", "spec.toml", "--method", "recode").code == 0
+    assert (published(place)["status"] == "published").all()
+    with (place / "spec.toml").open("a") as spec:
+        spec.write('\n[options]\nleast = false\nrules = {size = "size.grc"}\n')
+    assert tabprotect("protect", "spec.toml", "--method", "recode").code == 0
+    assert set(published(place)["size"]) == {"Total", "all"}
+
+
+def test_what_does_not_go_is_one_clear_error(place, tabprotect) -> None:
+    for arguments, words in (
+        (["--method", "rond"], "did you mean 'round'"),
+        (["--method", "round", "--base", "0"], "base must be above 0"),
+        (["--method", "round", "--option", "norm=l3", "--option", "bas=3"], "2 problems"),
+        (["--method", "adjust", "--base", "5"], "'base' is no option of adjust"),
+        (["--base", "5"], "options (base) are for methods that change values"),
+        (["--method", "round", "--cost", "unit"], "cost belong to hiding cells"),
+        (["--method", "cell-key"], "needs a table of counts"),
+        (["--method", "small-counts"], "is for tables of counts"),
+        (["--method", "recode", "--option", "lest=1"], "did you mean 'least'"),
+        (["--method", "round", "--option", "norm"], "write NAME=VALUE"),
+    ):
+        done = tabprotect("protect", "spec.toml", *arguments)
+        assert done.code == 2, (arguments, done)
+        assert words in done.err, (arguments, done.err)
+        assert not (place / "out").exists()
+
+
+def test_what_is_not_safe_is_not_written(place, tabprotect) -> None:
+    done = tabprotect("protect", "spec.toml", "--method", "conventional-round", "--base", "2")
+    assert done.code == 1
+    assert "NOT SAFE" in done.out
+    assert not (place / "out").exists()
+
+
+def test_instances_lack_what_two_methods_need(place, tabprotect) -> None:
+    for method, words in (("cell-key", "no keys of the records"), ("recode", "no hierarchies")):
+        done = tabprotect("solve", "any.jj", "--method", method)
+        assert done.code == 2
+        assert words in done.err
+
+
+def test_wrong_options_of_a_comparison_are_bad_input(place, tabprotect) -> None:
+    done = tabprotect("compare", "spec.toml", "--method", "round:norm=l3", "--method", "adjust:senses=upp")
+    assert done.code == 2
+    assert "--method round: norm must be" in done.err
+    assert "did you mean 'up'" in done.err

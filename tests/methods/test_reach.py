@@ -1,0 +1,178 @@
+"""Suppression in pieces: any number of workers, workers that die, and runs that are killed, all with one answer."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+from tabprotect.errors import InputError
+from tabprotect.methods.suppression import rounds, suppress
+from tabprotect.methods.suppression.result import SuppressionResult
+from tabprotect.problem import Problem
+from tabprotect.solver.limits import Limits, Progress
+from tabprotect.solver.pieces import processes
+from tabprotect.table.system import LinearSystem
+from tests.checker import Judge
+from tests.random_problems import random_problem
+
+KILLED_RUN = """
+import os, signal, sys
+from tabprotect.methods.suppression import rounds
+from tabprotect.solver.store import Store
+from tests.methods.test_reach import several, solve
+rounds.FIRST = 100
+keep, left = Store.put, [int(sys.argv[2])]
+def put(store, name, answer):
+    left[0] -= 1
+    if left[0] == 0 and sys.argv[3] == "before":
+        os.kill(os.getpid(), signal.SIGKILL)
+    keep(store, name, answer)
+    if left[0] == 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+Store.put = put
+solve(several(), sys.argv[4], resume=sys.argv[1])
+"""
+
+
+SEEDS = (1, 6, 16, 19, 21, 22)
+"""Of problems without insiders, in which everything can be protected."""
+
+
+def several(count: int = 6) -> Problem:
+    """Independent problems side by side."""
+    parts = [random_problem(seed) for seed in SEEDS[:count]]
+    together = {
+        name: np.concatenate([getattr(p, name) for p in parts])
+        for name in ("values", "status", "lpl", "upl", "spl", "weights", "lower", "upper")
+    }
+    A = sparse.block_diag([p.system.A for p in parts], format="csr")
+    b = np.concatenate([p.system.b for p in parts])
+    return Problem(LinearSystem(A, b, pd.RangeIndex(len(together["values"]))), **together)
+
+
+def solve(problem: Problem, method: str, **means: Any) -> SuppressionResult:
+    return suppress(problem, method=method, limits=Limits(work=6000), seed=3, **means)
+
+
+def same(a: SuppressionResult, b: SuppressionResult) -> None:
+    assert np.array_equal(a.pattern, b.pattern)
+    assert (a.status, a.cost, a.bound, a.work, a.stopped) == (b.status, b.cost, b.bound, b.work, b.stopped)
+
+
+@pytest.fixture(autouse=True)
+def short_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rounds, "FIRST", 100)
+
+
+@pytest.mark.parametrize("method", ["exact", "greedy"])
+def test_one_answer_for_any_number_of_workers(tmp_path: Path, method: str) -> None:
+    problem = several()
+    with ThreadPoolExecutor(1) as one, ThreadPoolExecutor(3) as three:
+        alone = solve(problem, method, executor=one)
+        same(alone, solve(problem, method, executor=three))
+    same(alone, solve(problem, method, resume=tmp_path / "r"))
+    same(alone, solve(problem, method, resume=tmp_path / "r"))
+    if method == "exact":
+        assert alone.status == "optimal"
+        assert alone.cuts is not None
+        assert alone.cost == pytest.approx(suppress(problem, method="exact").cost)
+    assert Judge(problem).safe(alone.pattern)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_rounds_find_the_optimum(tmp_path: Path, seed: int) -> None:
+    problem = random_problem(seed)
+    whole = suppress(problem, method="exact")
+    in_rounds = suppress(problem, method="exact", resume=tmp_path / "r")
+    assert (in_rounds.status, in_rounds.cost) == (whole.status, pytest.approx(whole.cost))
+    assert {u.cell for u in in_rounds.unprotectable} == {u.cell for u in whole.unprotectable}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("method", "when", "piece"), [("exact", "after", 2), ("exact", "before", 5), ("greedy", "after", 1)]
+)
+def test_a_killed_run_goes_on(tmp_path: Path, checkout: Path, method: str, when: str, piece: int) -> None:
+    folder = tmp_path / "resume"
+    command = [sys.executable, "-c", KILLED_RUN, str(folder), str(piece), when, method]
+    killed = subprocess.run(command, cwd=checkout, capture_output=True, text=True, timeout=300)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    assert len(list(folder.glob("*.piece"))) == piece - (when == "before")
+    problem = several()
+    same(solve(problem, method, resume=folder), solve(problem, method, resume=tmp_path / "in one go"))
+
+
+@pytest.mark.slow
+def test_a_dead_worker_changes_nothing() -> None:
+    problem = several()
+    with processes(2) as pool:
+        assert isinstance(pool, ProcessPoolExecutor)
+
+        killed: list[int] = []
+
+        def kill(progress: Progress) -> None:
+            if progress.stage == "rounds" and pool._processes and not killed:
+                killed.append(next(iter(pool._processes)))
+                os.kill(killed[0], signal.SIGKILL)
+
+        found = solve(problem, "exact", executor=pool, progress=kill)
+    assert killed
+    with ThreadPoolExecutor(2) as threads:
+        same(found, solve(problem, "exact", executor=threads))
+
+
+def test_a_folder_of_another_problem_is_refused(tmp_path: Path) -> None:
+    solve(several(2), "greedy", resume=tmp_path / "r")
+    with pytest.raises(InputError, match="another problem"):
+        solve(several(3), "greedy", resume=tmp_path / "r")
+
+
+def test_what_has_no_pieces_says_so(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="do not go with engine='pyomo'"):
+        suppress(several(2), method="exact", engine="pyomo", resume=tmp_path / "r")
+
+
+@pytest.mark.dask
+def test_a_dask_worker_that_is_killed_in_mid_run(tmp_path: Path) -> None:
+    distributed = pytest.importorskip("distributed")
+    problem = several()
+    reports = 0
+    cluster = distributed.LocalCluster(
+        n_workers=3, threads_per_worker=1, processes=True, dashboard_address=None, local_directory=str(tmp_path)
+    )
+    with cluster, distributed.Client(cluster) as client:
+        workers = client.run(os.getpid)
+        assert len(set(workers.values())) == 3
+
+        def kill(progress: Progress) -> None:
+            nonlocal reports
+            if progress.stage == "rounds":
+                reports += 1
+                if reports == 2:
+                    os.kill(next(iter(workers.values())), signal.SIGKILL)
+
+        found = solve(problem, "exact", executor=client.get_executor(), progress=kill)
+        judged = judge_intervals(problem, found, client.get_executor())
+    assert reports >= 2
+    with ThreadPoolExecutor(1) as alone:
+        same(found, solve(problem, "exact", executor=alone))
+        assert judged == judge_intervals(problem, found, alone)
+    assert Judge(problem).safe(found.pattern)
+
+
+def judge_intervals(problem: Problem, result: SuppressionResult, executor: Executor) -> list[Any]:
+    from tabprotect.attack.audit import audit
+
+    judgement = audit(problem, result.pattern, intervals=True, executor=executor)
+    assert judgement.safe
+    return [judgement.public.low.tolist(), judgement.public.high.tolist()]
