@@ -119,8 +119,8 @@ def suppress(
     if executor is not None or resume is not None:
         if engine == "pyomo" and method == "exact":
             raise InputError("executor= and resume= do not go with engine='pyomo', which solves one programme at once")
-        if method == "local":
-            raise InputError("executor= and resume= do not go with method='local', which works in one piece")
+        if method in ("local", *CLASSIC):
+            raise InputError(f"executor= and resume= do not go with method='{method}', which works in one piece")
         shared["means"] = Means(executor, store_for(problem, resume))
     result = _run(problem, method, engine, solver, shared)
     return replace(result, method=f"auto: {result.method}, since {why}") if why else result
