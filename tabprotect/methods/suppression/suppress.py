@@ -25,7 +25,7 @@ ENGINES = ("scip", "highs", "pyomo")
 CLASSIC = ("modular", "hypercube", "network", "joint")
 """Methods with a module and a function of their own name, without integer programmes of the whole."""
 
-SEEDED = ("modular", "joint")
+SEEDED = ("modular", "network", "joint")
 """Those of them that use chance."""
 
 EXACT_CELLS = 30_000
