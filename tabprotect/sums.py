@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.methods.suppression import suppress
+from tabprotect.methods.suppression.choice import LOCAL_CELLS
 from tabprotect.methods.suppression.greedy import greedy
 from tabprotect.methods.suppression.local import local
 from tabprotect.methods.suppression.result import SuppressionResult
-from tabprotect.methods.suppression.suppress import LOCAL_CELLS
 from tabprotect.problem import Problem
 from tabprotect.sensitivity.unions import UnionExposure, protect_unions
 from tabprotect.solver.limits import Budget, Limits

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,9 +16,6 @@ from tabprotect.solver.limits import Limits, Progress
 __all__ = ["methods", "suppress"]
 
 ENGINES = ("scip", "highs", "pyomo")
-
-LOCAL_CELLS = 3_000
-"""Beyond this many cells `auto` works locally."""
 
 
 def methods() -> tuple[str, ...]:
@@ -47,7 +43,7 @@ def suppress(
         'exact' gives the cheapest pattern, or the best within the limits, with a lower bound; 'greedy' a good one
         quickly, without a bound; 'local' works with small programmes around each primary, so that tables of a
         million cells have a safe pattern within minutes, and better ones and a lower bound after that; 'auto' chooses
-        by size and says so in the `method` of the result.
+        by size and by how far equations reach, and says so in the `method` of the result.
     limits : Limits, optional
         In seconds, work units, or as a gap. Without any, the search goes on until the optimum is proven.
     seed : int
@@ -81,11 +77,13 @@ def suppress(
         raise InputError(f"no engine '{engine}'{did_you_mean(engine, ENGINES)}")
     if solver is not None and engine != "pyomo":
         raise InputError("solver= goes with engine='pyomo'")
-    if method == "auto" and engine != "pyomo":
-        return _auto(problem, engine, limits, seed, progress, start)
     shared: dict[str, Any] = {"limits": limits, "seed": seed, "progress": progress}
     if start is not None:
         shared["start"] = _start(problem, start, engine)
+    if method == "auto" and engine != "pyomo":
+        from tabprotect.methods.suppression.choice import automatic
+
+        return automatic(problem, engine=engine, **{"start": None, **shared})
     if method == "local":
         from tabprotect.methods.suppression.local import local
 
@@ -101,30 +99,6 @@ def suppress(
     from tabprotect.methods.suppression.exact import exact
 
     return exact(problem, engine=engine, **shared)
-
-
-def _auto(
-    problem: Problem,
-    engine: str,
-    limits: Limits,
-    seed: int,
-    progress: Callable[[Progress], None] | None,
-    start: npt.ArrayLike | None,
-) -> SuppressionResult:
-    """Choose by size, and say why."""
-    shared: dict[str, Any] = {"limits": limits, "seed": seed, "progress": progress}
-    if start is not None:
-        shared["start"] = _start(problem, start, engine)
-    n = problem.n_cells
-    if n <= LOCAL_CELLS:
-        from tabprotect.methods.suppression.exact import exact
-
-        result = exact(problem, engine=engine, **shared)
-        return replace(result, method=f"auto: {result.method}, since {n:,} cells are at most {LOCAL_CELLS:,}")
-    from tabprotect.methods.suppression.local import local
-
-    result = local(problem, **shared)
-    return replace(result, method=f"auto: {result.method}, since {n:,} cells are more than {LOCAL_CELLS:,}")
 
 
 def _start(problem: Problem, start: npt.ArrayLike, engine: str) -> npt.NDArray[np.bool_]:

@@ -19,7 +19,7 @@ Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 
-HOPS = (2, 4, 6, 10, 16, 1000)
+HOPS = (2, 3, 4, 6, 10, 16, 1000)
 """How far a deviation may reach, in equations, one after the other."""
 
 MOST = (1000, 40_000)

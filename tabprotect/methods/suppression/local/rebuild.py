@@ -22,7 +22,7 @@ Ints = npt.NDArray[np.int64]
 CROWD = 40
 """A cell with more witnesses than this is not tried: taking it out would ruin too much."""
 
-FEW = 3
+FEW = 6
 """So many cells of median weight are the usual cost of a question, before there is a pattern."""
 
 EFFORT = (1.0, 0.3, 0.1)
