@@ -119,6 +119,7 @@ class _Search:
         nothing = Witness(Deviation(np.zeros(0, np.int64), np.zeros(0)), [], [])
         cover.restore(nothing, np.flatnonzero(answered).tolist())
         if start is not None:
+            self.rebuilder.reuse(start, budget)
             cover.price[start] *= CHEAP
         done = self.rebuilder.build(budget)
         if start is not None:

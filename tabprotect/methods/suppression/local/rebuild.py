@@ -17,6 +17,7 @@ from tabprotect.solver.limits import Budget
 __all__ = ["Rebuilder"]
 
 Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 
 CROWD = 40
@@ -101,6 +102,16 @@ class Rebuilder:
             if not self._answer(k, budget, Search(hops, rounds, patience * usual, usual)) and not budget.exhausted:
                 self.hopeless.add(k)
         return True
+
+    def reuse(self, pattern: Bools, budget: Budget) -> None:
+        """Answer what a pattern answers by itself, near each cell, light secondaries rather than heavy ones."""
+        cover = self.cover
+        price = np.where(pattern, 0.0, cover.weight)
+        for k in sorted(cover.open().tolist(), key=lambda k: (-cover.need[k], k)):
+            if budget.exhausted:
+                return
+            if not cover.relies[k]:
+                self._inside([k], budget, price)
 
     def _answer(self, question: int, budget: Budget, search: Search) -> bool:
         """Answer a question, and its other side where that is open too."""
@@ -253,11 +264,12 @@ class Rebuilder:
         cover.cost = before
         return 0.0
 
-    def _inside(self, order: list[int], budget: Budget) -> None:
+    def _inside(self, order: list[int], budget: Budget, price: Floats | None = None) -> None:
         """Answer questions by what is hidden anyway, as far as that goes; light secondaries rather than heavy ones."""
         cover, nearby = self.cover, self.nearby
         cells = np.unique([cover.keys[k].cell for k in order])
-        block = nearby.hidden(cells, cover.price)
+        block = nearby.hidden(cells, cover.price if price is None else price)
+        charge = cover.weight if price is None else cover.price
         for k in order:
             key = cover.keys[k]
             if cover.relies[k] or key.side == 0 or key.attacker >= 0:
@@ -265,11 +277,11 @@ class Rebuilder:
             other = cover.number.get(Key(-1, key.cell, -key.side))
             if other is not None and not cover.relies[other]:
                 level = max(cover.need[k], cover.need[other])
-                found = nearby.inside(block, key.cell, 0, level, cover.weight, budget)
+                found = nearby.inside(block, key.cell, 0, level, charge, budget)
                 if found is not None:
                     self._take(found, k, other)
                     continue
-            found = nearby.inside(block, key.cell, key.side, cover.need[k], cover.weight, budget)
+            found = nearby.inside(block, key.cell, key.side, cover.need[k], charge, budget)
             if found is not None:
                 self._take(found, k, None)
 

@@ -51,8 +51,8 @@ class Turns:
     --------
     >>> turns = Turns(0)
     >>> weight = np.array([1.0, 100.0, 1.2])
-    >>> sorted(turns.next(np.arange(3), weight)[0] for _ in range(3))
-    [0, 1, 2]
+    >>> sorted(turns.next(np.arange(3), weight)[0] for _ in range(2))  # 0 and 2 weigh about the same
+    [0, 2]
     """
 
     def __init__(self, seed: int) -> None:
