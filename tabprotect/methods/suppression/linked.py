@@ -8,12 +8,13 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.errors import InputError
+from tabprotect.methods.suppression.choice import EXACT_CELLS
 from tabprotect.methods.suppression.completion import complete
 from tabprotect.methods.suppression.modular import pieces_of, rows_within
 from tabprotect.methods.suppression.passes import EXACT_CELLS as PIECE_CELLS
 from tabprotect.methods.suppression.passes import Passes, Piece
 from tabprotect.methods.suppression.result import SuppressionResult
-from tabprotect.methods.suppression.suppress import EXACT_CELLS, suppress
+from tabprotect.methods.suppression.suppress import suppress
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
 from tabprotect.table.system import LinearSystem
