@@ -285,6 +285,10 @@ class Search:
                 if k == 0:
                     self._gap = 0.0
                 continue
+            if budget.exhausted:  # a question that the limit left open would cut off what may be safe
+                exposed = tuple(e for e in exposed if e.decided)
+                if not exposed:
+                    break
             relaxation.add(self.rows(choice, exposed))
             if k < 2:
                 self._repair(choice, budget)
