@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Collection, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,7 @@ def change_values(
     title: str,
     allow_unsafe: bool,
     progress: Callable[[Progress], None] | None,
+    executor: Executor | None,
 ) -> ChangedRelease:
     """Change values, and let the intruder who knows the method judge them.
 
@@ -62,6 +64,8 @@ def change_values(
     settings, title, allow_unsafe
         See `ChangedRelease`.
     progress : callable, optional
+    executor : concurrent.futures.Executor, optional
+        For the intervals.
     """
     budget = Budget(progress=progress)
     budget.report(method.name)
@@ -72,7 +76,9 @@ def change_values(
         assert changed.values is not None
         budget.report("audit", changed.cost, changed.bound)
         seen = seeing(problem, changed.values, changed.claim)
-        judgement = audit(seen, seen.may_hide, intervals=intervals, of=problem.primaries, budget=budget)
+        judgement = audit(
+            seen, seen.may_hide, intervals=intervals, of=problem.primaries, budget=budget, executor=executor
+        )
     release = ChangedRelease(table, problem, changed, judgement, assessment, settings, title, allow_unsafe)
     if judgement is not None and (release.safe or allow_unsafe):
         found = release.verify()

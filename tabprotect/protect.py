@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
     from os import PathLike
+    from typing import TypedDict, Unpack
 
     from tabprotect.changed import ChangedRelease
     from tabprotect.methods.choices import Choice
@@ -21,6 +22,37 @@ if TYPE_CHECKING:
     from tabprotect.solver.limits import Budget, Limits, Progress
     from tabprotect.table.dimension import Dimension
     from tabprotect.table.hierarchy import Hierarchy
+
+    class _Options(TypedDict, total=False):
+        """What `protect` takes besides data, rules and method."""
+
+        by: Sequence[Dimension | str | Sequence[str]] | Dimension | str | None
+        value: str | None
+        shadow: str | None
+        cost: str | None
+        contributor: str | None
+        holding: str | None
+        weight: str | None
+        request: str | None
+        waiver: str | None
+        kind: Literal["magnitude", "frequency"] | None
+        empty: Literal["zero", "structural", "drop"] | None
+        hierarchies: Mapping[str, Hierarchy] | None
+        levels: Levels
+        bounds: Bounds | None
+        singletons: bool
+        unions: Literal["repair", "audit", "off"]
+        limits: Limits | None
+        seed: int | None
+        intervals: bool
+        title: str
+        separate_statuses: bool
+        decimals: int | None
+        allow_unsafe: bool
+        progress: Callable[[Progress], None] | None
+        executor: Executor | None
+        resume: str | PathLike[str] | None
+
 
 __all__ = ["Recode", "Suppress", "protect"]
 
@@ -76,6 +108,22 @@ class Recode:
     least: bool = True
     keep: Mapping[str, int] = field(default_factory=dict)
     then: Suppress = Suppress()
+
+
+@overload
+def protect(
+    data: Any, rules: Rules, method: Suppress | Recode | None = None, **options: Unpack[_Options]
+) -> Release: ...
+
+
+@overload
+def protect(data: Any, rules: Rules, method: Choice, **options: Unpack[_Options]) -> ChangedRelease: ...
+
+
+@overload
+def protect(
+    data: Any, rules: Rules, method: Suppress | Recode | Choice, **options: Unpack[_Options]
+) -> Release | ChangedRelease: ...
 
 
 def protect(
@@ -284,6 +332,7 @@ def protect(
         return change_values(
             table, assessment, problem, method, keys=keys, seed=drawn, limits=limits, intervals=intervals,
             settings={"method": str(method), **settings}, title=title, allow_unsafe=allow_unsafe, progress=progress,
+            executor=executor,
         )  # fmt: skip
 
     def exposed(result: SuppressionResult) -> tuple[UnionExposure, ...]:

@@ -10,10 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.methods.suppression import suppress
+from tabprotect.methods.suppression.choice import choose
 from tabprotect.methods.suppression.greedy import greedy
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.methods.suppression.stages import local_in_stages
-from tabprotect.methods.suppression.suppress import CLASSIC, choose
+from tabprotect.methods.suppression.suppress import CLASSIC
 from tabprotect.problem import Problem
 from tabprotect.sensitivity.unions import UnionExposure, protect_unions
 from tabprotect.solver.limits import Budget, Limits
@@ -97,14 +98,14 @@ def _search(
     means: Means,
 ) -> Answer:
     how = {"engine": engine, "solver": solver}
-    near = method == "local" or (method == "auto" and choose(problem, means)[0] == "local")
+    near = method == "local" or (method == "auto" and choose(problem)[0] == "local")
     rounds = _Rounds(exposed, budget, seed, how, means, near)
     if not repair:
         result = rounds.run(problem, method, budget.limits)
         return Answer(problem, result, exposed(result) if result.safe else ())
     if method in CLASSIC:
         return _classic(rounds, problem, method)
-    quick = method == "greedy" or (method == "auto" and choose(problem, means)[0] == "greedy")
+    quick = method == "greedy"
     best = rounds.close(problem, None, FIRST_SHARE if not quick else 1.0, restarts=10 if quick else 0)
     if quick or not best.result.safe or best.sums:
         return best

@@ -221,7 +221,8 @@ def audit(
     witnesses : Witnesses, optional
         A judge that has looked at patterns of this problem already.
     of : sequence of positions, optional
-        The hidden cells whose intervals are computed; all by default. Exposures are found all the same.
+        The hidden cells whose intervals are computed, and for the public intruder alone; by default all, for all
+        intruders. Exposures to all of them are found all the same.
 
     Examples
     --------
@@ -240,7 +241,7 @@ def audit(
     evidence = gather(problem, hidden, witnesses, budget)
     seen = ExactProblem(problem).problem if problem.integer else problem
     cells = np.flatnonzero(hidden) if of is None else np.intersect1d(np.flatnonzero(hidden), np.asarray(of, np.int64))
-    public, insiders = _explore(seen, hidden, cells, intervals, budget, executor)
+    public, insiders = _explore(seen, hidden, cells, of is None, intervals, budget, executor)
     return Audit(
         problem,
         hidden,
@@ -255,9 +256,15 @@ def audit(
 
 
 def _explore(
-    problem: Problem, hidden: Bools, cells: Ints, intervals: bool, budget: Budget, executor: Executor | None
+    problem: Problem,
+    hidden: Bools,
+    cells: Ints,
+    everybody: bool,
+    intervals: bool,
+    budget: Budget,
+    executor: Executor | None,
 ) -> tuple[Intervals, tuple[Intervals, ...]]:
-    """Compute the intervals of all intruders, the public one's of some hidden cells."""
+    """Compute the intervals of some hidden cells for the public intruder, and what the others see if asked for."""
     parts = list(components(problem, hidden))
     movable = np.concatenate([np.zeros(0, np.int64), *(part.cells for part in parts)])
     low = np.where(np.isin(cells, movable), np.nan, problem.values[cells])
@@ -275,6 +282,8 @@ def _explore(
         low[place], high[place] = _absolute(problem, asked_of, answer)
         if answer is not None:
             down[asked_of], up[asked_of] = answer
+    if not everybody:
+        return Intervals(-1, cells, low, high), ()
     insiders: dict[int, Ints] = {}
     asked: list[tuple[int, Question]] = []
     for attacker, primaries, inner in _inside(problem, parts):

@@ -14,7 +14,10 @@ from tabprotect.cli.spec import HierarchySpec, Spec
 from tabprotect.errors import InputError, collect
 
 if TYPE_CHECKING:
-    from tabprotect.methods.choices import Choice
+    import numpy as np
+    import numpy.typing as npt
+
+    from tabprotect.methods.choices import CellKey, Choice
     from tabprotect.problem import Problem
     from tabprotect.protect import Recode, Suppress
     from tabprotect.publication import Publication
@@ -166,17 +169,26 @@ def with_keys(method: Choice, spec: Spec, base: Path, table: Table, seed: int | 
     """
     from dataclasses import replace
 
-    from tabprotect.changing import keys_of_cells
     from tabprotect.methods.choices import CellKey
 
-    if not isinstance(method, CellKey):
-        return method
+    return replace(method, keys=keys_for(method, spec, base, table, seed)) if isinstance(method, CellKey) else method
+
+
+def keys_for(method: CellKey, spec: Spec, base: Path, table: Table, seed: int | None) -> npt.NDArray[np.int64]:
+    """Return the keys of the cells, made from the records.
+
+    Raises
+    ------
+    InputError
+        If there are no records, or they are not counted one by one.
+    """
+    from tabprotect.changing import keys_of_cells
+
     if spec.data is None or table.kind != "frequency" or spec.weight is not None:
         raise InputError(
             "the cell key method needs a table of counts made from microdata (data = ..., no value, weight)"
         )
-    keys = keys_of_cells(base / spec.data, method, seed or 0, list(table.dimensions), None, spec.empty)
-    return replace(method, keys=keys)
+    return keys_of_cells(base / spec.data, method, seed or 0, list(table.dimensions), None, spec.empty)
 
 
 def _seconds(spec: Spec, method: Suppress | Recode | Choice) -> float | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,8 @@ from tabprotect.errors import InputError, Problems, did_you_mean
 from tabprotect.methods.adjustment import sense_risk
 from tabprotect.methods.choices import CHOICES, Call, Changed, option_names, read_options
 from tabprotect.methods.choices.options import check_options
-from tabprotect.methods.suppression import suppress
+from tabprotect.methods.recoding import least_recoding
+from tabprotect.methods.suppression import methods, suppress
 from tabprotect.problem import Problem
 
 __all__ = ["APPROACHES", "Approach", "Hide", "Published", "parse_approach", "publish"]
@@ -29,19 +30,29 @@ class Hide:
 
     Parameters
     ----------
-    method : {'auto', 'exact', 'greedy'}
+    method : str
+        One of `tabprotect.methods.suppression.methods`.
     """
 
     name: ClassVar[str] = "suppress"
 
-    method: Literal["auto", "exact", "greedy"] = "auto"
+    method: str = "auto"
 
     def __post_init__(self) -> None:
         check_options(self)
+        if self.method not in methods():
+            raise InputError(f"suppress: unknown method '{self.method}'{did_you_mean(self.method, methods())}")
+
+
+@dataclass(frozen=True)
+class RollUp:
+    """The least roll-up of categories that leaves no sensitive cell."""
+
+    name: ClassVar[str] = "recode"
 
 
 #: name -> what has the options
-APPROACHES: Mapping[str, type[Any]] = {Hide.name: Hide, **CHOICES}
+APPROACHES: Mapping[str, type[Any]] = {Hide.name: Hide, RollUp.name: RollUp, **CHOICES}
 
 
 @dataclass(frozen=True)
@@ -112,6 +123,8 @@ def publish(approach: Approach, call: Call) -> Published:
     choice = approach.choice
     if isinstance(choice, Hide):
         return _hide(choice, call)
+    if isinstance(choice, RollUp):
+        return _roll_up(call)
     changed: Changed = choice.change(call)
     if changed.values is None:
         return _published(changed, call.problem, "")
@@ -135,6 +148,19 @@ def _hide(choice: Hide, call: Call) -> Published:
         values, p, result.pattern, "published cells, sums, external bounds", result.status, result.cost, result.bound,
         result.message,
     )  # fmt: skip
+
+
+def _roll_up(call: Call) -> Published:
+    """What is given up is not published: the intruder sees what is left."""
+    if call.table is None or call.table.n_cells != call.problem.n_cells:
+        raise InputError("recoding needs a table with hierarchies, so a specification or a table; not an instance")
+    p = call.problem
+    found = least_recoding(call.table, p.primaries, limits=call.limits, progress=call.progress)
+    values = None if found.status == "infeasible" else np.where(found.removed, np.nan, p.values)
+    given_up = "; ".join(f"{name}: parts of {', '.join(codes)}" for name, codes in found.collapsed.items())
+    message = "; ".join(part for part in (given_up, found.message) if part)
+    knows = "the cells left, sums, external bounds"
+    return Published(values, p, found.removed, knows, found.status, found.cost, found.bound, message)
 
 
 def _adjusted(changed: Changed, call: Call) -> Published:

@@ -22,6 +22,7 @@ from tabprotect.problem import Problem
 from tabprotect.report.comparison import comparison_page
 from tabprotect.report.pages import Bars, Grid
 from tabprotect.solver.limits import Budget, Limits, Progress
+from tabprotect.table.table import Table
 
 __all__ = ["Comparison", "Line", "compare"]
 
@@ -188,6 +189,7 @@ def compare(
     audit_limits: Limits | None = None,
     seed: int = 0,
     keys: npt.NDArray[np.int64] | None = None,
+    table: Table | None = None,
     title: str = "Comparison of methods",
     progress: Callable[[Progress], None] | None = None,
 ) -> Comparison:
@@ -198,7 +200,7 @@ def compare(
     problem : Problem
     methods : sequence of str or Approach, optional
         Such as ``["suppress", "adjust:norm=l2", "round:base=5"]``; by default suppression, adjustment and rounding,
-        for counts also small count rounding, and the cell key method where there are keys.
+        with a table also recoding, for counts small count rounding, and the cell key method where there are keys.
     limits : Limits, optional
         Of each method.
     audit_limits : Limits, optional
@@ -206,6 +208,8 @@ def compare(
     seed : int
     keys : ndarray of int, shape (cells,), optional
         Cell keys (see `tabprotect.methods.cell_key.cell_keys`).
+    table : Table, optional
+        What the problem was made of, for recoding.
     title : str
     progress : callable, optional
 
@@ -228,9 +232,9 @@ def compare(
     >>> [(line.approach.name, line.loss.hidden, line.loss.changed, line.risk.exposed) for line in found.lines]
     [('suppress', 4, 0, 0), ('round', 0, 7, 0)]
     """
-    chosen = _default(problem, keys) if methods is None else methods
+    chosen = _default(problem, keys, table) if methods is None else methods
     approaches = [parse_approach(m) if isinstance(m, str) else m for m in chosen]
-    call = Call(problem, limits or Limits(), seed, progress, keys)
+    call = Call(problem, limits or Limits(), seed, progress, keys, table)
     return Comparison(problem, tuple(_line(call, one, audit_limits or Limits()) for one in approaches), title)
 
 
@@ -239,8 +243,10 @@ def _different(names: list[str]) -> list[str]:
     return [f"{n} {names[: i + 1].count(n)}" if names.count(n) > 1 else n for i, n in enumerate(names)]
 
 
-def _default(problem: Problem, keys: npt.NDArray[np.int64] | None) -> list[str]:
+def _default(problem: Problem, keys: npt.NDArray[np.int64] | None, table: Table | None) -> list[str]:
     names = ["suppress", "adjust", "round", "unbiased-round", "random-round", "conventional-round"]
+    if table is not None and not table.parts:
+        names.insert(1, "recode")
     if problem.integer:
         names += ["small-counts"] + (["cell-key"] if keys is not None else [])
     return names

@@ -17,6 +17,16 @@ __all__ = ["SmallProgrammes", "SmallSolution"]
 Floats = npt.NDArray[np.float64]
 
 
+_NONE = (
+    highspy.HighsModelStatus.kInfeasible,
+    highspy.HighsModelStatus.kUnboundedOrInfeasible,
+    highspy.HighsModelStatus.kIterationLimit,
+)
+
+MOST_ITERATIONS = 30_000
+"""A programme that takes more simplex iterations than this is not small, and has no answer here."""
+
+
 class SmallSolution(NamedTuple):
     """What HiGHS claims.
 
@@ -65,6 +75,7 @@ class SmallProgrammes:
                 "random_seed": 0,
                 "solver": "simplex",
                 "simplex_strategy": strategy,
+                "simplex_iteration_limit": MOST_ITERATIONS,
                 "primal_feasibility_tolerance": LP_FEASIBILITY,
                 "dual_feasibility_tolerance": LP_FEASIBILITY,
             }
@@ -76,7 +87,7 @@ class SmallProgrammes:
     def solve(
         self, A: sparse.csc_array, cost: Floats, lower: Floats, upper: Floats, *, primal: bool = False
     ) -> SmallSolution | None:
-        """Return the solution, or None where there is none.
+        """Return the solution, or None where there is none (or none within `MOST_ITERATIONS`).
 
         Parameters
         ----------
@@ -108,6 +119,6 @@ class SmallProgrammes:
             ):
                 found = h.getSolution()
                 return SmallSolution(np.asarray(found.col_value), np.asarray(found.row_dual), iterations)
-            if status in (highspy.HighsModelStatus.kInfeasible, highspy.HighsModelStatus.kUnboundedOrInfeasible):
+            if status in _NONE:
                 return None
         raise SolverError(f"HiGHS ended with {h.modelStatusToString(status)} on a programme of {n} columns")

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tabprotect.methods.suppression.suppress import CLASSIC
 from tests.cli.conftest import tree
 
 FIRMS = """region,size,firm,turnover
@@ -71,6 +72,13 @@ def test_solve_writes_the_promised_keys(tabprotect, place):
     assert (answer["cost"], answer["bound"], answer["gap"]) == (17.0, 17.0, 0.0)
     assert answer["suppressed"] == [4, 5, 7, 8]
     assert answer["safe"] is True
+
+
+@pytest.mark.parametrize("method", CLASSIC)
+def test_solve_by_a_classic_method(tabprotect, place, method):
+    assert tabprotect("solve", "grid.jj", "--method", method, "--json", "out.json").code == 0
+    answer = json.loads((place / "out.json").read_text())
+    assert (answer["status"], answer["cost"], answer["bound"]) == ("feasible", 17.0, None)
 
 
 def test_solve_of_what_nothing_protects_exits_with_1(tabprotect, place):

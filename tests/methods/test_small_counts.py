@@ -103,13 +103,12 @@ def check(problem, result, base, published):
 @pytest.mark.parametrize("norm", ["l1", "linf"])
 @pytest.mark.parametrize("seed", range(4))
 def test_fast_and_readable_models_agree(norm, seed):
-    agree(norm, seed)
+    assert agree(norm, seed)
 
 
 @pytest.mark.slow
 def test_fast_and_readable_models_agree_on_200_problems():
-    for seed in range(1000, 1200):
-        agree(["l1", "linf"][seed % 2], seed)
+    assert sum(agree(["l1", "linf"][seed % 2], seed) for seed in range(1000, 1200)) > 150
 
 
 def agree(norm, seed):
@@ -119,6 +118,10 @@ def agree(norm, seed):
     result = small_counts(problem, 4, publish=published, norm=norm)
     _, sums = inner_cells(problem.system)
     inner = inner_cells(problem.system)[0]
+    if not len(result.rounded):
+        # nothing to decide: a model without a variable
+        assert (result.status, result.cost) == ("optimal", 0)
+        return False
     D = sums.tocsc()[:, np.isin(inner, result.rounded)].tocsr()
     fixed = np.isin(problem.status, (Status.PROTECTED, Status.ZERO))
     m = model.build(problem.values, D, result.rounded, 4, published, fixed, np.ones(problem.n_cells), norm=norm)
@@ -126,6 +129,7 @@ def agree(norm, seed):
     assert answer.status == result.status == "optimal"
     assert answer.objective == pytest.approx(result.cost)
     assert len(ups) == len(result.rounded)
+    return True
 
 
 def test_only_what_stands_behind_published_small_counts_is_rounded():

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from tabprotect.cli.spec import Spec
     from tabprotect.comparison import Comparison
     from tabprotect.problem import Problem
+    from tabprotect.table.table import Table
 
 EPILOG = """Examples:
 
@@ -35,8 +35,8 @@ def compare(
         typer.Option(
             "--method",
             metavar="NAME[:OPTION=VALUE,...]",
-            help="suppress, adjust, round, unbiased-round, random-round, conventional-round, small-counts or cell-key; "
-            "repeat it.",
+            help="suppress, recode, adjust, round, unbiased-round, random-round, conventional-round, small-counts or "
+            "cell-key; repeat it.",
             show_default=False,
         ),
     ] = None,
@@ -80,7 +80,7 @@ def compare(
             check_writable(path)
     with interruptible(screen()) as asked, Display(screen()) as progress:
         wants_keys = method is None or any(text.partition(":")[0] == "cell-key" for text in method)
-        problem, keys = _problem(spec, seed, wants_keys)
+        problem, keys, table = _problem(spec, seed, wants_keys)
         found = side_by_side(
             problem,
             method,
@@ -88,6 +88,7 @@ def compare(
             audit_limits=Limits(time_limit),
             seed=seed,
             keys=keys,
+            table=table,
             title=f"Comparison of methods: {spec.name}",
             progress=progress,
         )
@@ -105,32 +106,20 @@ def compare(
     return Exit.LIMIT if asked.is_set() else Exit.DONE
 
 
-def _problem(path: Path, seed: int, wants_keys: bool) -> tuple[Problem, npt.NDArray[np.int64] | None]:
+def _problem(path: Path, seed: int, wants_keys: bool) -> tuple[Problem, npt.NDArray[np.int64] | None, Table | None]:
     """Read an instance or what a specification says, and for counts the keys of its cells."""
-    from tabprotect.cli.run import read_problem
+    from tabprotect.cli.run import keys_for, read_problem
     from tabprotect.cli.spec import check_spec, load_toml
     from tabprotect.formats import read_instance
+    from tabprotect.methods.choices import CellKey
 
     if path.suffix != ".toml":
-        return read_instance(path), None
+        return read_instance(path), None, None
     spec = check_spec(load_toml(path), str(path))
     table, problem = read_problem(spec, path.parent)
     if not (wants_keys and problem.integer and spec.data is not None and spec.weight is None):
-        return problem, None
-    return problem, _keys(spec, path.parent, seed, list(table.dimensions))
-
-
-def _keys(spec: Spec, base: Path, seed: int, dimensions: list[Any]) -> npt.NDArray[np.int64]:
-    """Draw keys for the records and add them up."""
-    import pandas as pd
-
-    from tabprotect.methods.cell_key import cell_keys, record_keys
-
-    path = base / str(spec.data)
-    frame = pd.read_parquet(path) if path.suffix == ".parquet" else pd.read_csv(path, dtype=str)
-    name = "key" if "key" not in frame else "key of record"
-    frame[name] = record_keys(len(frame), seed)
-    return cell_keys(frame, dimensions, name, empty=spec.empty)
+        return problem, None, table
+    return problem, keys_for(CellKey(), spec, path.parent, table, seed), table
 
 
 def _json(found: Comparison) -> str:

@@ -33,6 +33,9 @@ _VIOLATED = 1e-6
 #: relaxations of more cells are solved by an interior point method
 _LARGE = 1000
 
+#: above this many cells only senses are integers in the programme: whole steps of all cells would take for ever
+_WHOLE_CELLS = 1500
+
 
 class Programme:
     """Rows and columns for HiGHS, to which polygon rows and tangents are added as they are met.
@@ -57,7 +60,8 @@ class Programme:
         self.cost = np.zeros(self.n_columns)
         self.integer = np.zeros(self.n_columns, bool)
         self.integer[2 * n : 2 * n + k] = True
-        if st.step is not None:
+        if st.step is not None and n <= _WHOLE_CELLS:
+            # for given senses steps are nearly always whole by themselves; what is not is put right then
             self.integer[: 2 * n] = True
         if st.norm == "l1":
             self.cost[: 2 * n] = np.tile(st.weights, 2)

@@ -42,6 +42,9 @@ _SHARE = 0.1
 
 _BETTER = 1e-9
 
+#: how near whole steps have to be to be read as whole
+_WHOLE = 1e-6
+
 #: for the last linear programme, which may come after the time limit
 _FINISH_SECONDS = 2.0
 
@@ -193,6 +196,8 @@ class Search:
         lower, upper = st.bounds(senses)
         z = np.clip(z, lower, upper)
         if st.step is not None:
+            if np.any(np.abs(z - np.rint(z)) > _WHOLE):
+                return self.try_senses(senses)
             z = np.rint(z)
             off = st.A @ z
             if np.any((off < st.row_lower) | (off > st.row_upper)):

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from tabprotect.methods.choices.options import check_options
 from tabprotect.problem import Problem, Status
 from tabprotect.solver.limits import Limits, Progress, relative_gap
+from tabprotect.table.table import Table
 
 __all__ = ["Call", "Changed", "Choice", "default_base", "held"]
 
@@ -32,6 +33,8 @@ class Call:
     progress : callable, optional
     keys : ndarray of int or None
         Cell keys, where the records have keys.
+    table : Table or None
+        What the problem is about, where that is known.
     """
 
     problem: Problem
@@ -39,6 +42,7 @@ class Call:
     seed: int = 0
     progress: Callable[[Progress], None] | None = None
     keys: Ints | None = None
+    table: Table | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,14 +115,16 @@ def held(problem: Problem, *statuses: Status) -> list[int]:
 
 
 def default_base(problem: Problem) -> float:
-    """Return 5 for counts, else the first of 1, 2, 5, 10, ... that no protection level exceeds.
+    """Return 5 for counts, else the first of 1, 2, 5, 10, ... that no lower and upper level together exceed.
+
+    With less a sensitive value may have no multiple near it from which both of its levels can be reached.
 
     Examples
     --------
     >>> default_base(Problem.from_arrays([[-1, 1, 1]], [900, 400, 500], primary=[1], lpl=30, upl=30))
-    50.0
+    100.0
     """
-    levels = np.maximum(problem.lpl, problem.upl)[problem.primaries]
+    levels = np.maximum(problem.lpl + problem.upl, problem.spl)[problem.primaries]
     largest = float(levels.max(initial=0.0))
     if problem.integer or largest <= 0:
         return 5.0

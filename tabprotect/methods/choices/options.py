@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import types
 from collections.abc import Mapping
-from dataclasses import MISSING, Field, fields
+from dataclasses import Field, fields
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from tabprotect.errors import InputError, Problems, collect, did_you_mean
@@ -40,17 +40,21 @@ def check_options(choice: Any) -> None:
     ------
     InputError
     """
-    hints = get_type_hints(type(choice))
+    given = {f.name: getattr(choice, f.name) for f in fields(choice)}
     with collect() as problems:
-        for f in fields(choice):
-            if f.metadata.get("inner"):
-                continue
-            wrong = _wrong(f, _kinds(hints[f.name]), getattr(choice, f.name))
-            if wrong:
-                problems.add(f"{choice.name}: {f.name} {wrong}")
+        for name, what in _all_wrong(type(choice), given):
+            problems.add(f"{choice.name}: {name} {what}")
 
 
-def read_options(choice: type[Any], given: Mapping[str, Any], **further: Any) -> Any:
+def _all_wrong(choice: type[Any], given: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return the options whose values cannot be, and why."""
+    hints = get_type_hints(choice)
+    asked = [f for f in fields(choice) if f.name in given and not f.metadata.get("inner")]
+    found = [(f.name, _wrong(f, _kinds(hints[f.name]), given[f.name])) for f in asked]
+    return [(name, what) for name, what in found if what]
+
+
+def read_options(choice: type[Any], given: Mapping[str, Any]) -> Any:
     """Make a choice from options, given as text or as values.
 
     Parameters
@@ -58,8 +62,6 @@ def read_options(choice: type[Any], given: Mapping[str, Any], **further: Any) ->
     choice : type
         One of `tabprotect.methods.choices.CHOICES`.
     given : mapping of str to str or value
-    **further
-        Options that are no text.
 
     Raises
     ------
@@ -86,18 +88,10 @@ def read_options(choice: type[Any], given: Mapping[str, Any], **further: Any) ->
             problems.add(f"'{name}' is no option of {choice.name}{did_you_mean(name, names)}")
             continue
         found[name] = _read(_kinds(hints[name]), value)
-    required = {f.name for f in fields(choice) if f.default is MISSING and f.default_factory is MISSING}
-    for name in sorted(required - set(found) - set(further)):
-        problems.add(f"{choice.name} needs the option '{name}'")
     if problems.found:
-        wrong = [
-            w for f in fields(choice) if f.name in found and (w := _wrong(f, _kinds(hints[f.name]), found[f.name]))
-        ]
-        names_wrong = [
-            f.name for f in fields(choice) if f.name in found and _wrong(f, _kinds(hints[f.name]), found[f.name])
-        ]
-        raise InputError(*(f"{choice.name}: {n} {w}" for n, w in zip(names_wrong, wrong, strict=True)), *problems.found)
-    return choice(**found, **further)
+        wrong = _all_wrong(choice, found)
+        raise InputError(*(f"{choice.name}: {name} {what}" for name, what in wrong), *problems.found)
+    return choice(**found)
 
 
 def _kinds(hint: Any) -> tuple[Any, ...]:

@@ -23,7 +23,7 @@ class Round(Choice):
     Parameters
     ----------
     base : float, optional
-        By default 5 for counts, else the first of 1, 2, 5, 10, ... that no protection level exceeds.
+        By default 5 for counts, else the first of 1, 2, 5, 10, ... that no lower and upper level together exceed.
     steps : int or 'least'
         Bases beyond the neighbouring multiples.
     norm, weights

@@ -192,6 +192,18 @@ class Programme:
         x = (self.step < (multiples - self.low)[self.group]).astype(np.float64)
         return np.append(x, self.distance(multiples)) if extra else x
 
+    def target(self) -> tuple[Floats, Floats]:
+        """The true value of every group in bases, and its weight."""
+        groups = len(self.low)
+        near, weight = np.zeros(groups), np.zeros(groups)
+        near[self.own] = self.grid.below + self.grid.part
+        np.add.at(weight, self.own, self._cell_weights)
+        return near, np.maximum(weight, 1e-9 * max(float(weight.max(initial=0.0)), 1e-300))
+
+    def meets_cuts(self, multiples: Ints) -> bool:
+        """Whether multiples of the groups satisfy what was demanded by `add_cut`."""
+        return all(float(row @ multiples) * self.grid.base >= least - 1e-9 * abs(least) for row, least in self._cuts)
+
     def distance(self, multiples: Ints) -> float:
         """The objective at multiples of the groups, in the caller's unit."""
         if self.norm != "linf":

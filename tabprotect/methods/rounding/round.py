@@ -39,7 +39,7 @@ _LARGE = 2500
 _TRIES, _PATIENCE = 3, 20
 
 #: share of the clock for the search, for one number of steps, and for the diagnosis
-_SEARCH_SHARE, _STEP_SHARE, _DIAGNOSIS_SHARE = 0.5, 0.5, 0.5
+_SEARCH_SHARE, _STEP_SHARE, _DIAGNOSIS_SHARE = 0.5, 0.3, 0.5
 
 #: nodes of the tree in which the fewest further steps are sought
 _DIAGNOSIS_NODES = 300
@@ -263,8 +263,9 @@ class _Job:
             large = len(programme.group) > _LARGE or self.method == "heuristic"
             if large and self.method != "exact":
                 name = "search"
-                search.neighbours()
-                for _ in range(_TRIES if search.multiples is None else 0):
+                if search.linked or not search.neighbours():
+                    search.lattice()
+                for _ in range(_TRIES if search.multiples is None and not search.linked else 0):
                     search.neighbours(noise=True)
                 share = _SEARCH_SHARE if np.isfinite(budget.seconds_left) and self.method == "auto" else np.inf
                 search.pieces(_PATIENCE, budget.seconds + share * budget.seconds_left if share < 1 else np.inf)

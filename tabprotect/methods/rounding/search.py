@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from tabprotect.methods.rounding.lattice import walk
 from tabprotect.methods.rounding.programme import Programme
 from tabprotect.solver.limits import Budget
 
@@ -18,6 +19,9 @@ Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
 _WHOLE = 1e-6
+
+#: share of groups that are not whole in the relaxation of a strongly linked table
+_LINKED = 0.2
 
 #: tree nodes of one piece, and its share of the seconds left
 _NODES, _SECONDS_SHARE = 400, 0.25
@@ -59,7 +63,7 @@ class Search:
     infeasible: bool = False
     relaxed: Floats | None = None
 
-    def offer(self, multiples: Floats | None) -> bool:
+    def offer(self, multiples: Floats | Ints | None) -> bool:
         """Take multiples if they are the best."""
         if multiples is None:
             return False
@@ -111,6 +115,17 @@ class Search:
                 return False
             open_ = self._wider(open_)
         return False
+
+    @property
+    def linked(self) -> bool:
+        """Whether the relaxation is far from whole: then there is little to keep of it."""
+        if self.relaxed is None:
+            return False
+        return bool(np.mean(np.abs(self.relaxed - np.rint(self.relaxed)) > _WHOLE) > _LINKED)
+
+    def lattice(self) -> bool:
+        """Walk over tables that add up to one within all bounds."""
+        return self.offer(walk(self.programme, self.budget))
 
     def pieces(self, patience: int, ends: float) -> None:
         """Open one neighbourhood after the other; stop after `patience` vain ones or `ends` seconds."""

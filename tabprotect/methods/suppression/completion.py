@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.attack.witness import Deviation, Witnesses
-from tabprotect.methods.suppression.cleanup import clean
+from tabprotect.methods.suppression.cleanup import Cleaner, clean
 from tabprotect.methods.suppression.construct import Constructor
 from tabprotect.methods.suppression.greedy import finish
 from tabprotect.methods.suppression.parts import Part
@@ -20,6 +20,12 @@ from tabprotect.solver.limits import Budget
 __all__ = ["complete"]
 
 Bools = npt.NDArray[np.bool_]
+
+BUILD_SHARE = 0.5
+"""Share of what is left of the limits for the repair of each part; then everything is hidden, and much of it let go."""
+
+BULK_SHARE = 0.5
+"""Share for that."""
 
 
 def complete(
@@ -56,7 +62,10 @@ def complete(
     for core, hint in zip(reduction.cores, reduction.choices(start), strict=True):
         part = Part(core)
         constructor = Constructor(Witnesses(part.problem), dismiss=True)
-        x = constructor.build(part.problem.weights, budget, start=hint)
+        with budget.part(BUILD_SHARE) as share:
+            x = constructor.build(part.problem.weights, share, start=hint)
+        if x is None:
+            x = _from_everything(constructor.judge, budget)
         if x is None:
             return finish(problem, judge, None, budget, method)
         built.append((part, constructor, x))
@@ -70,3 +79,14 @@ def complete(
         choices.append(x)
         budget.report(method, message=f"{left - 1} parts to clean up")
     return finish(problem, judge, reduction.pattern(choices), budget, method)
+
+
+def _from_everything(judge: Witnesses, budget: Budget) -> Bools | None:
+    """Return a safe pattern that needs few programmes: everything hidden, whole series classes let go at a time."""
+    everything = np.ones(judge.problem.n_cells, bool)
+    if judge.check(everything, budget):
+        return None
+    cleaner = Cleaner(judge, everything)
+    with budget.part(BULK_SHARE) as share:
+        cleaner.bulk(share)
+    return cleaner.pattern.copy()

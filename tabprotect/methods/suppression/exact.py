@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,7 @@ from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
 from tabprotect.solver.pieces import Means
 from tabprotect.solver.pool_milp import pool_solver
+from tabprotect.solver.sides import Side, meter
 from tabprotect.solver.tolerances import OPTIMAL
 
 __all__ = ["exact", "go_on"]
@@ -34,9 +35,6 @@ SLICE = 0.04
 
 FAIR = 0.25
 """Each of the two gets at least this share."""
-
-FADE = 0.7
-"""What a gain counts for after the next slice of the same kind."""
 
 PROOF_TIME = 10.0
 """Proving the bound takes about so many times as long as the reduction of the problem; that time is set aside."""
@@ -155,7 +153,7 @@ def go_on(searches: list[Search], constant: float, budget: Budget, engine: str) 
             with budget.part(TREE_SHARE / max(1, len(searches) - k)) as part:
                 s.tree(part)
         report("tree")
-    sides = {"bound": _Side(), "choice": _Side()}
+    sides = {"bound": Side(), "choice": Side()}
     turn = "bound"
     while not budget.exhausted:
         open_ = [s for s in searches if not s.done]
@@ -164,50 +162,27 @@ def go_on(searches: list[Search], constant: float, budget: Budget, engine: str) 
         if not open_ or gap <= budget.limits.gap * cost:
             return
         worst = max(open_, key=lambda s: s.cost - s.bound)
-        before, end = _meter(budget), _meter(budget) + SLICE * _limit(budget)
+        before, end = meter(budget), meter(budget) + SLICE * _limit(budget)
         while True:
             with budget.part(_share(budget) * worst.patience[turn]) as part:
                 if turn == "bound":
                     worst.lift(part)
                 else:
                     worst.improve(part)
-            if budget.exhausted or worst.done or not _meter(budget) < end:
+            if budget.exhausted or worst.done or not meter(budget) < end:
                 break
         report(turn)
         left = sum(s.cost - s.bound for s in open_)
-        sides[turn].record((gap - left) / gap, _meter(budget) - before)
+        sides[turn].record((gap - left) / gap, meter(budget) - before)
         turn = _next(sides)
 
 
-@dataclass
-class _Side:
-    """What was spent on one side of the gap, and what that brought lately."""
-
-    spent: float = 0.0
-    gain: float = 0.0
-    lately: float = 0.0
-
-    def record(self, gain: float, spent: float) -> None:
-        self.spent += spent
-        self.gain = FADE * self.gain + gain
-        self.lately = FADE * self.lately + spent
-
-    @property
-    def rate(self) -> float:
-        return self.gain / self.lately if self.lately else 0.0
-
-
-def _next(sides: dict[str, _Side]) -> str:
+def _next(sides: dict[str, Side]) -> str:
     """Time follows the gains; both sides keep a fair share."""
     bound, choice = sides["bound"], sides["choice"]
     rates = bound.rate + choice.rate
     share = min(1 - FAIR, max(FAIR, choice.rate / rates)) if rates > 0 else 0.5
     return "choice" if choice.spent <= share * (bound.spent + choice.spent) else "bound"
-
-
-def _meter(budget: Budget) -> float:
-    """What is spent, in the unit of the limit; never clocked where work alone is limited."""
-    return budget.work if budget.limits.seconds is None else budget.seconds
 
 
 def _limit(budget: Budget) -> float:

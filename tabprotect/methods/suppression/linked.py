@@ -8,12 +8,13 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.errors import InputError
+from tabprotect.methods.suppression.choice import EXACT_CELLS
 from tabprotect.methods.suppression.completion import complete
 from tabprotect.methods.suppression.modular import pieces_of, rows_within
 from tabprotect.methods.suppression.passes import EXACT_CELLS as PIECE_CELLS
 from tabprotect.methods.suppression.passes import Passes, Piece
 from tabprotect.methods.suppression.result import SuppressionResult
-from tabprotect.methods.suppression.suppress import EXACT_CELLS, suppress
+from tabprotect.methods.suppression.suppress import suppress
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
 from tabprotect.table.system import LinearSystem
@@ -34,12 +35,13 @@ def suppress_linked(
     seed: int = 0,
     progress: Callable[[Progress], None] | None = None,
     together: int = EXACT_CELLS,
+    carry: bool = False,
 ) -> SuppressionResult:
     """Protect linked tables, as one system up to `together` cells, and in coordinated passes beyond.
 
     In passes the tables are protected one after the other by the exact engine, large ones subtable by subtable, the
-    smallest first (they are the margins of larger ones); cells hidden in one are cells to protect in all others that
-    have them (see `Passes`), and tables in which something changed are protected again. In both ways all tables are
+    smallest first (they are the margins of larger ones); cells hidden in one are hidden in all others that have them,
+    and tables in which something changed are looked at again. In both ways all tables are
     judged together at the end, and what is still open is repaired, so the answer is safe for who sees all of them.
 
     Parameters
@@ -53,6 +55,8 @@ def suppress_linked(
     progress : callable, optional
     together : int
         Cells of one system at most; 0 asks for passes.
+    carry : bool
+        In passes cells hidden in one table are also protected in the others; see `Passes`.
 
     Returns
     -------
@@ -92,7 +96,8 @@ def suppress_linked(
     budget = Budget(limits or Limits(), progress)
     with cancel_on_interrupt(budget):
         smallest = sorted(pieces, key=lambda piece: len(piece.cells))
-        passes = Passes(problem, [part for piece in smallest for part in _parts(problem, piece)], problem.must_hide)
+        parts = [part for piece in smallest for part in _parts(problem, piece)]
+        passes = Passes(problem, parts, problem.must_hide, carry=carry)
         with budget.part(SHARE) as part:
             passes.run(part, seed, "passes")
         return complete(problem, passes.pattern, budget, f"passes over {len(pieces)} linked tables")

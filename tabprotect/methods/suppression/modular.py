@@ -32,12 +32,12 @@ def modular(
     seed: int = 0,
     progress: Callable[[Progress], None] | None = None,
     start: Bools | None = None,
+    carry: bool = False,
 ) -> SuppressionResult:
     """Protect the subtables of a hierarchical or linked table one after the other with the exact engine.
 
-    Subtables nearest to the grand total come first. A cell hidden in one is a cell to protect in every other that has
-    it, at the level at which it is needed there (see `Passes`); a margin that was published is dearer to hide than
-    others, and where a lower subtable hides it all the same, those above are protected again. At the end the whole
+    Subtables nearest to the grand total come first. A cell hidden in one is hidden in every other that has it; where a
+    lower subtable hides a margin that was published, those above are looked at again. At the end the whole
     system is judged, repaired and cleaned up, so that the result is safe for the whole table and not only for its
     pieces.
 
@@ -51,6 +51,11 @@ def modular(
     progress : callable, optional
     start : ndarray of bool, shape (cells,), optional
         Cells hidden to begin with.
+    carry : bool
+        A cell hidden in one subtable is also protected in every other that has it, as far as the witnesses there move
+        it (see `Passes`), and a margin that was published is much dearer to hide: the method as it is printed. As a
+        rule that hides more than the repair of the whole does, which protects what is still open at the least cost;
+        docs/decisions/0010 has figures.
 
     Returns
     -------
@@ -75,7 +80,7 @@ def modular(
     budget = Budget(limits or Limits(), progress)
     with cancel_on_interrupt(budget):
         pieces = pieces_of(problem.system)
-        passes = Passes(problem, pieces, problem.must_hide if start is None else start)
+        passes = Passes(problem, pieces, problem.must_hide if start is None else start, carry=carry)
         with budget.part(SHARE) as part:
             passes.run(part, seed, "modular")
         return complete(problem, passes.pattern, budget, f"modular ({len(pieces)} subtables)")

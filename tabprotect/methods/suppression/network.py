@@ -24,6 +24,15 @@ Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 
+ROUNDS = 10
+"""Rounds after the first one."""
+
+ROUND_SHARE = 0.1
+"""Share of what is left of the limits that one of them may use."""
+
+NOISE = 0.3
+"""Standard deviation of the logarithm of the noise on prices."""
+
 HIDDEN = 1e-6
 """Price of going through a cell hidden already, as a share of the least weight: fewer cells are better still."""
 
@@ -163,6 +172,7 @@ def network(
     problem: Problem,
     *,
     limits: Limits | None = None,
+    seed: int = 0,
     progress: Callable[[Progress], None] | None = None,
     start: Bools | None = None,
 ) -> SuppressionResult:
@@ -171,13 +181,16 @@ def network(
     In a network a cell can rise by t exactly when t can flow round from its head to its tail. The cheapest single way,
     on which every cell has room enough for both levels, is a shortest path (Dijkstra) at the weights of the cells, and
     free through cells hidden already (Cox 1995; Castro 2002). Levels that need several ways at once, and attackers who
-    know cells, are left to the repair.
+    know cells, are left to the repair. Further rounds go through the cells in other orders at prices with some noise;
+    the cheapest of all patterns is kept.
 
     Parameters
     ----------
     problem : Problem
         A two-way table, with a hierarchy in one dimension at most, or anything else whose equations form a network.
     limits : Limits, optional
+    seed : int
+        Of the orders and of the noise.
     progress : callable, optional
     start : ndarray of bool, shape (cells,), optional
         Cells hidden to begin with.
@@ -185,7 +198,7 @@ def network(
     Returns
     -------
     SuppressionResult
-        Judged on the whole problem; without a bound. There is no chance in this method.
+        Judged on the whole problem; without a bound.
 
     Raises
     ------
@@ -210,18 +223,28 @@ def network(
     budget = Budget(limits or Limits(), progress)
     with cancel_on_interrupt(budget):
         judge = Witnesses(problem)
-        pattern = _protect(judge, found, problem.must_hide if start is None else problem.must_hide | start, budget)
+        begin = problem.must_hide if start is None else problem.must_hide | start
+        rng = np.random.default_rng(seed)
+        largest_first = np.lexsort((np.arange(len(judge.questions.need)), -judge.questions.need))
+        pattern = _protect(judge, found, begin, largest_first, problem.weights, budget)
+        for _ in range(ROUNDS):
+            with budget.part(ROUND_SHARE) as part:
+                noise = rng.lognormal(0.0, NOISE, problem.n_cells)
+                order = rng.permutation(largest_first)
+                other = _protect(judge, found, begin, order, problem.weights * noise, part)
+                if not part.exhausted and _worth(judge, other) < _worth(judge, pattern):
+                    pattern = other
         return complete(problem, pattern, budget, "network", witnesses=judge.deviations(pattern))
 
 
-def _protect(judge: Witnesses, net: Network, pattern: Bools, budget: Budget) -> Bools:
+def _protect(judge: Witnesses, net: Network, pattern: Bools, order: Ints, cost: Floats, budget: Budget) -> Bools:
     problem = judge.problem
     pattern = pattern.copy()
     answered = judge.sweep(pattern, budget)
     q = judge.questions
-    price = np.where(pattern, 0.0, problem.weights)
+    price = np.where(pattern, 0.0, cost)
     ways = _Ways(problem, net)
-    for question in np.lexsort((np.arange(len(q.need)), -q.need)).tolist():
+    for question in order.tolist():
         if answered[question] or budget.exhausted:
             continue
         cell = int(q.cell[question])
@@ -247,6 +270,11 @@ def _protect(judge: Witnesses, net: Network, pattern: Bools, budget: Budget) -> 
                 break
         budget.report("network", problem.cost(pattern))
     return pattern
+
+
+def _worth(judge: Witnesses, pattern: Bools) -> tuple[int, float]:
+    """Levels left to the repair, then cost."""
+    return int((~judge.stored(pattern)).sum()), judge.problem.cost(pattern)
 
 
 class _Ways:

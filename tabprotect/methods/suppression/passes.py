@@ -36,11 +36,15 @@ EXACT_CELLS = 800
 WORK = 20_000
 """Work units for the exact search in one piece, where the limits do not ask for less."""
 
+TOGETHER = 200_000
+"""Where there are few pieces, they share this many work units."""
+
 GAP = 0.01
 """The search in a piece ends at this gap; the repair of the whole moves the cost by more than that."""
 
 REOPEN = 100.0
-"""A cell that an earlier piece publishes costs this many times its weight: hiding it opens those pieces again."""
+"""Where cells are carried with levels, one that an earlier piece publishes costs this many times its weight: hiding it
+opens those pieces again, and what that hides more opens others."""
 
 CARRIED = 1.0 - 1e-6
 """Levels are carried a little smaller than witnesses are, whose last digits are noise."""
@@ -65,6 +69,11 @@ class Passes:
     problem : Problem
     pieces : sequence of Piece
         In the order in which they are protected.
+    pattern : ndarray of bool
+        Cells hidden to begin with.
+    carry : bool
+        Cells hidden in one piece are protected in the others, too; without it they are hidden there and no more, and
+        what that leaves open is for the repair of the whole.
 
     Attributes
     ----------
@@ -76,9 +85,10 @@ class Passes:
         witness serves, nor than the cell's own external bounds).
     """
 
-    def __init__(self, problem: Problem, pieces: Sequence[Piece], pattern: Bools) -> None:
+    def __init__(self, problem: Problem, pieces: Sequence[Piece], pattern: Bools, *, carry: bool) -> None:
         self.problem = problem
         self.pieces = pieces
+        self._carries = carry
         self.pattern = pattern | problem.must_hide
         primary = problem.status == Status.PRIMARY
         self.up = np.where(primary, problem.upl, 0.0)
@@ -119,17 +129,18 @@ class Passes:
             if found is None:
                 return np.zeros(0, np.int64)
             x = found
-            judge.check(x)
+            if self._carries:
+                judge.check(x)
         new = x & ~self.pattern[cells]
         self.pattern[cells[new]] = True
-        further = self._carry(cells, part, judge.deviations(x, few=True))
+        further = self._carry(cells, part, judge.deviations(x, few=True)) if self._carries else new
         return cells[new | further]
 
     def _solve(self, part: Problem, budget: Budget, seed: int) -> Bools | None:
         self.solved += 1
         # never by the clock alone: a search cut short at once hides everything
         limits = Limits(
-            work=int(min(WORK, budget.work_left)),
+            work=int(min(max(WORK, TOGETHER // len(self.pieces)), budget.work_left)),
             gap=max(GAP, budget.limits.gap),
             stop=lambda: budget.exhausted,
         )
@@ -141,7 +152,9 @@ class Passes:
         if result is None:
             result = greedy(part, limits=replace(limits, work=None), seed=seed, restarts=0)
         budget.spend(result.work)
-        return None if result.status == "unknown" or budget.exhausted else result.pattern
+        # what was cut short may hide everything
+        usable = result.status != "unknown" and not (budget.exhausted and result.pattern[part.may_hide].all())
+        return result.pattern if usable else None
 
     def _carry(self, cells: Ints, part: Problem, deviations: list[Deviation]) -> Bools:
         """Raise the levels of hidden cells to what the witnesses of a piece need; tell which rose."""
@@ -179,7 +192,7 @@ class Passes:
             lpl=self.down[cells],
             upl=self.up[cells],
             spl=np.where(carried, 0.0, problem.spl[cells]),
-            weights=problem.weights[cells] * np.where(published, REOPEN, 1.0),
+            weights=problem.weights[cells] * np.where(published & self._carries, REOPEN, 1.0),
             lower=problem.lower[cells],
             upper=problem.upper[cells],
             attackers=tuple(Attacker(str(k), tuple(i[i >= 0].tolist())) for k, i in enumerate(known) if (i >= 0).any()),

@@ -188,13 +188,16 @@ class Relaxation:
         cuts = zero_half(matrix, self.pool.rhs, self.x)
         return self.pool.add([cut.row for cut in cuts], cuts)
 
-    def run(self, center: Floats, goal: float = math.inf) -> None:
+    def run(self, center: Floats, goal: float = math.inf, *, known: bool = False) -> None:
         """Go on adding cuts until the bound stands still, reaches `goal`, or the budget ends.
 
         First what is in the pool; then attacks that see few equations and more and more of them, at points half-way to
-        `center` (in-out separation); then at the solution itself, at last with zero-half cuts.
+        `center` (in-out separation); then at the solution itself, at last with zero-half cuts. With `known` only what
+        is in the pool.
         """
         while not self.finished and self.bound < goal and not self.budget.exhausted:
+            if known and self._stage:
+                return
             kind, radius = STAGES[self._stage]
             if self._round(kind, radius, center):
                 self._stage += 1

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +28,7 @@ from tabprotect.methods.suppression.separation import Found
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.pool_milp import PoolSolver
 from tabprotect.solver.rows import Row, RowPool
+from tabprotect.solver.sides import Side, meter
 from tabprotect.solver.tolerances import OPTIMAL
 
 __all__ = ["NOTHING", "Rows", "Search", "Snapshot"]
@@ -42,6 +43,9 @@ safe."""
 
 POOL_SLACK = 0.6
 """Rows with less slack at the relaxed solution go into the integer programme; violated ones follow."""
+
+NEAR_FIRST = (60, 0)
+"""Equations around a cell that attacks at a choice see; 0 for all."""
 
 POOL_SLICES = 4.0
 """How many slices of a limit a pool gets: one that is cut short has to start again."""
@@ -85,11 +89,13 @@ class Snapshot:
     patience: Mapping[str, float]
     gap: float
     needed: Ints
+    ways: Mapping[str, Side]
 
 
 NOTHING = Snapshot(
-    None, 0.0, frozenset(), None, False, {"bound": 1.0, "choice": 1.0}, POOL_GAP[0], np.zeros(0, np.int64)
-)
+    None, 0.0, frozenset(), None, False, {"bound": 1.0, "choice": 1.0}, POOL_GAP[0], np.zeros(0, np.int64),
+    {"root": Side(), "pool": Side()},
+)  # fmt: skip
 """What is known before the start."""
 
 
@@ -124,6 +130,7 @@ class Search:
         self._seed = seed
         self._gap = POOL_GAP[0]
         self.patience = {"bound": 1.0, "choice": 1.0}
+        self._ways = {"root": Side(), "pool": Side()}
         self._needed: Ints = np.zeros(0, np.int64)  # rows of the pool that a choice of an earlier programme violated
         self._unit = _unit(core.weight[~core.hidden])
         self._target = {
@@ -179,14 +186,16 @@ class Search:
             r = self.relaxation
             rows = Rows(r.pool, r.x, r.targets, r.bound, r.finished)
         cleaned = self.cleaner is not None and self.cleaner.finished
+        ways = {name: replace(side) for name, side in self._ways.items()}
         return Snapshot(
-            self.best, self.bound, self.hopeless, rows, cleaned, dict(self.patience), self._gap, self._needed
+            self.best, self.bound, self.hopeless, rows, cleaned, dict(self.patience), self._gap, self._needed, ways
         )
 
     def restore(self, known: Snapshot, budget: Budget) -> None:
         """Go on from what is known, instead of `start`."""
         self.best, self.bound, self.hopeless = known.best, known.bound, known.hopeless
         self.patience, self._gap, self._needed = dict(known.patience), known.gap, known.needed
+        self._ways = {name: replace(side) for name, side in known.ways.items()}
         for key in sorted(known.hopeless):
             self.constructor.hopeless.add(key)
             self.judge.dismiss(key)
@@ -217,18 +226,31 @@ class Search:
         self.take(self.improver.step(budget, guide))
 
     def lift(self, budget: Budget) -> None:
-        """Raise the bound: by the linear relaxation with cuts, then by pools of cuts."""
-        if self.relaxation is None or self.done:
+        """Raise the bound: by the linear relaxation with cuts or by pools of cuts, whichever gained more lately.
+
+        Where a pool is solved in a second, as in flat tables of three dimensions, attacks at its solutions find in one
+        round what attacks at fractional ones do not find in a hundred; where it is not, the relaxation goes first.
+        """
+        relaxation = self.relaxation
+        if relaxation is None or self.done:
             return
-        if self.relaxation.finished:
-            self.step(budget)
-            return
-        self.relaxation.use(budget)
+        relaxation.use(budget)
         center = self.core.hidden.astype(np.float64) if self.best is None else self.best.astype(np.float64)
-        self.relaxation.run(center, self.cost)
-        self._lift(self.relaxation.bound)
-        if self.relaxation.finished:
-            self.patience["bound"] = POOL_SLICES
+        relaxation.run(center, self.cost, known=True)
+        self._lift(relaxation.bound)
+        if budget.exhausted:
+            return
+        root, pool = self._ways["root"], self._ways["pool"]
+        way = "pool" if relaxation.finished or not pool.lately or (root.lately and pool.rate >= root.rate) else "root"
+        before, spent = self.bound, meter(budget)
+        if way == "pool":
+            self.step(budget)
+        else:
+            relaxation.run(center, self.cost)
+            self._lift(relaxation.bound)
+            if relaxation.finished:
+                self.patience["bound"] = POOL_SLICES
+        self._ways[way].record((self.bound - before) / max(1.0, self.bound), meter(budget) - spent)
 
     def tree(self, budget: Budget) -> None:
         """Search a small core in one tree; what is left open then is for pools."""
@@ -249,7 +271,8 @@ class Search:
             return False
         choices = self._pool(budget)
         if budget.exhausted:
-            self.patience["bound"] *= 2
+            if relaxation.finished:
+                self.patience["bound"] *= 2
         elif self._gap:
             self._gap = max(POOL_GAP[1], self._gap / 2)
         before = len(relaxation.pool)
@@ -266,7 +289,9 @@ class Search:
             if k < 2:
                 self._repair(choice, budget)
         for _ in range(3):
-            rows = relaxation.violated() + relaxation.halves() + relaxation.separate(np.maximum(relaxation.x, 1e-3))
+            rows = relaxation.violated() + relaxation.halves()
+            if relaxation.finished:
+                rows += relaxation.separate(np.maximum(relaxation.x, 1e-3))
             if not rows or budget.exhausted:
                 break
             relaxation.activate(list(dict.fromkeys(rows)))
@@ -312,8 +337,11 @@ class Search:
         for exposure in exposed[:EXPOSURES]:
             t = self._target[exposure.key]
             relaxation.watch(t)
-            mine = [f for f in (relaxation.separation.cut(t, p, 1.0, 1) for p in points) if f is not None]
-            mine = [f for f in mine if f.row.slack(x) < -VIOLATION]
+            mine: list[Found] = []
+            for radius in NEAR_FIRST:
+                if not mine:
+                    cuts = [relaxation.separation.cut(t, p, 1.0, 1, radius) for p in points]
+                    mine = [f for f in cuts if f is not None and f.row.slack(x) < -VIOLATION]
             if not mine:
                 exact = relaxation.separation.cut(t, x)
                 mine = [exact] if exact is not None and exact.row.slack(x) < -VIOLATION else []

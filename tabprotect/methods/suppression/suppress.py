@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Executor
-from dataclasses import replace
 from os import PathLike
 from typing import Any
 
@@ -18,24 +17,15 @@ from tabprotect.solver.limits import Limits, Progress
 from tabprotect.solver.pieces import Means
 from tabprotect.solver.store import Store, digest
 
-__all__ = ["CLASSIC", "EXACT_CELLS", "choose", "methods", "store_for", "suppress"]
+__all__ = ["CLASSIC", "methods", "store_for", "suppress"]
 
 ENGINES = ("scip", "highs", "pyomo")
 
 CLASSIC = ("modular", "hypercube", "network", "joint")
 """Methods with a module and a function of their own name, without integer programmes of the whole."""
 
-SEEDED = ("modular", "joint")
+SEEDED = ("modular", "network", "joint")
 """Those of them that use chance."""
-
-EXACT_CELLS = 30_000
-"""Up to this many cells pools of cuts over the whole table can be thought of."""
-
-LOCAL_CELLS = 3_000
-"""Beyond this many cells `auto` works locally..."""
-
-LINKED = 4.5
-"""... unless a cell is in so many equations on average: then what is near a cell is nearly everything."""
 
 
 def methods() -> tuple[str, ...]:
@@ -65,7 +55,7 @@ def suppress(
         'exact' gives the cheapest pattern, or the best within the limits, with a lower bound; 'greedy' a good one
         quickly, without a bound; 'local' works with small programmes around each primary, so that tables of a
         million cells have a safe pattern within minutes, and better ones and a lower bound after that; 'auto' chooses
-        by size and by how strongly cells are linked, and says so in the `method` of the result. The others are the
+        by size and by how far equations reach, and says so in the `method` of the result. The others are the
         classic ways, without a bound: subtable by subtable, by hypercubes, by shortest paths (two-way tables), by one
         linear programme for many cells.
     limits : Limits, optional
@@ -112,9 +102,6 @@ def suppress(
         raise InputError("solver= goes with engine='pyomo'")
     if method in CLASSIC and engine != "scip":
         raise InputError(f"engine= does not go with method='{method}'")
-    why = ""
-    if method == "auto":
-        method, why = ("exact", "") if engine == "pyomo" else choose(problem, executor or resume)
     shared: dict[str, Any] = {"limits": limits, "seed": seed, "progress": progress}
     if start is not None:
         shared["start"] = _start(problem, start, engine)
@@ -123,23 +110,17 @@ def suppress(
             raise InputError("executor= and resume= do not go with engine='pyomo', which solves one programme at once")
         if method in CLASSIC:
             raise InputError(f"executor= and resume= do not go with method='{method}', which has no pieces")
-        if method == "local" and executor is not None and not why:
+        if method == "local" and executor is not None:
             raise InputError("executor= does not go with method='local', which works in one piece; resume= does")
         shared["means"] = Means(executor, store_for(problem, resume))
-    result = _run(problem, method, engine, solver, shared)
-    return replace(result, method=f"auto: {result.method}, since {why}") if why else result
+    if method != "auto" or engine == "pyomo":
+        return _run(problem, method, engine, solver, shared)
+    from tabprotect.methods.suppression.choice import automatic, because, choose
 
-
-def choose(problem: Problem, pieces: object = None) -> tuple[str, str]:
-    """Return the method for a problem, and why; one that works in pieces where that is wanted."""
-    n, links = problem.n_cells, problem.system.A.nnz / max(1, problem.n_cells)
-    if pieces and n <= EXACT_CELLS:
-        return "exact", f"{n:,} cells are solved in pieces"
-    if n <= LOCAL_CELLS:
-        return "exact", f"{n:,} cells are at most {LOCAL_CELLS:,}"
-    if links > LINKED and n <= EXACT_CELLS:
-        return "exact", f"a cell is in {links:.1f} equations on average"
-    return "local", f"{n:,} cells are more than {LOCAL_CELLS:,}"
+    if "means" not in shared:
+        return automatic(problem, engine=engine, **{"start": None, **shared})
+    chosen, why = choose(problem)
+    return because(_run(problem, chosen, engine, None, shared), why)
 
 
 def _run(problem: Problem, method: str, engine: str, solver: str | None, shared: dict[str, Any]) -> SuppressionResult:

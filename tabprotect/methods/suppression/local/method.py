@@ -119,6 +119,7 @@ class _Search:
         nothing = Witness(Deviation(np.zeros(0, np.int64), np.zeros(0)), [], [])
         cover.restore(nothing, np.flatnonzero(answered).tolist())
         if start is not None:
+            self.rebuilder.reuse(start, budget)
             cover.price[start] *= CHEAP
         done = self.rebuilder.build(budget)
         if start is not None:
@@ -155,7 +156,7 @@ class _Search:
         """Work on the bound and on the pattern in turn, as much on one as on the other."""
         budget, cover, bound = self.budget, self.cover, self.bound
         spent = {"bound": 0, "choice": 0}
-        passes, cost = 0, cover.cost
+        rounds, cost = 0.0, cover.cost
         while not self._over():
             turn = "bound" if not bound.finished and spent["bound"] <= spent["choice"] else "choice"
             before, known = budget.work, (cover.cost, bound.bound)
@@ -174,12 +175,12 @@ class _Search:
                 budget.report(turn, cover.cost, bound.bound)
             if not cover.cost or bound.bound >= cover.cost * (1 - max(OPTIMAL, budget.limits.gap)):
                 return
-            if most is not None and self.rebuilder.passes > most:
+            if most is not None and self.rebuilder.rounds > most:
                 return
-            if self.rebuilder.passes > passes + 1:
+            if self.rebuilder.rounds > rounds + 1:
                 if bound.finished and self._unlimited() and cover.cost > cost * (1 - 1e-3):
                     return
-                passes, cost = self.rebuilder.passes, cover.cost
+                rounds, cost = self.rebuilder.rounds, cover.cost
 
     def _unlimited(self) -> bool:
         limits = self.budget.limits

@@ -19,7 +19,7 @@ Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 
-HOPS = (2, 4, 6, 10, 16, 1000)
+HOPS = (2, 3, 4, 6, 10, 16, 1000)
 """How far a deviation may reach, in equations, one after the other."""
 
 MOST = (1000, 40_000)
@@ -30,6 +30,9 @@ REACH, CROWD = 12, 800
 
 DEAR = 300
 """A deviation that costs so many times the usual is worth the second number of cells."""
+
+PATIENCE = 2000
+"""No wider search after one that took so many simplex iterations and found something."""
 
 GAIN = 0.97
 """Two wider searches that do not bring the cost below this share of what it was are the last ones."""
@@ -88,6 +91,7 @@ class Nearby:
         rounds: int = 0,
         enough: float = np.inf,
         usual: float = 0.0,
+        limit: float = np.inf,
     ) -> Deviation | None:
         """Return a cheap deviation; None when there is none (or the budget ended the search for one).
 
@@ -108,6 +112,8 @@ class Nearby:
             the whole deviation found so far.
         usual : float
             What a deviation costs on average.
+        limit : float
+            A deviation that costs as much or more is of no use.
         rounds : int
             After the first answer, charge the cells used by what they move (slope scaling) and solve again so often:
             a programme pays in proportion to how far a cell moves, a pattern pays in full.
@@ -116,7 +122,7 @@ class Nearby:
         if known is not None and len(known):
             allowed = allowed.copy()
             allowed[known] = False
-        best, least, size, idle = None, np.inf, -1, 0
+        best, least, size, idle = None, limit, -1, 0
         worth = (MOST[1] - MOST[0]) / (DEAR * usual) if usual > 0 else 0.0
         for reach in HOPS[hops:]:
             cells = self.near.ball(np.array([cell]), reach, allowed, price, least)
@@ -124,14 +130,15 @@ class Nearby:
                 break
             if best is not None and len(cells) > MOST[1]:
                 break
-            size = len(cells)
+            size, before = len(cells), budget.work
             found = self._within(self.near.closed(cells, cell), cell, side, level, price, budget, rounds)
             if found is not None:
                 cost = float(price[found.cells].sum())
                 idle = idle + 1 if cost > GAIN * least else 0
                 if cost < least:
                     least, best = cost, found
-            if budget.exhausted or least <= enough or idle == 2:
+            heavy = budget.work - before > PATIENCE
+            if budget.exhausted or least <= enough or idle == 2 or (heavy and best is not None):
                 break
         return best
 

@@ -11,17 +11,19 @@ from tabprotect.attack.keys import Key
 from tabprotect.attack.witness import Deviation
 from tabprotect.methods.suppression.local.cover import Cover, Witness
 from tabprotect.methods.suppression.local.nearby import Nearby
+from tabprotect.methods.suppression.local.turns import Turns
 from tabprotect.solver.limits import Budget
 
 __all__ = ["Rebuilder"]
 
 Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 
 CROWD = 40
 """A cell with more witnesses than this is not tried: taking it out would ruin too much."""
 
-FEW = 3
+FEW = 6
 """So many cells of median weight are the usual cost of a question, before there is a pattern."""
 
 EFFORT = (1.0, 0.3, 0.1)
@@ -36,6 +38,12 @@ TRUST = (0.0, 0.7, 0.9, 0.97)
 NOISE = (0.0, 0.1, 0.3)
 """Standard deviations of the logarithm of random factors on the prices."""
 
+STALE = 0.02
+"""The list of secondaries is made anew after this share of it had a turn."""
+
+TINY = 1e-9
+"""What a rebuilt part may cost more, for rounding errors."""
+
 NEVER = 1e3
 """A cell to be avoided is charged so many times its weight."""
 
@@ -47,6 +55,7 @@ class Search(NamedTuple):
     rounds: int
     enough: float
     usual: float
+    limit: float = np.inf
 
 
 class Rebuilder:
@@ -66,8 +75,6 @@ class Rebuilder:
         Questions for which nothing was found, however far away.
     x : ndarray of float or None
         A point of a relaxation, which makes cells that it hides cheaper in some of the trials.
-    passes : int
-        How often all secondaries were gone through, the present pass included.
     """
 
     def __init__(self, cover: Cover, nearby: Nearby, known: dict[int, Ints], seed: int) -> None:
@@ -77,10 +84,9 @@ class Rebuilder:
         self._known = known
         self.x: Floats | None = None
         self._rng = np.random.default_rng(seed)
-        self._queue: list[int] = []
-        self._moves = 0
-        self._gained = 0.0
-        self.passes = 0
+        self._turns = Turns(seed)
+        self._secondaries: Ints = np.zeros(0, np.int64)
+        self._stale = 0
 
     def build(self, budget: Budget, *, hops: int = 0, patience: float = 1.0, rounds: int = 0) -> bool:
         """Answer what is open, largest level first; False when the budget ended that."""
@@ -96,6 +102,16 @@ class Rebuilder:
             if not self._answer(k, budget, Search(hops, rounds, patience * usual, usual)) and not budget.exhausted:
                 self.hopeless.add(k)
         return True
+
+    def reuse(self, pattern: Bools, budget: Budget) -> None:
+        """Answer what a pattern answers by itself, near each cell, light secondaries rather than heavy ones."""
+        cover = self.cover
+        price = np.where(pattern, 0.0, cover.weight)
+        for k in sorted(cover.open().tolist(), key=lambda k: (-cover.need[k], k)):
+            if budget.exhausted:
+                return
+            if not cover.relies[k]:
+                self._inside([k], budget, price)
 
     def _answer(self, question: int, budget: Budget, search: Search) -> bool:
         """Answer a question, and its other side where that is open too."""
@@ -141,6 +157,7 @@ class Rebuilder:
             rounds=search.rounds,
             enough=search.enough,
             usual=search.usual,
+            limit=search.limit,
         )
 
     def _take(self, deviation: Deviation, question: int, other: int | None) -> None:
@@ -184,38 +201,34 @@ class Rebuilder:
 
     def step(self, budget: Budget) -> float:
         """Try to do without one secondary; return what that gained."""
-        cell = self._next()
+        cover, before = self.cover, budget.work
+        if not len(self._secondaries) or self._stale > STALE * len(self._secondaries):
+            self._secondaries, self._stale = cover.secondaries, 0
+        self._stale += 1
+        cell, passes = self._turns.next(self._secondaries, cover.problem.weights)
         if cell < 0:
             return 0.0
-        return self._without(cell, budget)
+        gain = self._without(cell, passes, budget) if 0 < len(cover.users(cell)) <= CROWD else 0.0
+        self._turns.record(gain, budget.work - before)
+        return gain
 
-    def _next(self) -> int:
-        """The next secondary to try: heavy ones first, in another order on every pass."""
-        cover = self.cover
-        while self._queue:
-            cell = self._queue.pop()
-            if 0 < len(cover.users(cell)) <= CROWD:
-                return cell
-        cells = cover.secondaries
-        if not len(cells):
-            return -1
-        weight = cover.problem.weights[cells] * np.exp(self._rng.normal(0.0, 0.3 * min(self.passes, 3), len(cells)))
-        self._queue = cells[np.argsort(weight, kind="stable")].tolist()
-        self.passes += 1
-        return self._queue.pop()
+    @property
+    def rounds(self) -> float:
+        """How often every secondary was tried, on average."""
+        return self._turns.rounds
 
-    def _without(self, cell: int, budget: Budget) -> float:
+    def _without(self, cell: int, passes: int, budget: Budget) -> float:
         """Release all witnesses that move a secondary, and more around it now and then; answer their questions anew."""
         cover, rng = self.cover, self._rng
         before = cover.cost
         asked = {k for witness in cover.users(cell) for k in witness.asked}
-        if self.passes > 1 and rng.random() < 0.7:
+        if passes and rng.random() < 0.7:
             asked |= self._around(cell, int(rng.choice(RUINED)))
             alpha = float(rng.choice(TRUST))
             self.nearby.guide = None if self.x is None or not alpha else 1 - alpha * self.x
             self.nearby.noise = float(rng.choice(NOISE))
         old: dict[int, tuple[Witness, ...]] = {k: cover.release(k) for k in sorted(asked)}
-        kind = int(rng.integers(4)) if self.passes > 1 else 0
+        kind = int(rng.integers(4)) if passes else 0
         freed = float(cover.price[cell])
         if freed > 0 and kind < 2:
             cover.price[cell] = NEVER * freed
@@ -223,20 +236,21 @@ class Rebuilder:
         if kind % 2:
             order = [order[i] for i in rng.permutation(len(order)).tolist()]
         mean = cover.cost / max(1, len(cover.keys))
-        effort = EFFORT[0] if self.passes <= 1 else float(rng.choice(EFFORT))
+        effort = EFFORT[0] if not passes else float(rng.choice(EFFORT))
         search = Search(int(rng.integers(0, 2)), 1, effort * mean, mean)
         self._inside(order, budget)
         done = True
         for k in order:
             if cover.relies[k]:
                 continue
-            if not self._answer(k, budget, search) or cover.cost >= before:
+            slack = before - cover.cost
+            if slack < 0 or not self._answer(k, budget, search._replace(limit=slack * (1 + 1e-9) + TINY)):
                 done = False
                 break
         self.nearby.guide, self.nearby.noise = None, 0.0
         if freed > 0 and cover.price[cell] > 0:
             cover.price[cell] = freed
-        if done and cover.cost <= before:
+        if done and cover.cost <= before + TINY:
             return before - cover.cost
         for k in old:
             if cover.relies[k]:
@@ -250,11 +264,12 @@ class Rebuilder:
         cover.cost = before
         return 0.0
 
-    def _inside(self, order: list[int], budget: Budget) -> None:
+    def _inside(self, order: list[int], budget: Budget, price: Floats | None = None) -> None:
         """Answer questions by what is hidden anyway, as far as that goes; light secondaries rather than heavy ones."""
         cover, nearby = self.cover, self.nearby
         cells = np.unique([cover.keys[k].cell for k in order])
-        block = nearby.hidden(cells, cover.price)
+        block = nearby.hidden(cells, cover.price if price is None else price)
+        charge = cover.weight if price is None else cover.price
         for k in order:
             key = cover.keys[k]
             if cover.relies[k] or key.side == 0 or key.attacker >= 0:
@@ -262,11 +277,11 @@ class Rebuilder:
             other = cover.number.get(Key(-1, key.cell, -key.side))
             if other is not None and not cover.relies[other]:
                 level = max(cover.need[k], cover.need[other])
-                found = nearby.inside(block, key.cell, 0, level, cover.weight, budget)
+                found = nearby.inside(block, key.cell, 0, level, charge, budget)
                 if found is not None:
                     self._take(found, k, other)
                     continue
-            found = nearby.inside(block, key.cell, key.side, cover.need[k], cover.weight, budget)
+            found = nearby.inside(block, key.cell, key.side, cover.need[k], charge, budget)
             if found is not None:
                 self._take(found, k, None)
 

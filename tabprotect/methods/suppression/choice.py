@@ -1,0 +1,152 @@
+"""Which suppression method suits a problem, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from tabprotect.methods.suppression.exact import exact
+from tabprotect.methods.suppression.local import local
+from tabprotect.methods.suppression.local.surroundings import Surroundings
+from tabprotect.methods.suppression.result import SuppressionResult
+from tabprotect.problem import Problem
+from tabprotect.solver.limits import Limits, Progress
+
+__all__ = ["EXACT_CELLS", "automatic", "because", "choose", "nearness"]
+
+Bools = npt.NDArray[np.bool_]
+
+SMALL_CELLS = 1_000
+"""Up to this many cells the exact engine finds its own start."""
+
+LOCAL_CELLS = 3_000
+"""Beyond this many cells tables whose equations reach few cells are worked on locally only."""
+
+PROBED_CELLS = 5_000
+"""Up to this many cells a first pattern is looked for locally, and the exact engine starts from it."""
+
+EXACT_CELLS = 30_000
+"""Beyond this many cells all tables are worked on locally."""
+
+HOPS, SAMPLE, FAR = 4, 30, 0.3
+"""A table has near equations where so many hops from a primary lead to at most this share of the cells."""
+
+PROBE_SHARE, PROBE_WORK = 0.15, 500_000
+"""Share of the limits, and work, for a first pattern to start from."""
+
+LOCAL_SHARE = 0.4
+"""Share of what is left then for making it better, beyond LOCAL_CELLS, before the exact engine starts from it."""
+
+
+def nearness(problem: Problem) -> float:
+    """Return the median share of cells within a few equations of a primary.
+
+    Examples
+    --------
+    >>> A = [[-1, 1, 1, 0, 0], [0, 0, -1, 1, 1]]
+    >>> nearness(Problem.from_arrays(A, [9, 4, 5, 2, 3], primary=[1], lpl=1, upl=1))
+    1.0
+    """
+    primaries = problem.primaries
+    if not len(primaries):
+        return 0.0
+    some = primaries[np.unique(np.linspace(0, len(primaries) - 1, SAMPLE).astype(np.int64))]
+    near = Surroundings(problem.system)
+    sizes = [len(near.ball(np.array([p]), HOPS, problem.may_hide)) for p in some.tolist()]
+    return float(np.median(sizes)) / problem.n_cells
+
+
+def choose(problem: Problem) -> tuple[str, str]:
+    """Return the method that suits a problem, and why.
+
+    Examples
+    --------
+    >>> choose(Problem.from_arrays([[-1, 1, 1, 1]], [20, 9, 6, 5], primary=[1], lpl=2, upl=2))
+    ('exact', '4 cells are at most 3,000')
+    """
+    n = problem.n_cells
+    if n <= LOCAL_CELLS:
+        return "exact", f"{n:,} cells are at most {LOCAL_CELLS:,}"
+    if n > EXACT_CELLS:
+        return "local", f"{n:,} cells are more than {EXACT_CELLS:,}"
+    share = nearness(problem)
+    why = f"{HOPS} equations lead from a primary to {100 * share:.0f} % of {n:,} cells"
+    return "local" if share <= FAR else "exact", why
+
+
+def automatic(
+    problem: Problem,
+    *,
+    limits: Limits,
+    seed: int,
+    progress: Callable[[Progress], None] | None,
+    engine: str,
+    start: Bools | None,
+) -> SuppressionResult:
+    """Choose by size and by how far equations reach; the `method` of the result says what and why.
+
+    Parameters
+    ----------
+    As in `tabprotect.methods.suppression.suppress`.
+    """
+    n = problem.n_cells
+    method, why = choose(problem)
+    if method == "local":
+        return because(local(problem, limits=limits, seed=seed, progress=progress, start=start), why)
+    if not SMALL_CELLS < n <= PROBED_CELLS:
+        result = exact(problem, limits=limits, seed=seed, progress=progress, engine=engine, start=start)
+        return because(result, why)
+    first = local(problem, limits=_probe(limits), seed=seed, progress=progress, start=start, passes=0)
+    rest = _rest(limits, first)
+    if first.safe and n > LOCAL_CELLS and not _ended(first):
+        better = local(problem, limits=_part(rest), seed=seed, progress=progress, start=first.pattern)
+        rest = _rest(rest, better)
+        first = _joined(first, better) if better.safe else first
+    if _ended(first) or first.status == "optimal":
+        return because(first, why)
+    hint = first.pattern if first.safe else start
+    result = exact(problem, limits=rest, seed=seed, progress=progress, engine=engine, start=hint)
+    return because(_joined(first, result), why)
+
+
+def _ended(result: SuppressionResult) -> bool:
+    return result.stopped in ("cancelled", "memory")
+
+
+def because(result: SuppressionResult, why: str) -> SuppressionResult:
+    """Return a result that says why its method was chosen."""
+    return replace(result, method=f"auto: {result.method}, since {why}")
+
+
+def _part(limits: Limits, share: float = LOCAL_SHARE) -> Limits:
+    seconds = None if limits.seconds is None else share * limits.seconds
+    return replace(limits, seconds=seconds, work=None if limits.work is None else int(share * limits.work))
+
+
+def _probe(limits: Limits) -> Limits:
+    """Enough for a first pattern where local programmes are small; where they are not, time is for the exact engine."""
+    work = PROBE_WORK if limits.work is None else min(PROBE_WORK, int(PROBE_SHARE * limits.work))
+    return replace(_part(limits, PROBE_SHARE), work=work)
+
+
+def _rest(limits: Limits, spent: SuppressionResult) -> Limits:
+    seconds = None if limits.seconds is None else max(0.0, limits.seconds - spent.seconds)
+    return replace(limits, seconds=seconds, work=None if limits.work is None else max(0, limits.work - spent.work))
+
+
+def _joined(first: SuppressionResult, second: SuppressionResult) -> SuppressionResult:
+    """The cheaper pattern of two runs, with the better bound."""
+    seconds, work = first.seconds + second.seconds, first.work + second.work
+    if second.status == "infeasible" or not first.safe:
+        return replace(second, seconds=seconds, work=work)
+    best = second if second.cost is not None and second.cost <= (first.cost or 0.0) else first
+    stops = "" if second.status == "optimal" else second.stopped
+    bounds = [b for b in (first.bound, second.bound) if b is not None]
+    bound = min(max(bounds), best.cost or 0.0) if bounds else None
+    proof = second.cuts if second.bound == bound else None
+    name = second.method if first.method == second.method else f"{first.method}, then {second.method}"
+    joined = replace(best, bound=bound, cuts=proof, method=name, stopped=stops, seconds=seconds, work=work)
+    return replace(joined, status="optimal", stopped="") if bound is not None and joined.gap == 0 else joined
