@@ -285,6 +285,8 @@ class Search:
                 if k == 0:
                     self._gap = 0.0
                 continue
+            if not all(exposure.decided for exposure in exposed):
+                break  # what a limit left open may be safe: a row against it would stay in the pool
             relaxation.add(self.rows(choice, exposed))
             if k < 2:
                 self._repair(choice, budget)
