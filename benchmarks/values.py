@@ -18,6 +18,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -101,7 +102,7 @@ def peer_rounds(problem: Problem, base: float, seconds: float, zero_restricted: 
         return values, f"{said['seconds']:.1f} s"
 
 
-def rounding(folder: Path | None, seconds: float, against_peer: bool, names: list[str]) -> None:
+def rounding(folder: Path | None, seconds: float, against_peer: bool, names: list[str], steps: int | None) -> None:
     """Round every table, to neighbouring multiples where that is possible, else with the fewest further steps."""
     heads = f"{'table':12} {'cells':>6} {'base':>5} {'steps':>5} {'distance':>12} {'bound':>12} {'gap':>8}"
     print(f"{heads} {'cpu s':>7} peer")
@@ -110,7 +111,8 @@ def rounding(folder: Path | None, seconds: float, against_peer: bool, names: lis
             continue
         problem, base = read(), BASES.get(name, 5.0)
         started = time.process_time()
-        found = tp.round(problem, base, steps="least", limits=tp.Limits(seconds=seconds))
+        allowed: Any = "least" if steps is None else steps
+        found = tp.round(problem, base, steps=allowed, limits=tp.Limits(seconds=seconds))
         spent = time.process_time() - started
         told = ""
         if against_peer:
@@ -121,8 +123,8 @@ def rounding(folder: Path | None, seconds: float, against_peer: bool, names: lis
                 told = f"distance {off:,.10g}, {told}" + ("" if verdict.ok else f", refused by the judge: {verdict}")
         cost, bound = (f"{v:,.10g}" if v is not None else "-" for v in (found.cost, found.bound))
         gap = "-" if found.gap is None else f"{100 * found.gap:.2f} %"
-        steps = str(found.steps) + ("" if found.values is not None else "!")
-        print(f"{name:12} {problem.n_cells:6} {base:5g} {steps:>5} {cost:>12} {bound:>12} {gap:>8} {spent:7.1f} {told}"
+        taken = str(found.steps) + ("" if found.values is not None else "!")
+        print(f"{name:12} {problem.n_cells:6} {base:5g} {taken:>5} {cost:>12} {bound:>12} {gap:>8} {spent:7.1f} {told}"
               + (f" ({found.message})" if found.message else ""), flush=True)  # fmt: skip
 
 
@@ -164,9 +166,10 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, help="where the .jj files are")
     parser.add_argument("--time-limit", type=float, default=60.0, help="seconds for each table")
     parser.add_argument("--against-peer", action="store_true", help="round with tau-ARGUS, too (`make peer`)")
+    parser.add_argument("--steps", type=int, help="further bases allowed in rounding; by default the fewest possible")
     given = parser.parse_args()
     if given.part == "rounding":
-        rounding(given.folder, given.time_limit, given.against_peer, given.names)
+        rounding(given.folder, given.time_limit, given.against_peer, given.names, given.steps)
     elif given.part == "large":
         large_tables(given.time_limit)
     elif given.folder is None:
