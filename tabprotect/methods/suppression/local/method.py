@@ -139,8 +139,8 @@ class _Search:
             for k in left:
                 if cover.relies[k]:
                     cover.release(k)
-            budget.report("first", cover.cost, 0.0)
             if not left:
+                budget.report("first", cover.cost, 0.0)
                 return True
             if budget.exhausted or not self.rebuilder.build(budget):
                 return False
