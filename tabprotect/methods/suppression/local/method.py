@@ -139,8 +139,8 @@ class _Search:
             for k in left:
                 if cover.relies[k]:
                     cover.release(k)
-            budget.report("first", cover.cost, 0.0)
             if not left:
+                budget.report("first", cover.cost, 0.0)
                 return True
             if budget.exhausted or not self.rebuilder.build(budget):
                 return False
@@ -155,22 +155,22 @@ class _Search:
     def improve(self, most: int | None = None) -> None:
         """Work on the bound and on the pattern in turn, as much on one as on the other."""
         budget, cover, bound = self.budget, self.cover, self.bound
-        spent = {"bound": 0, "choice": 0}
+        spent = {"bound": 0.0, "choice": 0.0}
         rounds, cost = 0.0, cover.cost
         while not self._over():
             turn = "bound" if not bound.finished and spent["bound"] <= spent["choice"] else "choice"
-            before, known = budget.work, (cover.cost, bound.bound)
+            before, known = self._meter(), (cover.cost, bound.bound)
             if turn == "bound":
                 with budget.part(1.0 if self.reserve == 0 else self._share()) as part:
                     bound.step(part)
                 self.rebuilder.x = bound.x if bound.bound > 0 else None
             else:
-                end = budget.work + max(1000, spent["bound"] - spent["choice"])
-                while budget.work < end and not self._over():
+                end = before + spent["bound"] - spent["choice"]
+                while not self._over():
                     self.rebuilder.step(budget)
-                    if not cover.cost:
+                    if not cover.cost or self._meter() >= end:
                         break
-            spent[turn] += max(1, budget.work - before)
+            spent[turn] += self._meter() - before
             if known != (cover.cost, bound.bound):
                 budget.report(turn, cover.cost, bound.bound)
             if not cover.cost or bound.bound >= cover.cost * (1 - max(OPTIMAL, budget.limits.gap)):
@@ -181,6 +181,10 @@ class _Search:
                 if bound.finished and self._unlimited() and cover.cost > cost * (1 - 1e-3):
                     return
                 rounds, cost = self.rebuilder.rounds, cover.cost
+
+    def _meter(self) -> float:
+        """What is spent, in the unit of the limit; never clocked where work alone is limited."""
+        return float(self.budget.work) if self.budget.limits.seconds is None else self.budget.seconds
 
     def _unlimited(self) -> bool:
         limits = self.budget.limits

@@ -31,8 +31,12 @@ REACH, CROWD = 12, 800
 DEAR = 300
 """A deviation that costs so many times the usual is worth the second number of cells."""
 
+CHEAP = 0.05
+"""For what is dear at last only cells that cost at most this share of it, but as many as the second number."""
+
 PATIENCE = 2000
-"""No wider search after one that took so many simplex iterations and found something."""
+"""No wider search after one that took so many simplex iterations and found something; up to 20 times as many for what
+is dear."""
 
 GAIN = 0.97
 """Two wider searches that do not bring the cost below this share of what it was are the last ones."""
@@ -125,10 +129,9 @@ class Nearby:
         best, least, size, idle = None, limit, -1, 0
         worth = (MOST[1] - MOST[0]) / (DEAR * usual) if usual > 0 else 0.0
         for reach in HOPS[hops:]:
-            cells = self.near.ball(np.array([cell]), reach, allowed, price, least)
-            if len(cells) == size or (best is not None and len(cells) > MOST[0] + worth * least):
-                break
-            if best is not None and len(cells) > MOST[1]:
+            most = None if best is None else int(min(MOST[1], MOST[0] + worth * least))
+            cells = self.near.ball(np.array([cell]), reach, allowed, price, least, most)
+            if len(cells) == size:
                 break
             size, before = len(cells), budget.work
             found = self._within(self.near.closed(cells, cell), cell, side, level, price, budget, rounds)
@@ -137,9 +140,16 @@ class Nearby:
                 idle = idle + 1 if cost > GAIN * least else 0
                 if cost < least:
                     least, best = cost, found
-            heavy = budget.work - before > PATIENCE
+            dear = min(20.0, max(1.0, 10 * least / (DEAR * usual))) if usual > 0 else 1.0
+            heavy = budget.work - before > PATIENCE * dear
             if budget.exhausted or least <= enough or idle == 2 or (heavy and best is not None):
                 break
+        if best is not None and usual > 0 and least > DEAR * usual and not budget.exhausted:
+            # far away through cells that are cheap beside what was found
+            cells = self.near.ball(np.array([cell]), HOPS[-1], allowed, price, CHEAP * least, MOST[1])
+            found = self._within(self.near.closed(cells, cell), cell, side, level, price, budget, rounds)
+            if found is not None and float(price[found.cells].sum()) < least:
+                best = found
         return best
 
     def hidden(self, cells: Ints, price: Floats) -> Block:

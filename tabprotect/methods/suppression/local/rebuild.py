@@ -205,6 +205,7 @@ class Rebuilder:
         if not len(self._secondaries) or self._stale > STALE * len(self._secondaries):
             self._secondaries, self._stale = cover.secondaries, 0
         self._stale += 1
+        budget.spend(1)
         cell, passes = self._turns.next(self._secondaries, cover.problem.weights)
         if cell < 0:
             return 0.0
