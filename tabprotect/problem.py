@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import sparse
 
-from tabprotect.errors import collect
+from tabprotect.errors import InputError, collect
 from tabprotect.table.system import LinearSystem
 
 __all__ = ["Attacker", "Problem", "Status"]
@@ -182,8 +182,11 @@ class Problem:
         ):
             status[np.asarray(where, dtype=np.int64)] = what
 
-        def full(x: float | Sequence[float] | Floats) -> Floats:
-            return np.broadcast_to(np.asarray(x, dtype=np.float64), (n,)).copy()
+        def full(name: str, x: float | Sequence[float] | Floats) -> Floats:
+            given = np.asarray(x, dtype=np.float64)
+            if given.shape not in ((), (n,)):
+                raise InputError(f"{name} has shape {given.shape}; one number, or one for each of {n} cells, is needed")
+            return np.broadcast_to(given, (n,)).copy()
 
         ids = pd.RangeIndex(n) if cells is None else cells if isinstance(cells, pd.Index) else pd.Index(cells)
         system = LinearSystem(A, np.zeros(A.shape[0]) if b is None else b, ids)
@@ -191,12 +194,12 @@ class Problem:
             system,
             array,
             status,
-            full(lpl),
-            full(upl),
-            full(spl),
+            full("lpl", lpl),
+            full("upl", upl),
+            full("spl", spl),
             np.maximum(np.abs(array), 1.0) if weights is None else np.asarray(weights, np.float64),
-            full(lower),
-            full(upper),
+            full("lower", lower),
+            full("upper", upper),
             tuple(attackers),
             integer,
         )

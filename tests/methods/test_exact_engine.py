@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tabprotect.methods.suppression import suppress
+from tabprotect.methods.suppression import rounds, suppress
 from tabprotect.models import cell_suppression
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Limits
+from tabprotect.table.hierarchy import Hierarchy
+from tabprotect.table.system import LinearSystem
 from tests.checker import Judge
 from tests.random_problems import random_problem
 
@@ -137,3 +139,32 @@ def test_a_stopped_run_returns_its_best_safe_pattern():
     assert result.safe
     assert Judge(problem).safe(result.pattern)
     assert result.bound <= result.cost
+
+
+def test_levels_that_hidden_cells_reach_to_the_last_digit():
+    # 0.1 + 0.2 + 0.3 is more than 0.3 + 0.2 + 0.1 in floating point: what is left of the level is noise
+    inner = np.array([[0.3, 1, 2], [0.2, 2, 1], [0.1, 1, 3]])
+    values = np.zeros((4, 4))
+    values[1:, 1:], values[0, 1:], values[1:, 0], values[0, 0] = inner, inner.sum(0), inner.sum(1), inner.sum()
+    values[0, 1] = 0.1 + 0.2 + 0.3
+    assert values[0, 1] > 0.3 + 0.2 + 0.1
+    lpl = np.zeros(16)
+    lpl[1], lpl[[5, 9, 13]] = values[0, 1], 0.01
+    system = LinearSystem.from_hierarchies([Hierarchy.flat(list("abc")), Hierarchy.flat(list("xyz"))])
+    problem = Problem.from_arrays(system.A, values.ravel(), primary=[1, 5, 9, 13], lpl=lpl, upl=0, upper=100)
+    result = suppress(problem, method="exact")
+    assert (result.status, result.cost, result.safe) == ("optimal", 8.0, True)
+
+
+@pytest.mark.parametrize("seed", [1, 16, 21, 22])
+@pytest.mark.parametrize("first", [40, 100])
+def test_bounds_hold_wherever_limits_fall(monkeypatch, tmp_path, seed, first):
+    # questions that a limit left open once made rows that cut off safe choices in later slices of work
+    monkeypatch.setattr(rounds, "FIRST", first)
+    problem = random_problem(seed)
+    judge = Judge(problem)
+    best = suppress(problem, method="exact").cost
+    for work in (100, 400, 1200, 4000):
+        result = suppress(problem, method="exact", limits=Limits(work=work), resume=tmp_path / str(work))
+        assert result.bound is None or result.bound <= best * (1 + 1e-6)
+        assert result.cost is None or (judge.safe(result.pattern) and result.cost >= best * (1 - 1e-6))

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from tabprotect.errors import InputError
-from tabprotect.problem import Status
+from tabprotect.problem import Problem, Status
 from tabprotect.sensitivity import BoxCox, Log, assess, make_problem, needs
 from tabprotect.table.dimension import Dimension
 from tabprotect.table.hierarchy import Hierarchy
@@ -228,3 +228,8 @@ def test_zeros_of_frequency_tables_are_what_the_table_says(table):
     known = tabulate(data, ["a", "b"], empty="structural")
     assert make_problem(known, "threshold=2").status[cell] == Status.ZERO
     assert make_problem(known, "threshold=2", empty="safe").status[cell] == Status.SAFE
+
+
+def test_numbers_of_the_wrong_length_are_named() -> None:
+    with pytest.raises(InputError, match=r"lpl has shape \(2,\); one number, or one for each of 3 cells"):
+        Problem.from_arrays([[-1, 1, 1]], [9, 4, 5], primary=[1], lpl=[1, 2], upl=1)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from tabprotect.methods.suppression.presolve import Core
 from tabprotect.solver.rows import Row
-from tabprotect.solver.tolerances import MULTIPLIER
+from tabprotect.solver.tolerances import LEVEL, MULTIPLIER
 
 __all__ = ["Bridge", "Capacity", "Cover", "Own", "bridges", "capacity", "own_equations"]
 
@@ -122,7 +122,7 @@ def capacity(core: Core, c: Floats, cell: int, level: float, kept: float = 0.0) 
     c = c.copy()
     c[cell] = 0.0
     rest = level - kept - float(c[core.hidden].sum())
-    if not rest > 0:
+    if not rest > LEVEL * level:
         return None
     c[core.hidden] = 0.0
     cells = np.flatnonzero(c)
@@ -180,8 +180,9 @@ def _own_equation(core: Core, t: int, cells: Ints, d: Floats) -> Row | None:
     if (k := int(core.targets.attacker[t])) >= 0:
         c[np.isin(cells, core.attackers[k])] = 0.0
     hidden = core.hidden[cells]
-    rest = float(core.targets.level[t]) - float(c[hidden].sum())
-    if not rest > 0:
+    level = float(core.targets.level[t])
+    rest = level - float(c[hidden].sum())
+    if not rest > LEVEL * level:
         return None
     cells, c = cells[~hidden & (c > 0)], c[~hidden & (c > 0)]
     order = np.argsort(cells)

@@ -12,7 +12,7 @@ from tabprotect.methods.suppression.local.surroundings import Block, Surrounding
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.small import SmallProgrammes
-from tabprotect.solver.tolerances import MULTIPLIER
+from tabprotect.solver.tolerances import LEVEL, MULTIPLIER
 
 __all__ = ["LocalRows", "Sparse"]
 
@@ -157,7 +157,7 @@ class LocalRows:
         c = np.abs(d) * np.where(d > 0, self._up[cells], self._down[cells])
         must = self._must[cells]
         rest = level - float(c[must].sum())
-        if not rest > 0:
+        if not rest > LEVEL * level:
             return None
         charged = ~must & (c > 0)
         values = np.minimum(c[charged] / rest, 1.0)
