@@ -44,6 +44,9 @@ safe."""
 POOL_SLACK = 0.6
 """Rows with less slack at the relaxed solution go into the integer programme; violated ones follow."""
 
+EARLY_CELLS = 3_000
+"""Up to so many cells of a core a pool is tried before the relaxation has come to its end."""
+
 NEAR_FIRST = (60, 0)
 """Equations around a cell that attacks at a choice see; 0 for all."""
 
@@ -241,16 +244,20 @@ class Search:
         if budget.exhausted:
             return
         root, pool = self._ways["root"], self._ways["pool"]
-        way = "pool" if relaxation.finished or not pool.lately or (root.lately and pool.rate >= root.rate) else "root"
-        before, spent = self.bound, meter(budget)
+        early = self.core.n <= EARLY_CELLS and (not pool.lately or (root.lately > 0 and pool.rate >= root.rate))
+        way = "pool" if relaxation.finished or early else "root"
+        before, spent = (self.bound if way == "pool" else relaxation.bound), meter(budget)
         if way == "pool":
             self.step(budget)
+            now = self.bound
         else:
             relaxation.run(center, self.cost)
             self._lift(relaxation.bound)
+            now = relaxation.bound
             if relaxation.finished:
                 self.patience["bound"] = POOL_SLICES
-        self._ways[way].record((self.bound - before) / max(1.0, self.bound), meter(budget) - spent)
+        # each way by its own bound: that of the relaxation may be behind for long, and still be the one that grows
+        self._ways[way].record((now - before) / max(1.0, self.bound), meter(budget) - spent)
 
     def tree(self, budget: Budget) -> None:
         """Search a small core in one tree; what is left open then is for pools."""
