@@ -10,6 +10,7 @@ import pandas as pd
 
 from tabprotect.formats.frames import encode_frame
 from tabprotect.report.facts import (
+    alarms,
     cubes,
     exposed_section,
     frame_of,
@@ -66,13 +67,14 @@ def _page(release: ChangedRelease, published: Mapping[str, str]) -> str:
     decimals = decimals_of(table.values)
     rows = pd.Series(release.words[table.row_cell]).value_counts()
     keys = [StatusKey(word, text, symbol, int(rows.get(word, 0)), mark) for word, (text, symbol, mark) in _KEYS.items()]
+    assert release.judgement is not None
     return internal_page(
         release.title,
         table.value_name,
         _cubes(release),
         keys,
         MOST_DECIMALS if decimals is None else max(decimals, 2),
-        alarms=_alarms(release),
+        alarms=alarms(release.safe, release.judgement),
         cards=_cards(release),
         charts=[*primaries_by_rule(release), _changes(release), *widths(release)],
         sections=_sections(release, published),
@@ -84,21 +86,6 @@ def _cubes(release: ChangedRelease) -> list[Cube]:
     status = np.array([number[word] for word in release.words], dtype=np.int64)
     further = _further(release)
     return cubes(release, status, {"Published": further["published"], "Change": further["change"]})
-
-
-def _alarms(release: ChangedRelease) -> list[str]:
-    alarms = []
-    assert release.judgement is not None
-    if not release.safe:
-        alarms.append("NOT SAFE: this release does not meet the protection levels; it was written on explicit request.")
-    if release.judgement.lp_safe_only:
-        alarms.append(
-            "LP-safe only: intruders who know that all values are whole numbers may conclude more; no integral witness "
-            "was found."
-        )
-    if not release.judgement.complete:
-        alarms.append("The limits ended the computation of intervals; some are missing.")
-    return alarms
 
 
 def _cards(release: ChangedRelease) -> list[Card]:

@@ -21,6 +21,7 @@ from tabprotect.table.table import Table
 
 __all__ = [
     "Judged",
+    "alarms",
     "cubes",
     "exposed_section",
     "frame_of",
@@ -42,6 +43,21 @@ Bools = npt.NDArray[np.bool_]
 _HARDEST = 20
 _WIDTHS = (0.1, 0.25, 0.5, 1.0, 2.0)
 _SIDES = {1: "upwards", -1: "downwards", 0: "width"}
+
+
+def alarms(safe: bool, judgement: Audit) -> list[str]:
+    """Return what a reader of the internal report has to know first."""
+    found = []
+    if not safe:
+        found.append("NOT SAFE: this release does not meet the protection levels; it was written on explicit request.")
+    if judgement.lp_safe_only:
+        found.append(
+            "LP-safe only: intruders who know that all values are whole numbers may conclude more; no integral witness "
+            "was found."
+        )
+    if not judgement.complete:
+        found.append("The limits ended the computation of intervals; some are missing.")
+    return found
 
 
 class Judged(Protocol):

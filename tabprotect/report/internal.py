@@ -10,6 +10,7 @@ import pandas as pd
 
 from tabprotect.formats.frames import encode_frame
 from tabprotect.report.facts import (
+    alarms,
     cubes,
     exposed_section,
     frame_of,
@@ -70,7 +71,7 @@ def _page(release: Release, published: Mapping[str, str]) -> str:
         _cubes(release),
         _keys(release),
         MOST_DECIMALS if decimals is None else max(decimals, 2),
-        alarms=_alarms(release),
+        alarms=alarms(release.safe, release.judgement),
         cards=_cards(release),
         charts=_charts(release),
         sections=_sections(release, published),
@@ -86,20 +87,6 @@ def _cubes(release: Release) -> list[Cube]:
     number = {word: i for i, word in enumerate(_KEYS)}
     status = np.array([number[word] for word in release.words], dtype=np.int64)
     return cubes(release, status, {"Cost of hiding": release.problem.weights[: release.table.n_cells]})
-
-
-def _alarms(release: Release) -> list[str]:
-    alarms = []
-    if not release.safe:
-        alarms.append("NOT SAFE: this release does not meet the protection levels; it was written on explicit request.")
-    if release.judgement.lp_safe_only:
-        alarms.append(
-            "LP-safe only: intruders who know that all values are whole numbers may conclude more; no integral witness "
-            "was found."
-        )
-    if not release.judgement.complete:
-        alarms.append("The limits ended the computation of intervals; some are missing.")
-    return alarms
 
 
 def _cards(release: Release) -> list[Card]:
