@@ -45,12 +45,13 @@ POOL_SLACK = 0.6
 """Rows with less slack at the relaxed solution go into the integer programme; violated ones follow."""
 
 EARLY_CELLS = 3_000
-"""Up to so many cells of a core a pool is tried before the relaxation has come to its end."""
+"""Up to so many cells of a core pools are tried before the relaxation has come to its end, until a slice is too short
+for one."""
 
 NEAR_FIRST = (60, 0)
 """Equations around a cell that attacks at a choice see; 0 for all."""
 
-POOL_SLICES = 4.0
+POOL_SLICES = 8.0
 """How many slices of a limit a pool gets: one that is cut short has to start again."""
 
 BUILD_SHARE = 0.05
@@ -93,11 +94,12 @@ class Snapshot:
     gap: float
     needed: Ints
     ways: Mapping[str, Side]
+    early: bool
 
 
 NOTHING = Snapshot(
     None, 0.0, frozenset(), None, False, {"bound": 1.0, "choice": 1.0}, POOL_GAP[0], np.zeros(0, np.int64),
-    {"root": Side(), "pool": Side()},
+    {"root": Side(), "pool": Side()}, True,
 )  # fmt: skip
 """What is known before the start."""
 
@@ -134,6 +136,7 @@ class Search:
         self._gap = POOL_GAP[0]
         self.patience = {"bound": 1.0, "choice": 1.0}
         self._ways = {"root": Side(), "pool": Side()}
+        self._early = core.n <= EARLY_CELLS
         self._needed: Ints = np.zeros(0, np.int64)  # rows of the pool that a choice of an earlier programme violated
         self._unit = _unit(core.weight[~core.hidden])
         self._target = {
@@ -191,7 +194,16 @@ class Search:
         cleaned = self.cleaner is not None and self.cleaner.finished
         ways = {name: replace(side) for name, side in self._ways.items()}
         return Snapshot(
-            self.best, self.bound, self.hopeless, rows, cleaned, dict(self.patience), self._gap, self._needed, ways
+            self.best,
+            self.bound,
+            self.hopeless,
+            rows,
+            cleaned,
+            dict(self.patience),
+            self._gap,
+            self._needed,
+            ways,
+            self._early,
         )
 
     def restore(self, known: Snapshot, budget: Budget) -> None:
@@ -199,6 +211,7 @@ class Search:
         self.best, self.bound, self.hopeless = known.best, known.bound, known.hopeless
         self.patience, self._gap, self._needed = dict(known.patience), known.gap, known.needed
         self._ways = {name: replace(side) for name, side in known.ways.items()}
+        self._early = known.early
         for key in sorted(known.hopeless):
             self.constructor.hopeless.add(key)
             self.judge.dismiss(key)
@@ -244,7 +257,7 @@ class Search:
         if budget.exhausted:
             return
         root, pool = self._ways["root"], self._ways["pool"]
-        early = self.core.n <= EARLY_CELLS and (not pool.lately or (root.lately > 0 and pool.rate >= root.rate))
+        early = self._early and (not pool.lately or (root.lately > 0 and pool.rate >= root.rate))
         way = "pool" if relaxation.finished or early else "root"
         before, spent = (self.bound if way == "pool" else relaxation.bound), meter(budget)
         if way == "pool":
@@ -280,6 +293,8 @@ class Search:
         if budget.exhausted:
             if relaxation.finished:
                 self.patience["bound"] *= 2
+            else:
+                self._early = False
         elif self._gap:
             self._gap = max(POOL_GAP[1], self._gap / 2)
         before = len(relaxation.pool)
