@@ -181,6 +181,12 @@ class Budget:
             self.over_memory = (held_memory() or 0) > self.limits.memory
             self.cancelled |= self.over_memory  # those who tell time, work and cancelling apart need to know no more
 
+    def fits(self, size: float) -> bool:
+        """Tell whether a step that needs so many more bytes stays within the limit of memory; if not, work is over."""
+        if self.limits.memory is not None and (held_memory() or 0) + size > self.limits.memory:
+            self.over_memory = self.cancelled = True
+        return not self.over_memory
+
     def cancel(self) -> None:
         """Ask the computation to end soon with its best answer so far."""
         self.cancelled = True

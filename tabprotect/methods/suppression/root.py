@@ -47,6 +47,9 @@ STAGES = (
 )
 """What is done one after the other, each until it stalls."""
 
+ZERO_HALF_BYTES = 150_000_000
+"""What these tables hold at most, about."""
+
 ZERO_HALF_COLUMNS = 6000
 """Beyond this many cells the dense tables of the zero-half search do not pay."""
 
@@ -180,7 +183,7 @@ class Relaxation:
 
     def halves(self) -> list[int]:
         """Add zero-half cuts over the integer rows of the pool."""
-        if self.core.n > ZERO_HALF_COLUMNS:
+        if self.core.n > ZERO_HALF_COLUMNS or not self.budget.fits(ZERO_HALF_BYTES):
             return []
         matrix = self.pool.matrix.copy()
         # rounding coefficients up keeps a row valid (x >= 0) and makes it integral

@@ -54,6 +54,9 @@ NEAR_FIRST = (60, 0)
 POOL_SLICES = 8.0
 """How many slices of a limit a pool gets: one that is cut short has to start again."""
 
+POOL_BYTES = 4_000
+"""What a MIP solver holds for every entry of a pool, about."""
+
 BUILD_SHARE = 0.05
 """Share of the limit for a first choice made of cheapest witnesses where hiding everything is safe."""
 
@@ -315,10 +318,12 @@ class Search:
             if k < 2:
                 self._repair(choice, budget)
         for _ in range(3):
+            if budget.exhausted:
+                break
             rows = relaxation.violated() + relaxation.halves()
             if relaxation.finished:
                 rows += relaxation.separate(np.maximum(relaxation.x, 1e-3))
-            if not rows or budget.exhausted:
+            if not rows:
                 break
             relaxation.activate(list(dict.fromkeys(rows)))
             if not relaxation.solve():
@@ -333,6 +338,8 @@ class Search:
         assert relaxation is not None
         chosen = np.union1d(np.flatnonzero(relaxation.pool.slack(relaxation.x) < POOL_SLACK), self._needed)
         while True:
+            if not budget.fits(POOL_BYTES * relaxation.pool.matrix[chosen].nnz):
+                return ()
             answer = self._solver(
                 self.core.weight,
                 self.core.hidden,
