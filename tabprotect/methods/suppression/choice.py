@@ -34,6 +34,9 @@ EXACT_CELLS = 30_000
 HOPS, SAMPLE, FAR = 4, 30, 0.3
 """A table has near equations where so many hops from a primary lead to at most this share of the cells."""
 
+LINKED = 4.5
+"""Cells in more equations than this on average are linked so strongly that local programmes find no way through."""
+
 PROBE_SHARE, PROBE_WORK = 0.15, 500_000
 """Share of the limits, and work, for a first pattern to start from."""
 
@@ -72,6 +75,9 @@ def choose(problem: Problem) -> tuple[str, str]:
         return "exact", f"{n:,} cells are at most {LOCAL_CELLS:,}"
     if n > EXACT_CELLS:
         return "local", f"{n:,} cells are more than {EXACT_CELLS:,}"
+    links = problem.system.A.nnz / n
+    if links > LINKED:
+        return "exact", f"each of {n:,} cells is in {links:.1f} equations on average"
     share = nearness(problem)
     why = f"{HOPS} equations lead from a primary to {100 * share:.0f} % of {n:,} cells"
     return "local" if share <= FAR else "exact", why
