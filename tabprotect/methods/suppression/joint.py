@@ -32,6 +32,9 @@ REWEIGHTED = 2
 FAR = 1e4
 """A level that is missed costs this many times the mean weight per unit."""
 
+IPM_CELLS = 3000
+"""Beyond so many cells interior point (with crossover) is the faster one."""
+
 
 def joint(
     problem: Problem,
@@ -162,7 +165,3 @@ class _Programme:
             price = cost / mean * typical / (np.abs(z) + 0.1 * typical)
         cells = np.flatnonzero(np.abs(z) > MULTIPLIER)
         return Deviation(cells, z[cells] * self._unit) if len(cells) else None
-
-
-IPM_CELLS = 3000
-"""Beyond so many cells interior point (with crossover) is the faster one."""

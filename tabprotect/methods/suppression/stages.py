@@ -80,11 +80,8 @@ def local_in_stages(
             most = budget.work_left if best is None else min(work, budget.work_left)
             name = digest(name, None if math.isinf(most) else int(most))
             stage = _stage(problem, budget, means, name, most, seed, best.pattern if best else start, best is None)
-            if stage is None or (stage.pattern is None and best is None):
+            if stage is None or stage.pattern is None:
                 break
-            if stage.pattern is None:  # too little work to start again from the best pattern
-                work = 2 * work
-                continue
             still = best is not None and stage.cost > best.cost * (1 - GAIN) and stage.bound < bound * (1 + GAIN)
             if best is None or stage.cost < best.cost:
                 best = stage

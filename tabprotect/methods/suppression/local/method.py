@@ -58,7 +58,8 @@ def local(
     seed : int
     progress : callable, optional
     start : ndarray of bool, shape (cells,), optional
-        Cells hidden to begin with; those that no question relies on are published again.
+        Cells hidden to begin with; those that no question relies on are published again. A safe pattern is returned
+        as it is when the limits leave no time for more.
     passes : int, optional
         How often every secondary is tried again after the first pattern (0: the first pattern, without a bound).
 
@@ -80,7 +81,8 @@ def local(
     with cancel_on_interrupt(budget):
         search = _Search(problem, seed, budget)
         if not search.first(start):
-            return finish(problem, search.judge, None, budget, "local")
+            kept = None if start is None or search.judge.check(start | problem.must_hide, stop_at_first=True) else start
+            return finish(problem, search.judge, kept, budget, "local")
         if passes != 0:
             search.improve(passes)
         search.hand_over()
