@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from tabprotect.attack.audit import Audit
-from tabprotect.attack.certificate import NOTICE, certify, write_whole
+from tabprotect.attack.certificate import certify
 from tabprotect.attack.claims import Claim
-from tabprotect.attack.document import VALUES_FORMAT, Malformed, Numbers, canonical, digest, load, seal
+from tabprotect.attack.document import VALUES_FORMAT, Numbers
+from tabprotect.attack.sealed import NOTICE, SealedDocument
 from tabprotect.attack.statement import decimals, problem_statement
-from tabprotect.attack.verify import Verification, verify
 from tabprotect.attack.verify_values import SECTIONS, off_sums
-from tabprotect.errors import InputError
 from tabprotect.problem import Problem, Status
 from tabprotect.solver.exact import exact
 
@@ -74,7 +72,7 @@ def _inward(bound: Fraction, side: int) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class ValuesCertificate:
+class ValuesCertificate(SealedDocument):
     """A JSON document that proves what it claims about changed values; confidential, since it embeds the problem.
 
     Attributes
@@ -83,20 +81,11 @@ class ValuesCertificate:
         The sections by name; see `tabprotect.attack.verify_values` for how they are checked.
     """
 
-    document: Mapping[str, Any]
+    FORM: ClassVar[str] = VALUES_FORMAT
+    SECTIONS: ClassVar[tuple[str, ...]] = SECTIONS
 
     def __repr__(self) -> str:
         return f"ValuesCertificate({self.verdict}: {self.document['claim']['method']})"
-
-    @property
-    def verdict(self) -> str:
-        """'safe', 'LP-safe only' or 'not safe'."""
-        return str(self.document["verdict"])
-
-    @property
-    def safe(self) -> bool:
-        """True when a witness is included for every level that must be reached."""
-        return self.verdict == "safe"
 
     @property
     def bound(self) -> None:
@@ -107,40 +96,6 @@ class ValuesCertificate:
     def values(self) -> Floats:
         """The published values."""
         return np.array([float(text) for text in self.document["values"]])
-
-    def verify(self, *, against: Any = None) -> Verification:
-        """Check it; see `tabprotect.attack.verify.verify`."""
-        return verify(self.document, against=against)
-
-    def publishing(self, files: Mapping[str, str]) -> ValuesCertificate:
-        """Return the certificate with the SHA-256 of every published file, by name."""
-        return ValuesCertificate(_sealed({**self.document, "publication": dict(sorted(files.items()))}))
-
-    def write(self, path: str | Path) -> Path:
-        """Write to a .json file, or compressed to .json.gz, whole or not at all."""
-        return write_whole(path, self._pieces())
-
-    def _pieces(self) -> Iterator[str]:
-        for number, name in enumerate((*SECTIONS, "seal")):
-            yield f"{',' if number else '{'}\n{canonical(name)}:{canonical(self.document[name])}"
-        yield "\n}\n"
-
-    @classmethod
-    def read(cls, path: str | Path) -> ValuesCertificate:
-        """Read a certificate without judging it.
-
-        Raises
-        ------
-        InputError
-            If the file is not a certificate.
-        """
-        try:
-            document = load(path)
-        except (OSError, Malformed) as error:
-            raise InputError(f"{path}: not a readable certificate ({error})") from error
-        if document.get("format") != VALUES_FORMAT or set(document) != {*SECTIONS, "seal"}:
-            raise InputError(f"{path}: not a certificate of the form {VALUES_FORMAT}")
-        return cls(document)
 
 
 def certify_values(
@@ -183,26 +138,20 @@ def certify_values(
     attack = certify(judgement.problem, judgement.pattern, witnesses=judgement.evidence)
     v = [exact(x) for x in values.tolist()]
     sums, drift = off_sums(Numbers(statement), statement, v)
-    return ValuesCertificate(
-        _sealed(
-            {
-                "format": VALUES_FORMAT,
-                "notice": NOTICE,
-                "verdict": attack.verdict,
-                "claim": dict(claim),
-                "levels_moved": levels_moved,
-                "sums": str(sums),
-                "drift": str(drift),
-                "cost": None if cost is None else decimals([cost])[0],
-                "claimed_bound": None if bound is None else decimals([bound])[0],
-                "publication": {},
-                "values": decimals(values),
-                "problem": statement,
-                "attack": dict(attack.document),
-            }
-        )
+    return ValuesCertificate.sealed(
+        {
+            "format": VALUES_FORMAT,
+            "notice": NOTICE,
+            "verdict": attack.verdict,
+            "claim": dict(claim),
+            "levels_moved": levels_moved,
+            "sums": str(sums),
+            "drift": str(drift),
+            "cost": None if cost is None else decimals([cost])[0],
+            "claimed_bound": None if bound is None else decimals([bound])[0],
+            "publication": {},
+            "values": decimals(values),
+            "problem": statement,
+            "attack": dict(attack.document),
+        }
     )
-
-
-def _sealed(document: dict[str, Any]) -> dict[str, Any]:
-    return {**document, "seal": seal((name, digest(document[name])) for name in SECTIONS)}
