@@ -88,13 +88,14 @@ def local(
         search.hand_over()
         ended = stopped(budget)
         result = finish(problem, search.judge, search.cover.pattern, budget, "local")
-        bound = search.bound.bound if passes != 0 else None
+        bound, proof = (None, None) if passes == 0 else (search.bound.bound, search.bound.proof())
     if result.cost is None or bound is None:
         return replace(result, stopped=result.stopped or ended)
     optimal = bound >= result.cost - OPTIMAL * abs(result.cost)
     return replace(
         result,
         bound=min(bound, result.cost),
+        cuts=proof,
         status="optimal" if optimal else result.status,
         stopped="" if optimal else result.stopped or ended,
     )
