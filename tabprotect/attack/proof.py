@@ -324,7 +324,13 @@ def _with_ancestors(
 
 @lru_cache(maxsize=2**16)
 def simple_fraction(value: float) -> Fraction:
-    """Return a small fraction if one is meant, else a decimal of 12 digits."""
+    """Return a small fraction if one is meant, else a decimal of 12 digits.
+
+    Examples
+    --------
+    >>> simple_fraction(0.6666666666), simple_fraction(0.70710678)
+    (Fraction(2, 3), Fraction(35355339, 50000000))
+    """
     for largest, tolerance in ((100, 1e-8), (10_000, 1e-10)):
         near = Fraction(value).limit_denominator(largest)
         if abs(float(near) - value) <= tolerance * max(1.0, abs(value)):
@@ -353,7 +359,8 @@ def snap_multipliers(
     >>> snap_multipliers([0, 7], [0.3333333333, 1e-12], [3.0, 1.0], 1)
     ExactMultipliers(equations=(0,), numerators=(1,), denominator=3)
     """
-    snapped = [(int(r), f, exact(a)) for r, v, a in zip(equations, duals, own, strict=True) if (f := simple_fraction(float(v)))]
+    fractions = [(int(r), simple_fraction(float(v)), exact(a)) for r, v, a in zip(equations, duals, own, strict=True)]
+    snapped = [(r, f, a) for r, f, a in fractions if f]
     total = sum((f * a for _, f, a in snapped), Fraction(0))
     factor = side / total if side and total else Fraction(1)
     found = {r: f * factor for r, f, _ in snapped}
