@@ -53,9 +53,12 @@ def proven_bound(numbers: Numbers, proof: Mapping[str, Any]) -> Fraction:
     grain = math.lcm(*(w.denominator for w in weights))
     step = math.gcd(*(int(w * grain) for w in weights))
     parts = [(number, factor / rows[number][2]) for number, factor in factors if factor]
-    common = math.lcm(grain, *{part.denominator for _, part in parts})
-    if common.bit_length() > LONG:
-        common = grain << FINE + max(p.denominator.bit_length() - p.numerator.bit_length() + 1 for _, p in parts)
+    common = grain
+    for _, part in parts:
+        common = math.lcm(common, part.denominator)
+        if common.bit_length() > LONG:
+            common = grain << FINE + max(p.denominator.bit_length() - p.numerator.bit_length() + 1 for _, p in parts)
+            break
     total: Number = 0  # from here on all is times the common denominator
     taken: dict[int, Number] = {}
     for number, part in parts:

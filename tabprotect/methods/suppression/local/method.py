@@ -47,8 +47,8 @@ def local(
 
     Whatever is done costs as much as its neighbourhood, not as the table. The pattern is the union of one deviation a
     question, so it is safe at every moment; better patterns come from taking a secondary away and answering anew the
-    questions that relied on it (ruin and recreate). The bound is that of `LocalBound`. In the end the whole
-    pattern is judged on the whole system.
+    questions that relied on it (ruin and recreate). The bound is that of `LocalBound`, with its proof in `cuts`. In the
+    end the whole pattern is judged on the whole system.
 
     Parameters
     ----------
