@@ -90,6 +90,17 @@ def test_attackers_who_know_cells_do_not_weaken_the_proof() -> None:
     assert result.bound * (1 - 1e-9) <= found.bound <= found.cost
 
 
+def test_a_bound_between_two_costs_is_the_higher_one() -> None:
+    problem = large(200, seed=5)
+    equal = replace(problem, weights=np.where(problem.weights > 0, 6.0, 0.0))
+    result = local(equal, limits=Limits(work=5000))
+    assert (result.status, proven(result)) == ("optimal", result.cost)
+    short = local(equal, limits=Limits(work=1500))
+    assert short.bound < short.cost
+    assert short.bound % 6 == 0
+    assert proven(short) == short.bound
+
+
 def test_sliding_levels_are_left_out() -> None:
     problem = large(150, seed=2)
     primary = problem.status == 1

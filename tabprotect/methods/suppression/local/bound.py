@@ -12,6 +12,7 @@ from scipy import sparse
 
 from tabprotect.attack.keys import Key
 from tabprotect.attack.proof import BoundProof, Bridge, Capacity, ProofRow, simple_fraction, snap_multipliers
+from tabprotect.methods.suppression.costs import next_cost, unit_of_costs
 from tabprotect.methods.suppression.local.rows import LocalRows, Sparse
 from tabprotect.methods.suppression.local.surroundings import Surroundings
 from tabprotect.problem import Problem
@@ -64,7 +65,7 @@ class LocalBound:
     Attributes
     ----------
     bound : float
-        The best so far.
+        The best so far; a multiple of the greatest common divisor of whole weights.
     finished : bool
         True when no attack finds anything more.
     """
@@ -72,6 +73,7 @@ class LocalBound:
     def __init__(self, problem: Problem, near: Surroundings) -> None:
         self.problem = problem
         self.bound = 0.0
+        self._value = 0.0  # of the best programme
         self.finished = False
         self.x = np.zeros(problem.n_cells)
         self._rows = LocalRows(problem, near)
@@ -91,6 +93,7 @@ class LocalBound:
         self._column = np.full(problem.n_cells, -1)
         self._column[self._cells] = np.arange(len(self._cells))
         self._weights = problem.weights[self._cells]
+        self._unit = unit_of_costs(self._weights)
 
     def step(self, budget: Budget) -> None:
         """Make one round: attacks at the present point, then the programme again; the budget may end it anywhere."""
@@ -110,10 +113,10 @@ class LocalBound:
         self._turn = 0
         new = self._add([_Row(f.cells, f.values, 1.0, f) for f in self._found]) + self._bridges()
         self._found = []
-        before = self.bound
+        before = self._value
         if not self._solve(budget):
             return
-        if not new or self.bound <= before * (1 + PROGRESS):
+        if not new or self._value <= before * (1 + PROGRESS):
             self._hops += 1
             self._drop_loose()
             self.finished = self._hops > WIDEST
@@ -190,9 +193,9 @@ class LocalBound:
         self.x = np.zeros(self.problem.n_cells)
         self.x[self._cells] = np.clip(solution.x, 0.0, 1.0)
         multipliers = np.maximum(solution.duals, 0.0)
-        bound = self._proven(multipliers)
-        if bound > self.bound:
-            self.bound = bound
+        value = self._proven(multipliers)
+        if value > self._value:
+            self._value, self.bound = value, next_cost(value, self._unit)
             self._behind = [(self._kept[k].origin, float(multipliers[k])) for k in np.flatnonzero(multipliers).tolist()]
         return True
 
