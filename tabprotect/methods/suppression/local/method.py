@@ -197,7 +197,7 @@ class _Search:
 
     def _cheaper(self) -> None:
         """Ruin and recreate a part, or, once all had their turn, try a window now and then: what gained more lately."""
-        if self.rebuilder.rounds < 1:
+        if self.rebuilder.rounds < 3:
             self.rebuilder.step(self.budget)
             return
         ruin, window = self._ways
