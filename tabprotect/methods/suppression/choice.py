@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
+from tabprotect.attack.proof import BoundProof
 from tabprotect.methods.suppression.exact import exact
 from tabprotect.methods.suppression.local import local
 from tabprotect.methods.suppression.local.surroundings import Surroundings
@@ -152,7 +153,8 @@ def _joined(first: SuppressionResult, second: SuppressionResult) -> SuppressionR
     stops = "" if second.status == "optimal" else second.stopped
     bounds = [b for b in (first.bound, second.bound) if b is not None]
     bound = min(max(bounds), best.cost or 0.0) if bounds else None
-    proof = second.cuts if second.bound == bound else None
+    proofs = [r.cuts for r in (first, second) if isinstance(r.cuts, BoundProof)]
+    proof = max(proofs, key=lambda p: p.bound, default=None)
     name = second.method if first.method == second.method else f"{first.method}, then {second.method}"
     joined = replace(best, bound=bound, cuts=proof, method=name, stopped=stops, seconds=seconds, work=work)
     return replace(joined, status="optimal", stopped="") if bound is not None and joined.gap == 0 else joined
