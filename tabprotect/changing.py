@@ -69,7 +69,7 @@ def change_values(
     """
     budget = Budget(progress=progress)
     budget.report(method.name)
-    changed = method.change(Call(problem, limits, seed, progress, keys))
+    changed = method.change(Call(problem, limits, seed, progress, keys, table))
     judgement = None
     if changed.values is not None:
         changed = replace(changed, values=_as_printed(changed.values))

@@ -289,7 +289,8 @@ def protect(
             numbers = [name for name in (value, shadow, cost, weight) if name is not None]
             data = recode_microdata(data, method.rules, numbers)
         memory = None if limits.memory is None else share_of(limits.memory)
-        table = tabulate(data, top=max(TOP, needs(wanted)), memory_limit=memory, **of_data)  # type: ignore[arg-type]
+        top = max(TOP, needs(wanted), method.contributions if isinstance(method, Choice) else 0)
+        table = tabulate(data, top=top, memory_limit=memory, **of_data)  # type: ignore[arg-type]
     budget.report("rules", message=f"{table.n_cells:,} cells")
     assessment = assess(table, wanted, levels=levels)
     rolled = None

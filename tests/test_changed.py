@@ -20,8 +20,17 @@ from tabprotect.attack.document import digest, seal
 from tabprotect.attack.statement import problem_statement
 from tabprotect.attack.values import ValuesCertificate
 from tabprotect.attack.verify_values import SECTIONS
+from tabprotect.errors import InputError
 from tabprotect.formats.folder import changed_files, read_manifest
 from tabprotect.formats.released import read_release
+from tabprotect.methods.cell_key import (
+    Flex,
+    cell_key,
+    cell_key_magnitudes,
+    cell_keys,
+    design_perturbation,
+    record_keys,
+)
 from tabprotect.methods.recoding import RecodingRules
 
 RULES = ["p%=15", "threshold=3"]
@@ -34,6 +43,7 @@ MAGNITUDES: list[Any] = [
     tp.Adjust(within=60_000, weights="unit"),
     tp.RandomRound(base=20_000),
     tp.ConventionalRound(base=40_000),
+    tp.CellKey(small=0.2),
 ]
 COUNTS: list[Any] = [
     tp.CellKey(), tp.CellKey(deviation=4, variance=3, blocked=1), tp.SmallCounts(), tp.Round(base=4), tp.Adjust(),
@@ -100,6 +110,9 @@ def known(release: tp.ChangedRelease, v: float) -> tuple[float, float]:
     if claim["method"] == "near":
         far = np.inf if claim["within"] is None else float(claim["within"])
         return v - far, v + far
+    if claim["method"] == "share":
+        most, half = 3 * 0.2, 0.5
+        return (v - half) / (1 + most), (v + half) / (1 - most)
     raise NotImplementedError
 
 
@@ -330,6 +343,48 @@ def test_cell_keys_come_from_a_column_a_seed_or_the_caller() -> None:
         assert other.values.tolist() == drawn.values.tolist()  # type: ignore[union-attr]
     with pytest.raises(tp.InputError, match="needs the keys of records"):
         tp.protect(table, "threshold=3", tp.CellKey())
+
+
+def test_one_seed_gives_counts_and_magnitudes_of_the_same_records_the_same_keys() -> None:
+    data = microdata(3)
+    counts, turnover = (
+        tp.protect(data, "threshold=3", tp.CellKey(), by=dimensions(), value=value, seed=5, allow_unsafe=True)
+        for value in (None, "turnover")
+    )
+    data["key"] = record_keys(len(data), 5)
+    keys = cell_keys(data, dimensions(), "key")
+    assert counts.values is not None
+    assert counts.values.tolist() == cell_key(counts.problem, keys, design_perturbation(3, 1.5)).values.tolist()
+    noisy = cell_key_magnitudes(
+        turnover.problem, keys, design_perturbation(3, 1.5, step=5), Flex(0.1, 0.1, 1.0), turnover.table, decimals=0
+    )
+    assert turnover.values is not None
+    assert turnover.values.tolist() == noisy.values.tolist()
+    # and in another table: whoever is counted there again has the same figure
+    again = tp.protect(data, "threshold=3", tp.CellKey(key="key"), by="size", value="turnover", allow_unsafe=True)
+    whole = turnover.table.system.cells
+    for i, (size,) in enumerate(again.table.system.cells):
+        place = whole.get_loc(("T", "all" if size == "Total" else size))
+        assert again.values is not None
+        assert again.values[i] == turnover.values[place]
+    assert turnover.result.message.endswith(f"by up to {noisy.additivity.largest:g}")
+
+
+def test_magnitudes_need_what_their_noise_is_made_of() -> None:
+    data = microdata(1)
+    for change, options, words in (
+        ({"turnover": data.turnover - 5000}, {}, "values below 0"),
+        ({"w": 2.0}, {"weight": "w"}, "sampling weights"),
+    ):
+        with pytest.raises(InputError, match=words):
+            tp.protect(
+                data.assign(**change), "threshold=3", tp.CellKey(), by="size", value="turnover", bounds=(-1e6, None),
+                **options,
+            )  # fmt: skip
+    with pytest.raises(InputError, match="small, weights belong to magnitudes"):
+        tp.protect(data, "threshold=3", tp.CellKey(small=0.2, weights="1"), by="size")
+    with pytest.raises(InputError, match="blocked belongs to counts"):
+        tp.protect(data, "threshold=3", tp.CellKey(blocked=2), by="size", value="turnover")
 
 
 def test_what_is_not_safe_is_not_published(tmp_path: Path) -> None:

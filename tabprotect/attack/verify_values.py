@@ -134,6 +134,7 @@ class _Check:
             "nearest": f"all values are multiples of {claim.base}, at most {claim.base / 2} away",
             "near": "values are near" if claim.within is None else f"all values are at most {claim.within} away",
             "noise": "all values differ by noise that their count may get",
+            "share": "all values differ by noise no larger than a value of that size may get",
             "small": f"small counts are 0 or {claim.base}",
         }
         if claim.method != "near" or claim.within is not None:

@@ -66,7 +66,7 @@ def carry_out(spec: Spec, base: Path, *, workers: int | None = None, resume: Pat
     pool = nullcontext() if workers is None else processes(workers)
     with interruptible(err) as asked, Display(err) as progress, pool as executor:
         Budget(progress=progress).report("tabulate")
-        table = _read(spec, base)
+        table = _read(spec, base, method.contributions if isinstance(method, Choice) else 0)
         if isinstance(method, Choice):
             method = with_keys(method, spec, base, table, seed)
         release = protect(
@@ -180,14 +180,12 @@ def keys_for(method: CellKey, spec: Spec, base: Path, table: Table, seed: int | 
     Raises
     ------
     InputError
-        If there are no records, or they are not counted one by one.
+        If there are no records, or they have sampling weights.
     """
     from tabprotect.changing import keys_of_cells
 
-    if spec.data is None or table.kind != "frequency" or spec.weight is not None:
-        raise InputError(
-            "the cell key method needs a table of counts made from microdata (data = ..., no value, weight)"
-        )
+    if spec.data is None or spec.weight is not None:
+        raise InputError("the cell key method needs a table made from microdata (data = ...) without sampling weights")
     return keys_of_cells(base / spec.data, method, seed or 0, list(table.dimensions), None, spec.empty)
 
 
@@ -201,12 +199,15 @@ def _seconds(spec: Spec, method: Suppress | Recode | Choice) -> float | None:
     return spec.limits.seconds
 
 
-def read_problem(spec: Spec, base: Path) -> tuple[Table, Problem]:
-    """Read the table of a specification and state its problem, without protecting anything."""
+def read_problem(spec: Spec, base: Path, top: int = 0) -> tuple[Table, Problem]:
+    """Read the table of a specification and state its problem, without protecting anything.
+
+    `top` largest contributions to every cell are kept at least.
+    """
     from tabprotect.sensitivity.assess import assess
     from tabprotect.sensitivity.build import make_problem
 
-    table = _read(spec, base)
+    table = _read(spec, base, top)
     assessment = assess(table, spec.rules, levels=spec.levels)
     cost = spec.cost if spec.cost in _COSTS else None
     return table, make_problem(table, assessment, cost=cost, bounds=_bounds(spec), singletons=spec.singletons)
@@ -247,11 +248,11 @@ def _check_formats(spec: Spec) -> None:
             raise InputError("Excel files need openpyxl: install tabprotect[excel]") from error
 
 
-def _read(spec: Spec, base: Path) -> Table:
-    """Read the data; every problem names the file."""
+def _read(spec: Spec, base: Path, top: int) -> Table:
+    """Read the data, and the `top` largest contributions at least; every problem names the file."""
     name = Path(str(spec.data if spec.data is not None else spec.cells)).name
     try:
-        return _table(spec, base)
+        return _table(spec, base, top)
     except InputError as error:
         raise InputError(
             *(p if p.startswith(_sources(spec, name)) else f"{name}: {p}" for p in error.problems)
@@ -273,7 +274,7 @@ def _bounds(spec: Spec) -> Bounds | None:
 _COSTS = ("value", "unit", "count")
 
 
-def _table(spec: Spec, base: Path) -> Table:
+def _table(spec: Spec, base: Path, top: int) -> Table:
     """Read the data; the errors of all hierarchies come together."""
     from tabprotect.sensitivity.assess import needs
     from tabprotect.table.duck import share_of
@@ -303,7 +304,7 @@ def _table(spec: Spec, base: Path) -> Table:
         given = {name: getattr(spec, name) for name in roles}
         if spec.limits.memory is not None:
             given["memory_limit"] = share_of(int(GIGABYTE * spec.limits.memory))
-        return tabulate(source, dimensions, spec.value, cost=cost, top=max(3, needs(spec.rules)), **given)
+        return tabulate(source, dimensions, spec.value, cost=cost, top=max(3, top, needs(spec.rules)), **given)
     names = (
         "count",
         "weighted_count",

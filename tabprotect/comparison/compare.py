@@ -248,8 +248,8 @@ def _default(problem: Problem, keys: npt.NDArray[np.int64] | None, table: Table 
     if table is not None and not table.parts:
         names.insert(1, "recode")
     if problem.integer:
-        names += ["small-counts"] + (["cell-key"] if keys is not None else [])
-    return names
+        names.append("small-counts")
+    return names + (["cell-key"] if keys is not None else [])
 
 
 def _line(call: Call, approach: Approach, limits: Limits) -> Line:

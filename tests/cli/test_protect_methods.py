@@ -69,6 +69,7 @@ def published(place: Path) -> pd.DataFrame:
         (["--method", "round", "--base", "50"], 50),
         (["--method", "round", "--option", "base=50", "--option", "norm=linf"], 50),
         (["--method", "adjust"], 1),
+        (["--method", "cell-key", "--option", "small=0.2", "--option", "weights=1:0.5", "--seed", "1"], 1),
         (["--method", "random-round", "--base", "100", "--seed", "1"], 100),
     ],
 )
@@ -99,6 +100,27 @@ def test_the_same_seed_on_the_command_line_and_in_python(place, tabprotect) -> N
     assert drawn == 7
 
 
+def test_keys_of_a_column_make_counts_and_magnitudes_comparable(place, tabprotect) -> None:
+    frame = pd.read_csv("firms.csv")
+    frame["rkey"] = [(7919 * k * k) % 2**26 for k in range(1, len(frame) + 1)]
+    frame.to_csv("firms.csv", index=False)
+    found = []
+    for spec in ("spec.toml", "counts.toml"):
+        words = ("--option", "key=rkey", "--allow-unsafe")
+        assert tabprotect("protect", spec, "--method", "cell-key", *words, "--seed", "1").code in (0, 1)
+        first = published(place)
+        assert tabprotect("protect", spec, "--method", "cell-key", *words, "--seed", "2").code in (0, 1)
+        assert first.equals(published(place))
+        done = tabprotect("compare", spec, "--method", "cell-key:key=rkey", "--json", "out.json")
+        assert done.code == 0, done.err
+        (line,) = json.loads(Path("out.json").read_text())["methods"]
+        assert line["status"] == "feasible"
+        found.append(first)
+    assert found[0][["region", "size"]].equals(found[1][["region", "size"]])
+    done = tabprotect("compare", "spec.toml", "--method", "cell-key:key=rkey", "--method", "cell-key")
+    assert "one column of record keys at a time" in done.err
+
+
 def test_without_a_seed_random_methods_draw_a_secret_one(place, tabprotect) -> None:
     seeds = []
     for _ in range(2):
@@ -126,7 +148,9 @@ def test_what_does_not_go_is_one_clear_error(place, tabprotect) -> None:
         (["--method", "adjust", "--base", "5"], "'base' is no option of adjust"),
         (["--base", "5"], "options (base) are for methods that change values"),
         (["--method", "round", "--cost", "unit"], "cost belong to hiding cells"),
-        (["--method", "cell-key"], "needs a table of counts"),
+        (["--method", "cell-key", "--option", "large=0.1"], "large and point go together"),
+        (["--method", "cell-key", "--option", "weights=1,2"], "such as '1:0.5:0.3'"),
+        (["--method", "cell-key", "--option", "blocked=2"], "blocked belongs to counts"),
         (["--method", "small-counts"], "is for tables of counts"),
         (["--method", "recode", "--option", "lest=1"], "did you mean 'least'"),
         (["--method", "round", "--option", "norm"], "write NAME=VALUE"),

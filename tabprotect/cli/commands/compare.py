@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from tabprotect.comparison import Comparison
+    from tabprotect.methods.choices import CellKey
     from tabprotect.problem import Problem
     from tabprotect.table.table import Table
 
@@ -64,23 +66,26 @@ def compare(
     from tabprotect.comparison import parse_approach
     from tabprotect.errors import InputError, Problems
     from tabprotect.formats.files import check_writable, write_text
+    from tabprotect.methods.choices import CellKey
     from tabprotect.solver.limits import Limits
 
-    problems = Problems()
+    problems, keyed = Problems(), [] if method else [CellKey()]
     for text in method or ():
         try:
-            parse_approach(text)
+            choice = parse_approach(text).choice
+            keyed += [choice] if isinstance(choice, CellKey) else []
         except InputError as error:
             problems.found += [f"--method {problem}" for problem in error.problems]
     if plot is not None and plot.suffix not in (".png", ".svg", ".pdf"):
         problems.add(f"--plot {plot}: plots are written as .png, .svg or .pdf")
+    if len({choice.key for choice in keyed}) > 1:
+        problems.add("--method cell-key: compare with one column of record keys at a time (key=)")
     problems.raise_if_any()
     for path in (html, plot, json_):
         if path is not None and str(path) != "-":
             check_writable(path)
     with interruptible(screen()) as asked, Display(screen()) as progress:
-        wants_keys = method is None or any(text.partition(":")[0] == "cell-key" for text in method)
-        problem, keys, table = _problem(spec, seed, wants_keys)
+        problem, keys, table = _problem(spec, seed, keyed)
         found = side_by_side(
             problem,
             method,
@@ -106,20 +111,21 @@ def compare(
     return Exit.LIMIT if asked.is_set() else Exit.DONE
 
 
-def _problem(path: Path, seed: int, wants_keys: bool) -> tuple[Problem, npt.NDArray[np.int64] | None, Table | None]:
-    """Read an instance or what a specification says, and for counts the keys of its cells."""
+def _problem(
+    path: Path, seed: int, keyed: Sequence[CellKey]
+) -> tuple[Problem, npt.NDArray[np.int64] | None, Table | None]:
+    """Read an instance or what a specification says, and the keys of its cells where they are needed."""
     from tabprotect.cli.run import keys_for, read_problem
     from tabprotect.cli.spec import check_spec, load_toml
     from tabprotect.formats import read_instance
-    from tabprotect.methods.choices import CellKey
 
     if path.suffix != ".toml":
         return read_instance(path), None, None
     spec = check_spec(load_toml(path), str(path))
-    table, problem = read_problem(spec, path.parent)
-    if not (wants_keys and problem.integer and spec.data is not None and spec.weight is None):
+    table, problem = read_problem(spec, path.parent, max((choice.contributions for choice in keyed), default=0))
+    if not keyed or spec.data is None or spec.weight is not None:
         return problem, None, table
-    return problem, keys_for(CellKey(), spec, path.parent, table, seed), table
+    return problem, keys_for(keyed[0], spec, path.parent, table, seed), table
 
 
 def _json(found: Comparison) -> str:

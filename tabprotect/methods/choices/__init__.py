@@ -4,7 +4,8 @@ from collections.abc import Mapping
 
 from tabprotect.methods.choices.adjusting import Adjust
 from tabprotect.methods.choices.base import Call, Changed, Choice, default_base
-from tabprotect.methods.choices.counts import CellKey, SmallCounts
+from tabprotect.methods.choices.counts import SmallCounts
+from tabprotect.methods.choices.keys import CellKey
 from tabprotect.methods.choices.options import option_names, options_of, read_options
 from tabprotect.methods.choices.rounding import ConventionalRound, RandomRound, Round, UnbiasedRound
 

@@ -99,6 +99,11 @@ class Choice(ABC):
     def __post_init__(self) -> None:
         check_options(self)
 
+    @property
+    def contributions(self) -> int:
+        """How many of the largest contributions to every cell the method looks at."""
+        return 0
+
     @abstractmethod
     def change(self, call: Call) -> Changed:
         """Carry the method out."""
