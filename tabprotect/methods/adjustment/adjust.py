@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.errors import InputError, SolverError, did_you_mean
+from tabprotect.methods.adjustment.balance import balanced_senses
 from tabprotect.methods.adjustment.bound import root_bound
 from tabprotect.methods.adjustment.exactly import values_of
 from tabprotect.methods.adjustment.fixed import solve_fixed
@@ -18,6 +19,7 @@ from tabprotect.methods.adjustment.programme import Programme
 from tabprotect.methods.adjustment.reduce import reduce
 from tabprotect.methods.adjustment.result import AdjustmentResult, judge, residual
 from tabprotect.methods.adjustment.search import Search
+from tabprotect.methods.adjustment.sizes import sizes_bound
 from tabprotect.methods.adjustment.statement import Statement, state
 from tabprotect.methods.distance import Norm, Weights, check_norm, distance, distance_weights
 from tabprotect.problem import Problem, Status
@@ -33,6 +35,9 @@ METHODS: tuple[Method, ...] = ("auto", "exact", "turns", "blocks", "fix-and-rela
 
 #: a problem of at most so many moving cells and free senses is solved exactly by default
 _EXACT_CELLS, _EXACT_SENSES = 1500, 120
+
+#: absolute distances of more cells are bounded by sizes alone: the whole relaxation takes long and gains little
+_RELAXED_CELLS = 20_000
 
 #: share of the clock for the relaxation and for turns; the programme itself gets the rest
 _BOUND_SHARE, _TURNS_SHARE = 0.3, 0.35
@@ -90,7 +95,7 @@ def adjust(
         For free senses. 'patterns' tries a few plain patterns; 'turns' turns primaries round where prices promise a
         gain; 'blocks' then frees the senses of one neighbourhood after the other; 'fix-and-relax' decides the most
         expensive first; 'exact' ends with a proof if the limits allow. 'auto' is 'exact' for small problems; for
-        others 'turns', then 'exact' in what is left of a time limit.
+        others 'turns', then up to 20,000 cells 'exact' in what is left of a time limit.
     limits : Limits, optional
     seed : int
         For the order of blocks.
@@ -134,8 +139,12 @@ def adjust(
             found = _Found(answer.z, given, answer.bound, answer.infeasible, "given senses")
         else:
             smaller = reduce(st, problem.system.label)
-            search = Search(smaller.statement, budget, np.random.default_rng(seed))
-            name, bound, infeasible = _for_free(search, method, budget, seed)
+            rng = np.random.default_rng(seed)
+            search = Search(smaller.statement, budget, rng)
+            first = balanced_senses(problem, st, weight, budget, rng)
+            name, bound, infeasible = _for_free(
+                search, None if first is None else smaller.leading(first), method, budget, seed
+            )
             search.finish()
             z = None if search.z is None else smaller.back @ search.z
             senses_found = np.zeros(st.k, np.int64) if search.senses is None else smaller.senses(search.senses)
@@ -153,26 +162,32 @@ class _Found(NamedTuple):
     method: str
 
 
-def _for_free(search: Search, method: Method, budget: Budget, seed: int) -> tuple[str, float, bool]:
+def _for_free(search: Search, first: Ints | None, method: Method, budget: Budget, seed: int) -> tuple[str, float, bool]:
     st = search.statement
-    search.patterns()
-    if method == "patterns":
-        return "patterns", -np.inf, False
-    small = st.n <= _EXACT_CELLS and st.k <= _EXACT_SENSES
-    programme = Programme(st, search.farthest())
     share = budget.seconds_left
-    bound, x = root_bound(programme, budget, _BOUND_SHARE * share)
-    if x is not None:
-        search.try_senses(programme.deviations(x)[1])
+    bound = sizes_bound(st, search.farthest(), budget, _BOUND_SHARE * share) if st.norm == "l1" else -np.inf
+    search.patterns(first)
+    if method == "patterns":
+        return "patterns", bound, False
+    if _proven(search, bound, budget.limits.gap):
+        return "patterns", bound, False
+    small, large = st.n <= _EXACT_CELLS and st.k <= _EXACT_SENSES, st.norm == "l1" and st.n > _RELAXED_CELLS
+    programme = Programme(st, search.farthest())
+    if not large:
+        relaxed, x = root_bound(programme, budget, _BOUND_SHARE * share)
+        bound = max(bound, relaxed)
+        if x is not None:
+            search.try_senses(programme.deviations(x)[1])
     if method == "fix-and-relax":
         search.fix_and_relax(programme)
         return "fix-and-relax", bound, False
     if _proven(search, bound, budget.limits.gap):
         return "relaxation", bound, False
-    search.turns(_PATIENCE, budget.seconds + _TURNS_SHARE * share)
+    search.turns(_PATIENCE, np.inf if large and method == "auto" else budget.seconds + _TURNS_SHARE * share)
     if method == "blocks":
         search.blocks(programme, _PATIENCE, np.inf)
-    if method in ("turns", "blocks") or not (method == "exact" or small or np.isfinite(budget.seconds_left)):
+    exact = method == "exact" or (method == "auto" and (small or (np.isfinite(budget.seconds_left) and not large)))
+    if not exact:
         return method if method == "blocks" else "turns", bound, False
     if _proven(search, bound, budget.limits.gap):
         return "turns", bound, False

@@ -24,6 +24,9 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
+#: with more cells one good pattern is enough: every programme takes seconds
+_PLAIN_CELLS = 20_000
+
 #: free primaries in one block, at first and at most
 _BLOCK = (12, 96)
 
@@ -91,9 +94,11 @@ class Search:
         self.tried.add(senses.tobytes())
         return self.offer(solve_fixed(self.statement, senses, self.budget).z, senses)
 
-    def patterns(self) -> None:
-        """All up, all down, alternating by size, the nearer side."""
+    def patterns(self, first: Ints | None = None) -> None:
+        """Senses given; all up, all down, alternating by size: for large tables only while there is no answer."""
         st = self.statement
+        if first is not None and self.try_senses(first) and st.n > _PLAIN_CELLS:
+            return
         self.try_senses(np.ones(st.k, np.int64))
         self.try_senses(-np.ones(st.k, np.int64))
         order = np.argsort(st.weights[st.primaries] * np.minimum(st.up, st.down), kind="stable")
