@@ -413,6 +413,21 @@ def test_totals_and_margins_stay_on_request() -> None:
     assert total in made.result.claim["fixed"]
 
 
+def test_means_and_correlations_are_kept_on_request() -> None:
+    plain, means, alike = (make(tp.Adjust(senses="up", **kept)) for kept in (
+        {}, {"preserve": "means"}, {"preserve": "correlation", "correlation": 0.997},
+    ))  # fmt: skip
+    inner = tp.methods.inner_cells.inner_cells(plain.table.system)[0]
+    assert plain.values is not None
+    assert plain.values[0] != plain.table.values[0]
+    for made in (means, alike):
+        assert made.values is not None
+        assert made.values[inner].sum() == made.table.values[inner].sum()
+        assert made.verify().ok
+    assert np.corrcoef(alike.values[inner], alike.table.values[inner])[0, 1] >= 0.997
+    assert np.corrcoef(means.values[inner], means.table.values[inner])[0, 1] < 0.997
+
+
 def test_settings_of_hidden_cells_do_not_go_with_changed_values() -> None:
     for option in ({"unions": "off"}, {"separate_statuses": True}, {"decimals": 1}):
         with pytest.raises(tp.InputError, match=f"{next(iter(option))} belong to hiding cells; round hides none"):

@@ -14,7 +14,7 @@ from tabprotect.methods.adjustment.bound import root_bound
 from tabprotect.methods.adjustment.exactly import values_of
 from tabprotect.methods.adjustment.fixed import solve_fixed
 from tabprotect.methods.adjustment.outer import outer_approximation
-from tabprotect.methods.adjustment.preserve import Preserve
+from tabprotect.methods.adjustment.preserve import Preserve, excess
 from tabprotect.methods.adjustment.programme import Programme
 from tabprotect.methods.adjustment.reduce import reduce
 from tabprotect.methods.adjustment.result import AdjustmentResult, judge, residual
@@ -44,6 +44,9 @@ _BOUND_SHARE, _TURNS_SHARE = 0.3, 0.35
 
 #: vain shakes or blocks in a row that end the search
 _PATIENCE = 40
+
+#: how far a condition may be broken by floating-point errors, relative to its terms
+_KEPT = 1e-7
 
 #: relative distance of bound and cost that counts as proof
 _CLOSED = 1e-6
@@ -149,7 +152,7 @@ def adjust(
             z = None if search.z is None else smaller.back @ search.z
             senses_found = np.zeros(st.k, np.int64) if search.senses is None else smaller.senses(search.senses)
             found = _Found(z, senses_found, bound, infeasible, name)
-    return _result(problem, st, found, budget, weight, keep)
+    return _result(problem, st, found, budget, weight, keep, conditions)
 
 
 class _Found(NamedTuple):
@@ -212,6 +215,7 @@ def _result(
     budget: Budget,
     weight: Floats,
     keep: npt.NDArray[np.bool_],
+    conditions: Sequence[Preserve],
 ) -> AdjustmentResult:
     notes = []
     stopped: Literal["", "time", "work", "user"] = ""
@@ -226,7 +230,8 @@ def _result(
     if found.z is None:
         status: Literal["infeasible", "unknown"] = "infeasible" if found.infeasible else "unknown"
         if found.infeasible:
-            notes.insert(0, "no adjusted table meets all levels, bounds and conditions at once")
+            what = "levels, bounds and what is to be preserved" if conditions else "levels and bounds"
+            notes.insert(0, f"no adjusted table meets all {what} at once")
         elif not stopped:
             notes.insert(0, "the solver came to no answer")
         return AdjustmentResult(
@@ -239,6 +244,11 @@ def _result(
     if not verdict.ok:
         raise SolverError(
             f"the solver's adjustment was refused by the check in exact arithmetic ({verdict}); please report this"
+        )
+    broken = max((excess(condition, values - problem.values) for condition in conditions), default=0.0)
+    if broken > _KEPT:
+        raise SolverError(
+            f"the solver's adjustment breaks what is to be preserved (by {broken:.2g} of its terms); please report this"
         )
     if not verdict.exact:
         notes.append(
