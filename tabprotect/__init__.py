@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         RandomRound,
         Round,
         SmallCounts,
+        Swap,
         UnbiasedRound,
     )
     from tabprotect.methods.rounding import (
@@ -97,6 +98,7 @@ _HOMES = {
         "RandomRound",
         "Round",
         "SmallCounts",
+        "Swap",
         "UnbiasedRound",
     ),
     "methods.rounding": (

@@ -11,6 +11,7 @@ nearest    base                  v is a multiple of base, ``v - base / 2 <= a < 
 near       within (or null)      ``|v - a| <= within``; null: nothing is told
 noise      support               v - a is among the noise that the row of a (the last for larger counts) has
 share      reach, slope          ``|v - a|`` is at most what `tabprotect.attack.reach` has for a; no sign changes
+swap                             unchanged by what method: nothing is told
 small      base, inner           inner cells: 0 for a < base, base for 1 <= a <= base, else v = a
 ========== ===================== ====================================================================================
 
@@ -30,7 +31,7 @@ from typing import Any
 from tabprotect.attack.document import fraction, integers, list_of, positions, require
 from tabprotect.attack.reach import Reach
 
-__all__ = ["METHODS", "Claim", "Range", "note"]
+__all__ = ["DOUBTS", "METHODS", "Claim", "Range", "note"]
 
 Range = tuple[Fraction | None, Fraction | None]
 
@@ -41,7 +42,11 @@ METHODS: Mapping[str, tuple[str, ...]] = {
     "noise": ("support",),
     "share": ("reach", "slope"),
     "small": ("base", "inner"),
+    "swap": (),
 }
+
+DOUBTS = frozenset({"swap"})
+"""Methods that make figures doubtful but keep no distance from the truth: nothing of them is proven safe."""
 
 
 @dataclass(frozen=True)
@@ -106,6 +111,8 @@ class Claim:
             return self._whole(v - far, v + far, open_low=True, open_high=True)
         if self.method == "nearest":
             return self._whole(v - self.base / 2, v + self.base / 2, open_low=False, open_high=True)
+        if self.method in DOUBTS:
+            return None, None
         if self.method == "near":
             if self.within is None:
                 return None, None
@@ -169,6 +176,7 @@ def note(claim: Mapping[str, Any], additive: bool) -> str:
         "noise": "Values carry noise",
         "share": "Values carry noise",
         "small": f"Small values are 0 or {base}",
+        "swap": "Some respondents are counted in other areas",
     }[str(claim["method"])]
     sums = "they add up" if additive else "sums may differ from their parts"
     return f"{what} to keep the information of respondents confidential; {sums}."

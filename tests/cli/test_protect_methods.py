@@ -118,8 +118,60 @@ def test_keys_of_a_column_make_counts_and_magnitudes_comparable(place, tabprotec
         assert line["status"] == "feasible"
         found.append(first)
     assert found[0][["region", "size"]].equals(found[1][["region", "size"]])
-    done = tabprotect("compare", "spec.toml", "--method", "cell-key:key=rkey", "--method", "cell-key")
-    assert "one column of record keys at a time" in done.err
+
+
+SWAP = """
+data = "firms.csv"
+by = ["region", "size"]
+rules = ["threshold=2"]
+hierarchy = {region = "region.hrc"}
+seed = 3
+
+[output]
+folder = "out"
+"""
+HOW = ("--option", "geography=area+region", "--option", "risk=size", "--option", "similar=kind/", "--option", "k=2")
+
+
+def test_swapped_records_are_tabulated_and_never_called_safe(place, tabprotect) -> None:
+    frame = pd.read_csv("firms.csv")
+    frame["area"], frame["kind"] = frame["region"].str[0], "x"
+    frame.to_csv("firms.csv", index=False)
+    (place / "swap.toml").write_text(SWAP)
+    done = tabprotect("protect", "swap.toml", "--method", "swap", *HOW)
+    assert done.code == 1
+    assert "doubt only" in done.out
+    assert not (place / "out").exists()
+    done = tabprotect("protect", "swap.toml", "--method", "swap", *HOW, "--allow-unsafe")
+    assert done.code == 1
+    assert "records counted elsewhere" in " ".join(done.out.split())
+    shown = published(place).set_index(["region", "size"]).iloc[:, 0]
+    for size in ("Total", "b", "s"):
+        assert shown["N", size] == shown["n1", size] + shown["n2", size]
+        assert (
+            shown["Total", size]
+            == shown["N", size] + shown["S", size]
+            == (frame["size"].eq(size) | (size == "Total")).sum()
+        )
+    assert "certificate holds: not safe" in tabprotect("verify", "out").out
+    public = (place / "out" / "publish" / "index.html").read_text()
+    assert "counted in other areas" in public
+    done = tabprotect("compare", "swap.toml", "--method", "swap:geography=area+region,risk=size,similar=kind/,k=2",
+                      "--method", "cell-key", "--json", "out.json")  # fmt: skip
+    assert done.code == 0
+    swapped, _ = json.loads(Path("out.json").read_text())["methods"]
+    assert swapped["loss"]["off"] == 0
+    assert swapped["risk"] is None
+    assert "counted elsewhere" in swapped["message"]
+    for change, words in (
+        (["--option", "risk="], "swap: risk must name columns"),
+        (["--option", "risk=sizes"], "did you mean 'size'"),
+        (["--option", "geography=kind", "--option", "similar=area"], "no dimension of the table is of kind"),
+        (["--option", "geo=kind"], "'geo' is no option of swap"),
+    ):
+        done = tabprotect("protect", "swap.toml", "--method", "swap", *HOW, *change)
+        assert done.code == 2
+        assert words in done.err, done.err
 
 
 def test_without_a_seed_random_methods_draw_a_secret_one(place, tabprotect) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,11 +11,7 @@ import typer
 from tabprotect.cli.arguments import Seed, WorkLimit
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
     from tabprotect.comparison import Comparison
-    from tabprotect.methods.choices import CellKey
     from tabprotect.problem import Problem
     from tabprotect.table.table import Table
 
@@ -37,8 +33,8 @@ def compare(
         typer.Option(
             "--method",
             metavar="NAME[:OPTION=VALUE,...]",
-            help="suppress, recode, adjust, round, unbiased-round, random-round, conventional-round, small-counts or "
-            "cell-key; repeat it.",
+            help="suppress, recode, adjust, round, unbiased-round, random-round, conventional-round, small-counts, "
+            "cell-key or swap; repeat it.",
             show_default=False,
         ),
     ] = None,
@@ -66,34 +62,30 @@ def compare(
     from tabprotect.comparison import parse_approach
     from tabprotect.errors import InputError, Problems
     from tabprotect.formats.files import check_writable, write_text
-    from tabprotect.methods.choices import CellKey
     from tabprotect.solver.limits import Limits
 
-    problems, keyed = Problems(), [] if method else [CellKey()]
+    problems, top = Problems(), 0
     for text in method or ():
         try:
-            choice = parse_approach(text).choice
-            keyed += [choice] if isinstance(choice, CellKey) else []
+            top = max(top, getattr(parse_approach(text).choice, "contributions", 0))
         except InputError as error:
             problems.found += [f"--method {problem}" for problem in error.problems]
     if plot is not None and plot.suffix not in (".png", ".svg", ".pdf"):
         problems.add(f"--plot {plot}: plots are written as .png, .svg or .pdf")
-    if len({choice.key for choice in keyed}) > 1:
-        problems.add("--method cell-key: compare with one column of record keys at a time (key=)")
     problems.raise_if_any()
     for path in (html, plot, json_):
         if path is not None and str(path) != "-":
             check_writable(path)
     with interruptible(screen()) as asked, Display(screen()) as progress:
-        problem, keys, table = _problem(spec, seed, keyed)
+        problem, table, prepare = _problem(spec, seed, top)
         found = side_by_side(
             problem,
             method,
             limits=Limits(time_limit, work_limit, stop=asked.is_set),
             audit_limits=Limits(time_limit),
             seed=seed,
-            keys=keys,
             table=table,
+            prepare=prepare,
             title=f"Comparison of methods: {spec.name}",
             progress=progress,
         )
@@ -111,21 +103,19 @@ def compare(
     return Exit.LIMIT if asked.is_set() else Exit.DONE
 
 
-def _problem(
-    path: Path, seed: int, keyed: Sequence[CellKey]
-) -> tuple[Problem, npt.NDArray[np.int64] | None, Table | None]:
-    """Read an instance or what a specification says, and the keys of its cells where they are needed."""
-    from tabprotect.cli.run import keys_for, read_problem
+def _problem(path: Path, seed: int, top: int) -> tuple[Problem, Table | None, Callable[[Any], Any] | None]:
+    """Read an instance or what a specification says, and how methods come to the records."""
+    from tabprotect.cli.run import read_problem, with_records
     from tabprotect.cli.spec import check_spec, load_toml
     from tabprotect.formats import read_instance
 
     if path.suffix != ".toml":
         return read_instance(path), None, None
     spec = check_spec(load_toml(path), str(path))
-    table, problem = read_problem(spec, path.parent, max((choice.contributions for choice in keyed), default=0))
-    if not keyed or spec.data is None or spec.weight is not None:
-        return problem, None, table
-    return problem, keys_for(keyed[0], spec, path.parent, table, seed), table
+    table, problem = read_problem(spec, path.parent, top)
+    if spec.data is None:
+        return problem, table, None
+    return problem, table, lambda choice: with_records(choice, spec, path.parent, table, seed)
 
 
 def _json(found: Comparison) -> str:

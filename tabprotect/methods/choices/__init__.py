@@ -8,6 +8,7 @@ from tabprotect.methods.choices.counts import SmallCounts
 from tabprotect.methods.choices.keys import CellKey
 from tabprotect.methods.choices.options import option_names, options_of, read_options
 from tabprotect.methods.choices.rounding import ConventionalRound, RandomRound, Round, UnbiasedRound
+from tabprotect.methods.choices.swapping import Swap
 
 __all__ = [
     "CHOICES",
@@ -20,6 +21,7 @@ __all__ = [
     "RandomRound",
     "Round",
     "SmallCounts",
+    "Swap",
     "UnbiasedRound",
     "default_base",
     "option_names",
@@ -30,5 +32,5 @@ __all__ = [
 #: every choice by its name
 CHOICES: Mapping[str, type[Choice]] = {
     choice.name: choice
-    for choice in (Adjust, Round, UnbiasedRound, RandomRound, ConventionalRound, SmallCounts, CellKey)
+    for choice in (Adjust, Round, UnbiasedRound, RandomRound, ConventionalRound, SmallCounts, CellKey, Swap)
 }

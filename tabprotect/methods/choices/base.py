@@ -35,6 +35,8 @@ class Call:
         Cell keys, where the records have keys.
     table : Table or None
         What the problem is about, where that is known.
+    prepare : callable, optional
+        Gives a choice what it needs of the records, where there are records.
     """
 
     problem: Problem
@@ -43,6 +45,7 @@ class Call:
     progress: Callable[[Progress], None] | None = None
     keys: Ints | None = None
     table: Table | None = None
+    prepare: Callable[[Any], Any] | None = None
 
 
 @dataclass(frozen=True, eq=False)
