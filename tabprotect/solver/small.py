@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import highspy
@@ -21,10 +22,14 @@ _NONE = (
     highspy.HighsModelStatus.kInfeasible,
     highspy.HighsModelStatus.kUnboundedOrInfeasible,
     highspy.HighsModelStatus.kIterationLimit,
+    highspy.HighsModelStatus.kTimeLimit,
 )
 
 MOST_ITERATIONS = 30_000
 """A programme that takes more simplex iterations than this is not small, and has no answer here."""
+
+LATE = 0.01
+"""A programme that time ends does so this many seconds late, when its caller's budget is over, too."""
 
 
 class SmallSolution(NamedTuple):
@@ -85,9 +90,16 @@ class SmallProgrammes:
         return self._solvers[key]
 
     def solve(
-        self, A: sparse.csc_array, cost: Floats, lower: Floats, upper: Floats, *, primal: bool = False
+        self,
+        A: sparse.csc_array,
+        cost: Floats,
+        lower: Floats,
+        upper: Floats,
+        *,
+        primal: bool = False,
+        seconds: float = math.inf,
     ) -> SmallSolution | None:
-        """Return the solution, or None where there is none (or none within `MOST_ITERATIONS`).
+        """Return the solution, or None where there is none (or none within `MOST_ITERATIONS` and the time).
 
         Parameters
         ----------
@@ -96,6 +108,8 @@ class SmallProgrammes:
             One entry a column.
         primal : bool
             By the primal simplex method (x = 0 feasible); by default the dual one (costs >= 0).
+        seconds : float
+            Time that is left.
 
         Raises
         ------
@@ -111,6 +125,8 @@ class SmallProgrammes:
                 n, m, len(row), int(highspy.MatrixFormat.kColwise), int(highspy.ObjSense.kMinimize), 0.0,
                 cost, lower, upper, side, side, start, row, A.data, zeros,
             )  # fmt: skip
+            # the clock of a solver goes on from programme to programme; a little later no caller takes it for an answer
+            h.setOptionValue("time_limit", float(h.getRunTime()) + max(0.0, seconds) + LATE)
             h.run()
             status = h.getModelStatus()
             iterations = max(0, int(h.getInfo().simplex_iteration_count))

@@ -17,7 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.methods.suppression.presolve import Core, Reduction
-from tabprotect.methods.suppression.search import NOTHING, Search, Snapshot
+from tabprotect.methods.suppression.search import Search
+from tabprotect.methods.suppression.snapshot import NOTHING, Snapshot
 from tabprotect.solver.limits import Budget, Limits
 from tabprotect.solver.pieces import GRACE, Means
 from tabprotect.solver.pool_milp import pool_solver

@@ -8,8 +8,8 @@ pool is a lower bound, since the rows hold for every protected pattern of minima
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -25,21 +25,18 @@ from tabprotect.methods.suppression.parts import Part
 from tabprotect.methods.suppression.presolve import Core
 from tabprotect.methods.suppression.root import VIOLATION, Relaxation
 from tabprotect.methods.suppression.separation import Found
+from tabprotect.methods.suppression.snapshot import POOL_GAP, Rows, Snapshot
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.pool_milp import PoolSolver
-from tabprotect.solver.rows import Row, RowPool
+from tabprotect.solver.rows import Row
 from tabprotect.solver.sides import Side, meter
 from tabprotect.solver.tolerances import OPTIMAL
 
-__all__ = ["NOTHING", "Rows", "Search", "Snapshot"]
+__all__ = ["Search"]
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
-
-POOL_GAP = (0.02, 2e-3)
-"""Pools are solved to the first gap, halved after every pool down to the second, until their best choice turns out
-safe."""
 
 POOL_SLACK = 0.6
 """Rows with less slack at the relaxed solution go into the integer programme; violated ones follow."""
@@ -71,40 +68,6 @@ MANY = 3000
 
 EXPOSURES = 300
 """Exposures of one choice that are turned into rows, at most."""
-
-
-@dataclass(frozen=True, eq=False)
-class Rows:
-    """The relaxation of a core: its rows with their origins, its solution and bound, and what it is separated for."""
-
-    pool: RowPool
-    x: Floats
-    targets: Ints
-    bound: float
-    finished: bool
-
-
-@dataclass(frozen=True, eq=False)
-class Snapshot:
-    """What a search knows at a moment: everything of `Search` that later steps depend on, apart from caches."""
-
-    best: Bools | None
-    bound: float
-    hopeless: frozenset[Key]
-    rows: Rows | None
-    cleaned: bool
-    patience: Mapping[str, float]
-    gap: float
-    needed: Ints
-    ways: Mapping[str, Side]
-    early: bool
-
-
-NOTHING = Snapshot(
-    None, 0.0, frozenset(), None, False, {"bound": 1.0, "choice": 1.0}, POOL_GAP[0], np.zeros(0, np.int64),
-    {"root": Side(), "pool": Side()}, True,
-)  # fmt: skip
-"""What is known before the start."""
 
 
 class Search:

@@ -215,7 +215,7 @@ class Nearby:
         charge[own] = 0.0
         best, least = None, np.inf
         for k in range(rounds + 1):
-            solution = self._lp.solve(both, charge, lower, upper)
+            solution = self._lp.solve(both, charge, lower, upper, seconds=budget.seconds_left)
             budget.spend(1 if solution is None else 1 + solution.iterations)
             if solution is None:
                 return None

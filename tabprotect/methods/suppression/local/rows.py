@@ -119,7 +119,7 @@ class LocalRows:
             down[own], up[own] = 1.0, 2 * cap
         cost = np.zeros(len(cells))
         cost[own] = -side
-        solution = self._lp.solve(block.A, cost, -down, up, primal=True)
+        solution = self._lp.solve(block.A, cost, -down, up, primal=True, seconds=budget.seconds_left)
         budget.spend(1 if solution is None else 1 + solution.iterations)
         if solution is None or side * solution.x[own] >= 1 - 1e-9:
             return None

@@ -1,0 +1,57 @@
+"""What a search knows at a moment, to go on from in another process or at another time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from tabprotect.attack.keys import Key
+from tabprotect.solver.rows import RowPool
+from tabprotect.solver.sides import Side
+
+__all__ = ["NOTHING", "POOL_GAP", "Rows", "Snapshot"]
+
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+Ints = npt.NDArray[np.int64]
+
+POOL_GAP = (0.02, 2e-3)
+"""Pools are solved to the first gap, halved after every pool down to the second, until their best choice turns out
+safe."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The relaxation of a core: its rows with their origins, its solution and bound, and what it is separated for."""
+
+    pool: RowPool
+    x: Floats
+    targets: Ints
+    bound: float
+    finished: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """What a search knows at a moment: everything of `Search` that later steps depend on, apart from caches."""
+
+    best: Bools | None
+    bound: float
+    hopeless: frozenset[Key]
+    rows: Rows | None
+    cleaned: bool
+    patience: Mapping[str, float]
+    gap: float
+    needed: Ints
+    ways: Mapping[str, Side]
+    early: bool
+
+
+NOTHING = Snapshot(
+    None, 0.0, frozenset(), None, False, {"bound": 1.0, "choice": 1.0}, POOL_GAP[0], np.zeros(0, np.int64),
+    {"root": Side(), "pool": Side()}, True,
+)  # fmt: skip
+"""What is known before the start."""
