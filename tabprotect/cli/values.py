@@ -133,6 +133,8 @@ def summary(result: Result) -> dict[str, Any]:
             "steps": why.steps,
             "proven": why.proven,
             "cells": [label(int(i)) for i in why.cells],
+            "taken": why.taken,
+            "bound": why.least,
             "smallest": why.smallest,
             "values": named(why.values),
         }
