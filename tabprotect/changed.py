@@ -195,7 +195,7 @@ class ChangedRelease(Publication):
             "status": result.status,
             "cost": result.cost,
             "bound": result.bound,
-            "claim": dict(result.claim),
+            "claim": {name: what for name, what in result.claim.items() if not isinstance(what, list)},
         }
 
     def _checked(self) -> Floats:
