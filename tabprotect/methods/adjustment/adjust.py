@@ -36,7 +36,7 @@ METHODS: tuple[Method, ...] = ("auto", "exact", "turns", "blocks", "fix-and-rela
 #: a problem of at most so many moving cells and free senses is solved exactly by default
 _EXACT_CELLS, _EXACT_SENSES = 1500, 120
 
-#: absolute distances of more cells are bounded by sizes alone: the whole relaxation takes long and gains little
+#: more cells are bounded by sizes alone: the whole relaxation takes long and gains little
 _RELAXED_CELLS = 20_000
 
 #: share of the clock for the relaxation and for turns; the programme itself gets the rest
@@ -168,13 +168,13 @@ class _Found(NamedTuple):
 def _for_free(search: Search, first: Ints | None, method: Method, budget: Budget, seed: int) -> tuple[str, float, bool]:
     st = search.statement
     share = budget.seconds_left
-    bound = sizes_bound(st, search.farthest(), budget, _BOUND_SHARE * share) if st.norm == "l1" else -np.inf
+    bound = sizes_bound(st, search.farthest(), budget, _BOUND_SHARE * share)
     search.patterns(first)
     if method == "patterns":
         return "patterns", bound, False
     if _proven(search, bound, budget.limits.gap):
         return "patterns", bound, False
-    small, large = st.n <= _EXACT_CELLS and st.k <= _EXACT_SENSES, st.norm == "l1" and st.n > _RELAXED_CELLS
+    small, large = st.n <= _EXACT_CELLS and st.k <= _EXACT_SENSES, st.n > _RELAXED_CELLS
     programme = Programme(st, search.farthest())
     if not large:
         relaxed, x = root_bound(programme, budget, _BOUND_SHARE * share)

@@ -12,11 +12,12 @@ from a dual feasible basis, and is nearer to the optimum, since that relaxation 
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
+from scipy.optimize import Bounds, minimize
 
 from tabprotect.errors import SolverError
 from tabprotect.methods.adjustment.statement import Statement
@@ -35,6 +36,13 @@ _MOST: Final = 14
 _VIOLATED: Final = 1e-6
 
 _ROUNDS: Final = 40
+
+#: steps of the ascent for squares in one round
+_ASCENTS: Final = 300
+
+#: stands for the room of cells without weight
+_HUGE: Final = 1e30
+
 _TAIL: Final = 1e-5
 
 #: taken off a bound for sums in floating point
@@ -104,66 +112,140 @@ def turned(A: sparse.csr_array, rows: Ints, cells: Ints) -> sparse.csr_array:
 
 
 def sizes_bound(st: Statement, farthest: Floats, budget: Budget, seconds: float) -> float:
-    """Return a bound on the absolute distance, in the statement's unit; at least what the levels cost alone.
+    """Return a bound on the distance, in the statement's unit; at least what the levels cost alone.
 
-    The duals of every round are checked and summed up here: none is taken from the solver unseen.
+    Sums of absolute or squared sizes have their duals checked and summed up here, whoever they are from; the largest of
+    all is bounded equation by equation.
 
     Parameters
     ----------
     st : Statement
-        With norm 'l1'.
     farthest : ndarray, shape (n,)
         No cell of a best answer moves further (finite).
     budget : Budget
     seconds : float
         Share of the clock for this.
     """
-    A = equations(st)
     least = np.zeros(st.n)
     least[st.primaries] = np.minimum(st.up, st.down)
-    rows, right = sign_rows(st)
-    bound = float(st.weights @ least)
+    if st.norm == "linf":
+        return _largest(st, least)
+    A, (rows, right) = equations(st), sign_rows(st)
+    bound = float(st.weights @ (least**2 if st.norm == "l2" else least))
     budget.report("adjust: bound", bound=bound * st.objective_unit)
-    programme = LinearProgram(
-        rows, right, np.full(len(right), np.inf), least, np.full(st.n, np.inf), st.weights, method="dual"
-    )
+    solver = (_Squares if st.norm == "l2" else _Absolutes)(st, least, np.maximum(farthest, least), rows, right)
     ends, seen = budget.seconds + seconds, set[tuple[int, int]]()
     for _ in range(_ROUNDS):
         left = min(ends - budget.seconds, budget.seconds_left)
         if budget.exhausted or left <= 0:
             break
-        try:
-            answer = programme.solve(
-                max_seconds=left if np.isfinite(left) else None,
-                max_iterations=int(budget.work_left) if np.isfinite(budget.work_left) else None,
-            )
-        except SolverError:
-            break
-        budget.spend(answer.iterations)
-        before, bound = bound, max(bound, _proven(st, rows, right, answer.duals, least, farthest))
+        before, found, size = bound, *solver.solve(budget, left)
+        bound = max(bound, found)
         budget.report("adjust: bound", bound=bound * st.objective_unit)
-        where, cells = polygon_rows(A, answer.x)
-        new = np.array([pair not in seen for pair in zip(where.tolist(), cells.tolist(), strict=True)], bool)
-        if answer.status != "optimal" or not new.any() or (len(seen) and bound - before < _TAIL * bound):
+        if size is None or (len(seen) and bound - before < _TAIL * bound):
             break
-        seen |= set(zip(where.tolist(), cells.tolist(), strict=True))
-        more = turned(A, where[new], cells[new])
-        zeros = np.zeros(more.shape[0])
-        programme.add_rows(more, zeros, np.full(len(zeros), np.inf))
-        rows, right = sparse.csr_array(sparse.vstack([rows, more], format="csr")), np.concatenate((right, zeros))
+        pairs = list(zip(*map(np.ndarray.tolist, polygon_rows(A, size)), strict=True))
+        new = [pair for pair in pairs if pair not in seen]
+        if not new:
+            break
+        seen |= set(new)
+        solver.add(turned(A, *np.array(new, np.int64).T))
     return bound
 
 
-def _proven(
-    st: Statement, rows: sparse.csr_array, right: Floats, duals: Floats, least: Floats, farthest: Floats
-) -> float:
-    """The Lagrangian bound of some duals, whoever they are from."""
-    if len(duals) != len(right) or not np.all(np.isfinite(duals)):
-        return -np.inf
-    y = np.maximum(duals, 0.0)
-    reduced = st.weights - rows.T @ y
-    parts = np.where(reduced >= 0, reduced * least, reduced * np.maximum(farthest, least))
-    return float(y @ right + parts.sum()) - _SAFETY * float(y @ np.abs(right) + np.abs(parts).sum())
+class _Absolutes:
+    """Minimise w t by the dual simplex method from one round to the next."""
+
+    def __init__(self, st: Statement, least: Floats, most: Floats, rows: sparse.csr_array, right: Floats) -> None:
+        self.weights, self.least, self.most, self.rows, self.right = st.weights, least, most, rows, right
+        free = np.full(st.n, np.inf)
+        self.programme = LinearProgram(
+            rows, right, np.full(len(right), np.inf), least, free, st.weights, method="dual"
+        )  # fmt: skip
+
+    def add(self, rows: sparse.csr_array) -> None:
+        """Add rows of right-hand side 0."""
+        zeros = np.zeros(rows.shape[0])
+        self.programme.add_rows(rows, zeros, np.full(len(zeros), np.inf))
+        self.rows = sparse.csr_array(sparse.vstack([self.rows, rows], format="csr"))
+        self.right = np.concatenate((self.right, zeros))
+
+    def solve(self, budget: Budget, seconds: float) -> tuple[float, Floats | None]:
+        """Return a bound, and the sizes where they are optimal."""
+        try:
+            answer = self.programme.solve(
+                max_seconds=seconds if np.isfinite(seconds) else None,
+                max_iterations=int(budget.work_left) if np.isfinite(budget.work_left) else None,
+            )
+        except SolverError:
+            return -np.inf, None
+        budget.spend(answer.iterations)
+        if len(answer.duals) != len(self.right) or not np.all(np.isfinite(answer.duals)):
+            return -np.inf, None
+        y = np.maximum(answer.duals, 0.0)
+        reduced = self.weights - self.rows.T @ y
+        parts = np.where(reduced >= 0, reduced * self.least, reduced * self.most)
+        bound = float(y @ self.right + parts.sum())
+        error = _SAFETY * float(y @ np.abs(self.right) + np.abs(parts).sum())
+        return bound - error, answer.x if answer.status == "optimal" else None
+
+
+class _Squares:
+    """Minimise w t^2 by its dual: concave, smooth, and for any multipliers a bound."""
+
+    def __init__(self, st: Statement, least: Floats, most: Floats, rows: sparse.csr_array, right: Floats) -> None:
+        self.weights, self.least, self.most, self.rows, self.right = st.weights, least, most, rows, right
+        self.y = np.zeros(len(right))
+
+    def add(self, rows: sparse.csr_array) -> None:
+        """Add rows of right-hand side 0."""
+        zeros = np.zeros(rows.shape[0])
+        self.rows = sparse.csr_array(sparse.vstack([self.rows, rows], format="csr"))
+        self.right, self.y = np.concatenate((self.right, zeros)), np.concatenate((self.y, zeros))
+
+    def solve(self, budget: Budget, seconds: float) -> tuple[float, Floats | None]:
+        """Return a bound and the sizes that belong to it."""
+        ends = budget.seconds + seconds
+
+        def look(_: Floats) -> None:
+            budget.spend(1)
+            if budget.exhausted or budget.seconds >= ends:
+                raise StopIteration
+
+        def downhill(y: Floats) -> tuple[float, Floats]:
+            value, slope, *_ = self._dual(y)
+            return -value, -slope
+
+        if len(self.y):
+            how: dict[str, Any] = {"method": "L-BFGS-B", "options": {"maxiter": _ASCENTS, "ftol": _TAIL / 10}}
+            found = minimize(downhill, self.y, jac=True, callback=look, bounds=Bounds(0.0, np.inf), **how)
+            self.y = np.maximum(found.x, 0.0)
+        bound, _, size, error = self._dual(self.y)
+        return bound - error, size
+
+    def _dual(self, y: Floats) -> tuple[float, Floats, Floats, float]:
+        """Value, slope, the sizes that take it, and what sums in floating point may be off."""
+        price = self.rows.T @ y
+        peak = np.divide(price, 2 * self.weights, out=np.where(price > 0, np.inf, 0.0), where=self.weights > 0)
+        size = np.clip(peak, self.least, self.most)
+        parts = self.weights * size**2 - price * size
+        error = _SAFETY * float(y @ np.abs(self.right) + np.abs(parts).sum())
+        return float(y @ self.right + parts.sum()), self.right - self.rows @ size, size, error
+
+
+def _largest(st: Statement, least: Floats) -> float:
+    """Bound max w t: every equation alone, all its cells as far as the bound lets them."""
+    bound = float(np.max(st.weights * least, initial=0.0))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        room = 1.0 / st.weights
+        rows, right = sign_rows(st)
+        bound = max(bound, float(np.max(right / (rows @ np.where(np.isinf(room), _HUGE, room)), initial=0.0)))
+        A = abs(equations(st))
+        owner = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))
+        term = A.data * room[A.indices]
+        others = np.bincount(owner, term, A.shape[0])[owner] - term
+        needs = np.where(np.isfinite(others) & (others > 0), A.data * least[A.indices] / others, 0.0)
+    return max(bound, float(np.max(needs, initial=0.0))) * (1 - _SAFETY)
 
 
 def equations(st: Statement) -> sparse.csr_array:
