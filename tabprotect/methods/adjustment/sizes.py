@@ -217,8 +217,11 @@ class _Squares:
             return -value, -slope
 
         if len(self.y):
-            how: dict[str, Any] = {"method": "L-BFGS-B", "options": {"maxiter": _ASCENTS, "ftol": _TAIL / 10}}
-            found = minimize(downhill, self.y, jac=True, callback=look, bounds=Bounds(0.0, np.inf), **how)
+            climb: Any = minimize  # its annotations know no arrays of unknown shape
+            found = climb(
+                downhill, self.y, jac=True, method="L-BFGS-B", callback=look, bounds=Bounds(0.0, np.inf),
+                options={"maxiter": _ASCENTS, "ftol": _TAIL / 10},
+            )  # fmt: skip
             self.y = np.maximum(found.x, 0.0)
         bound, _, size, error = self._dual(self.y)
         return bound - error, size
