@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         RandomRound,
         Round,
         SmallCounts,
+        SuccessiveRound,
         Swap,
         UnbiasedRound,
     )
@@ -98,6 +99,7 @@ _HOMES = {
         "RandomRound",
         "Round",
         "SmallCounts",
+        "SuccessiveRound",
         "Swap",
         "UnbiasedRound",
     ),

@@ -169,8 +169,8 @@ def protect(
         Such as ``["p%=15", "threshold=3"]``; see `tabprotect.assess`.
     method : Suppress, Recode, Round, Adjust, ..., optional
         How to protect; by default cells are hidden at the cost of their values. `Recode` rolls categories up before.
-        All others change values: `Round`, `UnbiasedRound`, `RandomRound`, `ConventionalRound`, `Adjust`,
-        `SmallCounts`, `CellKey`, `Swap`.
+        All others change values: `Round`, `UnbiasedRound`, `SuccessiveRound`, `RandomRound`, `ConventionalRound`,
+        `Adjust`, `SmallCounts`, `CellKey`, `Swap`.
     levels, bounds, singletons
         Protection levels, external bounds and intruders who know cells; see `tabprotect.make_problem`.
     unions : {'repair', 'audit', 'off'}

@@ -414,6 +414,20 @@ def test_totals_and_margins_stay_on_request() -> None:
     assert total in made.result.claim["fixed"]
 
 
+def test_three_dimensions_are_rounded_layer_by_layer() -> None:
+    data = people(1, 200)
+    made = tp.protect(data, "threshold=3", tp.SuccessiveRound(base=4), by=["town", "sex", "origin"], allow_unsafe=True)
+    assert isinstance(made, tp.ChangedRelease)
+    assert made.values is not None
+    assert not (made.values % 4).any()
+    assert made.loss.off == 0
+    assert made.loss.largest < 8
+    assert made.result.claim["steps"] == 1
+    assert made.verify().ok
+    with pytest.raises(InputError, match="three dimensions"):
+        tp.protect(data, "threshold=3", tp.SuccessiveRound(base=4), by=["town", "sex"])
+
+
 def test_means_and_correlations_are_kept_on_request() -> None:
     plain, means, alike = (make(tp.Adjust(senses="up", **kept)) for kept in (
         {}, {"preserve": "means"}, {"preserve": "correlation", "correlation": 0.997},

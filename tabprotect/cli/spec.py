@@ -116,7 +116,8 @@ class Spec(_Strict):
     method: str = Field(
         default="auto",
         description="Hiding: auto, exact, greedy. Other values: round, adjust, cell-key, small-counts, random-round, "
-        "unbiased-round, conventional-round. Records that change places: swap. Fewer categories: recode.",
+        "unbiased-round, successive-round, conventional-round. Records that change places: swap. Fewer categories: "
+        "recode.",
     )
     options: dict[str, Any] = Field(default={}, description="Of a method other than hiding: see protect --help.")
     engine: str = "scip"

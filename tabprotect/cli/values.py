@@ -35,6 +35,8 @@ METHODS: Mapping[str, tuple[str, ...]] = {
 
 _ELSEWHERE = {
     "cell-key": "holds no keys of the records behind its cells; make them from microdata",
+    "swap": "holds no records that could change places; make the table from microdata",
+    "successive-round": "holds no codes of dimensions to go through layer by layer; round a table",
     "recode": "holds no hierarchies whose codes could be rolled up; recode a table",
 }
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 import tabprotect as tp
+from tabprotect.cli.commands.protect import OPTIONS
+from tabprotect.methods.choices import CHOICES, option_names
 
 RECORDS = """region,size,firm,turnover
 n1,b,f0,90
@@ -227,10 +230,23 @@ def test_what_is_not_safe_is_not_written(place, tabprotect) -> None:
 
 
 def test_instances_lack_what_two_methods_need(place, tabprotect) -> None:
-    for method, words in (("cell-key", "no keys of the records"), ("recode", "no hierarchies")):
+    for method, words in (
+        ("cell-key", "no keys of the records"),
+        ("recode", "no hierarchies"),
+        ("swap", "no records"),
+        ("successive-round", "no codes"),
+    ):
         done = tabprotect("solve", "any.jj", "--method", method)
         assert done.code == 2
         assert words in done.err
+
+
+def test_help_names_every_method_and_option(tabprotect) -> None:
+    for method, choice in CHOICES.items():
+        listed = next(part for part in re.split(r"\.\s", OPTIONS + " ") if method in part.split(": ")[0].split(", "))
+        assert listed.split(": ")[1].rstrip(".").split(", ") == list(option_names(choice))
+        for command in ("protect", "compare"):
+            assert method in re.sub(r"[^a-z-]+", " ", tabprotect(command, "--help").out), (command, method)
 
 
 def test_wrong_options_of_a_comparison_are_bad_input(place, tabprotect) -> None:

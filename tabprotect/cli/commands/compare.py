@@ -33,8 +33,8 @@ def compare(
         typer.Option(
             "--method",
             metavar="NAME[:OPTION=VALUE,...]",
-            help="suppress, recode, adjust, round, unbiased-round, random-round, conventional-round, small-counts, "
-            "cell-key or swap; repeat it.",
+            help="suppress, recode, adjust, round, unbiased-round, successive-round, random-round, conventional-round, "
+            "small-counts, cell-key or swap; repeat it.",
             show_default=False,
         ),
     ] = None,
