@@ -116,9 +116,10 @@ class Spec(_Strict):
     method: str = Field(
         default="auto",
         description="Hiding: auto, exact, greedy. Other values: round, adjust, cell-key, small-counts, random-round, "
-        "unbiased-round, conventional-round. Fewer categories: recode.",
+        "unbiased-round, successive-round, conventional-round. Records that change places: swap. Fewer categories: "
+        "recode.",
     )
-    options: dict[str, Any] = Field(default={}, description="Of a method that changes values, or of recode.")
+    options: dict[str, Any] = Field(default={}, description="Of a method other than hiding: see protect --help.")
     engine: str = "scip"
     seed: int | None = Field(
         default=None, ge=0, description="Without one, methods that draw values at random draw a fresh secret one."
