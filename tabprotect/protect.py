@@ -69,7 +69,8 @@ class Suppress:
     cost : str or sequence of float, optional
         What hiding a cell costs: 'value', 'unit', 'count', the name of a column, or numbers; see
         `tabprotect.sensitivity.costs.costs`. By default the column ``cost`` of the table, else the value.
-    method : {'auto', 'exact', 'greedy', 'modular', 'hypercube', 'network', 'joint'}
+    method : {'auto', 'exact', 'greedy', 'local', 'modular', 'hypercube', 'network', 'joint', 'passes'}
+        See `tabprotect.suppress`; 'passes' goes table by table through linked tables, see `tabprotect.suppress_linked`.
     transform : callable, optional
         Applied to the costs, such as `tabprotect.BoxCox`.
     preferences : mapping, optional
@@ -250,7 +251,8 @@ def protect(
     from tabprotect.sensitivity.unions import union_exposures
     from tabprotect.solver.limits import Budget, Limits
     from tabprotect.solver.pieces import Means
-    from tabprotect.sums import suppress_with_sums
+    from tabprotect.sums import PASSES, suppress_with_sums
+    from tabprotect.table.clusters import cells_by_table
     from tabprotect.table.duck import share_of
     from tabprotect.table.table import Table
     from tabprotect.table.tabulate import tabulate
@@ -290,6 +292,9 @@ def protect(
             data = recode_microdata(data, method.rules, numbers)
         memory = None if limits.memory is None else share_of(limits.memory)
         table = tabulate(data, top=max(TOP, needs(wanted)), memory_limit=memory, **of_data)  # type: ignore[arg-type]
+    tables = cells_by_table(table) if table.parts else {}
+    if how.method == PASSES and not tables:
+        raise InputError("method 'passes' goes table by table through linked tables, and this is one table")
     budget.report("rules", message=f"{table.n_cells:,} cells")
     assessment = assess(table, wanted, levels=levels)
     rolled = None
@@ -348,6 +353,7 @@ def protect(
         engine=how.engine,
         solver=how.solver,
         means=Means(executor, store_for(problem, resume)),
+        tables=tables,
     )
     problem, result = answer.problem, answer.result
     budget.report("audit", result.cost, result.bound)

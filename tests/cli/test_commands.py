@@ -165,7 +165,7 @@ def test_the_schema_knows_the_words_of_a_spec(tabprotect):
     schema = json.loads(tabprotect("schema").out)
     assert schema["additionalProperties"] is False
     assert {"data", "by", "value", "rules", "output", "limits", "hierarchy"} <= set(schema["properties"])
-    assert schema["required"] == ["by", "rules"]
+    assert schema["required"] == ["rules"]
 
 
 def test_a_limit_with_a_safe_answer_exits_with_3(tabprotect, place, shared):

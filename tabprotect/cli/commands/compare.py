@@ -117,7 +117,7 @@ def _problem(path: Path, seed: int, wants_keys: bool) -> tuple[Problem, npt.NDAr
         return read_instance(path), None, None
     spec = check_spec(load_toml(path), str(path))
     table, problem = read_problem(spec, path.parent)
-    if not (wants_keys and problem.integer and spec.data is not None and spec.weight is None):
+    if spec.tables or not (wants_keys and problem.integer and spec.data is not None and spec.weight is None):
         return problem, None, table
     return problem, keys_for(CellKey(), spec, path.parent, table, seed), table
 

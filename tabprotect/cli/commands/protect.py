@@ -71,8 +71,8 @@ def protect(
         str | None,
         _text(
             "--method",
-            "Hiding: as in solve --help, such as auto or modular. Other values: round, adjust, cell-key, small-counts, "
-            "random-round, unbiased-round or conventional-round. Fewer categories: recode.",
+            "Hiding: as in solve --help, such as auto or modular; passes for linked tables. Fewer categories: recode. "
+            "Other values: round, adjust, cell-key, small-counts, random-round, unbiased-round or conventional-round.",
             _SEARCH,
             "WORD",
         ),
