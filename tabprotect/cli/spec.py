@@ -290,6 +290,7 @@ def _explain(error: Any) -> list[str]:
 
 
 _WORDS = {
+    "too_short": "should not be empty",
     "model_type": "should be a table of keys",
     "dict_type": "should be a table of keys",
     "list_type": "should be a list",
