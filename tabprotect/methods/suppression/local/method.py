@@ -38,8 +38,8 @@ JUDGEMENT = 1.5
 FAIR = 0.1
 """Ruining and recreating parts, and windows, each get at least this share of what goes to cheaper patterns."""
 
-FADE = 0.98
-"""What a gain counts for after the next try of the same kind."""
+FADES = (0.98, 0.9)
+"""What a gain counts for after the next try of the same kind; windows take longer."""
 
 
 def local(
@@ -132,7 +132,7 @@ class _Search:
         known = {k: self.judge.known(k) for k in range(len(problem.attackers))}
         self.rebuilder = Rebuilder(self.cover, Nearby(problem, near), known, seed)
         self.windows = Windows(self.rebuilder, near, seed)
-        self._ways = (Side(fade=FADE), Side(fade=FADE))
+        self._ways = tuple(Side(fade=fade) for fade in FADES)
         self.bound = LocalBound(problem, near)
         self.reserve = 0.0
 
@@ -207,7 +207,10 @@ class _Search:
                 rounds, cost = self.rebuilder.rounds, cover.cost
 
     def _cheaper(self) -> None:
-        """Try a window, or ruin and recreate for as long: whatever gained more lately, the other now and then."""
+        """Ruin and recreate a part; once all had their turn, try windows too, whatever gained more lately."""
+        if self.rebuilder.rounds < 1:
+            self.rebuilder.step(self.budget)
+            return
         ruin, window = self._ways
         cost, start = self.cover.cost, self._meter()
         turn = window if is_first(window, ruin, FAIR) else ruin

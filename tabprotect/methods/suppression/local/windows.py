@@ -24,7 +24,7 @@ Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 
 ASKED: Final = (3, 6, 12, 25)
-"""So many questions are opened again together, about, in the first, second, third and later passes."""
+"""So many questions are opened again together, about: more in the next pass when most windows of one were solved."""
 
 CELLS: Final = (150, 400, 800, 1500)
 """A window that would have more cells than this sees one equation less far."""
@@ -61,7 +61,8 @@ class Windows:
         self._rng = np.random.default_rng(seed)
         self._queue: list[int] = []
         self._settled: set[int] = set()
-        self._passes = -1
+        self._stage = 0
+        self._tries = self._hard = 0
 
     def step(self, budget: Budget) -> float:
         """Try one window; return what that gained."""
@@ -78,6 +79,8 @@ class Windows:
         most = before - cover.cost
         block = self._block(np.unique(np.concatenate(moved)), most, cover.keys[asked[0]].cell)
         found = self._solved(block, asked, paid, budget)
+        self._tries += 1
+        self._hard += found is not None and found.status != "optimal"
         if found is not None and found.safe and found.cost is not None and found.cost < most - TINY:
             price = cover.price.copy()
             price[block.cells[found.pattern]] = 0.0
@@ -94,7 +97,9 @@ class Windows:
         if not self._queue:
             self._queue = self._rng.permutation(self.cover.secondaries).tolist()
             self._settled = set()
-            self._passes += 1
+            if self._tries > 2 * self._hard:
+                self._stage = min(self._stage + 1, len(ASKED) - 1)
+            self._tries = self._hard = 0
         while self._queue:
             cell = self._queue.pop()
             if cell not in self._settled and self.cover.users(cell):
@@ -103,13 +108,13 @@ class Windows:
 
     def _asked(self, cell: int) -> list[int]:
         """One-sided questions of the public around a secondary that have an answer."""
-        cover, stage = self.cover, min(self._passes, len(ASKED) - 1)
+        cover = self.cover
         asked = {k for witness in cover.users(cell) for k in witness.asked}
-        asked |= self.rebuilder.around(cell, ASKED[stage])
+        asked |= self.rebuilder.around(cell, ASKED[self._stage])
         return sorted(k for k in asked if cover.keys[k].attacker < 0 and cover.keys[k].side != 0)
 
     def _block(self, cells: Ints, most: float, keep: int) -> Block:
-        stage = min(self._passes, len(HOPS) - 1)
+        stage = self._stage
         allowed, price = self.cover.problem.may_hide, self.cover.price
         window = self.near.ball(cells, HOPS[stage], allowed, price=price, limit=most, most=CELLS[stage])
         return self.near.closed(window, keep)
