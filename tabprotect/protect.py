@@ -69,7 +69,8 @@ class Suppress:
     cost : str or sequence of float, optional
         What hiding a cell costs: 'value', 'unit', 'count', the name of a column, or numbers; see
         `tabprotect.sensitivity.costs.costs`. By default the column ``cost`` of the table, else the value.
-    method : {'auto', 'exact', 'greedy', 'modular', 'hypercube', 'network', 'joint'}
+    method : {'auto', 'exact', 'greedy', 'local', 'modular', 'hypercube', 'network', 'joint', 'passes'}
+        See `tabprotect.suppress`; 'passes' goes table by table through linked tables, see `tabprotect.suppress_linked`.
     transform : callable, optional
         Applied to the costs, such as `tabprotect.BoxCox`.
     preferences : mapping, optional
@@ -252,8 +253,9 @@ def protect(
     from tabprotect.sensitivity.unions import union_exposures
     from tabprotect.solver.limits import Budget, Limits
     from tabprotect.solver.pieces import Means
-    from tabprotect.sums import suppress_with_sums
+    from tabprotect.sums import PASSES, suppress_with_sums
     from tabprotect.swapped import swap_table
+    from tabprotect.table.clusters import cells_by_table
     from tabprotect.table.duck import share_of
     from tabprotect.table.table import Table
     from tabprotect.table.tabulate import tabulate
@@ -298,6 +300,9 @@ def protect(
         table = tabulate(data, top=top, memory_limit=memory, **of_data)  # type: ignore[arg-type]
         if isinstance(method, Swap):
             method = replace(method, swapped=swap_table(data, table, method, drawn, of_data, wanted, levels))
+    tables = cells_by_table(table) if table.parts else {}
+    if how.method == PASSES and not tables:
+        raise InputError("method 'passes' goes table by table through linked tables, and this is one table")
     budget.report("rules", message=f"{table.n_cells:,} cells")
     assessment = assess(table, wanted, levels=levels)
     rolled = None
@@ -356,6 +361,7 @@ def protect(
         engine=how.engine,
         solver=how.solver,
         means=Means(executor, store_for(problem, resume)),
+        tables=tables,
     )
     problem, result = answer.problem, answer.result
     budget.report("audit", result.cost, result.bound)

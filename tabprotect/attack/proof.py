@@ -37,6 +37,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -68,6 +69,7 @@ __all__ = [
     "Truncated",
     "bound_of",
     "prove_bound",
+    "simple_fraction",
     "snap_multipliers",
 ]
 
@@ -264,7 +266,7 @@ def prove_bound(problem: Problem, rows: Sequence[ProofRow], facts: Sequence[Fact
     whole = BoundProof(tuple(rows), (), Fraction(0), tuple(facts)).document()
     built = rebuild(numbers, whole["facts"], whole["rows"])
     duals = _duals(problem, built)
-    chosen = {k: snapped for k, dual in enumerate(duals.tolist()) if (snapped := _snap(dual)) > 0}
+    chosen = {k: snapped for k, dual in enumerate(duals.tolist()) if (snapped := simple_fraction(dual)) > 0}
     kept, place = _with_ancestors(rows, chosen)
     proof = BoundProof(kept, tuple((place[k], factor) for k, factor in chosen.items()), Fraction(0), tuple(facts))
     return replace(proof, bound=proven_bound(numbers, proof.document()))
@@ -320,8 +322,15 @@ def _with_ancestors(
     return tuple(kept), place
 
 
-def _snap(value: float) -> Fraction:
-    """Return a small fraction if one is meant, else a decimal of 12 digits."""
+@lru_cache(maxsize=2**16)
+def simple_fraction(value: float) -> Fraction:
+    """Return a small fraction if one is meant, else a decimal of 12 digits.
+
+    Examples
+    --------
+    >>> simple_fraction(0.6666666666), simple_fraction(0.70710678)
+    (Fraction(2, 3), Fraction(35355339, 50000000))
+    """
     for largest, tolerance in ((100, 1e-8), (10_000, 1e-10)):
         near = Fraction(value).limit_denominator(largest)
         if abs(float(near) - value) <= tolerance * max(1.0, abs(value)):
@@ -350,7 +359,8 @@ def snap_multipliers(
     >>> snap_multipliers([0, 7], [0.3333333333, 1e-12], [3.0, 1.0], 1)
     ExactMultipliers(equations=(0,), numerators=(1,), denominator=3)
     """
-    snapped = [(int(r), f, exact(a)) for r, v, a in zip(equations, duals, own, strict=True) if (f := _snap(float(v)))]
+    fractions = [(int(r), simple_fraction(float(v)), exact(a)) for r, v, a in zip(equations, duals, own, strict=True)]
+    snapped = [(r, f, a) for r, f, a in fractions if f]
     total = sum((f * a for _, f, a in snapped), Fraction(0))
     factor = side / total if side and total else Fraction(1)
     found = {r: f * factor for r, f, _ in snapped}

@@ -26,6 +26,12 @@ Number = int | Fraction
 Row = tuple[dict[int, Number], Number, Number]
 """sum coefficient * x >= right-hand side, all times the last number (positive)."""
 
+LONG = 4096
+"""Bits of a common denominator of multipliers beyond which they are rounded."""
+
+FINE = 64
+"""Bits that the smallest of them keeps."""
+
 
 def proven_bound(numbers: Numbers, proof: Mapping[str, Any]) -> Fraction:
     """Rebuild the inequalities of a bound proof and return the lower bound that they give.
@@ -35,23 +41,37 @@ def proven_bound(numbers: Numbers, proof: Mapping[str, Any]) -> Fraction:
 
         cost >= sum_k pi_k rhs_k + sum_i min(0, w_i - sum_k pi_k c_ki),
 
-    rounded up to a multiple of the greatest common divisor of the weights.
+    rounded up to a multiple of the greatest common divisor of the weights. Multipliers of many rows may have a common
+    denominator of thousands of digits; they are rounded down then, which makes them other multipliers >= 0, as good.
     """
     require(set(proof) == {"facts", "rows", "multipliers"}, "a proof has facts, rows and multipliers")
     rows = rebuild(numbers, proof["facts"], proof["rows"])
-    total, slack = Fraction(0), dict[int, Fraction]()
-    for number, factor in _combination(proof["multipliers"], len(rows), "multipliers of the proof"):
-        coefficients, rhs, scale = rows[number]
-        total += factor * rhs / scale
-        for i, c in coefficients.items():
-            slack[i] = slack.get(i, Fraction(0)) + factor * c / scale
-    total += sum((min(Fraction(0), numbers.weights[i] - s) for i, s in slack.items()), Fraction(0))
+    factors = _combination(proof["multipliers"], len(rows), "multipliers of the proof")
     weights = {w for i, w in enumerate(numbers.weights) if numbers.is_open(i)}
     if not weights:
         return Fraction(0)
-    common = math.lcm(*(w.denominator for w in weights))
-    step = Fraction(math.gcd(*(int(w * common) for w in weights)), common)
-    return max(Fraction(0), math.ceil(total / step) * step)
+    grain = math.lcm(*(w.denominator for w in weights))
+    step = math.gcd(*(int(w * grain) for w in weights))
+    parts = [(number, factor / rows[number][2]) for number, factor in factors if factor]
+    common = grain
+    for _, part in parts:
+        common = math.lcm(common, part.denominator)
+        if common.bit_length() > LONG:
+            common = grain << FINE + max(p.denominator.bit_length() - p.numerator.bit_length() + 1 for _, p in parts)
+            break
+    total: Number = 0  # from here on all is times the common denominator
+    taken: dict[int, Number] = {}
+    for number, part in parts:
+        coefficients, rhs, _ = rows[number]
+        times = part.numerator * common // part.denominator
+        total += times * rhs
+        for i, c in coefficients.items():
+            taken[i] = taken.get(i, 0) + times * c
+    for i, t in taken.items():
+        weight = numbers.weights[i]
+        total += min(0, weight.numerator * (common // weight.denominator) - t)
+    steps = math.ceil(Fraction(total, common) * grain / step)
+    return max(Fraction(0), Fraction(steps * step, grain))
 
 
 def rebuild(numbers: Numbers, facts: Any, rows: Any) -> list[Row]:

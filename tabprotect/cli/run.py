@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tabprotect.cli import screen
 from tabprotect.cli.app import Exit
 from tabprotect.cli.progress import Display, interruptible
-from tabprotect.cli.spec import HierarchySpec, Spec
+from tabprotect.cli.spec import HierarchySpec, Spec, each_table
 from tabprotect.errors import InputError, collect
 
 if TYPE_CHECKING:
@@ -112,12 +112,15 @@ def method_of(spec: Spec, base: Path) -> Suppress | Recode | Choice:
     from tabprotect.methods.choices import CHOICES, read_options
     from tabprotect.methods.suppression import methods
     from tabprotect.protect import Suppress
+    from tabprotect.sums import PASSES
 
+    if spec.tables and spec.method in (RECODE, "cell-key"):
+        raise InputError(f"{spec.method} works on one table, and these are linked: {', '.join(spec.tables)}")
     hide = Suppress(spec.cost if spec.cost in _COSTS else None, spec.method, engine=spec.engine)
     if spec.method == RECODE:
         return _recode(spec, base)
     if spec.method not in CHOICES:
-        known = (*methods(), RECODE, *CHOICES)
+        known = (*methods(), PASSES, RECODE, *CHOICES)
         if spec.method not in known:
             raise InputError(f"unknown method '{spec.method}'{did_you_mean(spec.method, known)}")
         if spec.options:
@@ -248,7 +251,27 @@ def _check_formats(spec: Spec) -> None:
 
 
 def _read(spec: Spec, base: Path, top: int) -> Table:
-    """Read the data, and the `top` largest contributions at least; every problem names the file."""
+    """Read the data of one table, or of several that are linked, and the `top` largest contributions at least."""
+    from tabprotect.table.link import link
+
+    if not spec.tables:
+        return _read_one(spec, base, top)
+    specs = each_table(spec)
+    tables: dict[str, Table] = {}
+    with collect() as problems:
+        for name, one in specs.items():
+            try:
+                tables[name] = _read_one(one, base, top)
+            except InputError as error:
+                problems.found += [f"tables.{name}: {problem}" for problem in error.problems]
+    measures = {name: one.measure for name, one in specs.items() if one.measure is not None}
+    same = len(measures) == len(specs) and len(set(measures.values())) == 1
+    tolerance = max((one.tolerance for one in specs.values() if one.tolerance is not None), default=None)
+    return link(tables, measure=next(iter(measures.values())) if same else measures or None, tolerance=tolerance)
+
+
+def _read_one(spec: Spec, base: Path, top: int) -> Table:
+    """Read the data; every problem names the file."""
     name = Path(str(spec.data if spec.data is not None else spec.cells)).name
     try:
         return _table(spec, base, top)

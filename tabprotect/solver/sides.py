@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from tabprotect.solver.limits import Budget
 
-__all__ = ["Side", "meter"]
+__all__ = ["Side", "is_first", "meter"]
 
 FADE = 0.7
 """What a gain counts for after the next slice of the same kind."""
@@ -27,17 +27,31 @@ class Side:
     spent: float = 0.0
     gain: float = 0.0
     lately: float = 0.0
+    fade: float = FADE
 
     def record(self, gain: float, spent: float) -> None:
         """Add one slice."""
         self.spent += spent
-        self.gain = FADE * self.gain + gain
-        self.lately = FADE * self.lately + spent
+        self.gain = self.fade * self.gain + gain
+        self.lately = self.fade * self.lately + spent
 
     @property
     def rate(self) -> float:
         """Gain for what was spent; 0 before the first slice."""
         return self.gain / self.lately if self.lately else 0.0
+
+
+def is_first(one: Side, other: Side, fair: float) -> bool:
+    """Tell whether it is the turn of the first: time follows the gains; both keep a fair share.
+
+    Examples
+    --------
+    >>> is_first(Side(spent=3.0, gain=1.0, lately=1.0), Side(spent=2.0, gain=1.0, lately=3.0), 0.25)
+    True
+    """
+    rates = one.rate + other.rate
+    share = min(1 - fair, max(fair, one.rate / rates)) if rates > 0 else 0.5
+    return one.spent <= share * (one.spent + other.spent)
 
 
 def meter(budget: Budget) -> float:

@@ -22,7 +22,7 @@ from tabprotect.errors import InputError
 
 __all__ = ["Store", "digest"]
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 """Of the files; raised when they mean something else."""
 
 MANIFEST: Final = "resume.json"

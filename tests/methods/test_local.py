@@ -15,7 +15,7 @@ from scipy import sparse
 from benchmarks.problems import widened
 from tabprotect.attack.audit import audit
 from tabprotect.formats.jj import read_jj
-from tabprotect.instances import family
+from tabprotect.instances import family, load
 from tabprotect.instances.large import large
 from tabprotect.methods.suppression.local import local
 from tabprotect.methods.suppression.local.bound import LocalBound
@@ -24,6 +24,7 @@ from tabprotect.methods.suppression.local.nearby import Nearby
 from tabprotect.methods.suppression.local.rebuild import Rebuilder
 from tabprotect.methods.suppression.local.rows import LocalRows
 from tabprotect.methods.suppression.local.surroundings import Surroundings
+from tabprotect.methods.suppression.local.windows import Windows
 from tabprotect.methods.suppression.suppress import suppress
 from tabprotect.problem import Problem, Status
 from tabprotect.solver.limits import Budget, Limits, Progress
@@ -149,6 +150,34 @@ def test_cover_is_the_union_of_its_witnesses() -> None:
     assert np.array_equal(cover.pattern, before)
 
 
+def windowed(seed: int, steps: int) -> tuple[Cover, list[float]]:
+    problem = large(400, seed=seed)
+    cover, near, budget = Cover(problem), Surroundings(problem.system), Budget()
+    rebuilder = Rebuilder(cover, Nearby(problem, near), {}, 0)
+    assert rebuilder.build(budget)
+    windows = Windows(rebuilder, near, 0)
+    costs = [cover.cost]
+    for _ in range(steps):
+        gain = windows.step(budget)
+        assert gain == pytest.approx(costs[-1] - cover.cost)
+        costs.append(cover.cost)
+    return cover, costs
+
+
+def test_windows_save_and_leave_the_pattern_safe() -> None:
+    cover, costs = windowed(2, 25)
+    assert costs == sorted(costs, reverse=True)
+    assert costs[-1] < costs[0]
+    assert cover.cost == pytest.approx(cover.problem.cost(cover.pattern))
+    assert Judge(cover.problem).safe(cover.pattern)
+    assert not len(cover.open())
+    assert np.array_equal(cover.price > 0, ~cover.pattern & (cover.problem.weights > 0))
+
+
+def test_windows_are_repeatable() -> None:
+    assert windowed(3, 8)[1] == windowed(3, 8)[1]
+
+
 def test_same_seed_and_work_same_answer() -> None:
     problem = large(2000, seed=3)
     first, second = (local(problem, seed=7, limits=Limits(work=8000)) for _ in range(2))
@@ -177,6 +206,16 @@ def test_starts_from_a_pattern() -> None:
     assert again.safe
     assert first.bound is None
     assert again.cost <= good.cost * 1.05 < first.cost * 1.05
+
+
+def test_a_safe_start_is_never_made_worse(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = load("linked-small")
+    good = suppress(problem, method="exact", limits=Limits(work=20_000))
+    monkeypatch.setattr(Rebuilder, "reuse", lambda *_: None)
+    monkeypatch.setattr("tabprotect.methods.suppression.local.method.CHEAP", 1e3)
+    again = local(problem, start=good.pattern, passes=0)
+    assert again.safe
+    assert again.cost == good.cost
 
 
 def test_attackers_who_know_cells() -> None:

@@ -67,6 +67,7 @@ def solve(problem: Problem, method: str, **means: Any) -> SuppressionResult:
 def same(a: SuppressionResult, b: SuppressionResult) -> None:
     assert np.array_equal(a.pattern, b.pattern)
     assert (a.status, a.cost, a.bound, a.work, a.stopped) == (b.status, b.cost, b.bound, b.work, b.stopped)
+    assert a.cuts == b.cuts
 
 
 @pytest.fixture(autouse=True)

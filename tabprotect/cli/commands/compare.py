@@ -113,7 +113,7 @@ def _problem(path: Path, seed: int, top: int) -> tuple[Problem, Table | None, Ca
         return read_instance(path), None, None
     spec = check_spec(load_toml(path), str(path))
     table, problem = read_problem(spec, path.parent, top)
-    if spec.data is None:
+    if spec.tables or spec.data is None:
         return problem, table, None
     return problem, table, lambda choice: with_records(choice, spec, path.parent, table, seed)
 

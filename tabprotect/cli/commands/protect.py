@@ -78,9 +78,9 @@ def protect(
         str | None,
         _text(
             "--method",
-            "Hiding: as in solve --help, such as auto or modular. Other values: round, adjust, cell-key, small-counts, "
-            "random-round, unbiased-round, successive-round or conventional-round. Records that change places: swap. "
-            "Fewer categories: recode.",
+            "Hiding: as in solve --help, such as auto or modular; passes for linked tables. Other values: round, "
+            "adjust, cell-key, small-counts, random-round, unbiased-round, successive-round or conventional-round. "
+            "Records that change places: swap. Fewer categories: recode.",
             _SEARCH,
             "WORD",
         ),

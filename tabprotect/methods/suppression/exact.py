@@ -20,7 +20,7 @@ from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
 from tabprotect.solver.pieces import Means
 from tabprotect.solver.pool_milp import pool_solver
-from tabprotect.solver.sides import Side, meter
+from tabprotect.solver.sides import Side, is_first, meter
 from tabprotect.solver.tolerances import OPTIMAL
 
 __all__ = ["exact", "go_on"]
@@ -179,10 +179,7 @@ def go_on(searches: list[Search], constant: float, budget: Budget, engine: str) 
 
 def _next(sides: dict[str, Side]) -> str:
     """Time follows the gains; both sides keep a fair share."""
-    bound, choice = sides["bound"], sides["choice"]
-    rates = bound.rate + choice.rate
-    share = min(1 - FAIR, max(FAIR, choice.rate / rates)) if rates > 0 else 0.5
-    return "choice" if choice.spent <= share * (bound.spent + choice.spent) else "bound"
+    return "choice" if is_first(sides["choice"], sides["bound"], FAIR) else "bound"
 
 
 def _limit(budget: Budget) -> float:

@@ -18,6 +18,7 @@ from tabprotect.attack.keys import Key
 from tabprotect.attack.witness import Exposure, Witnesses
 from tabprotect.methods.suppression.cleanup import Cleaner, clean
 from tabprotect.methods.suppression.construct import Constructor
+from tabprotect.methods.suppression.costs import next_cost, unit_of_costs
 from tabprotect.methods.suppression.cuts import Cover
 from tabprotect.methods.suppression.incumbents import Improver
 from tabprotect.methods.suppression.one_tree import CELLS, one_tree
@@ -104,7 +105,7 @@ class Search:
         self._ways = {"root": Side(), "pool": Side()}
         self._early = core.n <= EARLY_CELLS
         self._needed: Ints = np.zeros(0, np.int64)  # rows of the pool that a choice of an earlier programme violated
-        self._unit = _unit(core.weight[~core.hidden])
+        self._unit = unit_of_costs(core.weight[~core.hidden])
         self._target = {
             Key(int(a), int(c), int(s)): t
             for t, (a, c, s) in enumerate(zip(core.targets.attacker, core.targets.cell, core.targets.side, strict=True))
@@ -211,7 +212,8 @@ class Search:
         """Raise the bound: by the linear relaxation with cuts or by pools of cuts, whichever gained more lately.
 
         Where a pool is solved in a second, as in flat tables of three dimensions, attacks at its solutions find in one
-        round what attacks at fractional ones do not find in a hundred; where it is not, the relaxation goes first.
+        round what attacks at fractional ones do not find in a hundred; where it is not, the relaxation goes first, as
+        long as it is not so far behind the pools that to catch up takes more than all that was spent.
         """
         relaxation = self.relaxation
         if relaxation is None or self.done:
@@ -224,7 +226,9 @@ class Search:
             return
         root, pool = self._ways["root"], self._ways["pool"]
         early = self._early and (not pool.lately or (root.lately > 0 and pool.rate >= root.rate))
-        way = "pool" if relaxation.finished or early else "root"
+        lag = (self.bound - relaxation.bound) / max(1.0, self.bound)
+        behind = self.core.n <= EARLY_CELLS and root.lately > 0 and lag > root.rate * (root.spent + pool.spent)
+        way = "pool" if relaxation.finished or early or behind else "root"
         before, spent = (self.bound if way == "pool" else relaxation.bound), meter(budget)
         if way == "pool":
             self.step(budget)
@@ -257,10 +261,8 @@ class Search:
             return False
         choices = self._pool(budget)
         if budget.exhausted:
-            if relaxation.finished:
-                self.patience["bound"] *= 2
-            else:
-                self._early = False
+            self.patience["bound"] *= 2
+            self._early = False
         elif self._gap:
             self._gap = max(POOL_GAP[1], self._gap / 2)
         before = len(relaxation.pool)
@@ -369,9 +371,7 @@ class Search:
 
     def _lift(self, bound: float) -> None:
         """Raise the bound; where all weights are multiples of a unit, so is every cost."""
-        if self._unit and math.isfinite(bound):
-            bound = math.ceil(bound / self._unit - 1e-6 - OPTIMAL * abs(bound) / self._unit) * self._unit
-        self.bound = max(self.bound, min(bound, self.cost))
+        self.bound = max(self.bound, min(next_cost(bound, self._unit), self.cost))
 
     def exposed(self, choice: Bools, budget: Budget) -> tuple[Exposure, ...]:
         """What a choice leaves exposed, apart from what nothing protects."""
@@ -383,11 +383,3 @@ class Search:
 
     def _is_hopeless(self, key: Key) -> bool:
         return key in self.hopeless or Key(-1, key.cell, key.side) in self.hopeless
-
-
-def _unit(weights: Floats) -> float:
-    """The greatest common divisor of whole weights; 0 when there are others (or they are too large to be exact)."""
-    positive = weights[weights > 0]
-    if not len(positive) or np.any(positive != np.rint(positive)) or positive.sum() > 2.0**50:
-        return 0.0
-    return float(np.gcd.reduce(positive.astype(np.int64)))

@@ -10,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from tabprotect.attack.proof import BoundProof
 from tabprotect.attack.witness import Witnesses
 from tabprotect.methods.suppression.greedy import finish, stopped
 from tabprotect.methods.suppression.local import local
@@ -38,6 +39,7 @@ class Stage:
     pattern: Bools | None
     cost: float
     bound: float
+    proof: BoundProof | None
     optimal: bool
     work: int
     stopped: str
@@ -72,7 +74,7 @@ def local_in_stages(
         return local(problem, limits=limits, seed=seed, progress=progress, start=start, passes=passes)
     budget = Budget(limits or Limits(), progress)
     name = digest("local", parts_of(problem), start, seed, budget.limits.gap)
-    best, bound, optimal, work = None, 0.0, False, 0
+    best, bound, proof, optimal, work = None, 0.0, None, False, 0
     with cancel_on_interrupt(budget):
         while best is None or (passes is None and not optimal and not _reached(best, bound, budget)):
             if best is not None and budget.exhausted:
@@ -85,9 +87,11 @@ def local_in_stages(
             still = best is not None and stage.cost > best.cost * (1 - GAIN) and stage.bound < bound * (1 + GAIN)
             if best is None or stage.cost < best.cost:
                 best = stage
+            if stage.proof is not None and stage.bound >= bound:
+                bound, proof = stage.bound, stage.proof
+            optimal = optimal or stage.optimal
             if still and budget.limits.seconds is None and budget.limits.work is None:
                 break
-            bound, optimal = max(bound, stage.bound), optimal or stage.optimal
             work = FIRST if not work else 2 * work
         ended = stopped(budget)
         result = finish(problem, Witnesses(problem), best.pattern if best else None, budget, "local")
@@ -98,6 +102,7 @@ def local_in_stages(
     return replace(
         result,
         bound=result.cost if optimal else min(bound, result.cost),
+        cuts=proof,
         status="optimal" if optimal else result.status,
         stopped="" if optimal else result.stopped,
     )
@@ -136,8 +141,10 @@ def _stage(
             problem, limits=limits, seed=seed, progress=budget.progress, start=start, passes=0 if first else None
         )
         pattern = None if found.status == "unknown" else found.pattern
+        proof = found.cuts if isinstance(found.cuts, BoundProof) else None
+        optimal = found.status == "optimal"
         cost = problem.cost(found.pattern)
-        return Stage(pattern, cost, found.bound or 0.0, found.status == "optimal", found.work, found.stopped)
+        return Stage(pattern, cost, found.bound or 0.0, proof, optimal, found.work, found.stopped)
 
     (stage,) = means.answers(work, [name], [name], budget)
     if stage is not None:

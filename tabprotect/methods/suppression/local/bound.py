@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from tabprotect.attack.keys import Key
+from tabprotect.attack.proof import BoundProof, Bridge, Capacity, ProofRow, simple_fraction, snap_multipliers
+from tabprotect.methods.suppression.costs import next_cost, unit_of_costs
 from tabprotect.methods.suppression.local.rows import LocalRows, Sparse
 from tabprotect.methods.suppression.local.surroundings import Surroundings
 from tabprotect.problem import Problem
+from tabprotect.solver.exact import exact
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.lp import LinearProgram
 
@@ -33,6 +38,15 @@ SHARE = 1e-9
 """What is taken off the bound for rounding errors in its sums, as a share of all that is added up."""
 
 
+class _Row(NamedTuple):
+    """sum values x[cells] >= rhs, and where it comes from."""
+
+    cells: Ints
+    values: Floats
+    rhs: float
+    origin: Sparse | Bridge
+
+
 class LocalBound:
     """Minimise the weights of hidden cells, as fractions, over capacity cuts and bridges.
 
@@ -51,7 +65,7 @@ class LocalBound:
     Attributes
     ----------
     bound : float
-        The best so far.
+        The best so far; a multiple of the greatest common divisor of whole weights.
     finished : bool
         True when no attack finds anything more.
     """
@@ -59,6 +73,7 @@ class LocalBound:
     def __init__(self, problem: Problem, near: Surroundings) -> None:
         self.problem = problem
         self.bound = 0.0
+        self._value = 0.0  # of the best programme
         self.finished = False
         self.x = np.zeros(problem.n_cells)
         self._rows = LocalRows(problem, near)
@@ -67,7 +82,8 @@ class LocalBound:
         self._turn = 0
         self._found: list[Sparse] = []
         self._lp: LinearProgram | None = None
-        self._kept: list[tuple[Ints, Floats, float]] = []
+        self._kept: list[_Row] = []
+        self._behind: list[tuple[Sparse | Bridge, float]] = []  # the best bound
         self._bridged: set[int] = set()
         A = problem.system.A
         self._row_of = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))
@@ -77,6 +93,7 @@ class LocalBound:
         self._column = np.full(problem.n_cells, -1)
         self._column[self._cells] = np.arange(len(self._cells))
         self._weights = problem.weights[self._cells]
+        self._unit = unit_of_costs(self._weights)
 
     def step(self, budget: Budget) -> None:
         """Make one round: attacks at the present point, then the programme again; the budget may end it anywhere."""
@@ -94,33 +111,53 @@ class LocalBound:
             if made is not None:
                 self._found.append(made)
         self._turn = 0
-        new = self._add([(f.cells, f.values, 1.0) for f in self._found]) + self._bridges()
+        new = self._add([_Row(f.cells, f.values, 1.0, f) for f in self._found]) + self._bridges()
         self._found = []
-        before = self.bound
+        before = self._value
         if not self._solve(budget):
             return
-        if not new or self.bound <= before * (1 + PROGRESS):
+        if not new or self._value <= before * (1 + PROGRESS):
             self._hops += 1
             self._drop_loose()
             self.finished = self._hops > WIDEST
+
+    def proof(self) -> BoundProof:
+        """Return what the best bound rests on, in rational numbers, as `tabprotect.attack` rebuilds it.
+
+        The bound that these rows prove is that of floating point but for roundings of multipliers.
+        """
+        questions, columns = self._rows.questions, sparse.csc_array(self.problem.system.A)
+        rows: list[ProofRow] = []
+        for origin, _ in self._behind:
+            if isinstance(origin, Bridge):
+                rows.append(origin)
+                continue
+            cell, side = int(questions.cell[origin.question]), int(questions.side[origin.question])
+            mine = slice(*columns.indptr[cell : cell + 2].tolist())
+            own = dict(zip(columns.indices[mine].tolist(), columns.data[mine].tolist(), strict=True))
+            equations = origin.rows.tolist()
+            exactly = snap_multipliers(equations, origin.multipliers, [own.get(r, 0.0) for r in equations], side)
+            rows.append(Capacity(Key(-1, cell, side), (exactly,)))
+        factors = [simple_fraction(y) for _, y in self._behind]
+        return BoundProof(tuple(rows), tuple(enumerate(factors)), exact(self.bound))
 
     def _start(self, budget: Budget) -> None:
         n = len(self._cells)
         self._lp = LinearProgram(
             sparse.csr_array((0, n)), [], [], np.zeros(n), np.ones(n), self._weights, method="dual"
         )
-        self._add([(f.cells, f.values, 1.0) for f in self._rows.own()])
+        self._add([_Row(f.cells, f.values, 1.0, f) for f in self._rows.own()])
         self._solve(budget)
         self._hops = 2
 
-    def _add(self, rows: Sequence[tuple[Ints, Floats, float]]) -> int:
+    def _add(self, rows: Sequence[_Row]) -> int:
         assert self._lp is not None
         if rows:
-            start = np.concatenate(([0], np.cumsum([len(index) for index, _, _ in rows])))
-            index = self._column[np.concatenate([index for index, _, _ in rows])]
-            data = np.concatenate([values for _, values, _ in rows])
+            start = np.concatenate(([0], np.cumsum([len(row.cells) for row in rows])))
+            index = self._column[np.concatenate([row.cells for row in rows])]
+            data = np.concatenate([row.values for row in rows])
             A = sparse.csr_array((data, index, start), shape=(len(rows), len(self._cells)))
-            self._lp.add_rows(A, np.array([rhs for _, _, rhs in rows]), np.full(len(rows), np.inf))
+            self._lp.add_rows(A, np.array([row.rhs for row in rows]), np.full(len(rows), np.inf))
             self._kept += rows
         return len(rows)
 
@@ -133,15 +170,15 @@ class LocalBound:
         x = self.x[A.indices]
         total = np.bincount(self._row_of, weights=x, minlength=A.shape[0])
         entries = np.flatnonzero(self._plain[self._row_of] & (2 * x > total[self._row_of] + 1e-3))
-        rows: list[tuple[Ints, Floats, float]] = []
+        rows: list[_Row] = []
         for e in entries.tolist():
             if e in self._bridged:
                 continue
             self._bridged.add(e)
-            r = self._row_of[e]
+            r, cell = int(self._row_of[e]), int(A.indices[e])
             cells = A.indices[A.indptr[r] : A.indptr[r + 1]].astype(np.int64)
             cells = cells[self._column[cells] >= 0]
-            rows.append((cells, np.where(cells == A.indices[e], -1.0, 1.0), 0.0))
+            rows.append(_Row(cells, np.where(cells == cell, -1.0, 1.0), 0.0, Bridge(cell, r)))
         return self._add(rows)
 
     def _solve(self, budget: Budget) -> bool:
@@ -155,7 +192,11 @@ class LocalBound:
             return False
         self.x = np.zeros(self.problem.n_cells)
         self.x[self._cells] = np.clip(solution.x, 0.0, 1.0)
-        self.bound = max(self.bound, self._proven(np.maximum(solution.duals, 0.0)))
+        multipliers = np.maximum(solution.duals, 0.0)
+        value = self._proven(multipliers)
+        if value > self._value:
+            self._value, self.bound = value, next_cost(value, self._unit)
+            self._behind = [(self._kept[k].origin, float(multipliers[k])) for k in np.flatnonzero(multipliers).tolist()]
         return True
 
     def _proven(self, multipliers: Floats) -> float:
@@ -165,10 +206,10 @@ class LocalBound:
             return 0.0
         kept = [self._kept[k] for k in used.tolist()]
         y = multipliers[used]
-        total = float(y @ np.array([rhs for _, _, rhs in kept]))
-        lengths = [len(index) for index, _, _ in kept]
-        index = np.concatenate([index for index, _, _ in kept])
-        terms = np.concatenate([values for _, values, _ in kept]) * np.repeat(y, lengths)
+        total = float(y @ np.array([row.rhs for row in kept]))
+        lengths = [len(row.cells) for row in kept]
+        index = np.concatenate([row.cells for row in kept])
+        terms = np.concatenate([row.values for row in kept]) * np.repeat(y, lengths)
         taken = np.bincount(self._column[index], weights=terms, minlength=len(self._weights))
         size = np.bincount(self._column[index], weights=np.abs(terms), minlength=len(self._weights))
         over = np.minimum(0.0, self._weights - taken)
@@ -176,8 +217,8 @@ class LocalBound:
 
     def _drop_loose(self) -> None:
         assert self._lp is not None
-        slack = np.array([float(values @ self.x[index]) - rhs for index, values, rhs in self._kept])
-        loose = np.flatnonzero((slack > LOOSE) & (np.array([rhs for _, _, rhs in self._kept]) > 0))
+        slack = np.array([float(row.values @ self.x[row.cells]) - row.rhs for row in self._kept])
+        loose = np.flatnonzero((slack > LOOSE) & (np.array([row.rhs for row in self._kept]) > 0))
         if len(loose):
             self._lp.delete_rows(loose)
             gone = set(loose.tolist())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -173,6 +173,19 @@ class Cover:
                         self.price[cell] = self.weight[cell]
                         self.cost -= self.weight[cell]
         return before
+
+    def reinstate(self, old: Mapping[int, tuple[Witness, ...]], cost: float) -> None:
+        """Let questions rely on what they relied on before they were released, at the cost that was then."""
+        for k in old:
+            if self.relies[k]:
+                self.release(k)
+        back: dict[int, tuple[Witness, list[int]]] = {}
+        for k, witnesses in old.items():
+            for witness in witnesses:
+                back.setdefault(id(witness), (witness, []))[1].append(k)
+        for witness, questions in back.values():
+            self.restore(witness, questions)
+        self.cost = cost
 
     def witnesses(self) -> list[Witness]:
         """Witnesses in use, each once."""

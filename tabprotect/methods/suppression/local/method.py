@@ -15,9 +15,11 @@ from tabprotect.methods.suppression.local.cover import Cover, Witness
 from tabprotect.methods.suppression.local.nearby import Nearby
 from tabprotect.methods.suppression.local.rebuild import Rebuilder
 from tabprotect.methods.suppression.local.surroundings import Surroundings
+from tabprotect.methods.suppression.local.windows import Windows
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
+from tabprotect.solver.sides import Side, is_first
 from tabprotect.solver.tolerances import OPTIMAL
 
 __all__ = ["local"]
@@ -33,6 +35,12 @@ REPAIRS = 5
 JUDGEMENT = 1.5
 """The last judgement takes at most about so many times as long as the first one; that time is set aside."""
 
+FAIR = 0.1
+"""Ruining and recreating parts, and windows, each get at least this share of what goes to cheaper patterns."""
+
+FADE = 0.98
+"""What a gain counts for after the next try of the same kind."""
+
 
 def local(
     problem: Problem,
@@ -47,8 +55,8 @@ def local(
 
     Whatever is done costs as much as its neighbourhood, not as the table. The pattern is the union of one deviation a
     question, so it is safe at every moment; better patterns come from taking a secondary away and answering anew the
-    questions that relied on it (ruin and recreate). The bound is that of `LocalBound`. In the end the whole
-    pattern is judged on the whole system.
+    questions that relied on it (ruin and recreate). The bound is that of `LocalBound`, with its proof in `cuts`. In the
+    end the whole pattern is judged on the whole system.
 
     Parameters
     ----------
@@ -59,7 +67,7 @@ def local(
     progress : callable, optional
     start : ndarray of bool, shape (cells,), optional
         Cells hidden to begin with; those that no question relies on are published again. A safe pattern is returned
-        as it is when the limits leave no time for more.
+        as it is when nothing cheaper is found.
     passes : int, optional
         How often every secondary is tried again after the first pattern (0: the first pattern, without a bound).
 
@@ -81,23 +89,35 @@ def local(
     with cancel_on_interrupt(budget):
         search = _Search(problem, seed, budget)
         if not search.first(start):
-            kept = None if start is None or search.judge.check(start | problem.must_hide, stop_at_first=True) else start
-            return finish(problem, search.judge, kept, budget, "local")
+            return finish(problem, search.judge, _cheapest(search.judge, start, None), budget, "local")
         if passes != 0:
             search.improve(passes)
         search.hand_over()
         ended = stopped(budget)
-        result = finish(problem, search.judge, search.cover.pattern, budget, "local")
-        bound = search.bound.bound if passes != 0 else None
+        found = _cheapest(search.judge, start, search.cover.pattern)
+        result = finish(problem, search.judge, found, budget, "local")
+        bound, proof = (None, None) if passes == 0 else (search.bound.bound, search.bound.proof())
     if result.cost is None or bound is None:
         return replace(result, stopped=result.stopped or ended)
     optimal = bound >= result.cost - OPTIMAL * abs(result.cost)
     return replace(
         result,
         bound=min(bound, result.cost),
+        cuts=proof,
         status="optimal" if optimal else result.status,
         stopped="" if optimal else result.stopped or ended,
     )
+
+
+def _cheapest(judge: Witnesses, start: Bools | None, found: Bools | None) -> Bools | None:
+    """Return the pattern to start from where it is safe and nothing cheaper was found."""
+    if start is None:
+        return found
+    problem = judge.problem
+    whole = start | problem.must_hide
+    if found is not None and problem.cost(found | problem.must_hide) <= problem.cost(whole):
+        return found
+    return found if judge.check(whole, stop_at_first=True) else start
 
 
 class _Search:
@@ -111,6 +131,8 @@ class _Search:
         self.cover = Cover(problem)
         known = {k: self.judge.known(k) for k in range(len(problem.attackers))}
         self.rebuilder = Rebuilder(self.cover, Nearby(problem, near), known, seed)
+        self.windows = Windows(self.rebuilder, near, seed)
+        self._ways = (Side(fade=FADE), Side(fade=FADE))
         self.bound = LocalBound(problem, near)
         self.reserve = 0.0
 
@@ -169,7 +191,7 @@ class _Search:
             else:
                 end = before + spent["bound"] - spent["choice"]
                 while not self._over():
-                    self.rebuilder.step(budget)
+                    self._cheaper()
                     if not cover.cost or self._meter() >= end:
                         break
             spent[turn] += self._meter() - before
@@ -183,6 +205,17 @@ class _Search:
                 if bound.finished and self._unlimited() and cover.cost > cost * (1 - 1e-3):
                     return
                 rounds, cost = self.rebuilder.rounds, cover.cost
+
+    def _cheaper(self) -> None:
+        """Try a window, or ruin and recreate for as long: whatever gained more lately, the other now and then."""
+        ruin, window = self._ways
+        cost, start = self.cover.cost, self._meter()
+        turn = window if is_first(window, ruin, FAIR) else ruin
+        if turn is window:
+            self.windows.step(self.budget)
+        else:
+            self.rebuilder.step(self.budget)
+        turn.record(cost - self.cover.cost, self._meter() - start)
 
     def _meter(self) -> float:
         """What is spent, in the unit of the limit; never clocked where work alone is limited."""

@@ -111,7 +111,7 @@ class Rebuilder:
             if budget.exhausted:
                 return
             if not cover.relies[k]:
-                self._inside([k], budget, price)
+                self.inside([k], budget, price)
 
     def _answer(self, question: int, budget: Budget, search: Search) -> bool:
         """Answer a question, and its other side where that is open too."""
@@ -224,7 +224,7 @@ class Rebuilder:
         before = cover.cost
         asked = {k for witness in cover.users(cell) for k in witness.asked}
         if passes and rng.random() < 0.7:
-            asked |= self._around(cell, int(rng.choice(RUINED)))
+            asked |= self.around(cell, int(rng.choice(RUINED)))
             alpha = float(rng.choice(TRUST))
             self.nearby.guide = None if self.x is None or not alpha else 1 - alpha * self.x
             self.nearby.noise = float(rng.choice(NOISE))
@@ -239,7 +239,7 @@ class Rebuilder:
         mean = cover.cost / max(1, len(cover.keys))
         effort = EFFORT[0] if not passes else float(rng.choice(EFFORT))
         search = Search(int(rng.integers(0, 2)), 1, effort * mean, mean)
-        self._inside(order, budget)
+        self.inside(order, budget)
         done = True
         for k in order:
             if cover.relies[k]:
@@ -253,19 +253,10 @@ class Rebuilder:
             cover.price[cell] = freed
         if done and cover.cost <= before + TINY:
             return before - cover.cost
-        for k in old:
-            if cover.relies[k]:
-                cover.release(k)
-        back: dict[int, tuple[Witness, list[int]]] = {}
-        for k, witnesses in old.items():
-            for witness in witnesses:
-                back.setdefault(id(witness), (witness, []))[1].append(k)
-        for witness, questions in back.values():
-            cover.restore(witness, questions)
-        cover.cost = before
+        cover.reinstate(old, before)
         return 0.0
 
-    def _inside(self, order: list[int], budget: Budget, price: Floats | None = None) -> None:
+    def inside(self, order: list[int], budget: Budget, price: Floats | None = None) -> None:
         """Answer questions by what is hidden anyway, as far as that goes; light secondaries rather than heavy ones."""
         cover, nearby = self.cover, self.nearby
         cells = np.unique([cover.keys[k].cell for k in order])
@@ -286,7 +277,7 @@ class Rebuilder:
             if found is not None:
                 self._take(found, k, None)
 
-    def _around(self, cell: int, most: int) -> set[int]:
+    def around(self, cell: int, most: int) -> set[int]:
         """Questions of witnesses that share cells with those of a secondary, and so on, until there are enough."""
         cover, rng = self.cover, self._rng
         asked: set[int] = set()
