@@ -144,11 +144,13 @@ def adjustment(folder: Path, seconds: float, names: list[str]) -> None:
 
 
 def large_tables(seconds: float) -> None:
-    """Round and adjust one large table."""
+    """Round and adjust one large table, by every norm."""
     problem = large()
     for what, run in (
         ("rounded to base 5", lambda limits: tp.round(problem, 5, limits=limits)),
         ("adjusted", lambda limits: tp.adjust(problem, limits=limits)),
+        ("adjusted by squares", lambda limits: tp.adjust(problem, norm="l2", limits=limits)),
+        ("adjusted by the largest change", lambda limits: tp.adjust(problem, norm="linf", limits=limits)),
     ):
         started = time.process_time()
         found = run(tp.Limits(seconds=seconds))

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
         RandomRound,
         Round,
         SmallCounts,
+        SuccessiveRound,
+        Swap,
         UnbiasedRound,
     )
     from tabprotect.methods.rounding import (
@@ -97,6 +99,8 @@ _HOMES = {
         "RandomRound",
         "Round",
         "SmallCounts",
+        "SuccessiveRound",
+        "Swap",
         "UnbiasedRound",
     ),
     "methods.rounding": (

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from tabprotect.attack.audit import Audit, audit
-from tabprotect.attack.claims import note
+from tabprotect.attack.claims import DOUBTS, note
 from tabprotect.attack.values import ValuesCertificate, certify_values
 from tabprotect.errors import InfeasibleError
 from tabprotect.methods.choices import Changed
@@ -69,8 +69,11 @@ class ChangedRelease(Publication):
 
     @property
     def safe(self) -> bool:
-        """True when an intruder who knows the method stays as far from every sensitive value as its levels say."""
-        return self.judgement is not None and self.judgement.safe
+        """True when an intruder who knows the method stays as far from every sensitive value as its levels say.
+
+        Never where records were swapped: that leaves doubt, but keeps no distance from the truth.
+        """
+        return self.judgement is not None and self.judgement.safe and not self._doubtful
 
     @property
     def stopped(self) -> bool:
@@ -169,9 +172,15 @@ class ChangedRelease(Publication):
             lines.append(("note", f"the table carries rounding residuals up to {self.table.residual:g}"))
         return Summary(tuple(lines))
 
+    @property
+    def _doubtful(self) -> bool:
+        return self.result.claim["method"] in DOUBTS
+
     def _verdict(self) -> str:
         if self.safe:
             return "safe, proven by exact witnesses"
+        if self._doubtful:
+            return "NOT SAFE by proof: doubt only, no distance from the truth"
         if self.judgement is not None and self.judgement.lp_safe_only:
             return "LP-safe only: intruders who know that values are whole numbers may conclude more"
         return "NOT SAFE"
@@ -186,7 +195,7 @@ class ChangedRelease(Publication):
             "status": result.status,
             "cost": result.cost,
             "bound": result.bound,
-            "claim": dict(result.claim),
+            "claim": {name: what for name, what in result.claim.items() if not isinstance(what, list)},
         }
 
     def _checked(self) -> Floats:
@@ -197,6 +206,11 @@ class ChangedRelease(Publication):
             why = self.result.message or "no values were found within the limits"
             raise InfeasibleError(f"nothing is published: {why}")
         assert self.judgement is not None
+        if self._doubtful:
+            raise InfeasibleError(
+                "nothing is published: swapping leaves doubt and keeps no distance from the truth, so it is never "
+                "proven safe. Judge the risk that the summary states, and set allow_unsafe=True to take responsibility"
+            )
         label = self.problem.system.label
         exposed = self.judgement.exposed
         names = ", ".join(label(int(i)) for i in exposed[:5]) + (", ..." if len(exposed) > 5 else "")

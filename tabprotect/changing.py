@@ -25,7 +25,7 @@ from tabprotect.solver.limits import Budget, Limits, Progress
 from tabprotect.table.decimals import decimals_of
 from tabprotect.table.table import Table
 
-__all__ = ["change_values", "draw_seed", "keys_of_cells", "microdata", "refuse"]
+__all__ = ["change_values", "draw_seed", "keys_of_cells", "microdata", "numbers_of", "refuse"]
 
 Ints = npt.NDArray[np.int64]
 
@@ -69,7 +69,7 @@ def change_values(
     """
     budget = Budget(progress=progress)
     budget.report(method.name)
-    changed = method.change(Call(problem, limits, seed, progress, keys))
+    changed = method.change(Call(problem, limits, seed, progress, keys, table))
     judgement = None
     if changed.values is not None:
         changed = replace(changed, values=_as_printed(changed.values))
@@ -151,6 +151,11 @@ def microdata(data: Any, numbers: Collection[str] = (), decimal: str = ".") -> p
     frame = nw.from_native(data)
     whole = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
     return whole.to_pandas()
+
+
+def numbers_of(roles: Mapping[str, Any]) -> list[str]:
+    """Return the columns of microdata that are numbers, not codes."""
+    return [roles[name] for name in ("value", "shadow", "cost", "weight") if roles.get(name) is not None]
 
 
 def refuse(method: Choice, given: Sequence[str]) -> None:

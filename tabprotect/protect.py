@@ -69,7 +69,8 @@ class Suppress:
     cost : str or sequence of float, optional
         What hiding a cell costs: 'value', 'unit', 'count', the name of a column, or numbers; see
         `tabprotect.sensitivity.costs.costs`. By default the column ``cost`` of the table, else the value.
-    method : {'auto', 'exact', 'greedy', 'modular', 'hypercube', 'network', 'joint'}
+    method : {'auto', 'exact', 'greedy', 'local', 'modular', 'hypercube', 'network', 'joint', 'passes'}
+        See `tabprotect.suppress`; 'passes' goes table by table through linked tables, see `tabprotect.suppress_linked`.
     transform : callable, optional
         Applied to the costs, such as `tabprotect.BoxCox`.
     preferences : mapping, optional
@@ -169,8 +170,8 @@ def protect(
         Such as ``["p%=15", "threshold=3"]``; see `tabprotect.assess`.
     method : Suppress, Recode, Round, Adjust, ..., optional
         How to protect; by default cells are hidden at the cost of their values. `Recode` rolls categories up before.
-        All others change values: `Round`, `UnbiasedRound`, `RandomRound`, `ConventionalRound`, `Adjust`,
-        `SmallCounts`, `CellKey`.
+        All others change values: `Round`, `UnbiasedRound`, `SuccessiveRound`, `RandomRound`, `ConventionalRound`,
+        `Adjust`, `SmallCounts`, `CellKey`, `Swap`.
     levels, bounds, singletons
         Protection levels, external bounds and intruders who know cells; see `tabprotect.make_problem`.
     unions : {'repair', 'audit', 'off'}
@@ -236,11 +237,13 @@ def protect(
     7      s      b        40
     8      s      s       100
     """
+    from dataclasses import replace
+
     from tabprotect.attack.audit import audit
     from tabprotect.attack.insiders import within_reach
-    from tabprotect.changing import change_values, draw_seed, keys_of_cells, refuse
+    from tabprotect.changing import change_values, draw_seed, keys_of_cells, microdata, numbers_of, refuse
     from tabprotect.errors import InputError
-    from tabprotect.methods.choices import CellKey, Choice
+    from tabprotect.methods.choices import CellKey, Choice, Swap
     from tabprotect.methods.suppression.suppress import store_for
     from tabprotect.recoded import recode_microdata, roll_up
     from tabprotect.release import Release
@@ -250,7 +253,9 @@ def protect(
     from tabprotect.sensitivity.unions import union_exposures
     from tabprotect.solver.limits import Budget, Limits
     from tabprotect.solver.pieces import Means
-    from tabprotect.sums import suppress_with_sums
+    from tabprotect.sums import PASSES, suppress_with_sums
+    from tabprotect.swapped import swap_table
+    from tabprotect.table.clusters import cells_by_table
     from tabprotect.table.duck import share_of
     from tabprotect.table.table import Table
     from tabprotect.table.tabulate import tabulate
@@ -286,10 +291,18 @@ def protect(
             raise InputError("microdata need by=, the columns of the dimensions")
         budget.report("tabulate")
         if isinstance(method, Recode) and method.rules:
-            numbers = [name for name in (value, shadow, cost, weight) if name is not None]
-            data = recode_microdata(data, method.rules, numbers)
+            data = recode_microdata(data, method.rules, numbers_of(of_data))
+        if isinstance(method, Swap):
+            # swapped records may fill cells that are empty, so nobody knows these to be
+            data, of_data["empty"] = microdata(data, numbers_of(of_data)), empty or "zero"
         memory = None if limits.memory is None else share_of(limits.memory)
-        table = tabulate(data, top=max(TOP, needs(wanted)), memory_limit=memory, **of_data)  # type: ignore[arg-type]
+        top = max(TOP, needs(wanted), method.contributions if isinstance(method, Choice) else 0)
+        table = tabulate(data, top=top, memory_limit=memory, **of_data)  # type: ignore[arg-type]
+        if isinstance(method, Swap):
+            method = replace(method, swapped=swap_table(data, table, method, drawn, of_data, wanted, levels))
+    tables = cells_by_table(table) if table.parts else {}
+    if how.method == PASSES and not tables:
+        raise InputError("method 'passes' goes table by table through linked tables, and this is one table")
     budget.report("rules", message=f"{table.n_cells:,} cells")
     assessment = assess(table, wanted, levels=levels)
     rolled = None
@@ -348,6 +361,7 @@ def protect(
         engine=how.engine,
         solver=how.solver,
         means=Means(executor, store_for(problem, resume)),
+        tables=tables,
     )
     problem, result = answer.problem, answer.result
     budget.report("audit", result.cost, result.bound)

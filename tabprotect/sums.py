@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.methods.suppression import suppress
-from tabprotect.methods.suppression.choice import choose
+from tabprotect.methods.suppression.choice import EXACT_CELLS, SMALL_CELLS, because, choose
 from tabprotect.methods.suppression.greedy import greedy
+from tabprotect.methods.suppression.linked import suppress_linked
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.methods.suppression.stages import local_in_stages
 from tabprotect.methods.suppression.suppress import CLASSIC
@@ -21,12 +22,21 @@ from tabprotect.solver.limits import Budget, Limits
 from tabprotect.solver.pieces import Means
 from tabprotect.solver.tolerances import OPTIMAL
 
-__all__ = ["Answer", "suppress_with_sums"]
+__all__ = ["PASSES", "Answer", "suppress_with_sums"]
+
+PASSES = "passes"
+"""The method that goes table by table; for linked tables only."""
+
+LINKED = "linked"
+"""What 'auto' does with linked tables: passes, and the exact engine from there."""
 
 Exposed = Callable[[SuppressionResult], tuple[UnionExposure, ...]]
 
 FIRST_SHARE = 0.8
 """Part of the limits that the first safe pattern may use; it ends by itself, as a rule long before."""
+
+LINKED_SHARE = 0.6
+"""Part of the limits for linked tables before their sums are looked at."""
 
 SHARE = 0.6
 """Part of what is left that one exact search may use; another one may be needed after it."""
@@ -61,6 +71,7 @@ def suppress_with_sums(
     engine: str = "scip",
     solver: str | None = None,
     means: Means | None = None,
+    tables: Mapping[str, npt.NDArray[np.int64]] | None = None,
 ) -> Answer:
     """Suppress until no sensitive sum of hidden cells can be computed.
 
@@ -78,11 +89,13 @@ def suppress_with_sums(
     repair : bool
         False: one search, and the sums it gives away are only told.
     method, seed, engine, solver
-        As in `tabprotect.suppress`.
+        As in `tabprotect.suppress`; and 'passes', for linked tables (`suppress_linked`).
     means : Means, optional
         Where independent pieces are worked on, and where their answers are kept.
+    tables : mapping of str to ndarray of int, optional
+        The cells of each of several linked tables.
     """
-    answer = _search(problem, exposed, budget, repair, method, seed, engine, solver, means or Means())
+    answer = _search(problem, exposed, budget, repair, method, seed, engine, solver, means or Means(), tables or {})
     return replace(answer, result=replace(answer.result, seconds=budget.seconds, work=budget.work))
 
 
@@ -96,27 +109,36 @@ def _search(
     engine: str,
     solver: str | None,
     means: Means,
+    tables: Mapping[str, npt.NDArray[np.int64]],
 ) -> Answer:
     how = {"engine": engine, "solver": solver}
-    near = method == "local" or (method == "auto" and choose(problem)[0] == "local")
-    rounds = _Rounds(exposed, budget, seed, how, means, near)
+    linked = method == "auto" and bool(tables) and engine == "scip" and SMALL_CELLS < problem.n_cells <= EXACT_CELLS
+    near = method == "local" or (method == "auto" and not linked and choose(problem)[0] == "local")
+    rounds = _Rounds(exposed, budget, seed, how, means, near, tables)
+    if linked:
+        return _linked(rounds, problem, repair)
     if not repair:
         result = rounds.run(problem, method, budget.limits)
         return Answer(problem, result, exposed(result) if result.safe else ())
-    if method in CLASSIC:
-        return _classic(rounds, problem, method)
+    if method in CLASSIC or method == PASSES:
+        return _once(rounds, problem, method, FIRST_SHARE)
     quick = method == "greedy"
     best = rounds.close(problem, None, FIRST_SHARE if not quick else 1.0, restarts=10 if quick else 0)
-    if quick or not best.result.safe or best.sums:
+    return best if quick else _cheaper(rounds, best, method)
+
+
+def _cheaper(rounds: _Rounds, best: Answer, method: str) -> Answer:
+    """Look for cheaper patterns and a bound, from a pattern that gives no sums away."""
+    if not best.result.safe or best.sums:
         return best
     for _ in range(EXACT_ROUNDS):
-        start = best.result.pattern if engine != "pyomo" else None
-        result = rounds.run(best.problem, method, _limits(budget, SHARE), start)
-        sums = exposed(result) if result.safe else ()
+        start = best.result.pattern if rounds.how["engine"] != "pyomo" else None
+        result = rounds.run(best.problem, method, _limits(rounds.budget, SHARE), start)
+        sums = rounds.exposed(result) if result.safe else ()
         if result.safe and not sums:
             return replace(best, result=_with_bound(result, best.result))
         best = replace(best, result=_with_bound(best.result, result))
-        if not sums or budget.exhausted:
+        if not sums or rounds.budget.exhausted:
             break
         grown = rounds.grow(best.problem, sums)
         better = rounds.close(grown, _extended(result.pattern, grown), FIRST_SHARE, restarts=0)
@@ -126,15 +148,33 @@ def _search(
     return best
 
 
-def _classic(rounds: _Rounds, problem: Problem, method: str) -> Answer:
-    """One of the methods without a bound, then what the sums need."""
-    result = rounds.run(problem, method, _limits(rounds.budget, FIRST_SHARE))
+def _linked(rounds: _Rounds, problem: Problem, repair: bool) -> Answer:
+    """Passes over linked tables and the exact engine from there, and once more with the sums that are given away."""
+    limits = rounds.budget.limits
+    if not repair:
+        result = rounds.run(problem, LINKED, limits)
+        best = Answer(problem, result, rounds.exposed(result) if result.safe else ())
+        names = [result.method]
+    else:
+        # without limits the exact engine would first go to the end of a problem that is not the last one
+        limited = limits.seconds is not None or limits.work is not None
+        first = _once(rounds, problem, LINKED if limited else PASSES, LINKED_SHARE)
+        best = first if rounds.budget.exhausted else _cheaper(rounds, first, "exact")
+        names = [first.result.method, best.result.method]
+    named = replace(best.result, method=", then ".join(dict.fromkeys(names)))
+    return replace(best, result=because(named, f"{len(rounds.tables)} tables are linked"))
+
+
+def _once(rounds: _Rounds, problem: Problem, method: str, share: float) -> Answer:
+    """One search, then what the sums need."""
+    result = rounds.run(problem, method, _limits(rounds.budget, share))
     sums = rounds.exposed(result) if result.safe else ()
     if not sums:
         return Answer(problem, result, sums)
     grown = rounds.grow(problem, sums)
     closed = rounds.close(grown, _extended(result.pattern, grown), FIRST_SHARE, restarts=0)
-    return replace(closed, result=replace(closed.result, method=f"{result.method}, sums by {closed.result.method}"))
+    name = f"{result.method}, sums by {closed.result.method}"
+    return replace(closed, result=replace(_with_bound(closed.result, result), method=name))
 
 
 def _with_bound(result: SuppressionResult, other: SuppressionResult) -> SuppressionResult:
@@ -164,10 +204,22 @@ class _Rounds:
     how: dict[str, Any]
     means: Means
     near: bool
+    tables: Mapping[str, npt.NDArray[np.int64]]
 
     def run(
         self, problem: Problem, method: str, limits: Limits, start: npt.NDArray[np.bool_] | None = None
     ) -> SuppressionResult:
+        if method in (PASSES, LINKED):
+            result = suppress_linked(
+                problem,
+                self.tables,
+                limits=limits,
+                seed=self.seed,
+                progress=self.budget.progress,
+                together=EXACT_CELLS if method == LINKED else 0,
+                means=self.means if self.means else None,
+            )
+            return self._spent(result)
         result = suppress(
             problem,
             method=method,

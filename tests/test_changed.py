@@ -20,9 +20,19 @@ from tabprotect.attack.document import digest, seal
 from tabprotect.attack.statement import problem_statement
 from tabprotect.attack.values import ValuesCertificate
 from tabprotect.attack.verify_values import SECTIONS
+from tabprotect.errors import InfeasibleError, InputError
 from tabprotect.formats.folder import changed_files, read_manifest
 from tabprotect.formats.released import read_release
+from tabprotect.methods.cell_key import (
+    Flex,
+    cell_key,
+    cell_key_magnitudes,
+    cell_keys,
+    design_perturbation,
+    record_keys,
+)
 from tabprotect.methods.recoding import RecodingRules
+from tabprotect.methods.record_swapping import swap_records
 
 RULES = ["p%=15", "threshold=3"]
 REGIONS = {"T": ["N", "S"], "N": ["n1", "n2", "n3"], "S": ["s1", "s2"]}
@@ -34,6 +44,7 @@ MAGNITUDES: list[Any] = [
     tp.Adjust(within=60_000, weights="unit"),
     tp.RandomRound(base=20_000),
     tp.ConventionalRound(base=40_000),
+    tp.CellKey(small=0.2),
 ]
 COUNTS: list[Any] = [
     tp.CellKey(), tp.CellKey(deviation=4, variance=3, blocked=1), tp.SmallCounts(), tp.Round(base=4), tp.Adjust(),
@@ -100,6 +111,9 @@ def known(release: tp.ChangedRelease, v: float) -> tuple[float, float]:
     if claim["method"] == "near":
         far = np.inf if claim["within"] is None else float(claim["within"])
         return v - far, v + far
+    if claim["method"] == "share":
+        most, half = 3 * 0.2, 0.5
+        return (v - half) / (1 + most), (v + half) / (1 - most)
     raise NotImplementedError
 
 
@@ -332,6 +346,48 @@ def test_cell_keys_come_from_a_column_a_seed_or_the_caller() -> None:
         tp.protect(table, "threshold=3", tp.CellKey())
 
 
+def test_one_seed_gives_counts_and_magnitudes_of_the_same_records_the_same_keys() -> None:
+    data = microdata(3)
+    counts, turnover = (
+        tp.protect(data, "threshold=3", tp.CellKey(), by=dimensions(), value=value, seed=5, allow_unsafe=True)
+        for value in (None, "turnover")
+    )
+    data["key"] = record_keys(len(data), 5)
+    keys = cell_keys(data, dimensions(), "key")
+    assert counts.values is not None
+    assert counts.values.tolist() == cell_key(counts.problem, keys, design_perturbation(3, 1.5)).values.tolist()
+    noisy = cell_key_magnitudes(
+        turnover.problem, keys, design_perturbation(3, 1.5, step=5), Flex(0.1, 0.1, 1.0), turnover.table, decimals=0
+    )
+    assert turnover.values is not None
+    assert turnover.values.tolist() == noisy.values.tolist()
+    # and in another table: whoever is counted there again has the same figure
+    again = tp.protect(data, "threshold=3", tp.CellKey(key="key"), by="size", value="turnover", allow_unsafe=True)
+    whole = turnover.table.system.cells
+    for i, (size,) in enumerate(again.table.system.cells):
+        place = whole.get_loc(("T", "all" if size == "Total" else size))
+        assert again.values is not None
+        assert again.values[i] == turnover.values[place]
+    assert turnover.result.message.endswith(f"by up to {noisy.additivity.largest:g}")
+
+
+def test_magnitudes_need_what_their_noise_is_made_of() -> None:
+    data = microdata(1)
+    for change, options, words in (
+        ({"turnover": data.turnover - 5000}, {}, "values below 0"),
+        ({"w": 2.0}, {"weight": "w"}, "sampling weights"),
+    ):
+        with pytest.raises(InputError, match=words):
+            tp.protect(
+                data.assign(**change), "threshold=3", tp.CellKey(), by="size", value="turnover", bounds=(-1e6, None),
+                **options,
+            )  # fmt: skip
+    with pytest.raises(InputError, match="small, weights belong to magnitudes"):
+        tp.protect(data, "threshold=3", tp.CellKey(small=0.2, weights="1"), by="size")
+    with pytest.raises(InputError, match="blocked belongs to counts"):
+        tp.protect(data, "threshold=3", tp.CellKey(blocked=2), by="size", value="turnover")
+
+
 def test_what_is_not_safe_is_not_published(tmp_path: Path) -> None:
     made = tp.protect(
         microdata(0), RULES, tp.ConventionalRound(base=10), by=dimensions(), value="turnover", contributor="firm"
@@ -356,6 +412,101 @@ def test_totals_and_margins_stay_on_request() -> None:
     assert made.values[total] == made.table.values[total]
     assert made.verify().ok
     assert total in made.result.claim["fixed"]
+
+
+def test_three_dimensions_are_rounded_layer_by_layer() -> None:
+    data = people(1, 200)
+    made = tp.protect(data, "threshold=3", tp.SuccessiveRound(base=4), by=["town", "sex", "origin"], allow_unsafe=True)
+    assert isinstance(made, tp.ChangedRelease)
+    assert made.values is not None
+    assert not (made.values % 4).any()
+    assert made.loss.off == 0
+    assert made.loss.largest < 8
+    assert made.result.claim["steps"] == 1
+    assert made.verify().ok
+    with pytest.raises(InputError, match="three dimensions"):
+        tp.protect(data, "threshold=3", tp.SuccessiveRound(base=4), by=["town", "sex"])
+
+
+def test_means_and_correlations_are_kept_on_request() -> None:
+    plain, means, alike = (make(tp.Adjust(senses="up", **kept)) for kept in (
+        {}, {"preserve": "means"}, {"preserve": "correlation", "correlation": 0.997},
+    ))  # fmt: skip
+    inner = tp.methods.inner_cells.inner_cells(plain.table.system)[0]
+    assert plain.values is not None
+    assert plain.values[0] != plain.table.values[0]
+    for made in (means, alike):
+        assert made.values is not None
+        assert made.values[inner].sum() == made.table.values[inner].sum()
+        assert made.verify().ok
+    assert np.corrcoef(alike.values[inner], alike.table.values[inner])[0, 1] >= 0.997
+    assert np.corrcoef(means.values[inner], means.table.values[inner])[0, 1] < 0.997
+
+
+def people(seed: int, n: int = 80) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    town = rng.choice(["n1", "n2", "n3", "s1", "s2"], n)
+    return pd.DataFrame(
+        {
+            "region": [code[0].upper() for code in town], "town": town, "sex": rng.choice(["f", "m"], n),
+            "origin": rng.choice(list("aaaaaaaabbc"), n), "income": rng.integers(1, 90, n) * 10.0,
+        }
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("value", [None, "income"])
+def test_swapped_records_make_an_additive_table_of_which_what_cannot_change_is_known(seed: int, value: Any) -> None:
+    data = people(seed)
+    how: dict[str, Any] = {"geography": ["region", "town"], "risk": ["origin"], "similar": [["sex"]]}
+    by = [tp.Dimension(["region", "town"]), "sex", "origin"]
+    made = tp.protect(data, "threshold=3", tp.Swap(**how, rate=0.2), by=by, value=value, seed=seed, allow_unsafe=True)
+    result = swap_records(data, **how, rate=0.2, seed=seed)
+    assert isinstance(made, tp.ChangedRelease)
+    assert made.values is not None
+    # the same table, added up by pandas
+    codes = made.table.system.cells
+    for i, (town, sex, origin) in enumerate(codes):
+        rows = result.frame[
+            ((result.frame.town == town) | (result.frame.region == town) | (town == "Total"))
+            & ((result.frame.sex == sex) | (sex == "Total"))
+            & ((result.frame.origin == origin) | (origin == "Total"))
+        ]
+        assert made.values[i] == (len(rows) if value is None else rows["income"].sum())
+    assert not made.table.system.residuals(made.values).any()
+    # cells over all towns, and counts by town and what partners have in common
+    expected = {(t, s, o) for t, s, o in codes if t == "Total" or (value is None and o == "Total")}
+    assert {codes[i] for i in made.result.claim["fixed"]} == expected
+    assert made.values[made.result.claim["fixed"]].tolist() == made.table.values[made.result.claim["fixed"]].tolist()
+    assert not made.safe
+    assert made.verify().ok
+    assert made.verify().verdict == "not safe"
+    told = made.result.result
+    moved = result.frame["town"] != data["town"]
+    assert told.moved == moved.sum() > 0
+    assert told.swapped == 2 * len(result.pairs)
+    few = result.frame.groupby(["town", "sex", "origin"])["sex"].transform("size") < 3
+    assert (told.shown, told.true) == (few.sum(), (few & ~moved).sum())
+    forged = dict(made.certificate.document) | {"verdict": "safe"}
+    forged["seal"] = seal((name, digest(forged[name])) for name in SECTIONS)
+    assert "leaves doubt" in str(ValuesCertificate(forged).verify().failures)
+
+
+def test_what_cannot_be_swapped_is_told() -> None:
+    data = people(0)
+    how: dict[str, Any] = {"geography": ["town"], "risk": ["origin"], "similar": [["sex"]]}
+    with pytest.raises(InfeasibleError, match="leaves doubt"):
+        _ = tp.protect(data, "threshold=3", tp.Swap(**how), by=["town", "origin"]).published
+    for method, options, words in (
+        (tp.Swap(**how), {"by": ["sex", "origin"]}, "no dimension of the table is of town"),
+        (tp.Swap(**how), {"by": ["town", "sex", "origin"], "empty": "structural"}, "empty='zero'"),
+    ):
+        with pytest.raises(InputError, match=words):
+            tp.protect(data, "threshold=3", method, **options)
+    with pytest.raises(InputError, match="made from microdata"):
+        tp.protect(tp.tabulate(data, ["town", "origin"]), "threshold=3", tp.Swap(**how))
+    with pytest.raises(InputError, match="geography, similar must name columns"):
+        tp.Swap(risk=["origin"])
 
 
 def test_settings_of_hidden_cells_do_not_go_with_changed_values() -> None:

@@ -81,6 +81,8 @@ class Audit:
         Exact witnesses, which `tabprotect.attack.certificate.certify` takes.
     complete : bool
         False when the limits ended the computation of intervals.
+    exhaustive : bool
+        False when the audit stopped at the first exposed cell: others may be exposed, too.
     """
 
     problem: Problem = field(repr=False)
@@ -92,6 +94,7 @@ class Audit:
     shown: Ints
     evidence: Evidence = field(repr=False)
     complete: bool = True
+    exhaustive: bool = True
 
     @property
     def safe(self) -> bool:
@@ -182,6 +185,8 @@ class Audit:
             lines.append(f"{label(e.key.cell)} moves {e.reached:g} {way}{who}, needs {e.needed:g}{doubt}")
         if len(self.exposures) > 10:
             lines.append(f"... and {len(self.exposures) - 10} more")
+        if not self.exhaustive:
+            lines.append("the audit stopped here, at the first exposed cell; others may be exposed, too")
         if self.unproven:
             lines.append(f"no integral witness found for {len(self.unproven)} protection levels")
         if len(self.recomputable):
@@ -200,6 +205,7 @@ def audit(
     executor: Executor | None = None,
     witnesses: Witnesses | None = None,
     of: npt.ArrayLike | None = None,
+    stop_at_first: bool = False,
 ) -> Audit:
     """Play the intruder against a pattern.
 
@@ -223,6 +229,9 @@ def audit(
     of : sequence of positions, optional
         The hidden cells whose intervals are computed, and for the public intruder alone; by default all, for all
         intruders. Exposures to all of them are found all the same.
+    stop_at_first : bool
+        Only answer whether the pattern is safe: the audit ends at the first cell that is certainly exposed, without
+        intervals. A pattern that is safe is audited as always.
 
     Examples
     --------
@@ -238,7 +247,9 @@ def audit(
     """
     budget = budget or Budget()
     hidden = pattern_mask(problem, pattern)
-    evidence = gather(problem, hidden, witnesses, budget)
+    evidence = gather(problem, hidden, witnesses, budget, stop_at_first)
+    exhaustive = not (stop_at_first and evidence.exposures)
+    intervals = intervals and exhaustive
     seen = ExactProblem(problem).problem if problem.integer else problem
     cells = np.flatnonzero(hidden) if of is None else np.intersect1d(np.flatnonzero(hidden), np.asarray(of, np.int64))
     public, insiders = _explore(seen, hidden, cells, of is None, intervals, budget, executor)
@@ -252,6 +263,7 @@ def audit(
         np.flatnonzero(problem.must_hide & ~hidden),
         evidence,
         not intervals or not any(np.isnan(i.low).any() for i in (public, *insiders)),
+        exhaustive,
     )
 
 

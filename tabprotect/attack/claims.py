@@ -10,6 +10,8 @@ multiple   base, steps           v is a multiple of base, ``|v - a| < base (step
 nearest    base                  v is a multiple of base, ``v - base / 2 <= a < v + base / 2``
 near       within (or null)      ``|v - a| <= within``; null: nothing is told
 noise      support               v - a is among the noise that the row of a (the last for larger counts) has
+share      reach, slope          ``|v - a|`` is at most what `tabprotect.attack.reach` has for a; no sign changes
+swap                             unchanged by what method: nothing is told
 small      base, inner           inner cells: 0 for a < base, base for 1 <= a <= base, else v = a
 ========== ===================== ====================================================================================
 
@@ -27,8 +29,9 @@ from fractions import Fraction
 from typing import Any
 
 from tabprotect.attack.document import fraction, integers, list_of, positions, require
+from tabprotect.attack.reach import Reach
 
-__all__ = ["METHODS", "Claim", "Range", "note"]
+__all__ = ["DOUBTS", "METHODS", "Claim", "Range", "note"]
 
 Range = tuple[Fraction | None, Fraction | None]
 
@@ -37,8 +40,13 @@ METHODS: Mapping[str, tuple[str, ...]] = {
     "nearest": ("base",),
     "near": ("within",),
     "noise": ("support",),
+    "share": ("reach", "slope"),
     "small": ("base", "inner"),
+    "swap": (),
 }
+
+DOUBTS = frozenset({"swap"})
+"""Methods that make figures doubtful but keep no distance from the truth: nothing of them is proven safe."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +56,7 @@ class Claim:
     Attributes
     ----------
     method : str
-    base, steps, within, support, inner, fixed :
+    base, steps, within, support, reach, inner, fixed :
         As in the table above; what a method does not have is 0, None or empty.
     integer : bool
         All true values are known to be whole numbers.
@@ -59,6 +67,7 @@ class Claim:
     steps: int
     within: Fraction | None
     support: tuple[frozenset[int], ...]
+    reach: Reach | None
     inner: Collection[int]
     fixed: Collection[int]
     integer: bool
@@ -87,10 +96,11 @@ class Claim:
         support = tuple(frozenset(integers(row, "support")) for row in rows)
         require(bool(support) == ("support" in entries), "the noise of a count of 0 is missing")
         require(all(0 in row or row for row in support), "a count has no noise, not even 0")
+        reach = Reach.read(claim["reach"], claim["slope"]) if "reach" in entries else None
         inner = frozenset(positions(claim.get("inner", []), n, "inner cells"))
         fixed = frozenset(positions(claim["fixed"], n, "fixed cells"))
         require(method not in ("noise", "small") or integer, f"'{method}' is for whole numbers")
-        return cls(method, base, steps, within, support, inner, fixed, integer)
+        return cls(method, base, steps, within, support, reach, inner, fixed, integer)
 
     def known(self, cell: int, v: Fraction) -> Range:
         """Return the smallest and largest true value that a published value leaves possible; None: no limit."""
@@ -101,10 +111,14 @@ class Claim:
             return self._whole(v - far, v + far, open_low=True, open_high=True)
         if self.method == "nearest":
             return self._whole(v - self.base / 2, v + self.base / 2, open_low=False, open_high=True)
+        if self.method in DOUBTS:
+            return None, None
         if self.method == "near":
             if self.within is None:
                 return None, None
             return self._whole(v - self.within, v + self.within, open_low=False, open_high=False)
+        if self.reach is not None:
+            return self.reach.known(v)
         if self.method == "noise":
             possible = self._counts(int(v))
             return (Fraction(possible[0]), Fraction(possible[-1])) if possible else (v, v)
@@ -127,6 +141,8 @@ class Claim:
         if self.method == "noise":
             whole = v.denominator == a.denominator == 1 and a >= 0
             return whole and int(v - a) in self.support[min(int(a), len(self.support) - 1)]
+        if self.reach is not None:
+            return a >= 0 and v >= 0 and (v == 0 or a > 0) and abs(v - a) <= self.reach(a)
         low, high = self.known(cell, v)
         return (low is None or low <= a) and (high is None or a <= high)
 
@@ -158,7 +174,9 @@ def note(claim: Mapping[str, Any], additive: bool) -> str:
         "nearest": f"All values are rounded to multiples of {base}",
         "near": "Values are changed slightly",
         "noise": "Values carry noise",
+        "share": "Values carry noise",
         "small": f"Small values are 0 or {base}",
+        "swap": "Some respondents are counted in other areas",
     }[str(claim["method"])]
     sums = "they add up" if additive else "sums may differ from their parts"
     return f"{what} to keep the information of respondents confidential; {sums}."

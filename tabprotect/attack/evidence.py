@@ -173,7 +173,13 @@ def _rows(indices: Sequence[Ints], width: int) -> sparse.csr_array:
     return sparse.csr_array((np.ones(len(flat), np.int64), flat, indptr), shape=(len(indices), width))
 
 
-def gather(problem: Problem, pattern: Any, judge: Witnesses | None = None, budget: Budget | None = None) -> Evidence:
+def gather(
+    problem: Problem,
+    pattern: Any,
+    judge: Witnesses | None = None,
+    budget: Budget | None = None,
+    stop_at_first: bool = False,
+) -> Evidence:
     """Collect exact witnesses for every question about a pattern, and name the questions that have none.
 
     Parameters
@@ -184,6 +190,8 @@ def gather(problem: Problem, pattern: Any, judge: Witnesses | None = None, budge
         Has looked at patterns of the same problem already, so that fewer programmes are needed.
     budget : Budget, optional
         What is not answered when it is exhausted counts as exposed, undecided.
+    stop_at_first : bool
+        One exposure is enough: what the programmes find exposed first, without witnesses.
 
     Examples
     --------
@@ -192,7 +200,15 @@ def gather(problem: Problem, pattern: Any, judge: Witnesses | None = None, budge
     >>> [(w.cells.tolist(), w.z[0], w.z[1]) for w in e.witnesses], e.exposures
     ([([1, 2], Fraction(1, 4), Fraction(-1, 4)), ([1, 2], Fraction(-2, 1), Fraction(2, 1))], ())
     """
-    return _Gathering(problem, pattern_mask(problem, pattern), judge, budget or Budget()).run()
+    gathering = _Gathering(problem, pattern_mask(problem, pattern), judge, budget or Budget())
+    if stop_at_first and (first := gathering.first()):
+        return Evidence((), first, ())
+    return gathering.run()
+
+
+def _certain(judged: Sequence[Exposure]) -> tuple[Exposure, ...]:
+    """Return the exposures that floating point can tell from reached levels; exact arithmetic decides the others."""
+    return tuple(e for e in judged if e.decided and e.reached < e.needed * (1 - LEVEL))
 
 
 class _Gathering:
@@ -209,11 +225,13 @@ class _Gathering:
         self.tried: set[int] = set()
         self._region: tuple[int, Region] | None = None
 
+    def first(self) -> tuple[Exposure, ...]:
+        """Return the first exposure that floating point is certain of, if there is one."""
+        return _certain(self.judge.check(self.hidden, self.budget, stop_at_first=True))
+
     def run(self) -> Evidence:
         """Stored deviations first, then a programme for every question left."""
-        judged = self.judge.check(self.hidden, self.budget)
-        # what floating point cannot tell from reached is decided here
-        exposures = {e.key: e for e in judged if e.decided and e.reached < e.needed * (1 - LEVEL)}
+        exposures = {e.key: e for e in _certain(self.judge.check(self.hidden, self.budget))}
         self._convert(self._chosen())
         if not self.problem.integer:
             for attempt in (0, 1):

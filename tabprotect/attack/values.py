@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from tabprotect.attack.audit import Audit
 from tabprotect.attack.certificate import certify
-from tabprotect.attack.claims import Claim
-from tabprotect.attack.document import VALUES_FORMAT, Numbers
+from tabprotect.attack.claims import DOUBTS, Claim
+from tabprotect.attack.document import VALUES_FORMAT, VERDICTS, Numbers
 from tabprotect.attack.sealed import NOTICE, SealedDocument
 from tabprotect.attack.statement import decimals, problem_statement
 from tabprotect.attack.verify_values import SECTIONS, off_sums
@@ -53,7 +53,9 @@ def seeing(problem: Problem, values: Floats, claim: Mapping[str, Any]) -> Proble
     held = (problem.status == Status.ZERO) & (problem.values == 0)
     status = np.where(problem.status == Status.PRIMARY, Status.PRIMARY, Status.SAFE)
     status = np.where(held, Status.ZERO, status)
-    status[list(read.fixed)] = np.where(held, Status.ZERO, Status.PROTECTED)[list(read.fixed)]
+    fixed = np.isin(np.arange(problem.n_cells), list(read.fixed))
+    # a sensitive cell that he knows stays in question: its bounds give it away
+    status = np.where(fixed & ~held & (status != Status.PRIMARY), Status.PROTECTED, status)
     return replace(
         problem,
         status=status.astype(np.int8),
@@ -142,7 +144,7 @@ def certify_values(
         {
             "format": VALUES_FORMAT,
             "notice": NOTICE,
-            "verdict": attack.verdict,
+            "verdict": VERDICTS[-1] if claim["method"] in DOUBTS else attack.verdict,
             "claim": dict(claim),
             "levels_moved": levels_moved,
             "sums": str(sums),

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from tabprotect.attack.claims import Claim
+from tabprotect.attack.claims import DOUBTS, Claim
 from tabprotect.attack.document import (
     PRIMARY,
     VERDICTS,
@@ -55,6 +55,8 @@ def check_values(document: Mapping[str, Any], against: Any = None) -> Verificati
     verdict = document["verdict"]
     if verdict not in VERDICTS or VERDICTS.index(verdict) < VERDICTS.index(inner.verdict):
         check.failures.append(f"the verdict is '{verdict}', proven is '{inner.verdict}'")
+    if check.claim.method in DOUBTS and verdict != VERDICTS[-1]:
+        check.failures.append(f"the verdict is '{verdict}', but '{check.claim.method}' leaves doubt and proves nothing")
     if against is not None:
         check.failures += compare(document["problem"], load(against, data=True))
         check.checked.append("the embedded problem against the data given")
@@ -134,9 +136,10 @@ class _Check:
             "nearest": f"all values are multiples of {claim.base}, at most {claim.base / 2} away",
             "near": "values are near" if claim.within is None else f"all values are at most {claim.within} away",
             "noise": "all values differ by noise that their count may get",
+            "share": "all values differ by noise no larger than a value of that size may get",
             "small": f"small counts are 0 or {claim.base}",
         }
-        if claim.method != "near" or claim.within is not None:
+        if claim.method in words and (claim.method != "near" or claim.within is not None):
             self.checked.append(words[claim.method])
         if self.document["levels_moved"]:
             short = [i for i in range(self.numbers.n) if self.problem["status"][i] == PRIMARY and not self._moved(i)]

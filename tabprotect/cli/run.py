@@ -10,14 +10,11 @@ from typing import TYPE_CHECKING, Any
 from tabprotect.cli import screen
 from tabprotect.cli.app import Exit
 from tabprotect.cli.progress import Display, interruptible
-from tabprotect.cli.spec import HierarchySpec, Spec
+from tabprotect.cli.spec import HierarchySpec, Spec, each_table
 from tabprotect.errors import InputError, collect
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-    from tabprotect.methods.choices import CellKey, Choice
+    from tabprotect.methods.choices import Choice
     from tabprotect.problem import Problem
     from tabprotect.protect import Recode, Suppress
     from tabprotect.publication import Publication
@@ -26,7 +23,7 @@ if TYPE_CHECKING:
     from tabprotect.table.hierarchy import Hierarchy
     from tabprotect.table.table import Table
 
-__all__ = ["carry_out", "method_of", "read_problem", "with_keys"]
+__all__ = ["carry_out", "method_of", "read_problem", "with_records"]
 
 GIGABYTE = 10**9
 
@@ -52,7 +49,7 @@ def carry_out(spec: Spec, base: Path, *, workers: int | None = None, resume: Pat
     """
     from tabprotect.changing import draw_seed
     from tabprotect.formats.folder import check_replaceable
-    from tabprotect.methods.choices import Choice
+    from tabprotect.methods.choices import Choice, Swap
     from tabprotect.protect import protect
     from tabprotect.solver.limits import Budget, Limits
     from tabprotect.solver.pieces import processes
@@ -66,9 +63,12 @@ def carry_out(spec: Spec, base: Path, *, workers: int | None = None, resume: Pat
     pool = nullcontext() if workers is None else processes(workers)
     with interruptible(err) as asked, Display(err) as progress, pool as executor:
         Budget(progress=progress).report("tabulate")
-        table = _read(spec, base)
+        if isinstance(method, Swap) and spec.empty is None:
+            # swapped records may fill cells that are empty, so nobody knows these to be
+            spec = spec.model_copy(update={"empty": "zero"})
+        table = _read(spec, base, method.contributions if isinstance(method, Choice) else 0)
         if isinstance(method, Choice):
-            method = with_keys(method, spec, base, table, seed)
+            method = with_records(method, spec, base, table, seed or 0)
         release = protect(
             table,
             spec.rules,
@@ -112,12 +112,15 @@ def method_of(spec: Spec, base: Path) -> Suppress | Recode | Choice:
     from tabprotect.methods.choices import CHOICES, read_options
     from tabprotect.methods.suppression import methods
     from tabprotect.protect import Suppress
+    from tabprotect.sums import PASSES
 
+    if spec.tables and spec.method in (RECODE, "cell-key"):
+        raise InputError(f"{spec.method} works on one table, and these are linked: {', '.join(spec.tables)}")
     hide = Suppress(spec.cost if spec.cost in _COSTS else None, spec.method, engine=spec.engine)
     if spec.method == RECODE:
         return _recode(spec, base)
     if spec.method not in CHOICES:
-        known = (*methods(), RECODE, *CHOICES)
+        known = (*methods(), PASSES, RECODE, *CHOICES)
         if spec.method not in known:
             raise InputError(f"unknown method '{spec.method}'{did_you_mean(spec.method, known)}")
         if spec.options:
@@ -159,36 +162,33 @@ def _recode(spec: Spec, base: Path) -> Recode:
     return Recode({name: base / file for name, file in rules.items()}, least, keep, hide)
 
 
-def with_keys(method: Choice, spec: Spec, base: Path, table: Table, seed: int | None) -> Choice:
-    """Give the cell key method the keys of the cells, made from the records.
+def with_records(method: Choice, spec: Spec, base: Path, table: Table, seed: int) -> Choice:
+    """Give the methods that need records what they need: cell keys, or the table of swapped records.
 
     Raises
     ------
     InputError
-        If there are no records.
+        If there are no records, or they do not go with the method.
     """
     from dataclasses import replace
 
-    from tabprotect.methods.choices import CellKey
+    from tabprotect.changing import keys_of_cells, microdata, numbers_of
+    from tabprotect.methods.choices import CellKey, Swap
+    from tabprotect.swapped import ROLES, swap_table
 
-    return replace(method, keys=keys_for(method, spec, base, table, seed)) if isinstance(method, CellKey) else method
-
-
-def keys_for(method: CellKey, spec: Spec, base: Path, table: Table, seed: int | None) -> npt.NDArray[np.int64]:
-    """Return the keys of the cells, made from the records.
-
-    Raises
-    ------
-    InputError
-        If there are no records, or they are not counted one by one.
-    """
-    from tabprotect.changing import keys_of_cells
-
-    if spec.data is None or table.kind != "frequency" or spec.weight is not None:
-        raise InputError(
-            "the cell key method needs a table of counts made from microdata (data = ..., no value, weight)"
+    if not isinstance(method, CellKey | Swap):
+        return method
+    if spec.data is None:
+        raise InputError(f"{method.name} needs a table made from microdata (data = ...)")
+    if isinstance(method, CellKey):
+        if spec.weight is not None:
+            raise InputError("cell-key: records with sampling weights are not perturbed; use round or adjust")
+        return replace(
+            method, keys=keys_of_cells(base / spec.data, method, seed, list(table.dimensions), None, spec.empty)
         )
-    return keys_of_cells(base / spec.data, method, seed or 0, list(table.dimensions), None, spec.empty)
+    roles = {name: getattr(spec, name) for name in ROLES if name != "cost"}
+    frame = microdata(base / spec.data, numbers_of(roles), spec.decimal)
+    return replace(method, swapped=swap_table(frame, table, method, seed, roles, spec.rules, spec.levels))
 
 
 def _seconds(spec: Spec, method: Suppress | Recode | Choice) -> float | None:
@@ -201,12 +201,15 @@ def _seconds(spec: Spec, method: Suppress | Recode | Choice) -> float | None:
     return spec.limits.seconds
 
 
-def read_problem(spec: Spec, base: Path) -> tuple[Table, Problem]:
-    """Read the table of a specification and state its problem, without protecting anything."""
+def read_problem(spec: Spec, base: Path, top: int = 0) -> tuple[Table, Problem]:
+    """Read the table of a specification and state its problem, without protecting anything.
+
+    `top` largest contributions to every cell are kept at least.
+    """
     from tabprotect.sensitivity.assess import assess
     from tabprotect.sensitivity.build import make_problem
 
-    table = _read(spec, base)
+    table = _read(spec, base, top)
     assessment = assess(table, spec.rules, levels=spec.levels)
     cost = spec.cost if spec.cost in _COSTS else None
     return table, make_problem(table, assessment, cost=cost, bounds=_bounds(spec), singletons=spec.singletons)
@@ -247,11 +250,31 @@ def _check_formats(spec: Spec) -> None:
             raise InputError("Excel files need openpyxl: install tabprotect[excel]") from error
 
 
-def _read(spec: Spec, base: Path) -> Table:
+def _read(spec: Spec, base: Path, top: int) -> Table:
+    """Read the data of one table, or of several that are linked, and the `top` largest contributions at least."""
+    from tabprotect.table.link import link
+
+    if not spec.tables:
+        return _read_one(spec, base, top)
+    specs = each_table(spec)
+    tables: dict[str, Table] = {}
+    with collect() as problems:
+        for name, one in specs.items():
+            try:
+                tables[name] = _read_one(one, base, top)
+            except InputError as error:
+                problems.found += [f"tables.{name}: {problem}" for problem in error.problems]
+    measures = {name: one.measure for name, one in specs.items() if one.measure is not None}
+    same = len(measures) == len(specs) and len(set(measures.values())) == 1
+    tolerance = max((one.tolerance for one in specs.values() if one.tolerance is not None), default=None)
+    return link(tables, measure=next(iter(measures.values())) if same else measures or None, tolerance=tolerance)
+
+
+def _read_one(spec: Spec, base: Path, top: int) -> Table:
     """Read the data; every problem names the file."""
     name = Path(str(spec.data if spec.data is not None else spec.cells)).name
     try:
-        return _table(spec, base)
+        return _table(spec, base, top)
     except InputError as error:
         raise InputError(
             *(p if p.startswith(_sources(spec, name)) else f"{name}: {p}" for p in error.problems)
@@ -273,7 +296,7 @@ def _bounds(spec: Spec) -> Bounds | None:
 _COSTS = ("value", "unit", "count")
 
 
-def _table(spec: Spec, base: Path) -> Table:
+def _table(spec: Spec, base: Path, top: int) -> Table:
     """Read the data; the errors of all hierarchies come together."""
     from tabprotect.sensitivity.assess import needs
     from tabprotect.table.duck import share_of
@@ -303,7 +326,7 @@ def _table(spec: Spec, base: Path) -> Table:
         given = {name: getattr(spec, name) for name in roles}
         if spec.limits.memory is not None:
             given["memory_limit"] = share_of(int(GIGABYTE * spec.limits.memory))
-        return tabulate(source, dimensions, spec.value, cost=cost, top=max(3, needs(spec.rules)), **given)
+        return tabulate(source, dimensions, spec.value, cost=cost, top=max(3, top, needs(spec.rules)), **given)
     names = (
         "count",
         "weighted_count",

@@ -13,7 +13,7 @@ from pydantic_core import PydanticCustomError
 from tabprotect.errors import InputError, did_you_mean
 from tabprotect.formats.files import read_text
 
-__all__ = ["HierarchySpec", "LimitsSpec", "OutputSpec", "Spec", "check_spec", "load_toml"]
+__all__ = ["HierarchySpec", "LimitsSpec", "OutputSpec", "Spec", "TableSpec", "check_spec", "each_table", "load_toml"]
 
 
 class _Strict(BaseModel):
@@ -63,17 +63,16 @@ class OutputSpec(_Strict):
     )
 
 
-class Spec(_Strict):
-    """Everything that ``tabprotect protect`` does."""
+class TableSpec(_Strict):
+    """One table; in a specification of several linked ones, what it has besides what all of them have."""
 
     data: str | None = Field(
         default=None, description="Microdata: a CSV or Parquet file, relative to the specification."
     )
     cells: str | None = Field(default=None, description="Or a finished table: one row a cell.")
-    by: list[str] = Field(min_length=1, description="Columns of the dimensions.")
+    by: list[str] = Field(default=[], min_length=1, description="Columns of the dimensions.")
     value: str | None = Field(default=None, description="Column that is summed; without it, records are counted.")
     shadow: str | None = Field(default=None, description="Column that the rules look at instead of the value.")
-    cost: str = Field(default="value", description="What hiding a cell costs: value, unit, count, or a column.")
     contributor: str | None = Field(default=None, description="Column of the respondent's id (microdata).")
     holding: str | None = Field(
         default=None, description="Column of the group that counts as one respondent (microdata)."
@@ -101,10 +100,32 @@ class Spec(_Strict):
         default={}, description="Dimension -> code of the total, where there is no hierarchy."
     )
     missing: dict[str, list[str]] = Field(default={}, description="Dimension -> codes that stand for 'unknown'.")
-    rules: list[str] = Field(min_length=1, description="Such as p%=15, nk=2,85, pq=10,50, threshold=3.")
     empty: Literal["zero", "structural", "drop"] | None = Field(
         default=None, description="What cells without any record are; see the documentation of tabulate."
     )
+    decimal: Literal[".", ","] = Field(default=".", description="Decimal sign of numbers in CSV files.")
+    measure: str | None = Field(
+        default=None,
+        description="What the values are, where linked tables call them differently. Tables that measure different "
+        "things share no cells.",
+    )
+
+    @field_validator("hierarchy", mode="before")
+    @classmethod
+    def _files(cls, given: Any) -> Any:
+        if isinstance(given, dict):
+            return {name: {"file": one} if isinstance(one, str) else one for name, one in given.items()}
+        return given
+
+
+class Spec(TableSpec):
+    """Everything that ``tabprotect protect`` does."""
+
+    tables: dict[str, TableSpec] = Field(
+        default={}, description="Linked tables that are protected together: a name, and how each differs from the rest."
+    )
+    cost: str = Field(default="value", description="What hiding a cell costs: value, unit, count, or a column.")
+    rules: list[str] = Field(min_length=1, description="Such as p%=15, nk=2,85, pq=10,50, threshold=3.")
     levels: Literal["symmetric", "upper", "sliding"] = "symmetric"
     lower: float | str | None = Field(
         default=None, description="What intruders know: a number, '50%' of the value, a column."
@@ -116,14 +137,14 @@ class Spec(_Strict):
     method: str = Field(
         default="auto",
         description="Hiding: auto, exact, greedy. Other values: round, adjust, cell-key, small-counts, random-round, "
-        "unbiased-round, conventional-round. Fewer categories: recode.",
+        "unbiased-round, successive-round, conventional-round. Records that change places: swap. Fewer categories: "
+        "recode.",
     )
-    options: dict[str, Any] = Field(default={}, description="Of a method that changes values, or of recode.")
+    options: dict[str, Any] = Field(default={}, description="Of a method other than hiding: see protect --help.")
     engine: str = "scip"
     seed: int | None = Field(
         default=None, ge=0, description="Without one, methods that draw values at random draw a fresh secret one."
     )
-    decimal: Literal[".", ","] = Field(default=".", description="Decimal sign of numbers in CSV files.")
     limits: LimitsSpec = LimitsSpec()
     output: OutputSpec = OutputSpec()
 
@@ -137,13 +158,6 @@ class Spec(_Strict):
         except InputError as error:
             raise PydanticCustomError("rule", "{why}", {"why": "\n".join(error.problems)}) from error
         return texts
-
-    @field_validator("hierarchy", mode="before")
-    @classmethod
-    def _files(cls, given: Any) -> Any:
-        if isinstance(given, dict):
-            return {name: {"file": one} if isinstance(one, str) else one for name, one in given.items()}
-        return given
 
 
 def load_toml(path: str | Path) -> dict[str, Any]:
@@ -173,6 +187,19 @@ def check_spec(content: Mapping[str, Any], name: str) -> Spec:
     return spec
 
 
+def each_table(spec: Spec) -> dict[str, Spec]:
+    """Return the specifications of the linked tables, each with what all of them have."""
+    found = {}
+    for name, table in spec.tables.items():
+        own = {key: getattr(table, key) for key in table.model_fields_set}
+        shared = {} if own.keys().isdisjoint(_INPUTS) else dict.fromkeys(_INPUTS)
+        by_dimension = {key: {**getattr(spec, key), **own.get(key, {})} for key in _BY_DIMENSION}
+        found[name] = spec.model_copy(update={"tables": {}, **shared, **own, **by_dimension})
+    return found
+
+
+_INPUTS = ("data", "cells")
+_BY_DIMENSION = ("hierarchy", "total", "missing")
 _MICRODATA = ("contributor", "holding", "weight", "request", "waiver")
 _FINISHED = (
     "count", "weighted_count", "maxima", "holders", "status", "lpl", "upl", "spl", "margins", "tolerance",
@@ -183,7 +210,33 @@ _MODELS: dict[str, type[BaseModel]] = {"limits": LimitsSpec, "output": OutputSpe
 
 def _together(content: Mapping[str, Any]) -> list[str]:
     """Return what is wrong with the keys taken together, however wrong their values are."""
-    wrong: list[str] = []
+    tables = content.get("tables", {})
+    if not isinstance(tables, dict) or not all(isinstance(one, dict) for one in tables.values()):
+        return []
+    if not tables:
+        return _of_one(content)
+    wrong = {name: _of_one(_filled_in(content, one)) for name, one in tables.items()}
+    shared = [line for line in next(iter(wrong.values())) if all(line in lines for lines in wrong.values())]
+    own = [f"tables.{name}: {line}" for name, lines in wrong.items() for line in lines if line not in shared]
+    return shared + own
+
+
+def _filled_in(content: Mapping[str, Any], table: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a table says, and what it leaves to all tables; not the dimensions of the others."""
+    left = {"tables"} if table.keys().isdisjoint(_INPUTS) else {"tables", *_INPUTS}
+    filled = {**{key: given for key, given in content.items() if key not in left}, **table}
+    by = [one.get("by", content.get("by")) for one in content["tables"].values()]
+    anywhere = {name for names in by if isinstance(names, list) for name in names if isinstance(name, str)}
+    mine = filled["by"] if isinstance(filled.get("by"), list) else []
+    for key in _BY_DIMENSION:
+        shared, own = content.get(key, {}), table.get(key, {})
+        if isinstance(shared, dict) and isinstance(own, dict):
+            filled[key] = {name: one for name, one in shared.items() if name in mine or name not in anywhere} | own
+    return filled
+
+
+def _of_one(content: Mapping[str, Any]) -> list[str]:
+    wrong: list[str] = [] if "by" in content else [f"'by' is missing: {Spec.model_fields['by'].description}"]
     if ("data" in content) == ("cells" in content):
         wrong.append("give either 'data' (microdata) or 'cells' (a finished table)")
     elif "data" in content:
@@ -216,7 +269,10 @@ def _explain(error: Any) -> list[str]:
     place = [str(part) for part in error["loc"]]
     where = ".".join(place)
     kind = error["type"]
-    model = _MODELS.get(place[0], Spec) if len(place) > 1 else Spec
+    whole: type[BaseModel] = Spec
+    if place[0] == "tables" and len(place) > 2:
+        place, whole = place[2:], TableSpec
+    model = _MODELS.get(place[0], whole) if len(place) > 1 else whole
     if kind == "extra_forbidden":
         return [f"unknown key '{where}'{did_you_mean(place[-1], model.model_fields)}"]
     if kind == "missing":
@@ -229,12 +285,13 @@ def _explain(error: Any) -> list[str]:
         return [f"{where}: '{given}' is not possible{did_you_mean(given, options)}"]
     if place[-1] in ("float", "str"):
         # both forms of a value that may be either
-        return [f"{'.'.join(place[:-1])}: should be a number or a text, not {given!r}"]
+        return [f"{where.rpartition('.')[0]}: should be a number or a text, not {given!r}"]
     message = _WORDS.get(kind, str(error["msg"]))
     return [f"{where}: {message[:1].lower()}{message[1:]}, not {given!r}"]
 
 
 _WORDS = {
+    "too_short": "should not be empty",
     "model_type": "should be a table of keys",
     "dict_type": "should be a table of keys",
     "list_type": "should be a list",

@@ -25,7 +25,7 @@ DEFAULT_SECONDS = 40.0
 
 #: method -> options that go with it
 METHODS: Mapping[str, tuple[str, ...]] = {
-    "adjust": ("norm", "weights", "senses", "decimals"),
+    "adjust": ("norm", "weights", "senses", "decimals", "preserve", "correlation"),
     "round": ("norm", "weights", "base", "steps", "levels"),
     "small-counts": ("norm", "weights", "base"),
     "unbiased-round": ("norm", "weights", "base"),
@@ -35,6 +35,8 @@ METHODS: Mapping[str, tuple[str, ...]] = {
 
 _ELSEWHERE = {
     "cell-key": "holds no keys of the records behind its cells; make them from microdata",
+    "swap": "holds no records that could change places; make the table from microdata",
+    "successive-round": "holds no codes of dimensions to go through layer by layer; round a table",
     "recode": "holds no hierarchies whose codes could be rolled up; recode a table",
 }
 
@@ -76,11 +78,13 @@ def run(
     """Call the method with what was given."""
     from tabprotect.methods import rounding
     from tabprotect.methods.adjustment import adjust
+    from tabprotect.methods.adjustment.preserve import keep
     from tabprotect.methods.small_counts import small_counts
 
     options = {name: value for name, value in given.items() if value is not None}
     if method == "adjust":
-        return adjust(problem, **options, limits=limits, seed=seed, progress=progress)
+        kept = keep(problem, options.pop("preserve", "nothing"), options.pop("correlation", None))
+        return adjust(problem, **options, preserve=kept, limits=limits, seed=seed, progress=progress)
     base = options.pop("base")
     if method == "round":
         steps = options.pop("steps", "0")
@@ -131,6 +135,8 @@ def summary(result: Result) -> dict[str, Any]:
             "steps": why.steps,
             "proven": why.proven,
             "cells": [label(int(i)) for i in why.cells],
+            "taken": why.taken,
+            "bound": why.least,
             "smallest": why.smallest,
             "values": named(why.values),
         }

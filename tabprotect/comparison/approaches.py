@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from tabprotect.attack.claims import DOUBTS
 from tabprotect.attack.values import seeing
 from tabprotect.errors import InputError, Problems, did_you_mean
 from tabprotect.methods.adjustment import sense_risk
@@ -116,6 +117,8 @@ class Published:
     cost: float | None
     bound: float | None
     message: str
+    doubtful: bool = False
+    """No interval is claimed."""
 
 
 def publish(approach: Approach, call: Call) -> Published:
@@ -125,6 +128,8 @@ def publish(approach: Approach, call: Call) -> Published:
         return _hide(choice, call)
     if isinstance(choice, RollUp):
         return _roll_up(call)
+    if call.prepare is not None:
+        choice = call.prepare(choice)
     changed: Changed = choice.change(call)
     if changed.values is None:
         return _published(changed, call.problem, "")
@@ -136,7 +141,8 @@ def publish(approach: Approach, call: Call) -> Published:
 def _published(changed: Changed, seen: Problem, knows: str, note: str = "") -> Published:
     message = "; ".join(part for part in (changed.message, note) if part)
     return Published(
-        changed.values, seen, seen.may_hide, knows, changed.status, changed.cost, changed.bound, message
+        changed.values, seen, seen.may_hide, knows, changed.status, changed.cost, changed.bound, message,
+        changed.claim["method"] in DOUBTS,
     )  # fmt: skip
 
 

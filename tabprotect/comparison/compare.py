@@ -190,6 +190,7 @@ def compare(
     seed: int = 0,
     keys: npt.NDArray[np.int64] | None = None,
     table: Table | None = None,
+    prepare: Callable[[Any], Any] | None = None,
     title: str = "Comparison of methods",
     progress: Callable[[Progress], None] | None = None,
 ) -> Comparison:
@@ -210,6 +211,8 @@ def compare(
         Cell keys (see `tabprotect.methods.cell_key.cell_keys`).
     table : Table, optional
         What the problem was made of, for recoding.
+    prepare : callable, optional
+        Gives methods that need records (cell keys, swapping) what they need of them.
     title : str
     progress : callable, optional
 
@@ -232,9 +235,10 @@ def compare(
     >>> [(line.approach.name, line.loss.hidden, line.loss.changed, line.risk.exposed) for line in found.lines]
     [('suppress', 4, 0, 0), ('round', 0, 7, 0)]
     """
-    chosen = _default(problem, keys, table) if methods is None else methods
+    records = keys is not None or prepare is not None
+    chosen = _default(problem, records, table) if methods is None else methods
     approaches = [parse_approach(m) if isinstance(m, str) else m for m in chosen]
-    call = Call(problem, limits or Limits(), seed, progress, keys, table)
+    call = Call(problem, limits or Limits(), seed, progress, keys, table, prepare)
     return Comparison(problem, tuple(_line(call, one, audit_limits or Limits()) for one in approaches), title)
 
 
@@ -243,13 +247,13 @@ def _different(names: list[str]) -> list[str]:
     return [f"{n} {names[: i + 1].count(n)}" if names.count(n) > 1 else n for i, n in enumerate(names)]
 
 
-def _default(problem: Problem, keys: npt.NDArray[np.int64] | None, table: Table | None) -> list[str]:
+def _default(problem: Problem, records: bool, table: Table | None) -> list[str]:
     names = ["suppress", "adjust", "round", "unbiased-round", "random-round", "conventional-round"]
     if table is not None and not table.parts:
         names.insert(1, "recode")
     if problem.integer:
-        names += ["small-counts"] + (["cell-key"] if keys is not None else [])
-    return names
+        names.append("small-counts")
+    return names + (["cell-key"] if records else [])
 
 
 def _line(call: Call, approach: Approach, limits: Limits) -> Line:
@@ -262,6 +266,11 @@ def _line(call: Call, approach: Approach, limits: Limits) -> Line:
     seconds = time.perf_counter() - started
     if published.values is None:
         return Line(approach, published.status, seconds, published.cost, published.bound, message=published.message)
+    if published.doubtful:
+        return Line(
+            approach, published.status, seconds, published.cost, published.bound,
+            loss(call.problem, published.values), None, published.message,
+        )  # fmt: skip
     budget = Budget(limits, call.progress)
     budget.report("audit", message=approach.name)
     found = audit(published.seen, published.hidden, budget=budget, of=call.problem.primaries)

@@ -70,7 +70,8 @@ def scaled_integers(*arrays: npt.ArrayLike) -> tuple[int, list[Integers]]:
     open_ = np.arange(len(values))
     for k in range(10):
         # a decimal of at most 15 digits is the only such decimal of its float, so the test by division is exact
-        shifted = np.rint(values[open_] * 10.0**k)
+        with np.errstate(over="ignore"):
+            shifted = np.rint(values[open_] * 10.0**k)
         fits = (np.abs(shifted) < 1e15) & (shifted / 10.0**k == values[open_])
         numerators[open_[fits]] = shifted[fits].astype(np.int64)
         denominators[open_[fits]] = 10**k

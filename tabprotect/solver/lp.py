@@ -173,8 +173,12 @@ class LinearProgram:
         """Forget the basis, so that the next solve starts cold."""
         self._h.clearSolver()
 
+    def use_interior_point(self) -> None:
+        """Solve by interior point, with crossover to a basis, from now on."""
+        self._h.setOptionValue("solver", "ipm")
+
     def solve(self, *, max_iterations: int | None = None, max_seconds: float | None = None) -> LpSolution:
-        """Solve from the last basis.
+        """Solve from the last basis (interior point has no use for one).
 
         Raises
         ------

@@ -15,6 +15,7 @@ import pandas as pd
 from tabprotect.errors import InputError, Problems, collect, did_you_mean
 from tabprotect.table.additivity import Tolerance, check_additivity
 from tabprotect.table.codes import explain_unknown, read_codes, rows_of, some
+from tabprotect.table.contributors import check_counts, largest_contributions
 from tabprotect.table.dimension import Dimension, dimensions_of, finest
 from tabprotect.table.duck import read_file
 from tabprotect.table.grid import Grid
@@ -24,7 +25,7 @@ from tabprotect.table.read import backend_of, need_columns, open_frame, read_ids
 from tabprotect.table.status import EMPTY, read_status
 from tabprotect.table.sums import Limbs
 from tabprotect.table.system import LinearSystem
-from tabprotect.table.table import Contributions, Table
+from tabprotect.table.table import Table
 from tabprotect.table.tabulate import check_kind, missing_cells
 
 __all__ = ["Columns", "table_of_cells"]
@@ -156,14 +157,24 @@ def table_of_cells(
     count = None if columns.count is None else fill(numbers[columns.count])
     if count is None and kind == "frequency":
         count = cell_values.copy()
-    contributions = _contributions(columns, numbers, ids, cell_values, count, fill, tolerance, system)
+    weighted = None if columns.weighted_count is None else fill(numbers[columns.weighted_count])
+    contributions = None
+    with collect() as problems:
+        check_counts(system, cell_values, count, weighted, tolerance, problems)
+        if columns.maxima:
+            top = np.nan_to_num(fill(np.column_stack([numbers[name] for name in columns.maxima])))
+            holders = [(found, fill(index, -1)) for found, index in ids]
+            shadow = None
+            if columns.shadow is not None and columns.shadow != columns.value:
+                shadow = (columns.shadow, fill(numbers[columns.shadow]))
+            contributions = largest_contributions(system, cell_values, top, count, holders, shadow, tolerance, problems)
     rows, row_cell = _rows(frame, grid, codes, columns, values, position[row_cell], keys, n, cell_values)
     return Table(
         system=system,
         values=cell_values,
         dimensions=dimensions,
         counts=count,
-        weighted_counts=None if columns.weighted_count is None else fill(numbers[columns.weighted_count]),
+        weighted_counts=weighted,
         contributions=contributions,
         missing=missing_cells(dimensions, grid, keys),
         columns=kept,
@@ -327,68 +338,6 @@ def _refuse_absent(grid: Grid, known: Ints, margins: str) -> None:
                 names = [" x ".join(map(str, label)) for label in grid.index(part[:3])]
                 more = f" and {len(part) - 3} more" if len(part) > 3 else ""
                 problems.add(f"{len(part)} {what} are not in the table: {', '.join(names)}{more}; {cure}")
-
-
-def _contributions(
-    columns: Columns,
-    numbers: Mapping[str, Floats],
-    ids: Sequence[tuple[list[str], Ints]],
-    values: Floats,
-    count: Floats | None,
-    fill: Any,
-    tolerance: float | None,
-    system: LinearSystem,
-) -> Contributions | None:
-    """Return the largest contributions as they were given, checked against the values and the counts."""
-    if not columns.maxima:
-        return None
-    top = np.nan_to_num(fill(np.column_stack([numbers[name] for name in columns.maxima])))
-    total = np.abs(values) if columns.shadow is None else fill(numbers[columns.shadow])
-    slack = (tolerance or 0.0) + 1e-9 * total
-    with collect() as problems:
-
-        def refuse(bad: Bools, what: str) -> None:
-            if bad.any():
-                names = [system.label(int(i)) for i in np.flatnonzero(bad)[:5]]
-                more = f" and {int(bad.sum()) - 5} more" if bad.sum() > 5 else ""
-                problems.add(f"{what}: {', '.join(names)}{more}")
-
-        if columns.shadow is None:
-            refuse(
-                values < 0,
-                "values below zero come from contributions of both signs, so the maxima need the sum of absolute "
-                "contributions beside them (shadow=...)",
-            )
-        refuse((top < 0).any(axis=1), "largest contributions must be absolute sizes, 0 or more; they are not in")
-        refuse(
-            (top[:, 1:] > top[:, :-1]).any(axis=1), "the maxima must fall from the first to the last; they do not in"
-        )
-        refuse(top.sum(axis=1) > total + slack, "the largest contributions add up to more than the whole cell in")
-        if count is not None:
-            refuse(
-                ((top > 0) & (np.arange(top.shape[1]) >= count[:, None])).any(axis=1),
-                "there are more largest contributions than contributors in",
-            )
-    there = top > 0 if count is None else (np.arange(top.shape[1]) < count[:, None]) | (top > 0)
-    names = list(dict.fromkeys(name for found, _ in ids for name in found))
-    place = {name: i for i, name in enumerate(names)}
-    who = np.full((len(values), top.shape[1]), -1, dtype=np.int64)
-    for j, (found, index) in enumerate(ids):
-        of = np.array([*(place[name] for name in found), -1], dtype=np.int64)
-        who[:, j] = fill(of[index], -1)
-    who[~there] = -1
-    return Contributions(
-        total=total,
-        values=top,
-        weights=there.astype(np.float64),
-        holders=who,
-        waived=np.zeros(top.shape, dtype=bool),
-        requested=np.zeros(top.shape, dtype=np.int8),
-        unwaived=top[:, 0].copy(),
-        unwaived_holder=who[:, 0].copy(),
-        names=np.array(names, dtype=object),
-        shadow=columns.shadow if columns.shadow != columns.value else None,
-    )
 
 
 def _rows(

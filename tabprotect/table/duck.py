@@ -112,7 +112,10 @@ class DuckSource:
         try:
             return self.connection.sql(sql)
         except (duckdb.IOException, duckdb.InvalidInputException, duckdb.ConversionException) as error:
-            raise InputError(f"the data cannot be read: {str(error).splitlines()[0]}") from error
+            text = str(error)
+            if "not utf-8" in text:
+                raise InputError("the text is not UTF-8; save the file as UTF-8, or convert it") from error
+            raise InputError(f"the data cannot be read: {text.splitlines()[0]}") from error
         except duckdb.OutOfMemoryException as error:
             raise InputError(
                 f"tabulation needs more memory than it may take ({self._memory}); raise memory_limit (--memory-limit), "

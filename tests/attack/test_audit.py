@@ -22,7 +22,7 @@ from tabprotect.formats.jj import read_jj
 from tabprotect.problem import Attacker, Problem
 from tabprotect.solver.limits import Budget, Limits
 from tests.checker import Judge
-from tests.random_problems import problems
+from tests.random_problems import problems, random_problem
 
 
 def hide(problem: Problem, *cells: tuple[str, str]) -> np.ndarray:
@@ -261,3 +261,21 @@ def test_integral_safety_equals_enumeration(seed: int) -> None:
     high, low = possible.max(axis=0), possible.min(axis=0)
     safe = all(high[p] >= level and -low[p] >= min(level, values[p]) for p in primary)
     assert audit(problem, hidden, intervals=False).safe == safe
+
+
+def test_stops_at_the_first_exposed_cell() -> None:
+    """The verdict is that of the whole audit; what is listed then is one of its exposures."""
+    unsafe = 0
+    for seed in range(40, 60):
+        problem = random_problem(seed)
+        for pattern in (problem.must_hide, problem.may_hide):
+            whole = audit(problem, pattern, intervals=False)
+            first = audit(problem, pattern, stop_at_first=True)
+            assert first.safe == whole.safe
+            if not first.exhaustive:
+                unsafe += len(whole.exposures) > 1
+                assert len(first.exposures) == 1
+                assert first.exposures[0].key in {e.key for e in whole.exposures}
+                assert not first.insiders
+                assert "stopped here" in first.summary()
+    assert unsafe > 5

@@ -95,7 +95,7 @@ def test_the_first_problems_have_no_faults():
     assert lines[-1].startswith("20 problems")
 
 
-@pytest.mark.parametrize("seed", [110])
+@pytest.mark.parametrize("seed", [110, 50208])
 def test_a_problem_that_once_failed_is_answered(seed):
     asked = fuzz.task(seed, 5.0)
     assert list(fuzz.faults(widened(seed)[1], asked, fuzz.solve(asked))) == []

@@ -135,6 +135,8 @@ P: list[Case] = [
         ["'cvs' is not possible", "'csv'"],
     ),
     ("no data file", lambda f: (f / "firms.csv").unlink(), "spec.toml", ["firms.csv"]),
+    ("another encoding", written("firms.csv", FIRMS.replace("n,", "\xf1,").encode("latin-1")), "spec.toml", ["UTF-8"]),
+    ("no rules", replaced("spec.toml", '["p%=15"]', "[]"), "spec.toml", ["rules: should not be empty"]),
     ("unreadable data", written("firms.csv", b"\x00\x01\xff\xfe\x80" * 50), "spec.toml", ["firms.csv"]),
     (
         "empty data",
@@ -190,6 +192,8 @@ P: list[Case] = [
     ("not additive", replaced("cells.csv", "Total,100", "Total,101"), "fin.toml", ["Total", "1"]),
     ("row twice", replaced("cells.csv", "s,30,4,10\n", "s,30,4,10\ns,30,4,10\n"), "fin.toml", ["more than once|twice"]),
     ("cell missing", replaced("cells.csv", "Total,100,9,60\n", ""), "fin.toml", ["Total"]),
+    ("counts below zero", replaced("cells.csv", "s,30,4", "s,30,-4"), "fin.toml", ["count", "below 0", "in: s"]),
+    ("values of nobody", replaced("cells.csv", "s,30,4", "s,30,0"), "fin.toml", ["count", "is 0", "in: s"]),
     ("averages", replaced("fin.toml", "count =", 'kind = "average"\ncount ='), "fin.toml", ["averages"]),
     ("no contributions for the rule", replaced("fin.toml", "threshold=3", "p%=15"), "fin.toml", ["p%=15", "maxima"]),
     ("no counts for the rule", replaced("fin.toml", 'count = "n"', ""), "fin.toml", ["threshold=3", "count"]),

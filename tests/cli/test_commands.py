@@ -161,11 +161,26 @@ def test_a_changed_certificate_is_rejected(tabprotect, place):
     assert tabprotect("verify", certificate).code == 1
 
 
+def test_an_audit_may_stop_at_the_first_exposed_cell(tabprotect, place):
+    text = GRID.replace("2 11 11 s 0 22 0 0 0", "2 11 11 u 0 22 1 1 0")
+    (place / "grid.jj").write_text(text)
+    (place / "nothing.json").write_text("[]")
+    whole = json.loads(tabprotect("audit", "grid.jj", "--pattern", "nothing.json", "--json", "-").out)
+    done = tabprotect("audit", "grid.jj", "--pattern", "nothing.json", "--json", "-", "--first")
+    first = json.loads(done.out)
+    assert done.code == 1
+    assert (whole["exhaustive"], first["exhaustive"]) == (True, False)
+    assert len(first["exposures"]) == 1 < len(whole["exposures"])
+    assert "others may be exposed" in tabprotect("audit", "grid.jj", "--pattern", "nothing.json", "--first").out
+    refused = tabprotect("audit", "grid.jj", "--pattern", "nothing.json", "--first", "--intervals", "i.csv")
+    assert refused.code == 2
+
+
 def test_the_schema_knows_the_words_of_a_spec(tabprotect):
     schema = json.loads(tabprotect("schema").out)
     assert schema["additionalProperties"] is False
     assert {"data", "by", "value", "rules", "output", "limits", "hierarchy"} <= set(schema["properties"])
-    assert schema["required"] == ["by", "rules"]
+    assert schema["required"] == ["rules"]
 
 
 def test_a_limit_with_a_safe_answer_exits_with_3(tabprotect, place, shared):

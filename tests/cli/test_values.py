@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 JJ = """0
@@ -65,6 +66,21 @@ def test_adjust(place, tabprotect, senses, norm):
     assert "cost" in done.out
     if norm == "l1":
         assert got["cost"] == pytest.approx(4)
+
+
+def test_what_inner_cells_keep(place, tabprotect):
+    true = {"ax": 3, "ay": 5, "bx": 6, "by": 6}
+    for options, least in (
+        (["--preserve", "means"], -1),
+        (["--preserve", "correlation", "--correlation", "0.9999"], 0.9999),
+    ):
+        done = tabprotect("solve", "a.jj", "--method", "adjust", *options, "--json", "o.json")
+        assert done.code == 0, done
+        values = result(place)["values"]
+        assert values["t"] == pytest.approx(20)
+        assert abs(values["ax"] - 3) >= 1 - 1e-9
+        inner = np.array([[values[i], a] for i, a in true.items()])
+        assert np.corrcoef(inner.T)[0, 1] >= least - 1e-7
 
 
 @pytest.mark.parametrize("weights", ["value", "reciprocal", "unit"])
@@ -152,6 +168,10 @@ def test_options_that_do_not_go_together_are_one_error(place, tabprotect):
         (["--method", "adjust", "--norm", "l3"], "unknown norm 'l3'"),
         (["--method", "adjust", "--senses", "upp"], "unknown senses 'upp'"),
         (["--method", "adjust", "--weights", "values"], "did you mean 'value'"),
+        (["--method", "adjust", "--preserve", "mean"], "did you mean 'means'"),
+        (["--method", "adjust", "--correlation", "0.9"], "goes with preserve=correlation"),
+        (["--method", "adjust", "--preserve", "correlation", "--correlation", "2"], "at most 1, not 2"),
+        (["--method", "round", "--base", "5", "--preserve", "means"], "it is for adjust"),
         (["--method", "adjust", "--base", "5"], "--base does not go with"),
         (["--method", "round", "--base", "-5"], "must be a positive number"),
         (["--method", "rounds"], "did you mean 'round'"),

@@ -60,7 +60,9 @@ def test_every_method_has_a_line():
     p = replace(sensitive(), integer=True)
     keys = np.random.default_rng(0).integers(0, 2**26, p.n_cells)
     found = compare(p, keys=keys, limits=Limits(seconds=20))
-    assert [line.approach.name for line in found.lines] == [name for name in APPROACHES if name != "recode"]
+    assert [line.approach.name for line in found.lines] == [
+        name for name in APPROACHES if name not in ("recode", "swap", "successive-round")
+    ]
     for line in found.lines:
         assert line.loss is not None, line
         assert line.risk.sensitive == 3

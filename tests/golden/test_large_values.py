@@ -32,4 +32,4 @@ def test_adjusted(table):
     assert np.all(
         np.abs(result.deviations[table.primaries]) >= np.minimum(table.lpl, table.upl)[table.primaries] - 1e-6
     )
-    assert 0 <= result.gap < 0.3
+    assert 0 <= result.gap < 0.03

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize, stats
 
+from tabprotect.attack.reach import Reach
 from tabprotect.errors import InputError
 from tabprotect.methods.cell_key import (
     KEYS,
@@ -322,3 +324,44 @@ def test_what_does_not_fit_is_refused(people):
         Flex(0.1, 0.2, 100)
     with pytest.raises(InputError, match="must start with 1 and fall"):
         Flex(0.2, 0.1, 100, 3, (1, 0.2, 0.5))
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    st.floats(0.05, 0.5),
+    st.floats(0.1, 1.0),
+    st.floats(1.0, 6.0),
+    st.sampled_from([(1.0,), (1.0, 0.5), (1.0, 1.0, 0.3)]),
+    st.integers(0, 2**32 - 1),
+)
+def test_no_contributions_make_more_noise_than_the_reach(small, part, power, weights, seed):
+    flex = Flex(small, small * part, 100.0, power, weights)
+    corners, slope = flex.reach(3.0, 0.5)
+    reach = Reach.read([[repr(a), repr(n)] for a, n in corners], repr(slope))
+    rng = np.random.default_rng(seed)
+    for size in 10 ** rng.uniform(-1, 9, 30):
+        x = np.sort(size * rng.dirichlet(np.full(4, 0.3)))[::-1]
+        most = 3 * sum(float(flex.share(v)) * w * v for v, w in zip(x, weights, strict=False))
+        assert most <= float(reach(Fraction(float(size)))) - 0.5 + 1e-6 * size
+    if weights == (1.0,):
+        # nothing is given away: one contributor reaches it somewhere below
+        below = np.linspace(0, 5000.0, 20001)
+        sharp = 3 * np.max(flex.share(below) * below)
+        assert float(reach(Fraction(5000))) - 0.5 <= sharp * 1.01
+
+
+@given(st.lists(st.tuples(st.integers(1, 9), st.integers(0, 9)), max_size=4), st.integers(0, 12), st.integers(0, 30))
+def test_what_a_value_may_come_from_is_found_by_trying(steps, slope, v):
+    at, far = [0], [steps[0][1] if steps else 1]
+    for step, rise in steps:
+        at.append(at[-1] + step)
+        far.append(far[-1] + rise)
+    reach = Reach.read([[str(a), str(n)] for a, n in zip(at, far, strict=True)], str(slope / 10))
+    fits = [a for a in (Fraction(k, 8) for k in range(8 * 60)) if abs(v - a) <= reach(a)]
+    low, high = reach.known(Fraction(v))
+    assert slope >= 10 or high is not None
+    inside = [a for a in fits if a < 59]
+    if inside:
+        assert low <= inside[0] < low + Fraction(1, 8)
+    if high is not None and high < 59:
+        assert high - Fraction(1, 8) < fits[-1] <= high

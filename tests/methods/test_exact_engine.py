@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tabprotect.attack.certificate import certify
 from tabprotect.methods.suppression import rounds, suppress
 from tabprotect.models import cell_suppression
 from tabprotect.problem import Problem
@@ -168,3 +169,13 @@ def test_bounds_hold_wherever_limits_fall(monkeypatch, tmp_path, seed, first):
         result = suppress(problem, method="exact", limits=Limits(work=work), resume=tmp_path / str(work))
         assert result.bound is None or result.bound <= best * (1 + 1e-6)
         assert result.cost is None or (judge.safe(result.pattern) and result.cost >= best * (1 - 1e-6))
+
+
+def test_cells_that_cancel_out_of_an_equation_may_still_move():
+    """x + y + u - v = t beside u = v: u and v are tied, not fixed, and the proof may not call them fixed."""
+    A = [[1, 1, -1, 1, -1], [0, 0, 0, 1, -1]]
+    problem = Problem.from_arrays(A, [6, 7, 13, 5, 5], [0], lpl=1, upl=1)
+    result = suppress(problem, method="exact")
+    certificate = certify(problem, result.pattern, proof=result.cuts)
+    assert (result.cost, certificate.bound) == (7.0, 7)
+    assert certificate.verify().failures == ()

@@ -15,7 +15,7 @@ from scipy import sparse
 from benchmarks.problems import widened
 from tabprotect.attack.audit import audit
 from tabprotect.formats.jj import read_jj
-from tabprotect.instances import family
+from tabprotect.instances import family, load
 from tabprotect.instances.large import large
 from tabprotect.methods.suppression.local import local
 from tabprotect.methods.suppression.local.bound import LocalBound
@@ -206,6 +206,16 @@ def test_starts_from_a_pattern() -> None:
     assert again.safe
     assert first.bound is None
     assert again.cost <= good.cost * 1.05 < first.cost * 1.05
+
+
+def test_a_safe_start_is_never_made_worse(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = load("linked-small")
+    good = suppress(problem, method="exact", limits=Limits(work=20_000))
+    monkeypatch.setattr(Rebuilder, "reuse", lambda *_: None)
+    monkeypatch.setattr("tabprotect.methods.suppression.local.method.CHEAP", 1e3)
+    again = local(problem, start=good.pattern, passes=0)
+    assert again.safe
+    assert again.cost == good.cost
 
 
 def test_attackers_who_know_cells() -> None:

@@ -93,7 +93,7 @@ def test_attackers_who_know_cells_do_not_weaken_the_proof() -> None:
 def test_a_bound_between_two_costs_is_the_higher_one() -> None:
     problem = large(200, seed=5)
     equal = replace(problem, weights=np.where(problem.weights > 0, 6.0, 0.0))
-    result = local(equal, limits=Limits(work=5000))
+    result = local(equal, limits=Limits(work=20_000))
     assert (result.status, proven(result)) == ("optimal", result.cost)
     short = local(equal, limits=Limits(work=1500))
     assert short.bound < short.cost

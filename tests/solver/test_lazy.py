@@ -234,10 +234,16 @@ def test_ctrl_c_ends_with_the_best_so_far():
     points = np.random.default_rng(3).random((60, 2))
     programme = tour.programme([math.dist(points[a], points[b]) for a, b in tour.edges])
     ring = np.array([float(b - a in (1, 59)) for a, b in tour.edges])
-    timer = threading.Timer(0.7, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
-    result = branch_and_cut(programme, tour, heuristic=lambda _: ring, limits=Limits(seconds=60))
-    timer.cancel()
+    timers: list[threading.Timer] = []
+
+    def heuristic(_):
+        if not timers:
+            timers.append(threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)))
+            timers[0].start()
+        return ring
+
+    result = branch_and_cut(programme, tour, heuristic=heuristic, limits=Limits(seconds=60))
+    timers[0].cancel()
     assert result.status in ("feasible", "optimal")
     assert result.stopped in ("cancelled", "")
 

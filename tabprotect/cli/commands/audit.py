@@ -44,6 +44,9 @@ def audit(
     json_: Annotated[
         Path | None, typer.Option("--json", metavar="OUT", help="Write the verdict there; - is standard output.")
     ] = None,
+    first: Annotated[
+        bool, typer.Option("--first", help="Only say whether it is safe: stop at the first exposed cell.")
+    ] = False,
     time_limit: TimeLimit = None,
 ) -> int:
     """Say whether an intruder can conclude too much from what is published, and about which cells.
@@ -66,6 +69,8 @@ def audit(
             check_writable(out)
     if intervals is not None and intervals.suffix.lstrip(".") not in ("csv", "parquet", "xlsx"):
         raise InputError(f"{intervals}: intervals are written as .csv, .parquet or .xlsx")
+    if first and intervals is not None:
+        raise InputError("--first stops before the intervals that --intervals asks for; give one of them")
     failures: tuple[str, ...] = ()
     if target.is_dir():
         if pattern is not None:
@@ -78,7 +83,7 @@ def audit(
     with interruptible(screen.screen()) as asked, Display(screen.screen()) as progress:
         budget = Budget(Limits(seconds=time_limit, stop=asked.is_set), progress)
         budget.report("audit")
-        found = judge(problem, hidden, intervals=intervals is not None, budget=budget)
+        found = judge(problem, hidden, intervals=intervals is not None, budget=budget, stop_at_first=first)
     if intervals is not None:
         frame = found.frame().drop(columns="cell").rename(columns={"label": "cell"})
         write_bytes(intervals, encode_frame(frame, intervals.suffix.lstrip("."), confidential=True))
@@ -105,11 +110,14 @@ def _instance(path: Path, pattern: Path | None) -> tuple[Problem, npt.NDArray[np
 
 
 def _release(folder: Path) -> tuple[Problem, npt.NDArray[np.bool_], tuple[str, ...]]:
+    from tabprotect.attack.claims import DOUBTS
     from tabprotect.formats.folder import changed_files
     from tabprotect.formats.released import read_release
 
     released = read_release(folder)
-    return released.problem, released.pattern, (*changed_files(folder), *released.failures)
+    claim = released.certificate.document.get("claim", {})
+    doubt = [f"'{claim['method']}' leaves doubt and proves no distance"] if claim.get("method") in DOUBTS else []
+    return released.problem, released.pattern, (*changed_files(folder), *released.failures, *doubt)
 
 
 def _odd(problem: Problem, hidden: npt.NDArray[np.bool_]) -> list[str]:
@@ -144,6 +152,7 @@ def _verdict(found: Audit, failures: tuple[str, ...]) -> dict[str, Any]:
         ],
         "published": cell_ids(system, found.shown),
         "recomputable": cell_ids(system, found.recomputable),
+        "exhaustive": found.exhaustive,
         "failures": list(failures),
     }
 
@@ -178,6 +187,8 @@ def _show(console: Any, found: Audit, failures: tuple[str, ...]) -> None:
             for e in found.exposures
         ]
         cells_table(console, ["cell", "to whom", "side", "moves", "needs"], rows)
+    if not found.exhaustive:
+        console.print("Stopped at the first exposed cell; others may be exposed, too.")
     if found.unproven:
         console.print(
             f"LP-safe only: no integral witness was found for {len(found.unproven)} protection levels; intruders who "

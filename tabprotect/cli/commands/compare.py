@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,9 +11,6 @@ import typer
 from tabprotect.cli.arguments import Seed, WorkLimit
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
     from tabprotect.comparison import Comparison
     from tabprotect.problem import Problem
     from tabprotect.table.table import Table
@@ -35,8 +33,8 @@ def compare(
         typer.Option(
             "--method",
             metavar="NAME[:OPTION=VALUE,...]",
-            help="suppress, recode, adjust, round, unbiased-round, random-round, conventional-round, small-counts or "
-            "cell-key; repeat it.",
+            help="suppress, recode, adjust, round, unbiased-round, successive-round, random-round, conventional-round, "
+            "small-counts, cell-key or swap; repeat it.",
             show_default=False,
         ),
     ] = None,
@@ -66,10 +64,10 @@ def compare(
     from tabprotect.formats.files import check_writable, write_text
     from tabprotect.solver.limits import Limits
 
-    problems = Problems()
+    problems, top = Problems(), 0
     for text in method or ():
         try:
-            parse_approach(text)
+            top = max(top, getattr(parse_approach(text).choice, "contributions", 0))
         except InputError as error:
             problems.found += [f"--method {problem}" for problem in error.problems]
     if plot is not None and plot.suffix not in (".png", ".svg", ".pdf"):
@@ -79,16 +77,15 @@ def compare(
         if path is not None and str(path) != "-":
             check_writable(path)
     with interruptible(screen()) as asked, Display(screen()) as progress:
-        wants_keys = method is None or any(text.partition(":")[0] == "cell-key" for text in method)
-        problem, keys, table = _problem(spec, seed, wants_keys)
+        problem, table, prepare = _problem(spec, seed, top)
         found = side_by_side(
             problem,
             method,
             limits=Limits(time_limit, work_limit, stop=asked.is_set),
             audit_limits=Limits(time_limit),
             seed=seed,
-            keys=keys,
             table=table,
+            prepare=prepare,
             title=f"Comparison of methods: {spec.name}",
             progress=progress,
         )
@@ -106,20 +103,19 @@ def compare(
     return Exit.LIMIT if asked.is_set() else Exit.DONE
 
 
-def _problem(path: Path, seed: int, wants_keys: bool) -> tuple[Problem, npt.NDArray[np.int64] | None, Table | None]:
-    """Read an instance or what a specification says, and for counts the keys of its cells."""
-    from tabprotect.cli.run import keys_for, read_problem
+def _problem(path: Path, seed: int, top: int) -> tuple[Problem, Table | None, Callable[[Any], Any] | None]:
+    """Read an instance or what a specification says, and how methods come to the records."""
+    from tabprotect.cli.run import read_problem, with_records
     from tabprotect.cli.spec import check_spec, load_toml
     from tabprotect.formats import read_instance
-    from tabprotect.methods.choices import CellKey
 
     if path.suffix != ".toml":
         return read_instance(path), None, None
     spec = check_spec(load_toml(path), str(path))
-    table, problem = read_problem(spec, path.parent)
-    if not (wants_keys and problem.integer and spec.data is not None and spec.weight is None):
-        return problem, None, table
-    return problem, keys_for(CellKey(), spec, path.parent, table, seed), table
+    table, problem = read_problem(spec, path.parent, top)
+    if spec.tables or spec.data is None:
+        return problem, table, None
+    return problem, table, lambda choice: with_records(choice, spec, path.parent, table, seed)
 
 
 def _json(found: Comparison) -> str:

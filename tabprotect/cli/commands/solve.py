@@ -63,6 +63,12 @@ def solve(
     ] = None,
     senses: Annotated[str | None, _option("--senses", "adjust: up, down or free (default).")] = None,
     decimals: Annotated[int | None, _option("--decimals", "adjust: at most so many; 0 for counts.", "N")] = None,
+    preserve: Annotated[
+        str | None, _option("--preserve", "adjust: what inner cells keep: nothing (default), means or correlation.")
+    ] = None,
+    correlation: Annotated[
+        float | None, _option("--correlation", "adjust: the least one, for --preserve correlation; 0.99.", "R")
+    ] = None,
     base: Annotated[float | None, _option("--base", "round: the base, such as 5 or 0.1.", "B")] = None,
     steps: Annotated[
         str | None, _option("--steps", "round: bases beyond the neighbouring multiples; or 'least'.", "N|least")
@@ -97,6 +103,8 @@ def solve(
         "weights": weights,
         "senses": senses,
         "decimals": decimals,
+        "preserve": preserve,
+        "correlation": correlation,
         "base": base,
         "steps": steps,
         "levels": levels,

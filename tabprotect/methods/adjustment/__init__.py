@@ -1,7 +1,7 @@
 """Controlled tabular adjustment."""
 
 from tabprotect.methods.adjustment.adjust import METHODS, Method, adjust
-from tabprotect.methods.adjustment.preserve import Linear, keep_correlation, keep_covariance, keep_mean
+from tabprotect.methods.adjustment.preserve import Linear, keep, keep_correlation, keep_covariance, keep_mean
 from tabprotect.methods.adjustment.result import AdjustmentResult, Verdict, judge
 from tabprotect.methods.adjustment.risk import SenseRisk, sense_risk
 
@@ -14,6 +14,7 @@ __all__ = [
     "Verdict",
     "adjust",
     "judge",
+    "keep",
     "keep_correlation",
     "keep_covariance",
     "keep_mean",

@@ -9,15 +9,17 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.errors import InputError, SolverError, did_you_mean
+from tabprotect.methods.adjustment.balance import balanced_senses
 from tabprotect.methods.adjustment.bound import root_bound
 from tabprotect.methods.adjustment.exactly import values_of
 from tabprotect.methods.adjustment.fixed import solve_fixed
 from tabprotect.methods.adjustment.outer import outer_approximation
-from tabprotect.methods.adjustment.preserve import Preserve
+from tabprotect.methods.adjustment.preserve import Preserve, excess
 from tabprotect.methods.adjustment.programme import Programme
 from tabprotect.methods.adjustment.reduce import reduce
 from tabprotect.methods.adjustment.result import AdjustmentResult, judge, residual
 from tabprotect.methods.adjustment.search import Search
+from tabprotect.methods.adjustment.sizes import sizes_bound
 from tabprotect.methods.adjustment.statement import Statement, state
 from tabprotect.methods.distance import Norm, Weights, check_norm, distance, distance_weights
 from tabprotect.problem import Problem, Status
@@ -34,11 +36,17 @@ METHODS: tuple[Method, ...] = ("auto", "exact", "turns", "blocks", "fix-and-rela
 #: a problem of at most so many moving cells and free senses is solved exactly by default
 _EXACT_CELLS, _EXACT_SENSES = 1500, 120
 
+#: more cells are bounded by sizes alone: the whole relaxation takes long and gains little
+_RELAXED_CELLS = 20_000
+
 #: share of the clock for the relaxation and for turns; the programme itself gets the rest
 _BOUND_SHARE, _TURNS_SHARE = 0.3, 0.35
 
 #: vain shakes or blocks in a row that end the search
 _PATIENCE = 40
+
+#: how far a condition may be broken by floating-point errors, relative to its terms
+_KEPT = 1e-7
 
 #: relative distance of bound and cost that counts as proof
 _CLOSED = 1e-6
@@ -90,7 +98,7 @@ def adjust(
         For free senses. 'patterns' tries a few plain patterns; 'turns' turns primaries round where prices promise a
         gain; 'blocks' then frees the senses of one neighbourhood after the other; 'fix-and-relax' decides the most
         expensive first; 'exact' ends with a proof if the limits allow. 'auto' is 'exact' for small problems; for
-        others 'turns', then 'exact' in what is left of a time limit.
+        others 'turns', then up to 20,000 cells 'exact' in what is left of a time limit.
     limits : Limits, optional
     seed : int
         For the order of blocks.
@@ -134,13 +142,17 @@ def adjust(
             found = _Found(answer.z, given, answer.bound, answer.infeasible, "given senses")
         else:
             smaller = reduce(st, problem.system.label)
-            search = Search(smaller.statement, budget, np.random.default_rng(seed))
-            name, bound, infeasible = _for_free(search, method, budget, seed)
+            rng = np.random.default_rng(seed)
+            search = Search(smaller.statement, budget, rng)
+            first = balanced_senses(problem, st, weight, budget, rng)
+            name, bound, infeasible = _for_free(
+                search, None if first is None else smaller.leading(first), method, budget, seed
+            )
             search.finish()
             z = None if search.z is None else smaller.back @ search.z
             senses_found = np.zeros(st.k, np.int64) if search.senses is None else smaller.senses(search.senses)
             found = _Found(z, senses_found, bound, infeasible, name)
-    return _result(problem, st, found, budget, weight, keep)
+    return _result(problem, st, found, budget, weight, keep, conditions)
 
 
 class _Found(NamedTuple):
@@ -153,26 +165,32 @@ class _Found(NamedTuple):
     method: str
 
 
-def _for_free(search: Search, method: Method, budget: Budget, seed: int) -> tuple[str, float, bool]:
+def _for_free(search: Search, first: Ints | None, method: Method, budget: Budget, seed: int) -> tuple[str, float, bool]:
     st = search.statement
-    search.patterns()
-    if method == "patterns":
-        return "patterns", -np.inf, False
-    small = st.n <= _EXACT_CELLS and st.k <= _EXACT_SENSES
-    programme = Programme(st, search.farthest())
     share = budget.seconds_left
-    bound, x = root_bound(programme, budget, _BOUND_SHARE * share)
-    if x is not None:
-        search.try_senses(programme.deviations(x)[1])
+    bound = sizes_bound(st, search.farthest(), budget, _BOUND_SHARE * share)
+    search.patterns(first)
+    if method == "patterns":
+        return "patterns", bound, False
+    if _proven(search, bound, budget.limits.gap):
+        return "patterns", bound, False
+    small, large = st.n <= _EXACT_CELLS and st.k <= _EXACT_SENSES, st.n > _RELAXED_CELLS
+    programme = Programme(st, search.farthest())
+    if not large:
+        relaxed, x = root_bound(programme, budget, _BOUND_SHARE * share)
+        bound = max(bound, relaxed)
+        if x is not None:
+            search.try_senses(programme.deviations(x)[1])
     if method == "fix-and-relax":
         search.fix_and_relax(programme)
         return "fix-and-relax", bound, False
     if _proven(search, bound, budget.limits.gap):
         return "relaxation", bound, False
-    search.turns(_PATIENCE, budget.seconds + _TURNS_SHARE * share)
+    search.turns(_PATIENCE, np.inf if large and method == "auto" else budget.seconds + _TURNS_SHARE * share)
     if method == "blocks":
         search.blocks(programme, _PATIENCE, np.inf)
-    if method in ("turns", "blocks") or not (method == "exact" or small or np.isfinite(budget.seconds_left)):
+    exact = method == "exact" or (method == "auto" and (small or (np.isfinite(budget.seconds_left) and not large)))
+    if not exact:
         return method if method == "blocks" else "turns", bound, False
     if _proven(search, bound, budget.limits.gap):
         return "turns", bound, False
@@ -197,6 +215,7 @@ def _result(
     budget: Budget,
     weight: Floats,
     keep: npt.NDArray[np.bool_],
+    conditions: Sequence[Preserve],
 ) -> AdjustmentResult:
     notes = []
     stopped: Literal["", "time", "work", "user"] = ""
@@ -211,7 +230,8 @@ def _result(
     if found.z is None:
         status: Literal["infeasible", "unknown"] = "infeasible" if found.infeasible else "unknown"
         if found.infeasible:
-            notes.insert(0, "no adjusted table meets all levels, bounds and conditions at once")
+            what = "levels, bounds and what is to be preserved" if conditions else "levels and bounds"
+            notes.insert(0, f"no adjusted table meets all {what} at once")
         elif not stopped:
             notes.insert(0, "the solver came to no answer")
         return AdjustmentResult(
@@ -224,6 +244,11 @@ def _result(
     if not verdict.ok:
         raise SolverError(
             f"the solver's adjustment was refused by the check in exact arithmetic ({verdict}); please report this"
+        )
+    broken = max((excess(condition, values - problem.values) for condition in conditions), default=0.0)
+    if broken > _KEPT:
+        raise SolverError(
+            f"the solver's adjustment breaks what is to be preserved (by {broken:.2g} of its terms); please report this"
         )
     if not verdict.exact:
         notes.append(

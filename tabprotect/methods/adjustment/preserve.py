@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from tabprotect.errors import InputError
+from tabprotect.errors import InputError, did_you_mean
+from tabprotect.methods.inner_cells import inner_cells
 from tabprotect.problem import Problem
 from tabprotect.solver.qp import Cone
 
-__all__ = ["Linear", "Preserve", "keep_correlation", "keep_covariance", "keep_mean"]
+__all__ = [
+    "Kept",
+    "Linear",
+    "Preserve",
+    "excess",
+    "keep",
+    "keep_correlation",
+    "keep_covariance",
+    "keep_mean",
+]
 
 Floats = npt.NDArray[np.float64]
 
@@ -34,6 +45,58 @@ class Linear:
 
 #: A condition on the deviations z of all cells: linear, or a second-order cone.
 Preserve = Linear | Cone
+
+
+#: What a whole table can keep: see `keep`.
+Kept = Literal["nothing", "means", "correlation"]
+
+CORRELATION: Final = 0.99
+"""The least correlation of old and new inner cells, where none is given."""
+
+
+def keep(problem: Problem, what: Kept, correlation: float | None = None) -> tuple[Preserve, ...]:
+    """Return what a whole table shall keep.
+
+    Parameters
+    ----------
+    problem : Problem
+    what : {'nothing', 'means', 'correlation'}
+        'means': the mean of the inner cells (those that are no sums), and so their total. 'correlation': that mean, and
+        a correlation between old and new inner cells.
+    correlation : float, optional
+        The least one; 0.99 by default.
+
+    Raises
+    ------
+    InputError
+        Unknown words, a correlation without the word for it, cells that are no sums of inner cells.
+
+    Examples
+    --------
+    >>> p = Problem.from_arrays([[-1, 1, 1]], [9, 4, 5], primary=[1], lpl=1, upl=1)
+    >>> [type(one).__name__ for one in keep(p, "correlation")]
+    ['Linear', 'Cone']
+    """
+    if what not in get_args(Kept):
+        raise InputError(f"preserve: unknown '{what}'{did_you_mean(what, get_args(Kept))}")
+    if correlation is not None and what != "correlation":
+        raise InputError(f"a least correlation ({correlation:g}) goes with preserve=correlation, not with '{what}'")
+    if what == "nothing":
+        return ()
+    inner, _ = inner_cells(problem.system)
+    if what == "means":
+        return (keep_mean(problem, inner),)
+    return keep_correlation(problem, inner, CORRELATION if correlation is None else correlation)
+
+
+def excess(condition: Preserve, z: Floats) -> float:
+    """Return by how much deviations break a condition, relative to its terms; at most 0 if they keep it."""
+    if isinstance(condition, Cone):
+        return condition.excess(z) / max(float(np.linalg.norm(condition.F @ z + condition.offset)), 1e-300)
+    terms = condition.coefficients * z
+    total = float(terms.sum())
+    size = float(np.abs(terms).sum()) + abs(condition.low) + abs(condition.high)
+    return max(condition.low - total, total - condition.high) / max(size, 1e-300)
 
 
 def keep_mean(problem: Problem, cells: npt.ArrayLike, tolerance: float = 0.0) -> Linear:

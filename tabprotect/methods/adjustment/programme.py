@@ -1,6 +1,6 @@
 """The adjustment problem as a mixed integer linear programme over z+, z- and one binary a primary.
 
-The equations (1) to (4) of `tabprotect.models.adjustment`, with two additions that change no answer but the bound:
+The equations (1) to (4) of `tabprotect.models.adjustment`, with three additions that change no answer but the bound:
 
 - *Polygon rows.* A row ``sum_i c_i z_i = 0`` implies ``|c_j| |z_j| <= sum_{i != j} |c_i| |z_i|`` for each of its cells:
   nothing moves alone. The relaxation violates it, since it lets a primary move up and down at once, so the rows are
@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from tabprotect.methods.adjustment.sizes import equations, polygon_rows, sign_rows, turned
 from tabprotect.methods.adjustment.statement import Statement
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.milp import MilpAnswer, solve_milp
@@ -27,8 +28,6 @@ __all__ = ["Programme"]
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
-
-_VIOLATED = 1e-6
 
 #: relaxations of more cells are solved by an interior point method
 _LARGE = 1000
@@ -73,6 +72,8 @@ class Programme:
         self._polygons: set[tuple[int, int]] = set()
         self._add(self._columns(st.A, -st.A), st.row_lower, st.row_upper)
         self._add_senses()
+        signs, right = sign_rows(st)
+        self._add(self._columns(signs, signs), right, np.inf)
         if st.norm == "linf":
             each = sparse.diags_array(st.weights, format="csr")
             self._add(self._columns(each, each, extra=sparse.csr_array(-np.ones((n, 1)))), -np.inf, 0.0)
@@ -218,25 +219,16 @@ class Programme:
     def add_polygons(self, x: Floats) -> int:
         """Add the polygon rows that a relaxed solution violates; returns their number."""
         st = self.statement
+        A = equations(st)
         size = x[: st.n] + x[st.n : 2 * st.n]
-        plain = np.flatnonzero((st.row_lower == 0) & (st.row_upper == 0))
-        terms = sparse.csr_array(abs(st.A[plain]).multiply(size[None, :]))
-        total = np.asarray(terms.sum(axis=1)).ravel()
-        largest = np.asarray(terms.max(axis=1).toarray()).ravel()
-        rows, cells = [], []
-        for r in np.flatnonzero(2 * largest - total > _VIOLATED * np.maximum(1.0, total)):
-            part = slice(terms.indptr[r], terms.indptr[r + 1])
-            cell = int(terms.indices[part][np.argmax(terms.data[part])])
-            if (int(plain[r]), cell) not in self._polygons:
-                self._polygons.add((int(plain[r]), cell))
-                rows.append(int(plain[r]))
-                cells.append(cell)
-        if rows:
-            block = sparse.csr_array(abs(st.A[rows]))
-            turn = sparse.csr_array((np.full(len(rows), -2.0), (np.arange(len(rows)), cells)), shape=block.shape)
-            block = sparse.csr_array(block + block.multiply(turn))
+        found = [pair for pair in zip(*map(np.ndarray.tolist, polygon_rows(A, size)), strict=True)
+                 if pair not in self._polygons]  # fmt: skip
+        if found:
+            self._polygons |= set(found)
+            rows, cells = np.array(found, np.int64).T
+            block = turned(A, rows, cells)
             self._add(self._columns(block, block), 0.0, np.inf)
-        return len(rows)
+        return len(found)
 
     def add_tangents(self, z: Floats) -> None:
         """Add the tangents of squares and cones at a point."""

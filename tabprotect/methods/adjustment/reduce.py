@@ -46,11 +46,11 @@ class Reduction:
         """Senses of the old primaries."""
         return np.asarray(reduced[self.leader] * self.turned)
 
-    def reduced(self, senses: Ints) -> Ints | None:
-        """Senses of the new primaries; None when tied primaries are asked to part."""
+    def leading(self, senses: Ints) -> Ints:
+        """Senses of the new primaries; of tied ones that are asked to part, one decides."""
         new = np.zeros(self.statement.k, np.int64)
         new[self.leader] = senses * self.turned
-        return new if np.array_equal(self.senses(new), senses) else None
+        return new
 
 
 def reduce(statement: Statement, label: object = str) -> Reduction:

@@ -24,6 +24,9 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
+#: with more cells one good pattern is enough: every programme takes seconds
+_PLAIN_CELLS = 20_000
+
 #: free primaries in one block, at first and at most
 _BLOCK = (12, 96)
 
@@ -62,6 +65,8 @@ class Search:
         The best so far.
     cost : float
         Of the best (the caller's unit; inf without one).
+    solved : bool
+        The best is what `solve_fixed` has for its senses.
     """
 
     statement: Statement
@@ -70,16 +75,17 @@ class Search:
     z: Floats | None = None
     senses: Ints | None = None
     cost: float = np.inf
+    solved: bool = False
     tried: set[bytes] = field(default_factory=set)
 
-    def offer(self, z: Floats | None, senses: Ints) -> bool:
-        """Take deviations if they are the best."""
+    def offer(self, z: Floats | None, senses: Ints, *, solved: bool = False) -> bool:
+        """Take deviations if they are the best; `solved` says that they are the best for these senses."""
         if z is None:
             return False
         cost = self.statement.cost(z)
         if cost >= self.cost * (1 - _BETTER):
             return False
-        self.z, self.senses, self.cost = z, senses.copy(), cost
+        self.z, self.senses, self.cost, self.solved = z, senses.copy(), cost, solved
         self.budget.report("adjust", cost=cost)
         return True
 
@@ -89,11 +95,13 @@ class Search:
         if senses.tobytes() in self.tried or self.budget.exhausted:
             return False
         self.tried.add(senses.tobytes())
-        return self.offer(solve_fixed(self.statement, senses, self.budget).z, senses)
+        return self.offer(solve_fixed(self.statement, senses, self.budget).z, senses, solved=True)
 
-    def patterns(self) -> None:
-        """All up, all down, alternating by size, the nearer side."""
+    def patterns(self, first: Ints | None = None) -> None:
+        """Senses given; all up, all down, alternating by size: for large tables only while there is no answer."""
         st = self.statement
+        if first is not None and self.try_senses(first) and st.n > _PLAIN_CELLS:
+            return
         self.try_senses(np.ones(st.k, np.int64))
         self.try_senses(-np.ones(st.k, np.int64))
         order = np.argsort(st.weights[st.primaries] * np.minimum(st.up, st.down), kind="stable")
@@ -206,7 +214,7 @@ class Search:
 
     def finish(self) -> None:
         """End at a vertex: an answer put together from blocks is good, but no point that can be found exactly again."""
-        if self.senses is not None and self.statement.step is None:
+        if self.senses is not None and self.statement.step is None and not self.solved:
             z = solve_fixed(self.statement, self.senses, Budget(Limits(seconds=_FINISH_SECONDS))).z
             if z is not None and self.statement.cost(z) <= self.cost * (1 + _BETTER):
                 self.z, self.cost = z, self.statement.cost(z)

@@ -9,12 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.errors import InputError
+from tabprotect.methods.cell_key.flex import Flex
 from tabprotect.methods.cell_key.keys import KEYS, other_key
 from tabprotect.methods.cell_key.table import PerturbationTable
 from tabprotect.problem import Problem
 from tabprotect.table.table import Table
 
-__all__ = ["Additivity", "CellKeyResult", "Flex", "cell_key", "cell_key_magnitudes"]
+__all__ = ["Additivity", "CellKeyResult", "cell_key", "cell_key_magnitudes"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -131,65 +132,15 @@ def cell_key(problem: Problem, keys: Ints, table: PerturbationTable) -> CellKeyR
     return CellKeyResult(problem, values, Additivity.of(problem, values), float(variance.mean()) if len(free) else 0.0)
 
 
-@dataclass(frozen=True)
-class Flex:
-    """How large the noise is, as a share of the contribution: larger for small ones, smaller for large ones.
-
-    With x the contribution: `small` below `point` (and everywhere if `large` is the same); above it falls towards
-    `large` as
-
-        m(x) = large (1 + (small x - large point) / (large point) (2 point / (point + x)) ^ power).
-
-    Parameters
-    ----------
-    small, large : float
-        Shares, 0 < large <= small <= 1.
-    point : float
-        The flex point, in the unit of the values.
-    power : float
-        At least 1; how fast it falls. Below 2 small / (small - large) it first rises.
-    weights : sequence of float
-        For the largest, the second largest, ... contribution: share of m that it gets, the first 1. Their number
-        says how many contributions make noise.
-
-    References
-    ----------
-    Deliverable D4.2, part I, of the project Open Source tools for perturbative confidentiality methods (2019); the R
-    package cellKey has the same function.
-
-    Examples
-    --------
-    >>> flex = Flex(0.3, 0.03, 1000.0, 3.0)
-    >>> flex.share(np.array([10.0, 1000.0, 1e6])).round(4).tolist()
-    [0.3, 0.3, 0.03]
-    """
-
-    small: float
-    large: float
-    point: float
-    power: float = 3.0
-    weights: tuple[float, ...] = (1.0,)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "weights", tuple(float(w) for w in self.weights))
-        if not 0 < self.large <= self.small <= 1:
-            raise InputError(f"Flex: shares must satisfy 0 < large <= small <= 1, not {self.large!r}, {self.small!r}")
-        if not (self.point > 0 and self.power >= 1):
-            raise InputError(f"Flex: point must be above 0 and power at least 1, not {self.point!r}, {self.power!r}")
-        falling = all(a >= b for a, b in zip(self.weights, self.weights[1:], strict=False))
-        if not self.weights or self.weights[0] != 1 or not falling or self.weights[-1] < 0:
-            raise InputError(f"Flex: weights must start with 1 and fall, down to 0 at most, not {self.weights}")
-
-    def share(self, x: Floats) -> Floats:
-        """Return m(x) for contributions x >= 0."""
-        x = np.asarray(x, np.float64)
-        rise = (self.small * x - self.large * self.point) / (self.large * self.point)
-        above = self.large * (1 + rise * (2 * self.point / (self.point + x)) ** self.power)
-        return np.where((x < self.point) | (self.small == self.large), self.small, above)
-
-
 def cell_key_magnitudes(
-    problem: Problem, keys: Ints, table: PerturbationTable, flex: Flex, contributions: Table, *, same_key: bool = False
+    problem: Problem,
+    keys: Ints,
+    table: PerturbationTable,
+    flex: Flex,
+    contributions: Table,
+    *,
+    same_key: bool = False,
+    decimals: int | None = None,
 ) -> CellKeyResult:
     """Perturb magnitudes by noise in proportion to the largest contributions.
 
@@ -211,6 +162,8 @@ def cell_key_magnitudes(
     same_key : bool
         Look up the largest contribution by the cell key itself, as counts are. By default by a key that is mixed
         from it, so that published counts say nothing about the noise.
+    decimals : int, optional
+        Round the perturbed values to so many.
 
     Returns
     -------
@@ -276,6 +229,8 @@ def cell_key_magnitudes(
         values = np.where(np.sign(moved) * np.sign(values) < 0, 0.0, moved)
         spread = table.variance[np.minimum(below, len(table.variance) - 1)]
         variance += np.where(noisy, scale**2 * spread, 0.0)
+    if decimals is not None:
+        values = np.where(free, np.round(values, decimals) + 0.0, values)
     return CellKeyResult(problem, values, Additivity.of(problem, values), float(variance.mean()) if top else 0.0)
 
 

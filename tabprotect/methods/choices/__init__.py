@@ -4,9 +4,11 @@ from collections.abc import Mapping
 
 from tabprotect.methods.choices.adjusting import Adjust
 from tabprotect.methods.choices.base import Call, Changed, Choice, default_base
-from tabprotect.methods.choices.counts import CellKey, SmallCounts
+from tabprotect.methods.choices.counts import SmallCounts
+from tabprotect.methods.choices.keys import CellKey
 from tabprotect.methods.choices.options import option_names, options_of, read_options
-from tabprotect.methods.choices.rounding import ConventionalRound, RandomRound, Round, UnbiasedRound
+from tabprotect.methods.choices.rounding import ConventionalRound, RandomRound, Round, SuccessiveRound, UnbiasedRound
+from tabprotect.methods.choices.swapping import Swap
 
 __all__ = [
     "CHOICES",
@@ -19,6 +21,8 @@ __all__ = [
     "RandomRound",
     "Round",
     "SmallCounts",
+    "SuccessiveRound",
+    "Swap",
     "UnbiasedRound",
     "default_base",
     "option_names",
@@ -29,5 +33,15 @@ __all__ = [
 #: every choice by its name
 CHOICES: Mapping[str, type[Choice]] = {
     choice.name: choice
-    for choice in (Adjust, Round, UnbiasedRound, RandomRound, ConventionalRound, SmallCounts, CellKey)
+    for choice in (
+        Adjust,
+        Round,
+        UnbiasedRound,
+        SuccessiveRound,
+        RandomRound,
+        ConventionalRound,
+        SmallCounts,
+        CellKey,
+        Swap,
+    )
 }

@@ -8,8 +8,10 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from tabprotect.attack.statement import decimals as written
+from tabprotect.errors import InputError
 from tabprotect.methods.adjustment import adjust
 from tabprotect.methods.adjustment.adjust import Method
+from tabprotect.methods.adjustment.preserve import Kept, keep
 from tabprotect.methods.choices.base import Call, Changed, Choice, held
 from tabprotect.methods.choices.options import ABOVE_ZERO
 from tabprotect.methods.distance import Norm, Weights
@@ -35,6 +37,10 @@ class Adjust(Choice):
         The office tells that no value is farther than this from the true one. By default it tells nothing.
     decimals : int, optional
         Of the adjusted values; by default those that the values have, so that no odd digits tell which cells moved.
+    preserve : {'nothing', 'means', 'correlation'}
+        What the inner cells keep: their mean, or that and a correlation with the true values.
+    correlation : float, optional
+        The least one, for preserve='correlation'; 0.99 by default.
     search : {'auto', 'exact', 'turns', 'blocks', 'fix-and-relax', 'patterns'}
     """
 
@@ -46,19 +52,29 @@ class Adjust(Choice):
     fixed: Literal["nothing", "totals", "margins"] = "nothing"
     within: float | None = field(default=None, metadata=ABOVE_ZERO)
     decimals: int | None = None
+    preserve: Kept = "nothing"
+    correlation: float | None = field(default=None, metadata=ABOVE_ZERO)
     search: Method = "auto"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.correlation is not None and (self.preserve != "correlation" or self.correlation > 1):
+            raise InputError(
+                f"adjust: correlation={self.correlation:g} is a least correlation, at most 1, for preserve=correlation"
+            )
 
     def change(self, call: Call) -> Changed:
         """Adjust."""
         p = call.problem
+        conditions = keep(p, self.preserve, self.correlation)
         kept = {"nothing": lambda _: np.zeros(0, np.int64), "totals": totals, "margins": margins}[self.fixed](p.system)
         if self.within is not None:
             lower, upper = p.values - self.within, p.values + self.within
             p = replace(p, lower=np.maximum(p.lower, lower), upper=np.minimum(p.upper, upper))
         places = decimals_of(p.values) if self.decimals is None else self.decimals
         result = adjust(
-            p, norm=self.norm, weights=self.weights, senses=self.senses, fixed=kept, decimals=places,
-            method=self.search, limits=call.limits, seed=call.seed, progress=call.progress,
+            p, norm=self.norm, weights=self.weights, senses=self.senses, fixed=kept, preserve=conditions,
+            decimals=places, method=self.search, limits=call.limits, seed=call.seed, progress=call.progress,
         )  # fmt: skip
         known = {*held(p, Status.PROTECTED, Status.ZERO), *(int(i) for i in kept)}
         within = None if self.within is None else written([self.within])[0]

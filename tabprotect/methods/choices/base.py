@@ -35,6 +35,8 @@ class Call:
         Cell keys, where the records have keys.
     table : Table or None
         What the problem is about, where that is known.
+    prepare : callable, optional
+        Gives a choice what it needs of the records, where there are records.
     """
 
     problem: Problem
@@ -43,6 +45,7 @@ class Call:
     progress: Callable[[Progress], None] | None = None
     keys: Ints | None = None
     table: Table | None = None
+    prepare: Callable[[Any], Any] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,6 +101,11 @@ class Choice(ABC):
 
     def __post_init__(self) -> None:
         check_options(self)
+
+    @property
+    def contributions(self) -> int:
+        """How many of the largest contributions to every cell the method looks at."""
+        return 0
 
     @abstractmethod
     def change(self, call: Call) -> Changed:

@@ -10,10 +10,13 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from tabprotect.errors import InputError, Problems, collect, did_you_mean
 
-__all__ = ["ABOVE_ZERO", "INNER", "check_options", "option_names", "options_of", "read_options"]
+__all__ = ["ABOVE_ZERO", "COLUMNS", "INNER", "check_options", "option_names", "options_of", "read_options"]
 
 INNER: Mapping[str, bool] = {"inner": True}
 """Metadata of fields that are not given as text."""
+
+COLUMNS: Mapping[str, bool] = {"columns": True}
+"""Metadata of lists of columns, which a choice reads and checks itself."""
 
 ABOVE_ZERO: Mapping[str, bool] = {"above_zero": True}
 """Metadata of numbers that must be above 0; others must be at least 0."""
@@ -49,7 +52,8 @@ def check_options(choice: Any) -> None:
 def _all_wrong(choice: type[Any], given: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return the options whose values cannot be, and why."""
     hints = get_type_hints(choice)
-    asked = [f for f in fields(choice) if f.name in given and not f.metadata.get("inner")]
+    own = {"inner", "columns"}
+    asked = [f for f in fields(choice) if f.name in given and not own & set(f.metadata)]
     found = [(f.name, _wrong(f, _kinds(hints[f.name]), given[f.name])) for f in asked]
     return [(name, what) for name, what in found if what]
 

@@ -13,7 +13,7 @@ from tabprotect.methods.distance import Norm, Weights
 from tabprotect.methods.rounding.result import RoundingResult
 from tabprotect.methods.rounding.round import Method
 
-__all__ = ["ConventionalRound", "RandomRound", "Round", "UnbiasedRound"]
+__all__ = ["ConventionalRound", "RandomRound", "Round", "SuccessiveRound", "UnbiasedRound"]
 
 
 @dataclass(frozen=True)
@@ -66,6 +66,28 @@ class UnbiasedRound(_Plain):
     def change(self, call: Call) -> Changed:
         """Round by pushing flow round cycles."""
         return _changed(rounding.unbiased_rounding(call.problem, _base(self.base, call), seed=call.seed), "base")
+
+
+@dataclass(frozen=True)
+class SuccessiveRound(_Plain):
+    """Three dimensions layer by layer, less than two bases off, without search; see `tabprotect.successive_rounding`.
+
+    Parameters
+    ----------
+    along : int
+        The dimension (0, 1 or 2, without hierarchy) whose codes are the layers.
+    """
+
+    name: ClassVar[str] = "successive-round"
+
+    along: int = 0
+
+    def change(self, call: Call) -> Changed:
+        """Round the sums of more and more layers."""
+        base = _base(self.base, call)
+        result = rounding.successive_rounding(call.problem, base, along=self.along, limits=call.limits)
+        claim = {"method": "multiple", "base": decimals([result.base])[0], "steps": 1, "fixed": []}
+        return _changed(result, "base, that values are less than two bases off", claim)
 
 
 @dataclass(frozen=True)

@@ -32,8 +32,12 @@ class Diagnosis:
         Fewer steps are proven not to be enough.
     cells : ndarray of int
         A set of cells, as small as the limits allowed, which alone need the further steps.
+    taken, least : int
+        Further steps of these cells together, and a bound: no rounding takes fewer (0 where nothing is proven).
     smallest : bool
-        The further steps of these cells are as few as can be in all (proven).
+        The two agree.
+    gap : float
+        (taken - least) / taken; 0 without steps.
     values : ndarray or None
         The rounding in which they take them: the smallest relaxation that works, by number of further steps (its
         distance is not minimised; for that, round with `steps`).
@@ -42,8 +46,19 @@ class Diagnosis:
     steps: int | None
     proven: bool
     cells: Ints
-    smallest: bool
+    taken: int = 0
+    least: int = 0
     values: Floats | None = field(default=None, repr=False)
+
+    @property
+    def smallest(self) -> bool:
+        """Whether the further steps are proven to be as few as can be."""
+        return self.steps is not None and self.taken <= self.least
+
+    @property
+    def gap(self) -> float:
+        """How far the further steps can be from the fewest."""
+        return (self.taken - self.least) / self.taken if self.taken else 0.0
 
 
 @dataclass(frozen=True, eq=False)

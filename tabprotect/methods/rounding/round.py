@@ -49,6 +49,9 @@ _ROUNDS = 200
 
 _CLOSED = 1e-6
 
+#: by how much a bound on a whole number may miss it by floating-point errors
+_COUNTED = 1e-6
+
 
 def round(
     problem: Problem,
@@ -171,7 +174,7 @@ class _Job:
         if found.steps == 0:
             return found, None
         if found.multiples is None:
-            return found, Diagnosis(None, proven, np.zeros(0, np.int64), False)
+            return found, Diagnosis(None, proven, np.zeros(0, np.int64))
         fewest = None if self.budget.exhausted else self._fewest(found.steps)[0]
         return found, replace(fewest or self._taken(found), proven=proven)
 
@@ -190,7 +193,7 @@ class _Job:
             if diagnosis is not None:
                 return replace(diagnosis, proven=proven)
             proven &= infeasible
-        return Diagnosis(None, proven, np.zeros(0, np.int64), False)
+        return Diagnosis(None, proven, np.zeros(0, np.int64))
 
     def _fewest(self, steps: int) -> tuple[Diagnosis | None, bool]:
         """Minimise the steps beyond neighbouring multiples; the second answer says that there is no rounding.
@@ -207,13 +210,14 @@ class _Job:
             found = self._minimise(programme, steps, budget, _DIAGNOSIS_NODES)
         if found.multiples is None or found.cost is None:
             return None, found.infeasible
-        smallest = found.bound is not None and found.bound > found.cost - 1 + _CLOSED
-        return replace(self._taken(found), smallest=smallest), False
+        least = 0 if found.bound is None else max(0, int(np.ceil(found.bound - _COUNTED)))
+        return replace(self._taken(found), least=least), False
 
     def _taken(self, found: _Found) -> Diagnosis:
         assert found.multiples is not None
         values = self._checked(found.grid, found.multiples, found.steps)
-        return Diagnosis(found.steps, True, _beyond(found.grid, found.multiples), False, values)
+        further = _beyond(found.grid, found.multiples)
+        return Diagnosis(found.steps, True, np.flatnonzero(further), int(further.sum()), 0, values)
 
     def _checked(self, grid: Grid, multiples: Ints, steps: int) -> Floats | None:
         """Values, if the judge finds nothing wrong with them."""
@@ -314,7 +318,8 @@ class _Job:
             how = "" if diagnosis.proven else " (fewer were not ruled out)"
             bases = "1 further base" if diagnosis.steps == 1 else f"{diagnosis.steps} further bases"
             cells = "1 cell" if len(diagnosis.cells) == 1 else f"{len(diagnosis.cells)} cells"
-            notes.append(f"neighbouring multiples are not enough: {bases}{how}, in {cells}")
+            open_ = "" if diagnosis.smallest else f" (bound: {diagnosis.least}, gap {100 * diagnosis.gap:.0f} %)"
+            notes.append(f"neighbouring multiples are not enough: {bases}{how}, in {cells}{open_}")
         if found.exposed:
             notes.append(f"{len(found.exposed)} protection levels were not met by any rounding found")
         elif values is None and infeasible and self.protect:
@@ -335,5 +340,6 @@ class _Job:
 
 
 def _beyond(grid: Grid, multiples: Ints) -> Ints:
-    """Cells that are not at a neighbouring multiple."""
-    return np.flatnonzero((multiples < grid.below) | (multiples > grid.below + (grid.part > 0)))
+    """Bases by which every cell is beyond its neighbouring multiples."""
+    beyond = np.maximum(grid.below - multiples, 0) + np.maximum(multiples - grid.below - (grid.part > 0), 0)
+    return np.asarray(beyond, np.int64)

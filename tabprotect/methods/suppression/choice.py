@@ -16,7 +16,18 @@ from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Limits, Progress
 
-__all__ = ["EXACT_CELLS", "automatic", "because", "choose", "nearness"]
+__all__ = [
+    "EXACT_CELLS",
+    "SMALL_CELLS",
+    "automatic",
+    "because",
+    "choose",
+    "ended",
+    "joined",
+    "nearness",
+    "part",
+    "rest",
+]
 
 Bools = npt.NDArray[np.bool_]
 
@@ -107,19 +118,20 @@ def automatic(
         result = exact(problem, limits=limits, seed=seed, progress=progress, engine=engine, start=start)
         return because(result, why)
     first = local(problem, limits=_probe(limits), seed=seed, progress=progress, start=start, passes=0)
-    rest = _rest(limits, first)
-    if first.safe and n > LOCAL_CELLS and not _ended(first):
-        better = local(problem, limits=_part(rest), seed=seed, progress=progress, start=first.pattern)
-        rest = _rest(rest, better)
-        first = _joined(first, better) if better.safe else first
-    if _ended(first) or first.status == "optimal":
+    left = rest(limits, first)
+    if first.safe and n > LOCAL_CELLS and not ended(first):
+        better = local(problem, limits=part(left), seed=seed, progress=progress, start=first.pattern)
+        left = rest(left, better)
+        first = joined(first, better) if better.safe else first
+    if ended(first) or first.status == "optimal":
         return because(first, why)
     hint = first.pattern if first.safe else start
-    result = exact(problem, limits=rest, seed=seed, progress=progress, engine=engine, start=hint)
-    return because(_joined(first, result), why)
+    result = exact(problem, limits=left, seed=seed, progress=progress, engine=engine, start=hint)
+    return because(joined(first, result), why)
 
 
-def _ended(result: SuppressionResult) -> bool:
+def ended(result: SuppressionResult) -> bool:
+    """Whether nothing more should be begun."""
     return result.stopped in ("cancelled", "memory")
 
 
@@ -128,7 +140,8 @@ def because(result: SuppressionResult, why: str) -> SuppressionResult:
     return replace(result, method=f"auto: {result.method}, since {why}")
 
 
-def _part(limits: Limits, share: float = LOCAL_SHARE) -> Limits:
+def part(limits: Limits, share: float = LOCAL_SHARE) -> Limits:
+    """Return a share of the limits."""
     seconds = None if limits.seconds is None else share * limits.seconds
     return replace(limits, seconds=seconds, work=None if limits.work is None else int(share * limits.work))
 
@@ -136,16 +149,17 @@ def _part(limits: Limits, share: float = LOCAL_SHARE) -> Limits:
 def _probe(limits: Limits) -> Limits:
     """Enough for a first pattern where local programmes are small; where they are not, time is for the exact engine."""
     work = PROBE_WORK if limits.work is None else min(PROBE_WORK, int(PROBE_SHARE * limits.work))
-    return replace(_part(limits, PROBE_SHARE), work=work)
+    return replace(part(limits, PROBE_SHARE), work=work)
 
 
-def _rest(limits: Limits, spent: SuppressionResult) -> Limits:
+def rest(limits: Limits, spent: SuppressionResult) -> Limits:
+    """Return what a search leaves of the limits."""
     seconds = None if limits.seconds is None else max(0.0, limits.seconds - spent.seconds)
     return replace(limits, seconds=seconds, work=None if limits.work is None else max(0, limits.work - spent.work))
 
 
-def _joined(first: SuppressionResult, second: SuppressionResult) -> SuppressionResult:
-    """The cheaper pattern of two runs, with the better bound."""
+def joined(first: SuppressionResult, second: SuppressionResult) -> SuppressionResult:
+    """Return the cheaper pattern of two runs, with the better bound."""
     seconds, work = first.seconds + second.seconds, first.work + second.work
     if second.status == "infeasible" or not first.safe:
         return replace(second, seconds=seconds, work=work)
@@ -156,5 +170,5 @@ def _joined(first: SuppressionResult, second: SuppressionResult) -> SuppressionR
     proofs = [r.cuts for r in (first, second) if isinstance(r.cuts, BoundProof)]
     proof = max(proofs, key=lambda p: p.bound, default=None)
     name = second.method if first.method == second.method else f"{first.method}, then {second.method}"
-    joined = replace(best, bound=bound, cuts=proof, method=name, stopped=stops, seconds=seconds, work=work)
-    return replace(joined, status="optimal", stopped="") if bound is not None and joined.gap == 0 else joined
+    both = replace(best, bound=bound, cuts=proof, method=name, stopped=stops, seconds=seconds, work=work)
+    return replace(both, status="optimal", stopped="") if bound is not None and both.gap == 0 else both

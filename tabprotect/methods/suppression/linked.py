@@ -1,4 +1,4 @@
-"""Linked tables: protected as one system where that fits, table by table in coordinated passes where not."""
+"""Linked tables: table by table in coordinated passes, then all of them as one system where that fits."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.errors import InputError
-from tabprotect.methods.suppression.choice import EXACT_CELLS
+from tabprotect.methods.suppression.choice import EXACT_CELLS, SMALL_CELLS, ended, joined, part, rest
 from tabprotect.methods.suppression.completion import complete
+from tabprotect.methods.suppression.exact import exact
 from tabprotect.methods.suppression.modular import pieces_of, rows_within
 from tabprotect.methods.suppression.passes import EXACT_CELLS as PIECE_CELLS
 from tabprotect.methods.suppression.passes import Passes, Piece
@@ -17,6 +18,7 @@ from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.methods.suppression.suppress import suppress
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
+from tabprotect.solver.pieces import Means
 from tabprotect.table.system import LinearSystem
 
 __all__ = ["suppress_linked"]
@@ -25,6 +27,9 @@ Ints = npt.NDArray[np.int64]
 
 SHARE = 0.6
 """Share of the limits for the passes; the rest is for repair and clean-up of the whole."""
+
+FIRST_SHARE = 0.5
+"""Share of the limits for all of that where the exact engine goes on from there."""
 
 
 def suppress_linked(
@@ -36,13 +41,15 @@ def suppress_linked(
     progress: Callable[[Progress], None] | None = None,
     together: int = EXACT_CELLS,
     carry: bool = False,
+    means: Means | None = None,
 ) -> SuppressionResult:
-    """Protect linked tables, as one system up to `together` cells, and in coordinated passes beyond.
+    """Protect linked tables in coordinated passes, and up to `together` cells as one system from there.
 
     In passes the tables are protected one after the other by the exact engine, large ones subtable by subtable, the
     smallest first (they are the margins of larger ones); cells hidden in one are hidden in all others that have them,
-    and tables in which something changed are looked at again. In both ways all tables are
-    judged together at the end, and what is still open is repaired, so the answer is safe for who sees all of them.
+    and tables in which something changed are looked at again. Then all tables are judged together and what is still
+    open is repaired, so the answer is safe for who sees all of them. Systems that are not too large are made cheaper
+    by the exact engine after that, which also gives a bound; small ones are handed to it at once.
 
     Parameters
     ----------
@@ -54,14 +61,16 @@ def suppress_linked(
     seed : int
     progress : callable, optional
     together : int
-        Cells of one system at most; 0 asks for passes.
+        Cells of one system at most; 0 asks for passes alone.
     carry : bool
         In passes cells hidden in one table are also protected in the others; see `Passes`.
+    means : Means, optional
+        Where the exact engine works on independent pieces, and keeps their answers.
 
     Returns
     -------
     SuppressionResult
-        With a bound when solved as one system, without one after passes.
+        With a bound when solved as one system, without one after passes alone.
 
     Raises
     ------
@@ -80,7 +89,8 @@ def suppress_linked(
     >>> result.suppressed.tolist(), result.safe
     ([1, 2], True)
     """
-    if problem.n_cells <= together:
+    limits = limits or Limits()
+    if problem.n_cells <= min(together, SMALL_CELLS):
         return suppress(problem, limits=limits, seed=seed, progress=progress)
     every = np.arange(problem.system.n_equations)
     pieces = [Piece(rows_within(problem.system.A, every, cells), cells) for cells in tables.values()]
@@ -93,13 +103,30 @@ def suppress_linked(
             f"{int((~covered).sum())} equations are in none of the tables, such as {problem.system.equation(lost)}; "
             "name the cells of all tables of the system"
         )
-    budget = Budget(limits or Limits(), progress)
+    alone = problem.n_cells > together
+    first = _passes(problem, pieces, limits if alone else part(limits, FIRST_SHARE), seed, progress, carry)
+    if alone or not first.safe or ended(first):
+        return first
+    whole = exact(problem, limits=rest(limits, first), seed=seed, progress=progress, start=first.pattern, means=means)
+    return joined(first, whole)
+
+
+def _passes(
+    problem: Problem,
+    pieces: list[Piece],
+    limits: Limits,
+    seed: int,
+    progress: Callable[[Progress], None] | None,
+    carry: bool,
+) -> SuppressionResult:
+    """Go table by table, then repair and clean up the whole."""
+    budget = Budget(limits, progress)
     with cancel_on_interrupt(budget):
         smallest = sorted(pieces, key=lambda piece: len(piece.cells))
-        parts = [part for piece in smallest for part in _parts(problem, piece)]
+        parts = [small for piece in smallest for small in _parts(problem, piece)]
         passes = Passes(problem, parts, problem.must_hide, carry=carry)
-        with budget.part(SHARE) as part:
-            passes.run(part, seed, "passes")
+        with budget.part(SHARE) as most:
+            passes.run(most, seed, "passes")
         return complete(problem, passes.pattern, budget, f"passes over {len(pieces)} linked tables")
 
 

@@ -120,11 +120,15 @@ class Reduction:
     base : ndarray of bool
         Original cells hidden in every pattern made here: the primaries and forced cells, and the safe cells tied to a
         primary.
+    group, factor : ndarray
+        For every original cell the group of cells that it moves with (-1: it never moves), and its scale there.
     """
 
     problem: Problem
     cores: tuple[Core, ...]
     base: Bools
+    group: Ints
+    factor: Floats
 
     @property
     def constant(self) -> float:
@@ -235,7 +239,7 @@ def reduce_problem(problem: Problem, *, insiders: bool = True) -> Reduction:
     cores = _split(
         problem, A, rows, independent, group, factor, inside, group_down, group_up, weight, hidden, targets, insiders
     )
-    return Reduction(problem, cores, base)
+    return Reduction(problem, cores, base, group, factor)
 
 
 def _distinct(A: sparse.csr_array) -> Ints:

@@ -55,13 +55,23 @@ def bound_proof(reduction: Reduction, pools: Mapping[int, tuple[RowPool, Floats]
         translator = _Translator(problem, core, pool, rows)
         for k in _active(core, pool, x):
             translator.row(k)
-    merged = [members for core in reduction.cores for members in core.members if len(members[0]) > 1]
+    return prove_bound(problem, rows, facts_of(problem, *_ties(reduction)))
+
+
+def _ties(reduction: Reduction) -> tuple[list[tuple[Ints, Floats]], Ints]:
+    """Groups of cells that move together, and cells that never move, as far as the equations of the cores name them."""
+    group = reduction.group
     named = [rows for core in reduction.cores for rows in (core.rows, core.implied_rows)]
     used = np.concatenate([np.zeros(0, np.int64), *named])
-    seen = np.unique(problem.system.A[used].indices)
-    moving = np.concatenate([np.zeros(0, np.int64), *(cells for core in reduction.cores for cells, _ in core.members)])
-    still = np.setdiff1d(seen[problem.may_hide[seen]], moving)
-    return prove_bound(problem, rows, facts_of(problem, merged, still))
+    seen = np.unique(reduction.problem.system.A[used].indices).astype(np.int64)
+    merged = [members for core in reduction.cores for members in core.members if len(members[0]) > 1]
+    inside = np.zeros(group.max(initial=-1) + 1, bool)
+    inside[[group[members[0][0]] for core in reduction.cores for members in core.members]] = True
+    # groups of no core are named by equations in which their cells cancel out
+    for g in np.setdiff1d(group[seen], np.append(np.flatnonzero(inside), -1)).tolist():
+        cells = np.flatnonzero(group == g)
+        merged.append((cells, reduction.factor[cells]))
+    return merged, seen[reduction.problem.may_hide[seen] & (group[seen] < 0)]
 
 
 def _of_members(problem: Problem, core: Core) -> list[ProofRow]:

@@ -212,7 +212,8 @@ class Search:
         """Raise the bound: by the linear relaxation with cuts or by pools of cuts, whichever gained more lately.
 
         Where a pool is solved in a second, as in flat tables of three dimensions, attacks at its solutions find in one
-        round what attacks at fractional ones do not find in a hundred; where it is not, the relaxation goes first.
+        round what attacks at fractional ones do not find in a hundred; where it is not, the relaxation goes first, as
+        long as it is not so far behind the pools that to catch up takes more than all that was spent.
         """
         relaxation = self.relaxation
         if relaxation is None or self.done:
@@ -225,7 +226,9 @@ class Search:
             return
         root, pool = self._ways["root"], self._ways["pool"]
         early = self._early and (not pool.lately or (root.lately > 0 and pool.rate >= root.rate))
-        way = "pool" if relaxation.finished or early else "root"
+        lag = (self.bound - relaxation.bound) / max(1.0, self.bound)
+        behind = self.core.n <= EARLY_CELLS and root.lately > 0 and lag > root.rate * (root.spent + pool.spent)
+        way = "pool" if relaxation.finished or early or behind else "root"
         before, spent = (self.bound if way == "pool" else relaxation.bound), meter(budget)
         if way == "pool":
             self.step(budget)
@@ -258,10 +261,8 @@ class Search:
             return False
         choices = self._pool(budget)
         if budget.exhausted:
-            if relaxation.finished:
-                self.patience["bound"] *= 2
-            else:
-                self._early = False
+            self.patience["bound"] *= 2
+            self._early = False
         elif self._gap:
             self._gap = max(POOL_GAP[1], self._gap / 2)
         before = len(relaxation.pool)

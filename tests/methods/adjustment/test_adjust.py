@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 from fractions import Fraction
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -11,11 +13,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tabprotect.errors import InfeasibleError, InputError
+from tabprotect.instances import family
 from tabprotect.methods.adjustment import METHODS, adjust, judge
+from tabprotect.methods.adjustment.balance import balanced_senses
+from tabprotect.methods.adjustment.search import Search
+from tabprotect.methods.adjustment.sizes import sizes_bound
+from tabprotect.methods.adjustment.statement import state
 from tabprotect.methods.distance import NORMS, WEIGHTS, distance, distance_weights
 from tabprotect.models import adjustment as model
 from tabprotect.problem import Problem, Status
-from tabprotect.solver.limits import Limits
+from tabprotect.solver.limits import Budget, Limits
 from tests.checker import exact
 from tests.random_problems import problems, random_problem
 
@@ -135,6 +142,51 @@ def test_every_method_gives_a_sound_table(method):
     check(result)
     assert best.cost <= result.cost * (1 + 1e-9)
     assert result.bound is None or result.bound <= best.cost * (1 + 1e-6)
+
+
+@settings(deadline=None, max_examples=40)
+@given(problems(max_cells=14), st.sampled_from(WEIGHTS), st.sampled_from(NORMS))
+def test_the_bound_of_sizes_is_below_every_choice_of_senses(problem, weights, norm):
+    problem = without_sliding(problem)
+    w = distance_weights(problem, weights)
+    try:
+        stated = state(problem, w, norm, fixed=np.zeros(problem.n_cells, bool))
+    except InfeasibleError:
+        return
+    if stated.k > 7:
+        return
+    search = Search(stated, Budget(), np.random.default_rng(0))
+    bound = sizes_bound(stated, search.farthest(), Budget(), np.inf) * stated.objective_unit
+    levels = np.zeros(stated.n)
+    levels[stated.primaries] = np.minimum(stated.up, stated.down)
+    assert bound >= stated.cost(levels) * (1 - 1e-8)
+    for senses in itertools.product((-1, 1), repeat=stated.k):
+        search.try_senses(np.array(senses))
+    assert bound <= search.cost * (1 + (1e-9 if norm != "l2" else 1e-6))
+
+
+@pytest.mark.parametrize("norm", NORMS)
+def test_balanced_senses_and_sizes_bound_a_table_taken_for_large(monkeypatch, norm):
+    problem = family("hier2d", seed=4, activity=[3, 2], region=[3, 2], per_cell=4)
+    best = adjust(problem, norm=norm, method="exact", limits=Limits(work=20_000))
+    for module, name in (("adjust", "_RELAXED_CELLS"), ("search", "_PLAIN_CELLS"), ("reduce", "_LARGEST")):
+        monkeypatch.setattr(import_module(f"tabprotect.methods.adjustment.{module}"), name, 0)
+    told = []
+    large = adjust(problem, norm=norm, limits=Limits(work=5_000), progress=told.append)
+    assert norm == "linf" or next(line.bound for line in told if line.stage == "adjust: bound") > 0
+    check(large)
+    assert large.bound <= best.cost * (1 + 1e-6)
+    assert best.bound <= large.cost * (1 + 1e-6)
+    assert large.gap < {"l1": 0.15, "l2": 0.4, "linf": 0.01}[norm]
+    stated = state(problem, distance_weights(problem, "reciprocal"), "l1", fixed=np.zeros(problem.n_cells, bool))
+    senses = balanced_senses(
+        problem, stated, distance_weights(problem, "reciprocal"), Budget(), np.random.default_rng(0)
+    )
+    tried = Search(stated, Budget(), np.random.default_rng(0))
+    tried.try_senses(np.ones(stated.k, np.int64))
+    plain = tried.cost
+    assert tried.try_senses(senses)
+    assert tried.cost < plain
 
 
 def test_counts_stay_counts():

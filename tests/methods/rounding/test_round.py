@@ -149,6 +149,7 @@ def test_where_it_cannot_be_the_smallest_relaxation_is_told():
     assert told.steps == 1
     assert told.proven
     assert told.smallest
+    assert (told.taken, told.least, told.gap) == (1, 1, 0.0)
     assert len(told.cells) >= 1
     assert judge(problem, told.values, 2, 1).ok
     near = (told.values >= 2 * np.floor(problem.values / 2)) & (told.values <= 2 * np.ceil(problem.values / 2))

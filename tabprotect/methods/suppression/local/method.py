@@ -38,6 +38,9 @@ JUDGEMENT = 1.5
 FAIR = 0.1
 """Ruining and recreating parts, and windows, each get at least this share of what goes to cheaper patterns."""
 
+EARLY = 3
+"""So many turns of every secondary come before windows: in a pattern that is still poor they are large and hard."""
+
 FADES = (0.98, 0.9)
 """What a gain counts for after the next try of the same kind; windows take longer."""
 
@@ -67,7 +70,7 @@ def local(
     progress : callable, optional
     start : ndarray of bool, shape (cells,), optional
         Cells hidden to begin with; those that no question relies on are published again. A safe pattern is returned
-        as it is when the limits leave no time for more.
+        as it is when nothing cheaper is found.
     passes : int, optional
         How often every secondary is tried again after the first pattern (0: the first pattern, without a bound).
 
@@ -89,13 +92,13 @@ def local(
     with cancel_on_interrupt(budget):
         search = _Search(problem, seed, budget)
         if not search.first(start):
-            kept = None if start is None or search.judge.check(start | problem.must_hide, stop_at_first=True) else start
-            return finish(problem, search.judge, kept, budget, "local")
+            return finish(problem, search.judge, _cheapest(search.judge, start, None), budget, "local")
         if passes != 0:
             search.improve(passes)
         search.hand_over()
         ended = stopped(budget)
-        result = finish(problem, search.judge, search.cover.pattern, budget, "local")
+        found = _cheapest(search.judge, start, search.cover.pattern)
+        result = finish(problem, search.judge, found, budget, "local")
         bound, proof = (None, None) if passes == 0 else (search.bound.bound, search.bound.proof())
     if result.cost is None or bound is None:
         return replace(result, stopped=result.stopped or ended)
@@ -107,6 +110,17 @@ def local(
         status="optimal" if optimal else result.status,
         stopped="" if optimal else result.stopped or ended,
     )
+
+
+def _cheapest(judge: Witnesses, start: Bools | None, found: Bools | None) -> Bools | None:
+    """Return the pattern to start from where it is safe and nothing cheaper was found."""
+    if start is None:
+        return found
+    problem = judge.problem
+    whole = start | problem.must_hide
+    if found is not None and problem.cost(found | problem.must_hide) <= problem.cost(whole):
+        return found
+    return found if judge.check(whole, stop_at_first=True) else start
 
 
 class _Search:
@@ -196,8 +210,8 @@ class _Search:
                 rounds, cost = self.rebuilder.rounds, cover.cost
 
     def _cheaper(self) -> None:
-        """Ruin and recreate a part, or, once all had their turn, try a window now and then: what gained more lately."""
-        if self.rebuilder.rounds < 3:
+        """Ruin and recreate a part; once all had a few turns, try windows too, whatever gained more lately."""
+        if self.rebuilder.rounds < EARLY:
             self.rebuilder.step(self.budget)
             return
         ruin, window = self._ways
