@@ -38,6 +38,9 @@ JUDGEMENT = 1.5
 FAIR = 0.1
 """Ruining and recreating parts, and windows, each get at least this share of what goes to cheaper patterns."""
 
+EARLY = 3
+"""So many turns of every secondary come before windows: in a pattern that is still poor they are large and hard."""
+
 FADES = (0.98, 0.9)
 """What a gain counts for after the next try of the same kind; windows take longer."""
 
@@ -207,8 +210,8 @@ class _Search:
                 rounds, cost = self.rebuilder.rounds, cover.cost
 
     def _cheaper(self) -> None:
-        """Ruin and recreate a part; once all had their turn, try windows too, whatever gained more lately."""
-        if self.rebuilder.rounds < 1:
+        """Ruin and recreate a part; once all had a few turns, try windows too, whatever gained more lately."""
+        if self.rebuilder.rounds < EARLY:
             self.rebuilder.step(self.budget)
             return
         ruin, window = self._ways
