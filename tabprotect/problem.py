@@ -15,7 +15,7 @@ from scipy import sparse
 from tabprotect.errors import InputError, collect
 from tabprotect.table.system import LinearSystem
 
-__all__ = ["Attacker", "Problem", "Status"]
+__all__ = ["Attacker", "Problem", "Status", "cell_mask"]
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -114,7 +114,7 @@ class Problem:
             refuse(~np.isin(status, [int(s) for s in Status]), "unknown status in")
             for name in ("lpl", "upl", "spl", "weights"):
                 array = getattr(self, name)
-                refuse(~(np.isfinite(array) & (array >= 0)), f"{name} must be >= 0; it is not in")
+                refuse(~(np.isfinite(array) & (array >= 0)), f"{name} must be finite and >= 0; it is not in")
             refuse(~(self.lower <= self.values), "lower external bound above the value in")
             refuse(~(self.upper >= self.values), "upper external bound below the value in")
             for attacker in self.attackers:
@@ -126,7 +126,7 @@ class Problem:
         cls,
         A: Any,
         values: Sequence[float] | Floats,
-        primary: Sequence[int] | npt.NDArray[np.int64],
+        primary: Sequence[int] | npt.NDArray[np.int64] | npt.NDArray[np.bool_],
         *,
         lpl: float | Sequence[float] | Floats,
         upl: float | Sequence[float] | Floats,
@@ -148,8 +148,8 @@ class Problem:
         ----------
         A : array or sparse array, shape (equations, cells)
         values : sequence of float
-        primary, protected, forced, zero : sequence of int
-            Positions of the cells with that `Status`; all others are safe.
+        primary, protected, forced, zero : sequence of int or of bool
+            Positions of the cells with that `Status`, or one bool a cell; all others are safe.
         lpl, upl, spl : float or sequence of float
             Protection levels for all cells, or one number each (the unit of the values).
         b : ndarray, optional
@@ -174,13 +174,17 @@ class Problem:
         n = A.shape[1]
         array = np.asarray(values, dtype=np.float64)
         status = np.zeros(n, dtype=np.int8)
-        for where, what in (
-            (primary, Status.PRIMARY),
-            (forced, Status.FORCED),
-            (protected, Status.PROTECTED),
-            (zero, Status.ZERO),
-        ):
-            status[np.asarray(where, dtype=np.int64)] = what
+        with collect() as problems:
+            for name, where, what in (
+                ("primary", primary, Status.PRIMARY),
+                ("forced", forced, Status.FORCED),
+                ("protected", protected, Status.PROTECTED),
+                ("zero", zero, Status.ZERO),
+            ):
+                try:
+                    status[cell_mask(where, n, name)] = what
+                except InputError as error:
+                    problems.found += error.problems
 
         def full(name: str, x: float | Sequence[float] | Floats) -> Floats:
             given = np.asarray(x, dtype=np.float64)
@@ -238,3 +242,29 @@ class Problem:
         """Return the sum of weights of the secondary suppressions in a pattern."""
         secondary = np.asarray(pattern, dtype=bool) & ~self.must_hide
         return float(np.sum(self.weights[secondary]))
+
+
+def cell_mask(given: Any, n: int, name: str) -> npt.NDArray[np.bool_]:
+    """Return cells as one bool a cell, from bools or from positions.
+
+    Raises
+    ------
+    InputError
+        If there are neither as many bools as cells nor valid positions.
+
+    Examples
+    --------
+    >>> cell_mask([1, 2], 3, "primary").tolist()
+    [False, True, True]
+    """
+    array = np.asarray(given)
+    if array.dtype == np.bool_:
+        if array.shape != (n,):
+            raise InputError(f"{name} has shape {array.shape}; {n} cells need ({n},)")
+        return array
+    whole = not array.size or (array.dtype.kind in "iuf" and np.array_equal(array, np.trunc(array)))
+    if not whole or (array.size and not (array.min() >= 0 and array.max() < n)):
+        raise InputError(f"{name} must be one bool a cell or positions in 0..{n - 1}")
+    mask = np.zeros(n, dtype=bool)
+    mask[array.astype(np.int64)] = True
+    return mask

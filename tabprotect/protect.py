@@ -261,6 +261,8 @@ def protect(
     from tabprotect.table.tabulate import tabulate
 
     method = method or Suppress()
+    if not isinstance(method, Suppress | Recode | Choice):
+        raise InputError(f"method must be such as Suppress(method='exact') or Round(base=5), not {method!r}")
     how = method if isinstance(method, Suppress) else method.then if isinstance(method, Recode) else Suppress()
     limits = limits or Limits()
     if isinstance(method, Choice):

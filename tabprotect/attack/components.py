@@ -11,8 +11,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from tabprotect.attack.region import open_region
-from tabprotect.errors import InputError
-from tabprotect.problem import Problem
+from tabprotect.problem import Problem, cell_mask
 
 __all__ = ["Component", "components", "pattern_mask"]
 
@@ -50,18 +49,7 @@ def pattern_mask(problem: Problem, pattern: Any) -> Bools:
     >>> pattern_mask(p, [1, 2]).tolist()
     [False, True, True]
     """
-    given = np.asarray(pattern)
-    n = problem.n_cells
-    if given.dtype == np.bool_:
-        if given.shape != (n,):
-            raise InputError(f"the pattern has shape {given.shape}; {n} cells need ({n},)")
-        return given
-    positions = given.astype(np.int64) if given.size else np.zeros(0, np.int64)
-    if given.size and (not np.array_equal(positions, given) or positions.min() < 0 or positions.max() >= n):
-        raise InputError(f"a pattern is one bool a cell or positions in 0..{n - 1}")
-    mask = np.zeros(n, dtype=bool)
-    mask[positions] = True
-    return mask
+    return cell_mask(pattern, problem.n_cells, "the pattern")
 
 
 def components(problem: Problem, pattern: Any, known: Sequence[int] = ()) -> Iterator[Component]:

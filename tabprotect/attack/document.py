@@ -56,6 +56,9 @@ SECTIONS = (
 COLUMNS = ("values", "status", "lpl", "upl", "spl", "weights", "lower", "upper")
 PROBLEM = ("cells", *COLUMNS, "rhs", "start", "cell", "coefficient", "attackers", "integer")
 SAFE, PRIMARY, FORCED, PROTECTED, ZERO = range(5)
+EXPONENT = 400
+"""No number needs a larger exponent; one of a billion would keep the reader busy for ever."""
+
 VERDICTS = ("safe", "LP-safe only", "not safe")
 
 
@@ -223,6 +226,8 @@ def fraction(text: Any, name: str) -> Fraction:
     """Return a number that must be written as text: a decimal or a fraction."""
     try:
         require(isinstance(text, str), f"'{name}' must hold numbers written as text, not {text!r}")
+        exponent = text.lower().partition("e")[2]
+        require(abs(int(exponent or 0)) <= EXPONENT, f"'{name}' holds {text!r}, which no floating-point number can be")
         return Fraction(text)
     except (ValueError, ZeroDivisionError):
         raise Malformed(f"'{name}' holds {text!r}, which is not a number") from None
@@ -252,6 +257,8 @@ def load(source: Any, *, data: bool = False) -> Mapping[str, Any]:
                 lines = list(csv.DictReader(text.splitlines()))
                 return {name: [line[name] for line in lines] for name in (lines[0] if lines else {})}
             found = json.loads(text, object_pairs_hook=_no_duplicates)
+        except RecursionError:
+            raise Malformed(f"{path.name} cannot be read: it is nested too deeply") from None
         except (ValueError, EOFError, gzip.BadGzipFile, IndexError) as error:
             raise Malformed(f"{path.name} cannot be read: {error}") from error
     require(isinstance(found, Mapping), "not a certificate: the outermost value must be an object")

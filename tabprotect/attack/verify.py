@@ -119,7 +119,7 @@ def verify(certificate: Any, *, against: Any = None) -> Verification:
         return _Check(document).run(against)
     except Malformed as error:
         return Verification((str(error),))
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
         return Verification((f"malformed: {type(error).__name__}: {error}",))
 
 

@@ -112,7 +112,7 @@ def read_manifest(folder: str | Path) -> dict[str, Any]:
     try:
         manifest = json.loads(read_text(path))
         names = {part: dict(manifest[part]) for part in (PUBLISH, INTERNAL)}
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise InputError(f"{path} is damaged: it does not list the files of the release ({error})") from error
     if any("/" in name or "\\" in name for files in names.values() for name in files):
         raise InputError(f"{path} is damaged: it names files outside of the release")

@@ -43,6 +43,8 @@ def read_pattern(path: str | Path, system: LinearSystem) -> npt.NDArray[np.bool_
         raise InputError(f"{path}, line {error.lineno}: not JSON ({error.msg})") from error
     except RecursionError as error:
         raise InputError(f"{path}: not a pattern: it is nested too deeply") from error
+    except ValueError as error:
+        raise InputError(f"{path}: not a pattern: {error}") from error
     ids = content.get("suppressed") if isinstance(content, dict) else content
     if not isinstance(ids, list):
         raise InputError(f"{path}: a pattern is a list of cell ids, or an object with such a list as 'suppressed'")

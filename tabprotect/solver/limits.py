@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from numbers import Real
 from pathlib import Path
 
 from tabprotect.errors import InputError
@@ -73,7 +74,7 @@ class Limits:
     Raises
     ------
     InputError
-        If the limit of memory is not positive, or memory cannot be measured on this system.
+        If a limit is no number or negative, or memory cannot be measured on this system.
     """
 
     seconds: float | None = None
@@ -83,6 +84,10 @@ class Limits:
     memory: int | None = None
 
     def __post_init__(self) -> None:
+        for name in ("seconds", "work", "gap"):
+            limit = getattr(self, name)
+            if limit is not None and not (isinstance(limit, Real) and float(limit) >= 0):
+                raise InputError(f"the limit '{name}' must be a number of at least 0, not {limit!r}")
         if self.memory is None:
             return
         if not self.memory > 0:

@@ -214,7 +214,9 @@ def test_the_verifier_runs_by_itself_and_knows_no_solver(tmp_path: Path, checkou
 
 
 @pytest.mark.parametrize(
-    "text", ["", "{", "[]", "{}", '{"format":1,"format":1}', '{"format":"tabprotect-certificate/1"}', "\x00"]
+    "text",
+    ["", "{", "[]", "{}", '{"format":1,"format":1}', '{"format":"tabprotect-certificate/1"}', "\x00", "[" * 100_000],
+    ids=range(8),
 )
 def test_what_is_no_certificate_is_rejected_and_not_a_crash(tmp_path: Path, text: str) -> None:
     path = tmp_path / "no.json"
@@ -226,6 +228,24 @@ def test_what_is_no_certificate_is_rejected_and_not_a_crash(tmp_path: Path, text
     assert not verify(tmp_path / "no.json.gz").ok
     with pytest.raises(FileNotFoundError):
         verify(tmp_path / "nowhere.json")
+
+
+@pytest.mark.parametrize("number", ["1e999999999", "1E-999999999", "1e_", "9" * 5000])
+def test_numbers_that_take_for_ever_are_rejected(number: str) -> None:
+    document = copy.deepcopy(dict(certificate().document))
+    document["problem"]["weights"][0] = number
+    found = verify(resealed(document))
+    assert not found.ok
+    assert "'weights' holds" in found.failures[0]
+
+
+def test_deep_nesting_is_rejected_and_not_a_crash() -> None:
+    document = copy.deepcopy(dict(certificate().document))
+    deep: list[Any] = []
+    for _ in range(100_000):
+        deep = [deep]
+    document["problem"]["cells"][0] = deep
+    assert not verify(document).ok
 
 
 def test_patterns_that_cannot_be_certified_are_refused_with_names() -> None:

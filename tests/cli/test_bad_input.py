@@ -281,6 +281,12 @@ JJS: list[tuple[str, Callable[[Path], None], list[str], list[str]]] = [
     ("no pattern", lambda f: None, ["audit", "a.jj"], ["--pattern"]),
     ("unknown cell", written("p.json", "[1, 77]"), ["audit", "a.jj", "--pattern", "p.json"], ["no such cell: 77"]),
     ("not JSON", written("p.json", "[1, "), ["audit", "a.jj", "--pattern", "p.json"], ["not JSON"]),
+    (
+        "number of 5,000 digits",
+        written("p.json", f"[{'9' * 5000}]"),
+        ["audit", "a.jj", "--pattern", "p.json"],
+        ["p.json: not a pattern"],
+    ),
     ("no such pattern", lambda f: None, ["audit", "a.jj", "--pattern", "p.json"], ["no such file"]),
     (
         "intervals elsewhere",

@@ -45,6 +45,12 @@ def test_equations_outside_all_tables_are_named() -> None:
         suppress_linked(problem, tables, together=0)
 
 
+def test_cells_of_tables_that_are_not_there_are_named() -> None:
+    problem = random_problem(44, kinds=("linked",))
+    with pytest.raises(InputError, match="table 'x' must be one bool a cell or positions in 0"):
+        suppress_linked(problem, {"x": np.array([problem.n_cells])}, together=0)
+
+
 def test_tables_too_large_for_the_engine_go_by_subtables(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = load("linked-small")
     whole = {"all": np.arange(problem.n_cells)}

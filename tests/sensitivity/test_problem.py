@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -233,3 +234,16 @@ def test_zeros_of_frequency_tables_are_what_the_table_says(table):
 def test_numbers_of_the_wrong_length_are_named() -> None:
     with pytest.raises(InputError, match=r"lpl has shape \(2,\); one number, or one for each of 3 cells"):
         Problem.from_arrays([[-1, 1, 1]], [9, 4, 5], primary=[1], lpl=[1, 2], upl=1)
+
+
+def test_cells_are_given_as_positions_or_as_one_bool_each() -> None:
+    def build(primary: Any, **more: Any) -> Problem:
+        return Problem.from_arrays([[-1, 1, 1, 1]], [20, 9, 6, 5], primary=primary, lpl=2, upl=2, **more)
+
+    mask = np.array([False, True, False, True])
+    assert build(mask).primaries.tolist() == build([1, 3]).primaries.tolist() == [1, 3]
+    for wrong in ([-1], [4], [1.5], ["a"], None):
+        with pytest.raises(InputError, match=r"primary must be one bool a cell or positions in 0\.\.3"):
+            build(wrong)
+    with pytest.raises(InputError, match=r"2 problems:\n.*primary has shape \(2,\)(.|\n)*zero must be"):
+        build(mask[:2], zero=[9])

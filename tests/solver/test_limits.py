@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -57,3 +59,9 @@ def test_systems_without_a_measure_say_so(monkeypatch):
     monkeypatch.setattr(limits, "held_memory", lambda: None)
     with pytest.raises(InputError, match="cannot be measured"):
         Limits(memory=10**9)
+
+
+@pytest.mark.parametrize("wrong", [{"seconds": -1}, {"seconds": float("nan")}, {"work": "5"}, {"gap": -0.1}])
+def test_limits_that_cannot_be_are_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match=f"the limit '{next(iter(wrong))}' must be a number of at least 0"):
+        Limits(**wrong)

@@ -16,7 +16,7 @@ from tabprotect.methods.suppression.passes import EXACT_CELLS as PIECE_CELLS
 from tabprotect.methods.suppression.passes import Passes, Piece
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.methods.suppression.suppress import suppress
-from tabprotect.problem import Problem
+from tabprotect.problem import Problem, cell_mask
 from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
 from tabprotect.solver.pieces import Means
 from tabprotect.table.system import LinearSystem
@@ -93,7 +93,8 @@ def suppress_linked(
     if problem.n_cells <= min(together, SMALL_CELLS):
         return suppress(problem, limits=limits, seed=seed, progress=progress)
     every = np.arange(problem.system.n_equations)
-    pieces = [Piece(rows_within(problem.system.A, every, cells), cells) for cells in tables.values()]
+    named = (np.flatnonzero(cell_mask(cells, problem.n_cells, f"table '{name}'")) for name, cells in tables.items())
+    pieces = [Piece(rows_within(problem.system.A, every, cells), cells) for cells in named]
     covered = np.zeros(len(every), bool)
     for piece in pieces:
         covered[piece.rows] = True
