@@ -240,27 +240,27 @@ class _Rounds:
 
     def close(self, problem: Problem, start: npt.NDArray[np.bool_] | None, share: float, *, restarts: int) -> Answer:
         """Make patterns quickly until none of the sums that they give away is sensitive."""
-        limits = _limits(self.budget, share)
+        limits, tidy = _limits(self.budget, share), 1.0
         for _ in range(MOST_ROUNDS):
-            result = self._spent(self._quickly(problem, start, limits, restarts))
+            result = self._spent(self._quickly(problem, start, limits, restarts, tidy))
             sums = self.exposed(result) if result.safe else ()
             if not sums:
                 break
             problem = self.grow(problem, sums)
             start, restarts = _extended(result.pattern, problem), 0
             # the pattern in hand is not safe, and an answer is worth a moment
-            limits = _grace(self.budget, share)
+            limits, tidy = _grace(self.budget, share)
         return Answer(problem, result, sums)
 
     def _quickly(
-        self, problem: Problem, start: npt.NDArray[np.bool_] | None, limits: Limits, restarts: int
+        self, problem: Problem, start: npt.NDArray[np.bool_] | None, limits: Limits, restarts: int, tidy: float
     ) -> SuppressionResult:
         shared: dict[str, Any] = {
             "limits": limits, "seed": self.seed, "progress": self.budget.progress, "start": start
         }  # fmt: skip
         if self.near:
             return local_in_stages(problem, passes=0, means=self.means, **shared)
-        return greedy(problem, restarts=restarts, means=self.means, **shared)
+        return greedy(problem, restarts=restarts, tidy=tidy, means=self.means, **shared)
 
     def _spent(self, result: SuppressionResult) -> SuppressionResult:
         self.budget.spend(result.work)
@@ -282,7 +282,12 @@ def _limits(budget: Budget, share: float) -> Limits:
     return replace(limits, seconds=seconds, work=work)
 
 
-def _grace(budget: Budget, share: float) -> Limits:
-    if budget.limits.work is not None:
-        return Limits(work=budget.limits.work)
-    return Limits(seconds=max(GRACE_SECONDS, share * budget.seconds_left))
+def _grace(budget: Budget, share: float) -> tuple[Limits, float]:
+    """Return limits for one more pattern, beyond the budget's own if need be, and the share of them for tidying it."""
+    own, left = budget.limits, 0.0 if budget.stopped == "cancelled" else share
+    if own.work is not None:
+        return Limits(work=own.work), left * budget.work_left / max(1, own.work)
+    if own.seconds is None:
+        return Limits(seconds=None), 1.0 if left else 0.0
+    seconds = max(GRACE_SECONDS, share * budget.seconds_left)
+    return Limits(seconds=seconds), min(1.0, left * budget.seconds_left / seconds)

@@ -113,14 +113,14 @@ def automatic(
     n = problem.n_cells
     method, why = choose(problem)
     if method == "local":
-        return because(local(problem, limits=limits, seed=seed, progress=progress, start=start), why)
+        return because(local(problem, limits=limits, seed=seed, progress=progress, start=start, engine=engine), why)
     if not SMALL_CELLS < n <= PROBED_CELLS:
         result = exact(problem, limits=limits, seed=seed, progress=progress, engine=engine, start=start)
         return because(result, why)
-    first = local(problem, limits=_probe(limits), seed=seed, progress=progress, start=start, passes=0)
+    first = local(problem, limits=_probe(limits), seed=seed, progress=progress, start=start, passes=0, engine=engine)
     left = rest(limits, first)
     if first.safe and n > LOCAL_CELLS and not ended(first):
-        better = local(problem, limits=part(left), seed=seed, progress=progress, start=first.pattern)
+        better = local(problem, limits=part(left), seed=seed, progress=progress, start=first.pattern, engine=engine)
         left = rest(left, better)
         first = joined(first, better) if better.safe else first
     if ended(first) or first.status == "optimal":

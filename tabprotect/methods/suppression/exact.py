@@ -27,6 +27,9 @@ __all__ = ["exact", "go_on"]
 
 Bools = npt.NDArray[np.bool_]
 
+FIRST_SHARE = 0.05
+"""Share of the limit for making the first choices of small cores cheaper before their trees."""
+
 TREE_SHARE = 0.25
 """Share of the limit for one tree on small cores, before pools."""
 
@@ -150,8 +153,10 @@ def go_on(searches: list[Search], constant: float, budget: Budget, engine: str) 
     report("start")
     if engine == "scip":
         for k, s in enumerate(searches):
+            with budget.part(FIRST_SHARE / max(1, len(searches) - k)) as part:
+                s.tidy(part, lambda: report("tidy"))
             with budget.part(TREE_SHARE / max(1, len(searches) - k)) as part:
-                s.tree(part)
+                s.tree(part, lambda: report("tree"))
         report("tree")
     sides = {"bound": Side(), "choice": Side()}
     turn = "bound"

@@ -35,6 +35,7 @@ def greedy(
     seed: int = 0,
     progress: Callable[[Progress], None] | None = None,
     restarts: int = 10,
+    tidy: float = 1.0,
     start: Bools | None = None,
     means: Means | None = None,
 ) -> SuppressionResult:
@@ -50,6 +51,8 @@ def greedy(
     progress : callable, optional
     restarts : int
         How often each independent part is tried again (guided restarts, ruin and recreate) after its first pattern.
+    tidy : float
+        Share of what is left of the limits that may go into the clean-up of the first pattern of a part.
     start : ndarray of bool, shape (cells,), optional
         Cells hidden to begin with.
     means : Means, optional
@@ -79,7 +82,7 @@ def greedy(
         choices: list[Bools] = []
         hints = reduction.choices(start) if start is not None else [None] * len(reduction.cores)
         tasks = [
-            Task(core, hint, int(rng.integers(2**31)), restarts, Limits())
+            Task(core, hint, int(rng.integers(2**31)), restarts, tidy, Limits())
             for core, hint in zip(reduction.cores, hints, strict=True)
         ]
         for task, answer in zip(tasks, _answers(tasks, reduction, budget, means), strict=True):
@@ -100,6 +103,7 @@ class Task:
     hint: Bools | None
     seed: int
     restarts: int
+    tidy: float
     limits: Limits
 
 
@@ -123,7 +127,8 @@ def choose(task: Task, budget: Budget | None = None, constant: float = 0.0) -> C
     x = constructor.build(problem.weights, budget, start=task.hint)
     if x is None:
         return Choice(None, (), budget.work - before, stopped(budget))
-    x = clean(judge, x, budget, ignore=constructor.is_hopeless if constructor.hopeless else None)
+    with budget.part(task.tidy) as part:
+        x = clean(judge, x, part, ignore=constructor.is_hopeless if constructor.hopeless else None)
     improver = Improver(problem, judge, task.seed, constructor=constructor, best=x)
     for _ in range(task.restarts):
         if budget.exhausted:
@@ -158,7 +163,9 @@ def _answers(
         return choose(replace(task, limits=replace(task.limits, stop=lambda: _ended(budget))))
 
     pieces = [limited(task) for task in tasks]
-    names = [digest("greedy", t.core, t.hint, t.seed, t.restarts, t.limits.work) for t in pieces]
+    names = [
+        digest("greedy", t.core, t.hint, t.seed, t.restarts, t.limits.work and t.tidy, t.limits.work) for t in pieces
+    ]
     for answer in means.answers(choose, pieces, names, budget, here=here, grace=GRACE):
         if answer is not None:
             budget.spend(answer.work)

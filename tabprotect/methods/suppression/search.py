@@ -61,6 +61,9 @@ BUILD_SHARE = 0.05
 BULK_SHARE = 0.7
 """Share of the limit for taking out in bulk where that took too long."""
 
+IDLE_TRIALS = 3
+"""So many trials in vain around the first choice of a small core, and its tree begins."""
+
 CHOICES = 8
 """Solutions of a pool at which the intruder is played."""
 
@@ -242,11 +245,22 @@ class Search:
         # each way by its own bound: that of the relaxation may be behind for long, and still be the one that grows
         self._ways[way].record((now - before) / max(1.0, self.bound), meter(budget) - spent)
 
-    def tree(self, budget: Budget) -> None:
-        """Search a small core in one tree; what is left open then is for pools."""
+    def tidy(self, budget: Budget, told: Callable[[], None]) -> None:
+        """Take out of the first choice of a small core what it hides in vain, and look around while that helps."""
+        if self.improver is None or self.core.n > CELLS:
+            return
+        idle = 0
+        while idle < IDLE_TRIALS and not budget.exhausted and not self.done:
+            before = self.cost
+            self.improve(budget)
+            idle = 0 if self.cost < before else idle + 1
+            told()
+
+    def tree(self, budget: Budget, told: Callable[[], None]) -> None:
+        """Search a small core in one tree, `told` of every cheaper choice; what is left open then is for pools."""
         if self.relaxation is None or self.done or self.core.n > CELLS:
             return
-        result = one_tree(self, budget, self._seed)
+        result = one_tree(self, budget, self._seed, told)
         if result.bound is not None:
             self._lift(self.cost if result.status == "optimal" else result.bound)
         self.relaxation.settle()

@@ -60,6 +60,7 @@ def local_in_stages(
     progress: Callable[[Progress], None] | None = None,
     start: Bools | None = None,
     passes: int | None = None,
+    engine: str = "scip",
 ) -> SuppressionResult:
     """Do what `local` does, in stages that are kept in the folder of `means`; without one, in one go.
 
@@ -67,13 +68,13 @@ def local_in_stages(
     ----------
     means : Means
         Stages build on each other, so an executor finds nothing to do.
-    problem, limits, seed, progress, start, passes
+    problem, limits, seed, progress, start, passes, engine
         As for `local`; `passes` may be 0 or None.
     """
     if means.store is None:
-        return local(problem, limits=limits, seed=seed, progress=progress, start=start, passes=passes)
+        return local(problem, limits=limits, seed=seed, progress=progress, start=start, passes=passes, engine=engine)
     budget = Budget(limits or Limits(), progress)
-    name = digest("local", parts_of(problem), start, seed, budget.limits.gap)
+    name = digest("local", parts_of(problem), start, seed, engine, budget.limits.gap)
     best, bound, proof, optimal, work = None, 0.0, None, False, 0
     with cancel_on_interrupt(budget):
         while best is None or (passes is None and not optimal and not _reached(best, bound, budget)):
@@ -81,7 +82,8 @@ def local_in_stages(
                 break
             most = budget.work_left if best is None else min(work, budget.work_left)
             name = digest(name, None if math.isinf(most) else int(most))
-            stage = _stage(problem, budget, means, name, most, seed, best.pattern if best else start, best is None)
+            from_ = best.pattern if best else start
+            stage = _stage(problem, budget, means, name, most, seed, from_, best is None, engine)
             if stage is None or stage.pattern is None:
                 break
             still = best is not None and stage.cost > best.cost * (1 - GAIN) and stage.bound < bound * (1 + GAIN)
@@ -121,6 +123,7 @@ def _stage(
     seed: int,
     start: Bools | None,
     first: bool,
+    engine: str,
 ) -> Stage | None:
     """Do one stage, unless it is kept already; None when the limits left no time."""
     seconds = budget.seconds_left
@@ -137,8 +140,9 @@ def _stage(
     )
 
     def work(_: str) -> Stage:
+        passes = 0 if first else None
         found = local(
-            problem, limits=limits, seed=seed, progress=budget.progress, start=start, passes=0 if first else None
+            problem, limits=limits, seed=seed, progress=budget.progress, start=start, passes=passes, engine=engine
         )
         pattern = None if found.status == "unknown" else found.pattern
         proof = found.cuts if isinstance(found.cuts, BoundProof) else None

@@ -100,7 +100,7 @@ def suppress(
         raise InputError(f"no engine '{engine}'{did_you_mean(engine, ENGINES)}")
     if solver is not None and engine != "pyomo":
         raise InputError("solver= goes with engine='pyomo'")
-    if method in CLASSIC and engine != "scip":
+    if (method in CLASSIC and engine != "scip") or (method in ("local", "greedy") and engine == "pyomo"):
         raise InputError(f"engine= does not go with method='{method}'")
     shared: dict[str, Any] = {"limits": limits, "seed": seed, "progress": progress}
     if start is not None:
@@ -128,11 +128,11 @@ def _run(problem: Problem, method: str, engine: str, solver: str | None, shared:
     if method == "local" and "means" in shared:
         from tabprotect.methods.suppression.stages import local_in_stages
 
-        return local_in_stages(problem, **shared)
+        return local_in_stages(problem, engine=engine, **shared)
     if method == "local":
         from tabprotect.methods.suppression.local import local
 
-        return local(problem, **shared)
+        return local(problem, engine=engine, **shared)
     if method == "greedy":
         from tabprotect.methods.suppression.greedy import greedy
 

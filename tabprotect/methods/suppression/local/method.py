@@ -53,6 +53,7 @@ def local(
     progress: Callable[[Progress], None] | None = None,
     start: Bools | None = None,
     passes: int | None = None,
+    engine: str = "scip",
 ) -> SuppressionResult:
     """Protect by cheapest deviations within a few equations of each primary, and bound the cost by attacks as narrow.
 
@@ -73,6 +74,8 @@ def local(
         as it is when nothing cheaper is found.
     passes : int, optional
         How often every secondary is tried again after the first pattern (0: the first pattern, without a bound).
+    engine : {'scip', 'highs'}
+        What solves small windows of the pattern exactly.
 
     Returns
     -------
@@ -90,7 +93,7 @@ def local(
     """
     budget = Budget(limits or Limits(), progress)
     with cancel_on_interrupt(budget):
-        search = _Search(problem, seed, budget)
+        search = _Search(problem, seed, budget, engine)
         if not search.first(start):
             return finish(problem, search.judge, _cheapest(search.judge, start, None), budget, "local")
         if passes != 0:
@@ -126,7 +129,7 @@ def _cheapest(judge: Witnesses, start: Bools | None, found: Bools | None) -> Boo
 class _Search:
     """One run of `local`."""
 
-    def __init__(self, problem: Problem, seed: int, budget: Budget) -> None:
+    def __init__(self, problem: Problem, seed: int, budget: Budget, engine: str) -> None:
         self.problem = problem
         self.budget = budget
         self.judge = Witnesses(problem)
@@ -134,7 +137,7 @@ class _Search:
         self.cover = Cover(problem)
         known = {k: self.judge.known(k) for k in range(len(problem.attackers))}
         self.rebuilder = Rebuilder(self.cover, Nearby(problem, near), known, seed)
-        self.windows = Windows(self.rebuilder, near, seed)
+        self.windows = Windows(self.rebuilder, near, seed, engine)
         self._ways = tuple(Side(fade=fade) for fade in FADES)
         self.bound = LocalBound(problem, near)
         self.reserve = 0.0

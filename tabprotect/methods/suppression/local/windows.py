@@ -52,12 +52,14 @@ class Windows:
         Of the cover that is changed.
     near : Surroundings
     seed : int
+    engine : {'scip', 'highs'}
     """
 
-    def __init__(self, rebuilder: Rebuilder, near: Surroundings, seed: int) -> None:
+    def __init__(self, rebuilder: Rebuilder, near: Surroundings, seed: int, engine: str = "scip") -> None:
         self.rebuilder = rebuilder
         self.cover = rebuilder.cover
         self.near = near
+        self.engine = engine
         self._rng = np.random.default_rng(seed)
         self._queue: list[int] = []
         self._settled: set[int] = set()
@@ -151,7 +153,9 @@ class Windows:
             stop=lambda: budget.exhausted and budget.stopped in ("cancelled", "memory"),
         )
         start = ~free | np.isin(cells, list(paid))
-        found = exact(window, limits=limits, seed=int(self._rng.integers(2**31)), start=start, prove=False)
+        found = exact(
+            window, limits=limits, seed=int(self._rng.integers(2**31)), engine=self.engine, start=start, prove=False
+        )
         budget.spend(SETUP + found.work)
         if found.stopped == "cancelled":
             budget.cancel()
