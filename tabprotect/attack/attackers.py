@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Final, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +15,9 @@ from tabprotect.solver.lp import LinearProgram, LpSolution
 from tabprotect.solver.tolerances import LP_FEASIBILITY
 
 __all__ = ["AttackProgramme", "unit_of"]
+
+WAYS: Final[tuple[Literal["choose", "ipm"], ...]] = ("choose", "ipm", "choose")
+"""How programmes are solved: by simplex, with patience; by interior point, if that converges; by simplex to the end."""
 
 PATIENCE = 1.2
 """Simplex iterations, per equation, after which interior point takes over for good: in strongly linked tables and
@@ -77,7 +81,9 @@ class AttackProgramme:
             maximise=True,
             tolerance=LP_FEASIBILITY,
         )
-        self._patience = PATIENCE * len(rows) if len(columns) > LARGE else math.inf
+        self._patience = PATIENCE * len(rows)
+        # interior point is at a loss with numbers of all sizes in one programme
+        self._way = 0 if len(columns) > LARGE and math.isfinite(cap) else len(WAYS) - 1
         self._targets = np.zeros(0, np.int64)
 
     def solve(self, targets: Ints, sides: Ints, levels: Floats, budget: Budget, *, both: bool = False) -> LpSolution:
@@ -106,15 +112,16 @@ class AttackProgramme:
         )
         self._lp.set_costs(targets, sides / scaled)
         self._targets = np.array(targets)
-        solution = self._run(budget, self._patience)
-        if solution.status == "limit" and not budget.exhausted:
-            self._patience = math.inf
-            self._lp.use_interior_point()
-            solution = self._run(budget, math.inf)
+        solution = self._run(budget)
+        while solution.status == "limit" and self._way < len(WAYS) - 1 and not budget.exhausted:
+            self._way += 1
+            self._lp.use(WAYS[self._way])
+            solution = self._run(budget)
         return solution
 
-    def _run(self, budget: Budget, most: float) -> LpSolution:
-        most, seconds = min(budget.work_left, most), budget.seconds_left
+    def _run(self, budget: Budget) -> LpSolution:
+        last = self._way == len(WAYS) - 1
+        most, seconds = budget.work_left if last else min(budget.work_left, self._patience), budget.seconds_left
         solution = self._lp.solve(
             max_iterations=None if math.isinf(most) else int(most), max_seconds=None if math.isinf(seconds) else seconds
         )

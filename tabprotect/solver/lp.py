@@ -55,6 +55,10 @@ class LpSolution:
     iterations: int
 
 
+IPM_ITERATIONS = 300
+"""Interior point needs a few dozen; where it has not ended by now it does not converge."""
+
+
 class LinearProgram:
     """Optimise ``cost @ x`` subject to ``row_lower <= A x <= row_upper``, ``lower <= x <= upper``.
 
@@ -173,9 +177,10 @@ class LinearProgram:
         """Forget the basis, so that the next solve starts cold."""
         self._h.clearSolver()
 
-    def use_interior_point(self) -> None:
-        """Solve by interior point, with crossover to a basis, from now on."""
-        self._h.setOptionValue("solver", "ipm")
+    def use(self, method: Literal["ipm", "choose"]) -> None:
+        """Solve by interior point with crossover to a basis, or by what HiGHS chooses, from now on."""
+        self._h.setOptionValue("solver", method)
+        self._h.setOptionValue("ipm_iteration_limit", IPM_ITERATIONS)
 
     def solve(self, *, max_iterations: int | None = None, max_seconds: float | None = None) -> LpSolution:
         """Solve from the last basis (interior point has no use for one).
