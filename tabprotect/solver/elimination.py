@@ -15,6 +15,12 @@ Ints = npt.NDArray[np.int64]
 
 PRIME = (1 << 61) - 1
 
+SIMPLE = 10**4
+"""Denominators up to this one are recognised in an entry."""
+
+ROUNDED = Fraction(1, 10**13)
+"""Relative error of an entry that went through several operations."""
+
 
 class Elimination:
     """A sparse matrix brought to echelon form modulo the prime 2^61 - 1.
@@ -83,11 +89,18 @@ def _small_fraction(residue: int) -> Fraction | None:
     return Fraction(r1, t1) if t1 and abs(t1) < 1 << 29 else None
 
 
+def _meant(value: float) -> Fraction:
+    """The decimal as written, or the simple fraction that it stands for: sums of thirds are not to differ in a bit."""
+    written = Fraction(repr(value))
+    simple = written.limit_denominator(SIMPLE)
+    return simple if abs(simple - written) <= abs(written) * ROUNDED else written
+
+
 def _residues(values: npt.NDArray[np.float64]) -> list[int]:
-    """The decimals as written, modulo the prime."""
+    """What entries stand for, modulo the prime."""
     known: dict[float, int] = {}
     for v in np.unique(values):
-        exact = Fraction(repr(float(v)))
+        exact = _meant(float(v))
         known[float(v)] = exact.numerator * pow(exact.denominator, -1, PRIME) % PRIME
     return [known[float(v)] for v in values]
 

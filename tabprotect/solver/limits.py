@@ -200,7 +200,9 @@ class Budget:
     def part(self, share: float) -> Iterator[Budget]:
         """Within the block a budget of its own: at most this share of what is left; its work is spent here, too."""
         share = min(1.0, share)
-        seconds, work = self.seconds + self.seconds_left * share, self.work_left * share
+        # nothing of an endless budget is nothing
+        seconds, work = (left * share if share > 0 else 0.0 for left in (self.seconds_left, self.work_left))
+        seconds += self.seconds
         inner = Budget(
             Limits(
                 None if seconds == float("inf") else seconds,
