@@ -47,15 +47,15 @@ def swap_table(
     InputError
         Columns that do not fit, empty cells that everybody knows to be zero, a table that no swap changes.
     """
-    if not any(set(d.columns) & set(method.geography) for d in table.dimensions):
-        names = ", ".join(method.geography)
-        raise InputError(f"swap: no dimension of the table is of {names}, so swapping them changes nothing in it")
     if (table.columns.get("status", np.zeros(0, object)) == "z").any():
         raise InputError("swap: empty cells may be filled by swapped records, so they are no known zeros: empty='zero'")
     done = swap_records(
         data, geography=method.geography, risk=method.risk, similar=method.similar,
         household=method.household, k=method.k, rate=method.rate, seed=seed,
     )  # fmt: skip
+    if not any(set(d.columns) & set(method.geography) for d in table.dimensions):
+        names = ", ".join(method.geography)
+        raise InputError(f"swap: no dimension of the table is of {names}, so swapping them changes nothing in it")
     given = {name: roles[name] for name in ROLES if roles.get(name) is not None}
     by = list(table.dimensions)
     finest = [d.columns[-1] for d in by if set(d.columns) & set(method.geography)]

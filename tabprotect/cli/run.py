@@ -223,7 +223,8 @@ def _report(release: Publication, folder: Path) -> int:
         if release.judgement is not None:
             console.print(release.judgement.summary(), style="red", markup=False)
         if not release.allow_unsafe:
-            console.print("[bold red]NOT SAFE[/]: nothing was written.")
+            cure = "--allow-unsafe writes it on your responsibility"
+            console.print(f"[bold red]NOT SAFE[/]: nothing was written ({cure}).")
             return Exit.UNSAFE
         console.print("[bold red]NOT SAFE[/], written because allow_unsafe is set.")
     console.print()
