@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import highspy
@@ -53,14 +54,34 @@ def pool_solver(engine: Literal["scip", "highs"] | str) -> PoolSolver:
         If it is not installed.
     """
     if engine == "highs":
-        return _highs
+        return partial(_in_rows, _highs)
     if engine == "scip":
         try:
             import pyscipopt  # noqa: F401
         except ImportError as error:
             raise SolverError("SCIP is not installed: install PySCIPOpt, or use engine='highs'") from error
-        return _scip
+        return partial(_in_rows, _scip)
     raise InputError(f"no engine '{engine}' for a pool of rows; there are 'scip', 'highs'")
+
+
+def _in_rows(
+    solve: PoolSolver, cost: Floats, fixed: Bools, matrix: sparse.csr_array, rhs: Floats, **how: Any
+) -> PoolAnswer:
+    """Solve over the variables that are in some row: the others are 0, or fixed at 1, since no cost is below 0."""
+    inside = np.zeros(len(cost), dtype=bool)
+    inside[matrix.indices] = True
+    if not inside.any() or inside.all():
+        return solve(cost, fixed, matrix, rhs, **how)
+    paid = float(cost[fixed & ~inside].sum())
+    how["cutoff"] -= paid
+    if how.get("start") is not None:
+        how["start"] = how["start"][inside]
+    answer = solve(cost[inside], fixed[inside], sparse.csr_array(matrix[:, inside]), rhs, **how)
+    choices = []
+    for choice in answer.choices:
+        choices.append(fixed.copy())
+        choices[-1][inside] = choice
+    return PoolAnswer(answer.bound + paid, tuple(choices), answer.nodes)
 
 
 def _scip(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from tabprotect.solver.limits import Budget
 
-__all__ = ["Side", "is_first", "meter"]
+__all__ = ["Side", "is_first", "meter", "meter_left"]
 
 FADE = 0.7
 """What a gain counts for after the next slice of the same kind."""
@@ -57,3 +57,8 @@ def is_first(one: Side, other: Side, fair: float) -> bool:
 def meter(budget: Budget) -> float:
     """Return what is spent, in the unit of the limit; never clocked where work alone is limited."""
     return float(budget.work) if budget.limits.seconds is None else budget.seconds
+
+
+def meter_left(budget: Budget) -> float:
+    """Return what is left, in the same unit."""
+    return budget.work_left if budget.limits.seconds is None else budget.seconds_left

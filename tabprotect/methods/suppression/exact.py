@@ -20,7 +20,7 @@ from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
 from tabprotect.solver.pieces import Means
 from tabprotect.solver.pool_milp import pool_solver
-from tabprotect.solver.sides import Side, is_first, meter
+from tabprotect.solver.sides import Side, is_first, meter, meter_left
 from tabprotect.solver.tolerances import OPTIMAL
 
 __all__ = ["exact", "go_on"]
@@ -34,7 +34,14 @@ TREE_SHARE = 0.25
 """Share of the limit for one tree on small cores, before pools."""
 
 SLICE = 0.04
-"""Share of the limit after which it is decided anew whether to look for cheaper choices or for a better bound."""
+"""Largest share of the limit after which it is decided anew whether to look for cheaper choices or for a better
+bound."""
+
+GROWTH = 0.15
+"""Slices are this share of what was spent so far, if that is less: easy problems do not wait for a long limit."""
+
+LEAST = 0.02
+"""But they are no smaller than this share of the largest ones."""
 
 FAIR = 0.25
 """Each of the two gets at least this share."""
@@ -167,14 +174,15 @@ def go_on(searches: list[Search], constant: float, budget: Budget, engine: str) 
         if not open_ or gap <= budget.limits.gap * cost:
             return
         worst = max(open_, key=lambda s: s.cost - s.bound)
-        before, end = meter(budget), meter(budget) + SLICE * _limit(budget)
+        before = meter(budget)
+        length = _slice(budget)
         while True:
-            with budget.part(_share(budget) * worst.patience[turn]) as part:
+            with budget.part(length * worst.slices(turn) / max(length, meter_left(budget)) if length else 1.0) as part:
                 if turn == "bound":
                     worst.lift(part)
                 else:
                     worst.improve(part)
-            if budget.exhausted or worst.done or not meter(budget) < end:
+            if budget.exhausted or worst.done or not meter(budget) < before + length:
                 break
         report(turn)
         left = sum(s.cost - s.bound for s in open_)
@@ -187,15 +195,11 @@ def _next(sides: dict[str, Side]) -> str:
     return "choice" if is_first(sides["choice"], sides["bound"], FAIR) else "bound"
 
 
-def _limit(budget: Budget) -> float:
+def _slice(budget: Budget) -> float:
+    """Return the length of the next slice in the unit of the limit; 0 (no end) without a limit."""
     limit = budget.limits.work if budget.limits.seconds is None else budget.limits.seconds
-    return 0.0 if limit is None else float(limit)
-
-
-def _share(budget: Budget) -> float:
-    """One slice as a share of what is left."""
-    left = budget.work_left if budget.limits.seconds is None else budget.seconds_left
-    return 1.0 if math.isinf(left) or not left > 0 else max(SLICE * _limit(budget) / left, SLICE)
+    longest = SLICE * float(limit or 0.0)
+    return max(LEAST * longest, min(longest, GROWTH * meter(budget)))
 
 
 def _with_bound(result: SuppressionResult, bound: float) -> SuppressionResult:

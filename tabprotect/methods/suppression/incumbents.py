@@ -71,7 +71,7 @@ class Improver:
         self._rng = np.random.default_rng(seed)
         self._steps = 0
         self._elite: list[Bools] = []
-        self._slow = False
+        self._later = 0  # the step from which on patterns are built anew, after one that was cut short
         self._A = problem.system.A
         self._columns = sparse.csc_array(self._A)
         self.best: Bools | None = None
@@ -102,11 +102,12 @@ class Improver:
             A point x* of a relaxation, in [0, 1]: cells that it hides are charged w (1 - alpha x*).
         """
         self._steps += 1
-        if self.best is not None and (self._slow or self._steps % 3 != 1):
+        if self.best is not None and (self._steps < self._later or self._steps % 3 != 1):
             pattern = self._widened(self.best, budget, guide)
         else:
             pattern = self._rebuilt(budget, guide)
-            self._slow |= pattern is None and budget.exhausted
+            if pattern is None and budget.exhausted:
+                self._later = 2 * self._steps
         return pattern if pattern is not None and self.learn(pattern) else None
 
     def _rebuilt(self, budget: Budget, guide: Floats | None) -> Bools | None:

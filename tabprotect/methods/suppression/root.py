@@ -88,6 +88,7 @@ class Relaxation:
             method="dual",
         )  # fmt: skip
         self._active: list[int] = []
+        self._unsolved = False  # rows came in that the present solution knows nothing of
         self._turn = 0
         self._stage = 0
         self._stalls = 0
@@ -125,6 +126,7 @@ class Relaxation:
             return False
         self.x, self.reduced = np.clip(solution.x, 0.0, 1.0), solution.reduced
         self.bound = max(self.bound, solution.objective)
+        self._unsolved = False
         return True
 
     def activate(self, rows: list[int]) -> None:
@@ -132,6 +134,7 @@ class Relaxation:
         if rows:
             self._lp.add_rows(self.pool.matrix[rows], self.pool.rhs[rows], np.full(len(rows), np.inf))
             self._active += rows
+            self._unsolved = True
 
     def settle(self) -> None:
         """Solve the programme over the rows of the pool, so that solution and bound are those of all rows known."""
@@ -210,6 +213,8 @@ class Relaxation:
     def _round(self, kind: str, radius: int, center: Floats) -> bool:
         """Make one round of a stage; return whether the stage is over."""
         last = self.bound
+        if self._unsolved and not self.solve():
+            return not self.budget.exhausted
         rows = self.violated()
         if not rows:
             if kind == "zero-half":
@@ -217,7 +222,7 @@ class Relaxation:
             point = self.x if kind != "in-out" else 0.5 * (self.x + center)
             rows += self.separate(np.maximum(point, FLOOR), radius=radius) if kind != "pool" else []
             if not rows and kind != "in-out":
-                return True
+                return not self.budget.exhausted
         self.activate(list(dict.fromkeys(rows)))
         if not self.solve():
             return not self.budget.exhausted
@@ -225,5 +230,8 @@ class Relaxation:
         if self._rounds % 5 == 0 or kind in ("pool", "zero-half"):
             self.purge()
         self.budget.report(f"root {kind} {radius}", bound=self.bound)
-        self._stalls = self._stalls + 1 if self.bound - last <= PROGRESS * abs(last) or not rows else 0
+        if self.bound - last > PROGRESS * abs(last) and rows:
+            self._stalls = 0
+        elif not self.budget.exhausted:  # a round that was cut short says nothing
+            self._stalls += 1
         return self._stalls >= 3

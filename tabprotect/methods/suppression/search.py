@@ -26,11 +26,11 @@ from tabprotect.methods.suppression.parts import Part
 from tabprotect.methods.suppression.presolve import Core
 from tabprotect.methods.suppression.root import VIOLATION, Relaxation
 from tabprotect.methods.suppression.separation import Found
-from tabprotect.methods.suppression.snapshot import POOL_GAP, Rows, Snapshot
+from tabprotect.methods.suppression.snapshot import PATIENCE, POOL_GAP, Rows, Snapshot
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.pool_milp import PoolSolver
-from tabprotect.solver.rows import Row
-from tabprotect.solver.sides import Side, meter
+from tabprotect.solver.rows import Row, RowPool
+from tabprotect.solver.sides import Side, meter, meter_left
 from tabprotect.solver.tolerances import OPTIMAL
 
 __all__ = ["Search"]
@@ -42,15 +42,14 @@ Ints = npt.NDArray[np.int64]
 POOL_SLACK = 0.6
 """Rows with less slack at the relaxed solution go into the integer programme; violated ones follow."""
 
-EARLY_CELLS = 3_000
-"""Up to so many cells of a core pools are tried before the relaxation has come to its end, until a slice is too short
-for one."""
-
 NEAR_FIRST = (60, 0)
 """Equations around a cell that attacks at a choice see; 0 for all."""
 
-POOL_SLICES = 8.0
-"""How many slices of a limit a pool gets: one that is cut short has to start again."""
+POOL_SHARE = 0.8
+"""Share of these for the integer programme; the rest is for attacks at what it found."""
+
+AGAIN = 3.0
+"""A pool that was cut short comes again after so many times of what was spent on the bound."""
 
 POOL_BYTES = 4_000
 """What a MIP solver holds for every entry of a pool, about."""
@@ -58,14 +57,21 @@ POOL_BYTES = 4_000
 BUILD_SHARE = 0.05
 """Share of the limit for a first choice made of cheapest witnesses where hiding everything is safe."""
 
+FIRST_SHARE, FIRST = 0.1, 2.0
+"""A first pool gets this share of the limit, or so many times of what was spent before it, if that is less."""
+
+USELESS = 0.5
+"""A pool is of no use when its solution leaves more than this share of the primaries exposed that nothing protected."""
+
 BULK_SHARE = 0.7
 """Share of the limit for taking out in bulk where that took too long."""
 
 IDLE_TRIALS = 3
 """So many trials in vain around the first choice of a small core, and its tree begins."""
 
-CHOICES = 8
-"""Solutions of a pool at which the intruder is played."""
+CHOICES, WORTH = 8, 1.3
+"""Solutions of a pool at which the intruder is played: so many, and none that costs more than so many times the
+cheapest."""
 
 MANY = 3000
 """With more targets than this, those of attackers with known cells are separated only after an exposure."""
@@ -86,8 +92,8 @@ class Search:
     hopeless : frozenset of Key
         Questions that no choice answers, in cells of the core.
     patience : dict of str to float
-        How many slices of a limit the next step towards a better 'bound' or 'choice' should get: more after a pool or
-        a trial was cut short.
+        How many slices the next round of the relaxation ('root'), 'pool', or trial of a 'choice' should get: more after
+        one was cut short.
     """
 
     def __init__(self, core: Core, solver: PoolSolver, seed: int) -> None:
@@ -104,9 +110,9 @@ class Search:
         self._solver = solver
         self._seed = seed
         self._gap = POOL_GAP[0]
-        self.patience = {"bound": 1.0, "choice": 1.0}
+        self.patience = dict(PATIENCE)
         self._ways = {"root": Side(), "pool": Side()}
-        self._early = core.n <= EARLY_CELLS
+        self._again = 0.0
         self._needed: Ints = np.zeros(0, np.int64)  # rows of the pool that a choice of an earlier programme violated
         self._unit = unit_of_costs(core.weight[~core.hidden])
         self._target = {
@@ -133,6 +139,44 @@ class Search:
         everything = np.ones(self.core.n, dtype=bool)
         if not self.core.attackers and not self.judge.check(everything, budget):
             self.best = everything
+        if self.best is not None and hint is None:
+            self._relax(bare, budget)
+            with budget.part(FIRST_SHARE) as part:
+                self._first(len(bare), part)
+        if self.best is None or self.best is everything:
+            self._build(budget, hint)
+        if self.best is None:
+            return
+        if self.relaxation is None:
+            self._relax(bare, budget)
+        self.cleaner = Cleaner(self.judge, self.best, ignore=self._ignore)
+        self.improver = Improver(
+            self.part.problem, self.judge, self._seed, constructor=self.constructor, best=self.best
+        )
+
+    def _first(self, bare: int, budget: Budget) -> None:
+        """Complete the solutions of a first pool to safe choices.
+
+        Where they leave most of what is `bare` exposed, pools without many more rows are of no use.
+        """
+        relaxation, before, left = self.relaxation, meter(budget), meter_left(budget)
+        assert relaxation is not None
+        with budget.part(1.0 if math.isinf(left) else FIRST * before / max(FIRST * before, left, 1e-9)) as part:
+            relaxation.use(part)
+            relaxation.run(self.core.hidden.astype(np.float64), known=True)
+            self._lift(relaxation.bound)
+            root, begun = self.bound, meter(part)
+            choices = self._pool(part)
+            if not choices:
+                self._again = AGAIN * (meter(part) - begun)
+            elif len(self.exposed(choices[0], part)) > USELESS * bare:
+                self._again = math.inf
+            else:
+                self._learn(choices, not part.exhausted, part)
+            self._ways["pool"].record((self.bound - root) / max(1.0, self.bound), meter(part) - begun)
+
+    def _build(self, budget: Budget, hint: Bools | None) -> None:
+        """Make a choice of cheapest witnesses; if that takes too long, of everything, taking out in bulk."""
         with budget.part(BUILD_SHARE if self.best is not None else 1.0) as part:
             choice = self.constructor.build(self.core.weight, part, start=hint)
         self.hopeless = frozenset(self.constructor.hopeless)
@@ -143,17 +187,14 @@ class Search:
             with budget.part(BULK_SHARE) as part:
                 cleaner.bulk(part)
             self.best = cleaner.pattern.copy()
-        if self.best is None:
-            return
-        self.cleaner = Cleaner(self.judge, self.best, ignore=self._ignore)
+
+    def _relax(self, bare: tuple[Exposure, ...], budget: Budget) -> None:
+        """State the relaxation for what is exposed where only cells hidden anyway are hidden."""
         asked = {(e.key.cell, e.key.side) for e in bare}
         targets = [t for key, t in self._target.items() if (key.cell, key.side) in asked and not self._is_hopeless(key)]
         if len(targets) > MANY:  # attackers take part when one of them finds something
             targets = [t for t in targets if self.core.targets.attacker[t] < 0]
         self.relaxation = Relaxation(self.core, np.array(targets, dtype=np.int64), budget)
-        self.improver = Improver(
-            self.part.problem, self.judge, self._seed, constructor=self.constructor, best=self.best
-        )
 
     def snapshot(self) -> Snapshot:
         """What is known so far, to go on from in another process or at another time."""
@@ -173,7 +214,7 @@ class Search:
             self._gap,
             self._needed,
             ways,
-            self._early,
+            self._again,
         )
 
     def restore(self, known: Snapshot, budget: Budget) -> None:
@@ -181,7 +222,7 @@ class Search:
         self.best, self.bound, self.hopeless = known.best, known.bound, known.hopeless
         self.patience, self._gap, self._needed = dict(known.patience), known.gap, known.needed
         self._ways = {name: replace(side) for name, side in known.ways.items()}
-        self._early = known.early
+        self._again = known.again
         for key in sorted(known.hopeless):
             self.constructor.hopeless.add(key)
             self.judge.dismiss(key)
@@ -216,7 +257,8 @@ class Search:
 
         Where a pool is solved in a second, as in flat tables of three dimensions, attacks at its solutions find in one
         round what attacks at fractional ones do not find in a hundred; where it is not, the relaxation goes first, as
-        long as it is not so far behind the pools that to catch up takes more than all that was spent.
+        long as it is not so far behind the pools that to catch up takes more than all that was spent. A pool that was
+        cut short comes again when much more was spent.
         """
         relaxation = self.relaxation
         if relaxation is None or self.done:
@@ -227,23 +269,36 @@ class Search:
         self._lift(relaxation.bound)
         if budget.exhausted:
             return
-        root, pool = self._ways["root"], self._ways["pool"]
-        early = self._early and (not pool.lately or (root.lately > 0 and pool.rate >= root.rate))
-        lag = (self.bound - relaxation.bound) / max(1.0, self.bound)
-        behind = self.core.n <= EARLY_CELLS and root.lately > 0 and lag > root.rate * (root.spent + pool.spent)
-        way = "pool" if relaxation.finished or early or behind else "root"
+        way = self._way()
         before, spent = (self.bound if way == "pool" else relaxation.bound), meter(budget)
         if way == "pool":
-            self.step(budget)
+            whole = self.step(budget)
             now = self.bound
         else:
+            whole = True
             relaxation.run(center, self.cost)
             self._lift(relaxation.bound)
             now = relaxation.bound
-            if relaxation.finished:
-                self.patience["bound"] = POOL_SLICES
         # each way by its own bound: that of the relaxation may be behind for long, and still be the one that grows
         self._ways[way].record((now - before) / max(1.0, self.bound), meter(budget) - spent)
+        if not whole:
+            self.patience["pool"] *= 2
+            self._again = AGAIN * sum(side.spent for side in self._ways.values())
+
+    def _way(self) -> str:
+        """What is next to raise the bound: the 'root' or a 'pool'."""
+        root, pool = self._ways["root"], self._ways["pool"]
+        spent = root.spent + pool.spent
+        if self.relaxation is None or self.relaxation.finished:
+            return "pool"
+        lag = (self.bound - self.relaxation.bound) / max(1.0, self.bound)
+        early = spent >= self._again and pool.rate >= root.rate
+        behind = lag > root.rate * spent
+        return "pool" if root.lately and (early or behind) else "root"
+
+    def slices(self, turn: str) -> float:
+        """Return how many slices the next step towards a better 'bound' or 'choice' should get."""
+        return self.patience[self._way() if turn == "bound" else turn]
 
     def tidy(self, budget: Budget, told: Callable[[], None]) -> None:
         """Take out of the first choice of a small core what it hides in vain, and look around while that helps."""
@@ -266,27 +321,32 @@ class Search:
         self.relaxation.settle()
 
     def step(self, budget: Budget) -> bool:
-        """Solve one pool and learn from its solutions; False when nothing more can be learnt within the limits."""
+        """Solve one pool and learn from its solutions; False when it was cut short."""
         relaxation = self.relaxation
         if relaxation is None or self.done or budget.exhausted:
             return False
         relaxation.use(budget)
         if not relaxation.solve():
             return False
-        choices = self._pool(budget)
-        if budget.exhausted:
-            self.patience["bound"] *= 2
-            self._early = False
-        elif self._gap:
+        with budget.part(POOL_SHARE) as part:
+            choices = self._pool(part)
+            whole = not part.exhausted
+        if whole and self._gap:
             self._gap = max(POOL_GAP[1], self._gap / 2)
-        before = len(relaxation.pool)
+        self._learn(choices, whole, budget)
+        return whole
+
+    def _learn(self, choices: tuple[Bools, ...], whole: bool, budget: Budget) -> None:
+        """Play the intruder at solutions of a pool, and bring the relaxation up to what that teaches."""
+        relaxation = self.relaxation
+        assert relaxation is not None
         for k, choice in enumerate(choices):
             if budget.exhausted:
                 break
             exposed = self.exposed(choice, budget)
             if not exposed:
                 self.take(choice)
-                if k == 0:
+                if k == 0 and whole:
                     self._gap = 0.0
                 continue
             if budget.exhausted:  # a question that the limit left open would cut off what may be safe
@@ -309,13 +369,12 @@ class Search:
                 break
             relaxation.purge()
         self._lift(relaxation.bound)
-        return len(relaxation.pool) > before or not self.done
 
     def _pool(self, budget: Budget) -> tuple[Bools, ...]:
         """Solve the integer programme over the rows of the pool; return its choices, cheapest first."""
         relaxation = self.relaxation
         assert relaxation is not None
-        chosen = np.union1d(np.flatnonzero(relaxation.pool.slack(relaxation.x) < POOL_SLACK), self._needed)
+        chosen = np.union1d(self._near(relaxation.pool, relaxation.x), self._needed)
         while True:
             if not budget.fits(POOL_BYTES * relaxation.pool.matrix[chosen].nnz):
                 return ()
@@ -330,14 +389,23 @@ class Search:
                 budget=budget,
             )
             self._lift(min(answer.bound, self.cost))
-            if not answer.choices or budget.exhausted or self.done:
-                return answer.choices
-            slack = np.array([relaxation.pool.slack(choice.astype(np.float64)) for choice in answer.choices])
+            costs = [self.core.cost(choice) for choice in answer.choices]
+            choices = tuple(c for c, cost in zip(answer.choices, costs, strict=True) if cost <= WORTH * costs[0])
+            if not choices or budget.exhausted or self.done:
+                return choices
+            slack = np.array([relaxation.pool.slack(choice.astype(np.float64)) for choice in choices])
             missing = np.setdiff1d(np.flatnonzero(slack.min(axis=0) < -VIOLATION), chosen)
             self._needed = np.union1d(self._needed, missing).astype(np.int64)
             if not np.any(slack[0, missing] < -VIOLATION):
-                return answer.choices
+                return choices
             chosen = np.concatenate([chosen, missing])
+
+    def _near(self, pool: RowPool, x: Floats) -> Ints:
+        """Rows with little slack at the relaxed solution, but for those that say nothing until some cell is hidden."""
+        matrix = pool.matrix
+        asked = pool.rhs > 0
+        asked |= matrix.minimum(0) @ x < -VIOLATION if len(pool) else asked
+        return np.flatnonzero(asked & (pool.slack(x) < POOL_SLACK))
 
     def rows(self, choice: Bools, exposed: tuple[Exposure, ...]) -> list[Found]:
         """Rows that an unsafe choice violates: several for every exposure, and never none."""
@@ -347,6 +415,8 @@ class Search:
         points = (np.maximum(x, 1e-3), np.maximum(x, np.maximum(0.3 * relaxation.x, 1e-6)))
         found = []
         for exposure in exposed[:EXPOSURES]:
+            if found and relaxation.budget.exhausted:
+                break
             t = self._target[exposure.key]
             relaxation.watch(t)
             mine: list[Found] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -159,13 +160,14 @@ class Attacks:
         if not boxed:
             lower[column], upper[column] = (-np.inf, 1.0) if side > 0 else (-1.0, np.inf)
         programme.lp.set_bounds(programme.columns, lower, upper)
-        solution = programme.lp.solve()
+        solution = programme.lp.solve(max_seconds=None if math.isinf(left := self.budget.seconds_left) else left)
         self.count += 1
         self.budget.spend(solution.iterations + 1)
         z, multipliers = np.zeros(self.core.n), np.zeros(self.core.A.shape[0])
         z[programme.cells] = solution.x
         multipliers[programme.rows] = solution.duals
-        return Attack(side * float(solution.x[column]), z, multipliers)
+        reach = side * float(solution.x[column]) if solution.status == "optimal" else np.inf
+        return Attack(reach, z, multipliers)
 
 
 class Separation:

@@ -22,6 +22,9 @@ POOL_GAP = (0.02, 2e-3)
 """Pools are solved to the first gap, halved after every pool down to the second, until their best choice turns out
 safe."""
 
+PATIENCE = {"root": 1.0, "pool": 6.0, "choice": 4.0}
+"""How many slices each step of a search gets at first; a pool that is cut short has to start again."""
+
 
 @dataclass(frozen=True, eq=False)
 class Rows:
@@ -47,11 +50,11 @@ class Snapshot:
     gap: float
     needed: Ints
     ways: Mapping[str, Side]
-    early: bool
+    again: float
 
 
 NOTHING = Snapshot(
-    None, 0.0, frozenset(), None, False, {"bound": 1.0, "choice": 1.0}, POOL_GAP[0], np.zeros(0, np.int64),
-    {"root": Side(), "pool": Side()}, True,
+    None, 0.0, frozenset(), None, False, PATIENCE, POOL_GAP[0], np.zeros(0, np.int64),
+    {"root": Side(), "pool": Side()}, 0.0,
 )  # fmt: skip
 """What is known before the start."""
