@@ -1,7 +1,7 @@
 """Runs inside the peer's environment, where there is no tabprotect: microdata in, status and levels of every cell out.
 
-``python tauargus_methods.py``, in a folder of its own with ``task.json`` (``by``, ``value``, ``rules``, ``suppress``, ``cost``,
-``holding``, ``hrc``) and ``data.csv``; one line of JSON.
+``python tauargus_methods.py``, in a folder of its own with ``task.json`` (``by``, ``value``, ``rules``, ``suppress``,
+``cost``, ``holding``, ``hrc``) and ``data.csv``; one line of JSON.
 """
 
 import csv
