@@ -48,6 +48,10 @@ NEAR_FIRST = (60, 0)
 POOL_SHARE = 0.8
 """Share of these for the integer programme; the rest is for attacks at what it found."""
 
+PROMISE, HOPE = 0.1, 0.02
+"""What a first pool whose solution is nearly safe counts for at least, and what the relaxation is expected to gain in
+the time of the pools before it had its turn; as shares of the bound."""
+
 AGAIN = 3.0
 """A pool that was cut short comes again after so many times of what was spent on the bound."""
 
@@ -57,7 +61,7 @@ POOL_BYTES = 4_000
 BUILD_SHARE = 0.05
 """Share of the limit for a first choice made of cheapest witnesses where hiding everything is safe."""
 
-FIRST_SHARE, FIRST = 0.1, 2.0
+FIRST_SHARE, FIRST = 0.1, 4.0
 """A first pool gets this share of the limit, or so many times of what was spent before it, if that is less."""
 
 USELESS = 0.5
@@ -91,6 +95,8 @@ class Search:
         No such choice costs less.
     hopeless : frozenset of Key
         Questions that no choice answers, in cells of the core.
+    useful : bool
+        Whether the solution of a first pool left little exposed.
     patience : dict of str to float
         How many slices the next round of the relaxation ('root'), 'pool', or trial of a 'choice' should get: more after
         one was cut short.
@@ -113,6 +119,7 @@ class Search:
         self.patience = dict(PATIENCE)
         self._ways = {"root": Side(), "pool": Side()}
         self._again = 0.0
+        self.useful = False
         self._needed: Ints = np.zeros(0, np.int64)  # rows of the pool that a choice of an earlier programme violated
         self._unit = unit_of_costs(core.weight[~core.hidden])
         self._target = {
@@ -140,40 +147,39 @@ class Search:
         if not self.core.attackers and not self.judge.check(everything, budget):
             self.best = everything
         if self.best is not None and hint is None:
-            self._relax(bare, budget)
-            with budget.part(FIRST_SHARE) as part:
-                self._first(len(bare), part)
+            self._first(bare, budget)
         if self.best is None or self.best is everything:
             self._build(budget, hint)
         if self.best is None:
             return
         if self.relaxation is None:
-            self._relax(bare, budget)
+            self._first(bare, budget)
         self.cleaner = Cleaner(self.judge, self.best, ignore=self._ignore)
         self.improver = Improver(
-            self.part.problem, self.judge, self._seed, constructor=self.constructor, best=self.best
+            self.part.problem, self.judge, self._seed, constructor=self.constructor, best=self.best, easy_first=True
         )
 
-    def _first(self, bare: int, budget: Budget) -> None:
+    def _first(self, bare: tuple[Exposure, ...], budget: Budget) -> None:
         """Complete the solutions of a first pool to safe choices.
 
         Where they leave most of what is `bare` exposed, pools without many more rows are of no use.
         """
+        self._relax(bare, budget)
         relaxation, before, left = self.relaxation, meter(budget), meter_left(budget)
         assert relaxation is not None
-        with budget.part(1.0 if math.isinf(left) else FIRST * before / max(FIRST * before, left, 1e-9)) as part:
+        with budget.part(1.0 if math.isinf(left) else min(FIRST_SHARE, FIRST * before / max(left, 1e-9))) as part:
             relaxation.use(part)
             relaxation.run(self.core.hidden.astype(np.float64), known=True)
             self._lift(relaxation.bound)
             root, begun = self.bound, meter(part)
             choices = self._pool(part)
-            if not choices:
-                self._again = AGAIN * (meter(part) - begun)
-            elif len(self.exposed(choices[0], part)) > USELESS * bare:
-                self._again = math.inf
-            else:
+            self.useful = bool(choices) and len(self.exposed(choices[0], part)) <= USELESS * len(bare)
+            if self.useful:
                 self._learn(choices, not part.exhausted, part)
-            self._ways["pool"].record((self.bound - root) / max(1.0, self.bound), meter(part) - begun)
+            else:
+                self._again = math.inf if choices else AGAIN * (meter(part) - begun)
+            gain = (self.bound - root) / max(1.0, self.bound)
+            self._ways["pool"].record(max(gain, PROMISE) if self.useful else gain, meter(part) - begun)
 
     def _build(self, budget: Budget, hint: Bools | None) -> None:
         """Make a choice of cheapest witnesses; if that takes too long, of everything, taking out in bulk."""
@@ -236,7 +242,7 @@ class Search:
         if known.rows.finished:
             self.relaxation.finished = True
         self.improver = Improver(
-            self.part.problem, self.judge, self._seed, constructor=self.constructor, best=self.best
+            self.part.problem, self.judge, self._seed, constructor=self.constructor, best=self.best, easy_first=True
         )
 
     def improve(self, budget: Budget) -> None:
@@ -292,9 +298,9 @@ class Search:
         if self.relaxation is None or self.relaxation.finished:
             return "pool"
         lag = (self.bound - self.relaxation.bound) / max(1.0, self.bound)
-        early = spent >= self._again and pool.rate >= root.rate
-        behind = lag > root.rate * spent
-        return "pool" if root.lately and (early or behind) else "root"
+        early = spent >= self._again and pool.rate >= (root.rate if root.lately else HOPE / max(spent, 1e-9))
+        behind = root.lately > 0 and lag > root.rate * spent
+        return "pool" if early or behind else "root"
 
     def slices(self, turn: str) -> float:
         """Return how many slices the next step towards a better 'bound' or 'choice' should get."""
@@ -302,7 +308,7 @@ class Search:
 
     def tidy(self, budget: Budget, told: Callable[[], None]) -> None:
         """Take out of the first choice of a small core what it hides in vain, and look around while that helps."""
-        if self.improver is None or self.core.n > CELLS:
+        if self.improver is None or self.core.n > CELLS or self.useful:
             return
         idle = 0
         while idle < IDLE_TRIALS and not budget.exhausted and not self.done:
@@ -312,8 +318,8 @@ class Search:
             told()
 
     def tree(self, budget: Budget, told: Callable[[], None]) -> None:
-        """Search a small core in one tree, `told` of every cheaper choice; what is left open then is for pools."""
-        if self.relaxation is None or self.done or self.core.n > CELLS:
+        """Search a small core in one tree, `told` of every cheaper choice, where a first pool was of no use."""
+        if self.relaxation is None or self.done or self.core.n > CELLS or self.useful:
             return
         result = one_tree(self, budget, self._seed, told)
         if result.bound is not None:
@@ -359,9 +365,9 @@ class Search:
         for _ in range(3):
             if budget.exhausted:
                 break
-            rows = relaxation.violated() + relaxation.halves()
+            rows = relaxation.violated()
             if relaxation.finished:
-                rows += relaxation.separate(np.maximum(relaxation.x, 1e-3))
+                rows += relaxation.halves() + relaxation.separate(np.maximum(relaxation.x, 1e-3))
             if not rows:
                 break
             relaxation.activate(list(dict.fromkeys(rows)))
@@ -413,7 +419,7 @@ class Search:
         assert relaxation is not None
         x = choice.astype(np.float64)
         points = (np.maximum(x, 1e-3), np.maximum(x, np.maximum(0.3 * relaxation.x, 1e-6)))
-        found = []
+        found: list[Found] = []
         for exposure in exposed[:EXPOSURES]:
             if found and relaxation.budget.exhausted:
                 break
