@@ -60,8 +60,8 @@ DENSE = 0.2
 """Where more than this share of the cells is primary, solutions of the first pool protect nearly all: they are the
 better start."""
 
-PROBE_SHARE, PROBE_WORK = 0.3, 500_000
-"""Share of the limits, and work, for a first pattern to start from."""
+PROBE_SHARE, PROBE_WORK = 0.6, 500_000
+"""Share of the limits, and work, that a first pattern to start from may take at most; it mostly takes much less."""
 
 
 def nearness(problem: Problem) -> float:
