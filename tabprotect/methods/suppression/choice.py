@@ -114,7 +114,7 @@ def automatic(
     engine: str,
     start: Bools | None,
 ) -> SuppressionResult:
-    """Choose by size and by how far equations reach; the `method` of the result says what and why.
+    """Choose by size, dimensions and how far equations reach; the `method` of the result says what and why.
 
     Parameters
     ----------
