@@ -39,7 +39,8 @@ LOCAL_CELLS = 3_000
 """Beyond this many cells tables of three and more dimensions whose equations reach few cells are worked on locally."""
 
 PROBED_CELLS = 5_000
-"""Up to this many cells a first pattern is looked for locally even where equations reach far."""
+"""Up to this many cells a first pattern is looked for locally even where equations reach far, and the exact engine
+takes tables of two dimensions with attackers who know cells."""
 
 EXACT_CELLS = 30_000
 """Beyond this many cells all tables are worked on locally."""
@@ -98,7 +99,8 @@ def choose(problem: Problem) -> tuple[str, str]:
     links = problem.system.A.nnz / n
     if links > LINKED:
         return "exact", f"each of {n:,} cells is in {links:.1f} equations on average"
-    if links <= TWO_WAY and not problem.attackers and (len(problem.primaries) <= MANY or _is_dense(problem)):
+    watched = problem.attackers and n > PROBED_CELLS
+    if links <= TWO_WAY and not watched and (len(problem.primaries) <= MANY or _is_dense(problem)):
         return "exact", f"each of {n:,} cells is in only {links:.1f} equations on average"
     share = nearness(problem)
     why = f"{HOPS} equations lead from a primary to {100 * share:.0f} % of {n:,} cells"
