@@ -6,12 +6,16 @@ import numpy as np
 import pytest
 
 from tabprotect.attack.witness import Witnesses
+from tabprotect.instances import load
 from tabprotect.methods.suppression.cleanup import Cleaner
 from tabprotect.methods.suppression.cuts import bridges, own_equations
 from tabprotect.methods.suppression.parts import Part
+from tabprotect.methods.suppression.pools import Pools
 from tabprotect.methods.suppression.presolve import reduce_problem
+from tabprotect.methods.suppression.root import Relaxation
 from tabprotect.methods.suppression.separation import RADII, Separation
 from tabprotect.solver.limits import Budget, Limits
+from tabprotect.solver.pool_milp import pool_solver
 from tests.checker import Judge
 from tests.random_problems import random_problem
 
@@ -76,3 +80,43 @@ def test_bulk_and_clean_up_keep_a_pattern_safe_and_can_be_resumed():
             smaller = cleaner.pattern.copy()
             smaller[cell] = False
             assert judge.check(smaller)
+
+
+def relaxation(core):
+    return Relaxation(core, np.arange(len(core.targets)), Budget())
+
+
+@pytest.mark.slow
+def test_a_relaxation_in_slices_comes_as_far_as_one_in_one_go():
+    core = reduce_problem(load("hier3d-small")).cores[0]
+    whole, sliced = relaxation(core), relaxation(core)
+    center = core.hidden.astype(float)
+    whole.run(center)
+    slices = 0
+    while not sliced.finished:
+        slices += 1
+        sliced.use(Budget(Limits(work=500)))
+        sliced.run(center)
+    assert slices > 5
+    assert sliced.bound == pytest.approx(whole.bound, rel=0.02)
+
+
+def test_an_attack_that_the_limit_ends_makes_no_row():
+    core = reduce_problem(load("hier3d-small")).cores[0]
+    point = np.maximum(core.hidden, 1e-3)
+    found = [Separation(core, Budget()).cut(t, point, 1.0) for t in range(len(core.targets))]
+    assert any(cut is not None for cut in found)
+    ended = Separation(core, Budget(Limits(seconds=0.0)))
+    assert all(ended.cut(t, point, 1.0) is None for t in range(len(core.targets)))
+
+
+def test_pools_satisfy_rows_that_were_left_out_of_them():
+    """Bridges that say nothing at the relaxed solution come in when a solution violates them."""
+    core = reduce_problem(load("hier2d-medium")).cores[0]
+    relaxed = relaxation(core)
+    relaxed.run(core.hidden.astype(float), known=True)
+    pools = Pools(core, pool_solver("scip"))
+    bound, choices = pools.solve(relaxed, np.inf, Budget())
+    assert relaxed.pool.slack(choices[0].astype(float)).min() >= -1e-6
+    assert 0 < len(pools.needed) < len(relaxed.pool)
+    assert relaxed.bound <= bound <= core.cost(choices[0]) + 1e-6

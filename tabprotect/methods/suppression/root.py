@@ -28,7 +28,10 @@ VIOLATION = 1e-4
 """A row is violated when its slack is below minus this (right-hand sides are 1)."""
 
 PROGRESS = 3e-4
-"""A round that lifts the bound by less than this share has stalled; after three stalls the phase ends."""
+"""A round that lifts the bound by less than this share has stalled."""
+
+STALLS = 3.0
+"""After so many stalls a stage ends."""
 
 LOOSE = 0.3
 """Rows with more slack than this leave the linear programme (the pool keeps them)."""
@@ -91,7 +94,8 @@ class Relaxation:
         self._unsolved = False  # rows came in that the present solution knows nothing of
         self._turn = 0
         self._stage = 0
-        self._stalls = 0
+        self._stalls = 0.0  # rounds in vain; a round that a slice cut short counts for the targets that it looked at
+        self._looked = 1.0
         self._rounds = 0
         self.finished = False
         self.bound = 0.0
@@ -166,6 +170,7 @@ class Relaxation:
         rows, origins = [], []
         turn = np.roll(self.targets, -self._turn)
         seen: set[int] = set()
+        self._looked = 1.0
         for done, t in enumerate(turn.tolist(), start=1):
             if t in seen:
                 continue
@@ -180,6 +185,7 @@ class Relaxation:
                     seen.add(self.separation.opposite[t])
             if len(rows) >= ROUND_CUTS or self.budget.exhausted:
                 self._turn = (self._turn + done) % max(1, len(self.targets))
+                self._looked = 1.0 if not self.budget.exhausted else done / len(turn)
                 break
         new = self.pool.add(rows, origins)
         return [k for k in new if self.pool.rows[k].slack(self.x) < -VIOLATION]
@@ -207,7 +213,7 @@ class Relaxation:
             kind, radius = STAGES[self._stage]
             if self._round(kind, radius, center):
                 self._stage += 1
-                self._stalls = 0
+                self._stalls = 0.0
                 self.finished = self._stage == len(STAGES)
 
     def _round(self, kind: str, radius: int, center: Floats) -> bool:
@@ -216,13 +222,15 @@ class Relaxation:
         if self._unsolved and not self.solve():
             return not self.budget.exhausted
         rows = self.violated()
+        self._looked = 1.0
         if not rows:
             if kind == "zero-half":
                 rows += self.halves()
             point = self.x if kind != "in-out" else 0.5 * (self.x + center)
             rows += self.separate(np.maximum(point, FLOOR), radius=radius) if kind != "pool" else []
             if not rows and kind != "in-out":
-                return not self.budget.exhausted
+                self._stalls += STALLS * self._looked
+                return self._stalls >= STALLS
         self.activate(list(dict.fromkeys(rows)))
         if not self.solve():
             return not self.budget.exhausted
@@ -231,7 +239,7 @@ class Relaxation:
             self.purge()
         self.budget.report(f"root {kind} {radius}", bound=self.bound)
         if self.bound - last > PROGRESS * abs(last) and rows:
-            self._stalls = 0
-        elif not self.budget.exhausted:  # a round that was cut short says nothing
-            self._stalls += 1
-        return self._stalls >= 3
+            self._stalls = 0.0
+        else:
+            self._stalls += self._looked
+        return self._stalls >= STALLS
