@@ -27,8 +27,8 @@ from benchmarks.peers import TauArgus
 from tabprotect.attack.audit import audit
 from tabprotect.errors import InputError, did_you_mean
 from tabprotect.formats import read_instance
-from tabprotect.instances import recipe
 from tabprotect.instances.families import family, microdata
+from tabprotect.instances.index import recipe
 from tabprotect.methods.suppression import methods, suppress
 from tabprotect.methods.suppression.modular import modular
 from tabprotect.problem import Problem
