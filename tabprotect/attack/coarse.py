@@ -31,7 +31,7 @@ Ints = npt.NDArray[np.int64]
 FINENESS = (4, 7)
 """Grids of 10^-4 of the smallest level in question, or up to ten times finer; then a finer one for what is left."""
 
-RANGE = (1e4, 1e1)
+RANGE = (1e2, 1e1)
 """Levels within this ratio share a grid."""
 
 FURTHEST = (1e9, 1e12)
@@ -75,7 +75,7 @@ def on_grids(
         group = order[asked.need[order] <= RANGE[attempt] * smallest]
         order = order[len(group) :]
         digits = FINENESS[attempt] - math.floor(math.log10(smallest))
-        judge = Witnesses(_rounded(problem, asked, group, digits, FURTHEST[attempt]))
+        judge = Witnesses(_rounded(problem, asked, group, digits, FURTHEST[attempt]), presolve=True)
         if few:
             judge.sweep(hidden, budget)
         else:
