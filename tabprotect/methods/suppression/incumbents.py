@@ -47,6 +47,8 @@ class Improver:
     constructor : Constructor, optional
     best : ndarray of bool, optional
         A safe pattern to start from.
+    easy_first : bool
+        Begin with attempts that take little time, not with building a pattern anew.
 
     Attributes
     ----------
@@ -64,12 +66,13 @@ class Improver:
         *,
         constructor: Constructor | None = None,
         best: Bools | None = None,
+        easy_first: bool = False,
     ) -> None:
         self.problem = problem
         self.judge = witnesses
         self.constructor = constructor or Constructor(witnesses)
         self._rng = np.random.default_rng(seed)
-        self._steps = 0
+        self._steps = 1 if easy_first else 0
         self._elite: list[Bools] = []
         self._later = 0  # the step from which on patterns are built anew, after one that was cut short
         self._A = problem.system.A

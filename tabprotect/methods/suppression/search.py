@@ -19,17 +19,16 @@ from tabprotect.attack.witness import Exposure, Witnesses
 from tabprotect.methods.suppression.cleanup import Cleaner, clean
 from tabprotect.methods.suppression.construct import Constructor
 from tabprotect.methods.suppression.costs import next_cost, unit_of_costs
-from tabprotect.methods.suppression.cuts import Cover
 from tabprotect.methods.suppression.incumbents import Improver
 from tabprotect.methods.suppression.one_tree import CELLS, one_tree
 from tabprotect.methods.suppression.parts import Part
+from tabprotect.methods.suppression.pools import Pools, violated_rows
 from tabprotect.methods.suppression.presolve import Core
-from tabprotect.methods.suppression.root import VIOLATION, Relaxation
+from tabprotect.methods.suppression.root import Relaxation
 from tabprotect.methods.suppression.separation import Found
-from tabprotect.methods.suppression.snapshot import PATIENCE, POOL_GAP, Rows, Snapshot
+from tabprotect.methods.suppression.snapshot import PATIENCE, Rows, Snapshot
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.pool_milp import PoolSolver
-from tabprotect.solver.rows import Row, RowPool
 from tabprotect.solver.sides import Side, meter, meter_left
 from tabprotect.solver.tolerances import OPTIMAL
 
@@ -39,25 +38,20 @@ Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 
-POOL_SLACK = 0.6
-"""Rows with less slack at the relaxed solution go into the integer programme; violated ones follow."""
-
-NEAR_FIRST = (60, 0)
-"""Equations around a cell that attacks at a choice see; 0 for all."""
-
 POOL_SHARE = 0.8
 """Share of these for the integer programme; the rest is for attacks at what it found."""
+
+PROMISE, HOPE = 0.1, 0.02
+"""What a first pool whose solution is nearly safe counts for at least, and what the relaxation is expected to gain in
+the time of the pools before it had its turn; as shares of the bound."""
 
 AGAIN = 3.0
 """A pool that was cut short comes again after so many times of what was spent on the bound."""
 
-POOL_BYTES = 4_000
-"""What a MIP solver holds for every entry of a pool, about."""
-
 BUILD_SHARE = 0.05
 """Share of the limit for a first choice made of cheapest witnesses where hiding everything is safe."""
 
-FIRST_SHARE, FIRST = 0.1, 2.0
+FIRST_SHARE, FIRST = 0.1, 4.0
 """A first pool gets this share of the limit, or so many times of what was spent before it, if that is less."""
 
 USELESS = 0.5
@@ -69,15 +63,8 @@ BULK_SHARE = 0.7
 IDLE_TRIALS = 3
 """So many trials in vain around the first choice of a small core, and its tree begins."""
 
-CHOICES, WORTH = 8, 1.3
-"""Solutions of a pool at which the intruder is played: so many, and none that costs more than so many times the
-cheapest."""
-
 MANY = 3000
 """With more targets than this, those of attackers with known cells are separated only after an exposure."""
-
-EXPOSURES = 300
-"""Exposures of one choice that are turned into rows, at most."""
 
 
 class Search:
@@ -91,6 +78,8 @@ class Search:
         No such choice costs less.
     hopeless : frozenset of Key
         Questions that no choice answers, in cells of the core.
+    useful : bool
+        Whether the solution of a first pool left little exposed.
     patience : dict of str to float
         How many slices the next round of the relaxation ('root'), 'pool', or trial of a 'choice' should get: more after
         one was cut short.
@@ -107,13 +96,12 @@ class Search:
         self.relaxation: Relaxation | None = None
         self.improver: Improver | None = None
         self.cleaner: Cleaner | None = None
-        self._solver = solver
+        self._pools = Pools(core, solver)
         self._seed = seed
-        self._gap = POOL_GAP[0]
         self.patience = dict(PATIENCE)
         self._ways = {"root": Side(), "pool": Side()}
         self._again = 0.0
-        self._needed: Ints = np.zeros(0, np.int64)  # rows of the pool that a choice of an earlier programme violated
+        self.useful = False
         self._unit = unit_of_costs(core.weight[~core.hidden])
         self._target = {
             Key(int(a), int(c), int(s)): t
@@ -140,40 +128,39 @@ class Search:
         if not self.core.attackers and not self.judge.check(everything, budget):
             self.best = everything
         if self.best is not None and hint is None:
-            self._relax(bare, budget)
-            with budget.part(FIRST_SHARE) as part:
-                self._first(len(bare), part)
+            self._first(bare, budget)
         if self.best is None or self.best is everything:
             self._build(budget, hint)
         if self.best is None:
             return
         if self.relaxation is None:
-            self._relax(bare, budget)
+            self._first(bare, budget)
         self.cleaner = Cleaner(self.judge, self.best, ignore=self._ignore)
         self.improver = Improver(
-            self.part.problem, self.judge, self._seed, constructor=self.constructor, best=self.best
+            self.part.problem, self.judge, self._seed, constructor=self.constructor, best=self.best, easy_first=True
         )
 
-    def _first(self, bare: int, budget: Budget) -> None:
+    def _first(self, bare: tuple[Exposure, ...], budget: Budget) -> None:
         """Complete the solutions of a first pool to safe choices.
 
         Where they leave most of what is `bare` exposed, pools without many more rows are of no use.
         """
+        self._relax(bare, budget)
         relaxation, before, left = self.relaxation, meter(budget), meter_left(budget)
         assert relaxation is not None
-        with budget.part(1.0 if math.isinf(left) else FIRST * before / max(FIRST * before, left, 1e-9)) as part:
+        with budget.part(1.0 if math.isinf(left) else min(FIRST_SHARE, FIRST * before / max(left, 1e-9))) as part:
             relaxation.use(part)
             relaxation.run(self.core.hidden.astype(np.float64), known=True)
             self._lift(relaxation.bound)
             root, begun = self.bound, meter(part)
             choices = self._pool(part)
-            if not choices:
-                self._again = AGAIN * (meter(part) - begun)
-            elif len(self.exposed(choices[0], part)) > USELESS * bare:
-                self._again = math.inf
-            else:
+            self.useful = bool(choices) and len(self.exposed(choices[0], part)) <= USELESS * len(bare)
+            if self.useful:
                 self._learn(choices, not part.exhausted, part)
-            self._ways["pool"].record((self.bound - root) / max(1.0, self.bound), meter(part) - begun)
+            else:
+                self._again = math.inf if choices else AGAIN * (meter(part) - begun)
+            gain = (self.bound - root) / max(1.0, self.bound)
+            self._ways["pool"].record(max(gain, PROMISE) if self.useful else gain, meter(part) - begun)
 
     def _build(self, budget: Budget, hint: Bools | None) -> None:
         """Make a choice of cheapest witnesses; if that takes too long, of everything, taking out in bulk."""
@@ -211,8 +198,8 @@ class Search:
             rows,
             cleaned,
             dict(self.patience),
-            self._gap,
-            self._needed,
+            self._pools.gap,
+            self._pools.needed,
             ways,
             self._again,
         )
@@ -220,7 +207,8 @@ class Search:
     def restore(self, known: Snapshot, budget: Budget) -> None:
         """Go on from what is known, instead of `start`."""
         self.best, self.bound, self.hopeless = known.best, known.bound, known.hopeless
-        self.patience, self._gap, self._needed = dict(known.patience), known.gap, known.needed
+        self.patience = dict(known.patience)
+        self._pools.gap, self._pools.needed = known.gap, known.needed
         self._ways = {name: replace(side) for name, side in known.ways.items()}
         self._again = known.again
         for key in sorted(known.hopeless):
@@ -236,7 +224,7 @@ class Search:
         if known.rows.finished:
             self.relaxation.finished = True
         self.improver = Improver(
-            self.part.problem, self.judge, self._seed, constructor=self.constructor, best=self.best
+            self.part.problem, self.judge, self._seed, constructor=self.constructor, best=self.best, easy_first=True
         )
 
     def improve(self, budget: Budget) -> None:
@@ -292,9 +280,9 @@ class Search:
         if self.relaxation is None or self.relaxation.finished:
             return "pool"
         lag = (self.bound - self.relaxation.bound) / max(1.0, self.bound)
-        early = spent >= self._again and pool.rate >= root.rate
-        behind = lag > root.rate * spent
-        return "pool" if root.lately and (early or behind) else "root"
+        early = spent >= self._again and pool.rate >= (root.rate if root.lately else HOPE / max(spent, 1e-9))
+        behind = root.lately > 0 and lag > root.rate * spent
+        return "pool" if early or behind else "root"
 
     def slices(self, turn: str) -> float:
         """Return how many slices the next step towards a better 'bound' or 'choice' should get."""
@@ -302,7 +290,7 @@ class Search:
 
     def tidy(self, budget: Budget, told: Callable[[], None]) -> None:
         """Take out of the first choice of a small core what it hides in vain, and look around while that helps."""
-        if self.improver is None or self.core.n > CELLS:
+        if self.improver is None or self.core.n > CELLS or self.useful:
             return
         idle = 0
         while idle < IDLE_TRIALS and not budget.exhausted and not self.done:
@@ -312,8 +300,8 @@ class Search:
             told()
 
     def tree(self, budget: Budget, told: Callable[[], None]) -> None:
-        """Search a small core in one tree, `told` of every cheaper choice; what is left open then is for pools."""
-        if self.relaxation is None or self.done or self.core.n > CELLS:
+        """Search a small core in one tree, `told` of every cheaper choice, where a first pool was of no use."""
+        if self.relaxation is None or self.done or self.core.n > CELLS or self.useful:
             return
         result = one_tree(self, budget, self._seed, told)
         if result.bound is not None:
@@ -331,8 +319,8 @@ class Search:
         with budget.part(POOL_SHARE) as part:
             choices = self._pool(part)
             whole = not part.exhausted
-        if whole and self._gap:
-            self._gap = max(POOL_GAP[1], self._gap / 2)
+        if whole:
+            self._pools.narrow()
         self._learn(choices, whole, budget)
         return whole
 
@@ -347,7 +335,7 @@ class Search:
             if not exposed:
                 self.take(choice)
                 if k == 0 and whole:
-                    self._gap = 0.0
+                    self._pools.gap = 0.0
                 continue
             if budget.exhausted:  # a question that the limit left open would cut off what may be safe
                 exposed = tuple(e for e in exposed if e.decided)
@@ -359,9 +347,9 @@ class Search:
         for _ in range(3):
             if budget.exhausted:
                 break
-            rows = relaxation.violated() + relaxation.halves()
+            rows = relaxation.violated()
             if relaxation.finished:
-                rows += relaxation.separate(np.maximum(relaxation.x, 1e-3))
+                rows += relaxation.halves() + relaxation.separate(np.maximum(relaxation.x, 1e-3))
             if not rows:
                 break
             relaxation.activate(list(dict.fromkeys(rows)))
@@ -371,68 +359,17 @@ class Search:
         self._lift(relaxation.bound)
 
     def _pool(self, budget: Budget) -> tuple[Bools, ...]:
-        """Solve the integer programme over the rows of the pool; return its choices, cheapest first."""
-        relaxation = self.relaxation
-        assert relaxation is not None
-        chosen = np.union1d(self._near(relaxation.pool, relaxation.x), self._needed)
-        while True:
-            if not budget.fits(POOL_BYTES * relaxation.pool.matrix[chosen].nnz):
-                return ()
-            answer = self._solver(
-                self.core.weight,
-                self.core.hidden,
-                relaxation.pool.matrix[chosen],
-                relaxation.pool.rhs[chosen],
-                cutoff=self.cost - self._unit / 2 if self._unit else self.cost,
-                gap=self._gap,
-                most=CHOICES,
-                budget=budget,
-            )
-            self._lift(min(answer.bound, self.cost))
-            costs = [self.core.cost(choice) for choice in answer.choices]
-            choices = tuple(c for c, cost in zip(answer.choices, costs, strict=True) if cost <= WORTH * costs[0])
-            if not choices or budget.exhausted or self.done:
-                return choices
-            slack = np.array([relaxation.pool.slack(choice.astype(np.float64)) for choice in choices])
-            missing = np.setdiff1d(np.flatnonzero(slack.min(axis=0) < -VIOLATION), chosen)
-            self._needed = np.union1d(self._needed, missing).astype(np.int64)
-            if not np.any(slack[0, missing] < -VIOLATION):
-                return choices
-            chosen = np.concatenate([chosen, missing])
-
-    def _near(self, pool: RowPool, x: Floats) -> Ints:
-        """Rows with little slack at the relaxed solution, but for those that say nothing until some cell is hidden."""
-        matrix = pool.matrix
-        asked = pool.rhs > 0
-        asked |= matrix.minimum(0) @ x < -VIOLATION if len(pool) else asked
-        return np.flatnonzero(asked & (pool.slack(x) < POOL_SLACK))
+        """Solve one pool; return its choices, cheapest first."""
+        assert self.relaxation is not None
+        cutoff = self.cost - self._unit / 2 if self._unit else self.cost
+        bound, choices = self._pools.solve(self.relaxation, cutoff, budget)
+        self._lift(min(bound, self.cost))
+        return choices
 
     def rows(self, choice: Bools, exposed: tuple[Exposure, ...]) -> list[Found]:
         """Rows that an unsafe choice violates: several for every exposure, and never none."""
-        relaxation = self.relaxation
-        assert relaxation is not None
-        x = choice.astype(np.float64)
-        points = (np.maximum(x, 1e-3), np.maximum(x, np.maximum(0.3 * relaxation.x, 1e-6)))
-        found = []
-        for exposure in exposed[:EXPOSURES]:
-            if found and relaxation.budget.exhausted:
-                break
-            t = self._target[exposure.key]
-            relaxation.watch(t)
-            mine: list[Found] = []
-            for radius in NEAR_FIRST:
-                if not mine:
-                    cuts = [relaxation.separation.cut(t, p, 1.0, 1, radius) for p in points]
-                    mine = [f for f in cuts if f is not None and f.row.slack(x) < -VIOLATION]
-            if not mine:
-                exact = relaxation.separation.cut(t, x)
-                mine = [exact] if exact is not None and exact.row.slack(x) < -VIOLATION else []
-            found += mine
-        if not found:
-            # whoever hides no more than an unsafe choice is unsafe, too
-            cells = np.flatnonzero(~choice)
-            found = [Found(Row(cells, np.ones(len(cells)), 1.0), Cover(None, cells), -1.0)]
-        return found
+        assert self.relaxation is not None
+        return violated_rows(self.relaxation, choice, [self._target[e.key] for e in exposed])
 
     def _repair(self, choice: Bools, budget: Budget) -> None:
         """Complete an unsafe choice to a safe one, cheaply."""

@@ -1,0 +1,127 @@
+"""Integer programmes over the rows found so far, and the rows that the intruder finds at their solutions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from tabprotect.methods.suppression.cuts import Cover
+from tabprotect.methods.suppression.presolve import Core
+from tabprotect.methods.suppression.root import VIOLATION, Relaxation
+from tabprotect.methods.suppression.separation import Found
+from tabprotect.methods.suppression.snapshot import POOL_GAP
+from tabprotect.solver.limits import Budget
+from tabprotect.solver.pool_milp import PoolSolver
+from tabprotect.solver.rows import Row, RowPool
+
+__all__ = ["Pools", "violated_rows"]
+
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+Ints = npt.NDArray[np.int64]
+
+SLACK = 0.6
+"""Rows with less slack at the relaxed solution go into the integer programme; violated ones follow."""
+
+BYTES = 4_000
+"""What a MIP solver holds for every entry of a pool, about."""
+
+CHOICES, WORTH = 8, 1.3
+"""Solutions of a pool at which the intruder is played: so many, and none that costs more than so many times the
+cheapest."""
+
+NEAR_FIRST = (60, 0)
+"""Equations around a cell that attacks at a choice see; 0 for all."""
+
+EXPOSURES = 300
+"""Exposures of one choice that are turned into rows, at most."""
+
+
+class Pools:
+    """Integer programmes over rows of the pool of a relaxation, one after the other.
+
+    Attributes
+    ----------
+    gap : float
+        To which they are solved.
+    needed : ndarray of int
+        Rows that a solution of an earlier programme violated; they stay.
+    """
+
+    def __init__(self, core: Core, solver: PoolSolver) -> None:
+        self._core = core
+        self._solver = solver
+        self.gap = POOL_GAP[0]
+        self.needed: Ints = np.zeros(0, np.int64)
+
+    def narrow(self) -> None:
+        """Solve the next one to half of the gap, down to the last one."""
+        if self.gap:
+            self.gap = max(POOL_GAP[1], self.gap / 2)
+
+    def solve(self, relaxation: Relaxation, cutoff: float, budget: Budget) -> tuple[float, tuple[Bools, ...]]:
+        """Return a lower bound on what a choice costs, if that is below `cutoff`, and choices, cheapest first.
+
+        The cheapest one satisfies every row of the pool, unless the budget ended or nothing is below `cutoff`.
+        """
+        core, pool, best = self._core, relaxation.pool, 0.0
+        chosen = np.union1d(_near(pool, relaxation.x), self.needed)
+        while True:
+            if not budget.fits(BYTES * pool.matrix[chosen].nnz):
+                return best, ()
+            answer = self._solver(
+                core.weight,
+                core.hidden,
+                pool.matrix[chosen],
+                pool.rhs[chosen],
+                cutoff=cutoff,
+                gap=self.gap,
+                most=CHOICES,
+                budget=budget,
+            )
+            best = max(best, answer.bound)
+            costs = [core.cost(choice) for choice in answer.choices]
+            choices = tuple(c for c, cost in zip(answer.choices, costs, strict=True) if cost <= WORTH * costs[0])
+            if not choices or budget.exhausted or best >= cutoff:
+                return best, choices
+            slack = np.array([pool.slack(choice.astype(np.float64)) for choice in choices])
+            missing = np.setdiff1d(np.flatnonzero(slack.min(axis=0) < -VIOLATION), chosen)
+            self.needed = np.union1d(self.needed, missing).astype(np.int64)
+            if not np.any(slack[0, missing] < -VIOLATION):
+                return best, choices
+            chosen = np.concatenate([chosen, missing])
+
+
+def _near(pool: RowPool, x: Floats) -> Ints:
+    """Rows with little slack at the relaxed solution, but for those that say nothing until some cell is hidden."""
+    asked = pool.rhs > 0
+    if len(pool):
+        asked |= pool.matrix.minimum(0) @ x < -VIOLATION
+    return np.flatnonzero(asked & (pool.slack(x) < SLACK))
+
+
+def violated_rows(relaxation: Relaxation, choice: Bools, targets: Sequence[int]) -> list[Found]:
+    """Rows that an unsafe choice violates: several for every target that it leaves exposed, and never none."""
+    x = choice.astype(np.float64)
+    points = (np.maximum(x, 1e-3), np.maximum(x, np.maximum(0.3 * relaxation.x, 1e-6)))
+    found: list[Found] = []
+    for t in targets[:EXPOSURES]:
+        if found and relaxation.budget.exhausted:
+            break
+        relaxation.watch(t)
+        mine: list[Found] = []
+        for radius in NEAR_FIRST:
+            if not mine:
+                cuts = [relaxation.separation.cut(t, p, 1.0, 1, radius) for p in points]
+                mine = [f for f in cuts if f is not None and f.row.slack(x) < -VIOLATION]
+        if not mine:
+            exact = relaxation.separation.cut(t, x)
+            mine = [exact] if exact is not None and exact.row.slack(x) < -VIOLATION else []
+        found += mine
+    if not found:
+        # whoever hides no more than an unsafe choice is unsafe, too
+        cells = np.flatnonzero(~choice)
+        found = [Found(Row(cells, np.ones(len(cells)), 1.0), Cover(None, cells), -1.0)]
+    return found
