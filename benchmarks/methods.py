@@ -27,6 +27,7 @@ from benchmarks.peers import TauArgus
 from tabprotect.attack.audit import audit
 from tabprotect.errors import InputError, did_you_mean
 from tabprotect.formats import read_instance
+from tabprotect.instances import recipe
 from tabprotect.instances.families import family, microdata
 from tabprotect.methods.suppression import methods, suppress
 from tabprotect.methods.suppression.modular import modular
@@ -52,8 +53,20 @@ CARRIED = "modular-carry"
 PATIENCE = 120.0
 """Seconds after which the peer is killed."""
 
-#: The rules of the families in the peer's words.
+#: The rules of the families in the peer's words; the first of each kind are for enterprises, others for holdings.
 RULES = "P(10,1)|FREQ(3,30)"
+HOLDING_RULES = {"business": "P(0,0)|P(0,0)|P(15,1)|FREQ(0,0)|FREQ(3,30)"}
+
+#: Its code for weights of one.
+UNIT_COST = "-2"
+
+#: Families that cannot be asked of the peer, and why.
+CANNOT = {
+    "table": "has no microdata",
+    "linked": "is several tables",
+    "singletons": "has attackers who know cells",
+    "bounded": "has bounds that are published",
+}
 
 
 @dataclass(frozen=True)
@@ -66,6 +79,7 @@ class Answer:
     bound: float | None = None
     seconds: float | None = None
     note: str = ""
+    way: str = ""  #: the method that `auto` chose
 
 
 def ours(case: str, problem: Problem, method: str, seconds: float) -> Answer:
@@ -82,17 +96,23 @@ def ours(case: str, problem: Problem, method: str, seconds: float) -> Answer:
     exposed = len(audit(problem, result.pattern, intervals=False).exposures)
     if exposed or not result.safe:
         return Answer(case, method, None, None, spent, f"{exposed} levels are missed; {result.message}")
-    return Answer(case, method, problem.cost(result.pattern), result.bound, spent)
+    return Answer(case, method, problem.cost(result.pattern), result.bound, spent, way=_way(result.method))
 
 
-def ask_peer(case: str, problem: Problem, peer: TauArgus) -> tuple[Problem, Answer]:
+def _way(method: str) -> str:
+    return method.removeprefix("auto: ").partition(", since")[0] if method.startswith("auto") else ""
+
+
+def ask_peer(case: str, problem: Problem, peer: TauArgus, patience: float = PATIENCE) -> tuple[Problem, Answer]:
     """Run tau-ARGUS MOD on the microdata of a case.
 
     Returns the problem with the protection levels that it gave to its primary cells (whole numbers, and smaller ones
     than ours where a cell fails both rules), so that all are measured by the same levels, and its answer to that.
     """
     name = "tau-ARGUS MOD"
-    which, seed, sizes = CASES[case]
+    which, seed, sizes = CASES.get(case) or recipe(case)
+    if why := CANNOT.get(which):
+        return problem, Answer(case, name, None, note=why)
     data = microdata(which, seed, **sizes)
     by = list(data.dimensions)
     # codes of different lengths crash it
@@ -102,16 +122,27 @@ def ask_peer(case: str, problem: Problem, peer: TauArgus) -> tuple[Problem, Answ
         deep = {d: folder / f"{d}.hrc" for d, h in data.dimensions.items() if len(h.splits) > 1}
         for dimension, path in deep.items():
             path.write_text("\n".join(_hrc(data.dimensions[dimension], short[dimension])) + "\n")
-        task = {"by": by, "value": "value", "rules": RULES, "suppress": "MOD(1,1,0,0,0)"}
-        task["hrc"] = {d: str(path) for d, path in deep.items()}
+        holding = which in HOLDING_RULES
+        task = {
+            "by": by,
+            "value": "value",
+            "rules": HOLDING_RULES.get(which, RULES),
+            "suppress": "MOD(1,1,0,0,0)",
+            "cost": UNIT_COST if which == "unit" else None,
+            "holding": "holder" if holding else None,
+            "hrc": {d: str(path) for d, path in deep.items()},
+        }
         (folder / "task.json").write_text(json.dumps(task))
-        frame = data.frame[[*by, "value"]].assign(**{d: data.frame[d].map(short[d]) for d in by})
+        columns = [*by, "value", *(["holder"] if holding else [])]
+        frame = data.frame[columns].assign(**{d: data.frame[d].map(short[d]) for d in by})
+        if holding:
+            frame = frame.assign(holder=pd.factorize(frame["holder"])[0]).sort_values("holder", kind="stable")
         frame.to_csv(folder / "data.csv", index=False)
         runner = [str(peer.python), str(Path(__file__).with_name("tauargus_methods.py").resolve())]
         try:
-            done = subprocess.run(runner, cwd=folder, capture_output=True, text=True, check=False, timeout=PATIENCE)
+            done = subprocess.run(runner, cwd=folder, capture_output=True, text=True, check=False, timeout=patience)
         except subprocess.TimeoutExpired:
-            return problem, Answer(case, name, None, note=f"no answer in {PATIENCE:g} s, killed")
+            return problem, Answer(case, name, None, note=f"no answer in {patience:g} s, killed")
     if done.returncode:
         last = (done.stderr.strip().splitlines() or [""])[-1]
         return problem, Answer(case, name, None, note=f"crash ({done.returncode}) {last}".rstrip())
@@ -127,6 +158,8 @@ def ask_peer(case: str, problem: Problem, peer: TauArgus) -> tuple[Problem, Answ
     problem = replace(problem, lpl=lpl, upl=upl)
     pattern = problem.must_hide.copy()
     pattern[cells[status == "M"]] = True
+    if np.any(pattern & ~problem.may_hide):
+        return problem, Answer(case, name, None, None, said["seconds"], "hides what must be published")
     exposed = len(audit(problem, pattern, intervals=False).exposed)
     note = f"{exposed} primary exposed" if exposed else ""
     return problem, Answer(case, name, problem.cost(pattern), None, said["seconds"], note)

@@ -1,7 +1,7 @@
 """Runs inside the peer's environment, where there is no tabprotect: microdata in, status and levels of every cell out.
 
 ``python tauargus_methods.py``, in a folder of its own with ``task.json`` (``by``, ``value``, ``rules``, ``suppress``,
-``hrc``) and ``data.csv``; one line of JSON.
+``cost``, ``holding``, ``hrc``) and ``data.csv``; one line of JSON.
 """
 
 import csv
@@ -17,6 +17,8 @@ with Path("data.csv").open(newline="") as file:
     rows = list(csv.DictReader(file))
 data = {name: [row[name] for row in rows] for name in task["by"]}
 data[task["value"]] = [float(row[task["value"]]) for row in rows]
+if task["holding"]:
+    data[task["holding"]] = [row[task["holding"]] for row in rows]
 started = time.monotonic()
 answer = protect(
     data,
@@ -24,6 +26,8 @@ answer = protect(
     task["value"],
     task["rules"],
     task["suppress"],
+    cost_var=task["cost"],
+    holding_var=task["holding"],
     decimals=0,
     hrc=task["hrc"],
     hierleadstring="@",

@@ -15,7 +15,7 @@ from tabprotect.sensitivity.build import make_problem
 from tabprotect.table.hierarchy import Hierarchy
 from tabprotect.table.table import Table
 
-__all__ = ["FILE", "data", "index", "load", "names"]
+__all__ = ["FILE", "data", "index", "load", "names", "recipe"]
 
 _FOLDER = Path(__file__).parent
 #: The index itself; kept by ``python -m benchmarks.record``.
@@ -76,13 +76,30 @@ def load(name: str) -> Problem:
     >>> load("eustat-investment").n_cells
     16
     """
+    which, seed, arguments = recipe(name)
+    if which == "table":
+        return _table(data(f"{name}.csv"), **arguments)
+    return family(which, seed, **arguments)
+
+
+def recipe(name: str) -> tuple[str, int, dict[str, Any]]:
+    """Return family, seed and arguments of an instance of the index; the family of a finished table is ``table``.
+
+    Raises
+    ------
+    InputError
+        If there is no such instance.
+
+    Examples
+    --------
+    >>> recipe("flat2d-4x5")
+    ('flat2d', 1, {'rows': 4, 'columns': 5})
+    """
     if name not in names():
         raise InputError(f"there is no instance '{name}'{did_you_mean(name, names())}")
     row = _index().loc[[name]].to_dict("records")[0]
-    arguments = _parse(row["arguments"])
-    if row["family"] == "table":
-        return _table(data(f"{name}.csv"), **arguments)
-    return family(row["family"], seed=int(row["seed"]), **arguments)
+    which = str(row["family"])
+    return which, 0 if which == "table" else int(row["seed"]), _parse(row["arguments"])
 
 
 def _parse(text: str) -> dict[str, Any]:

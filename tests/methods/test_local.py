@@ -17,6 +17,7 @@ from tabprotect.attack.audit import audit
 from tabprotect.formats.jj import read_jj
 from tabprotect.instances import family, load
 from tabprotect.instances.large import large
+from tabprotect.methods.suppression.choice import begins_locally, choose
 from tabprotect.methods.suppression.local import local
 from tabprotect.methods.suppression.local.bound import LocalBound
 from tabprotect.methods.suppression.local.cover import Cover
@@ -242,11 +243,17 @@ def test_names_what_cannot_be_protected() -> None:
     assert cell in {u.cell for u in result.unprotectable}
 
 
-def test_auto_chooses_by_size_and_says_why() -> None:
-    small, large_ = large(300, seed=1), large(4000, seed=1)
+def test_auto_chooses_by_size_and_shape_and_says_why() -> None:
     limits = Limits(work=3000)
-    assert suppress(small, limits=limits).method.startswith("auto: exact")
-    assert suppress(large_, limits=limits).method.startswith("auto: local")
+    assert suppress(large(300, seed=1), limits=limits).method.startswith("auto: exact")
+    assert suppress(large(4000, dims=3, seed=1), limits=limits).method.startswith("auto: local, since 4 equations")
+    assert choose(large(4000, seed=1)) == ("exact", "each of 4,158 cells is in only 2.4 equations on average")
+    assert choose(large(4000, primaries=0.15, seed=1))[0] == "local"
+
+
+def test_auto_starts_in_the_first_pool_where_many_cells_are_primary() -> None:
+    assert begins_locally(large(1100, primaries=0.1, seed=1))
+    assert not begins_locally(large(1100, primaries=0.3, seed=1))
 
 
 def test_bound_needs_no_trust_in_the_solver() -> None:

@@ -21,6 +21,7 @@ __all__ = [
     "SMALL_CELLS",
     "automatic",
     "because",
+    "begins_locally",
     "choose",
     "ended",
     "joined",
@@ -35,10 +36,11 @@ SMALL_CELLS = 1_000
 """Up to this many cells the exact engine finds its own start."""
 
 LOCAL_CELLS = 3_000
-"""Beyond this many cells tables whose equations reach few cells are worked on locally only."""
+"""Beyond this many cells tables of three and more dimensions whose equations reach few cells are worked on locally."""
 
 PROBED_CELLS = 5_000
-"""Up to this many cells a first pattern is looked for locally, and the exact engine starts from it."""
+"""Up to this many cells a first pattern is looked for locally even where equations reach far, and the exact engine
+takes tables of two dimensions with attackers who know cells."""
 
 EXACT_CELLS = 30_000
 """Beyond this many cells all tables are worked on locally."""
@@ -46,14 +48,21 @@ EXACT_CELLS = 30_000
 HOPS, SAMPLE, FAR = 4, 30, 0.3
 """A table has near equations where so many hops from a primary lead to at most this share of the cells."""
 
+TWO_WAY = 2.75
+"""Cells in at most so many equations on average are those of tables of two dimensions, whose relaxations are tight."""
+
+MANY = 400
+"""With more primaries than this the relaxation of such a table takes longer than local programmes."""
+
 LINKED = 4.5
 """Cells in more equations than this on average are linked so strongly that local programmes find no way through."""
 
-PROBE_SHARE, PROBE_WORK = 0.15, 500_000
-"""Share of the limits, and work, for a first pattern to start from."""
+DENSE = 0.2
+"""Where more than this share of the cells is primary, solutions of the first pool protect nearly all: they are the
+better start."""
 
-LOCAL_SHARE = 0.4
-"""Share of what is left then for making it better, beyond LOCAL_CELLS, before the exact engine starts from it."""
+PROBE_SHARE, PROBE_WORK = 0.6, 500_000
+"""Share of the limits, and work, that a first pattern to start from may take at most; it mostly takes much less."""
 
 
 def nearness(problem: Problem) -> float:
@@ -90,6 +99,9 @@ def choose(problem: Problem) -> tuple[str, str]:
     links = problem.system.A.nnz / n
     if links > LINKED:
         return "exact", f"each of {n:,} cells is in {links:.1f} equations on average"
+    watched = problem.attackers and n > PROBED_CELLS
+    if links <= TWO_WAY and not watched and (len(problem.primaries) <= MANY or _is_dense(problem)):
+        return "exact", f"each of {n:,} cells is in only {links:.1f} equations on average"
     share = nearness(problem)
     why = f"{HOPS} equations lead from a primary to {100 * share:.0f} % of {n:,} cells"
     return "local" if share <= FAR else "exact", why
@@ -104,30 +116,37 @@ def automatic(
     engine: str,
     start: Bools | None,
 ) -> SuppressionResult:
-    """Choose by size and by how far equations reach; the `method` of the result says what and why.
+    """Choose by size, dimensions and how far equations reach; the `method` of the result says what and why.
 
     Parameters
     ----------
     As in `tabprotect.methods.suppression.suppress`.
     """
-    n = problem.n_cells
     method, why = choose(problem)
     if method == "local":
         return because(local(problem, limits=limits, seed=seed, progress=progress, start=start, engine=engine), why)
-    if not SMALL_CELLS < n <= PROBED_CELLS:
+    if not begins_locally(problem):
         result = exact(problem, limits=limits, seed=seed, progress=progress, engine=engine, start=start)
         return because(result, why)
     first = local(problem, limits=_probe(limits), seed=seed, progress=progress, start=start, passes=0, engine=engine)
     left = rest(limits, first)
-    if first.safe and n > LOCAL_CELLS and not ended(first):
-        better = local(problem, limits=part(left), seed=seed, progress=progress, start=first.pattern, engine=engine)
-        left = rest(left, better)
-        first = joined(first, better) if better.safe else first
     if ended(first) or first.status == "optimal":
         return because(first, why)
     hint = first.pattern if first.safe else start
     result = exact(problem, limits=left, seed=seed, progress=progress, engine=engine, start=hint)
     return because(joined(first, result), why)
+
+
+def begins_locally(problem: Problem) -> bool:
+    """Whether the exact engine has a better start in a local pattern than in its own first pool."""
+    n = problem.n_cells
+    if n <= SMALL_CELLS or problem.system.A.nnz > LINKED * n or _is_dense(problem):
+        return False
+    return n <= PROBED_CELLS or nearness(problem) <= FAR
+
+
+def _is_dense(problem: Problem) -> bool:
+    return len(problem.primaries) > DENSE * problem.n_cells
 
 
 def ended(result: SuppressionResult) -> bool:
@@ -140,7 +159,7 @@ def because(result: SuppressionResult, why: str) -> SuppressionResult:
     return replace(result, method=f"auto: {result.method}, since {why}")
 
 
-def part(limits: Limits, share: float = LOCAL_SHARE) -> Limits:
+def part(limits: Limits, share: float) -> Limits:
     """Return a share of the limits."""
     seconds = None if limits.seconds is None else share * limits.seconds
     return replace(limits, seconds=seconds, work=None if limits.work is None else int(share * limits.work))

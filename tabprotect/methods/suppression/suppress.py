@@ -55,7 +55,7 @@ def suppress(
         'exact' gives the cheapest pattern, or the best within the limits, with a lower bound; 'greedy' a good one
         quickly, without a bound; 'local' works with small programmes around each primary, so that tables of a
         million cells have a safe pattern within minutes, and better ones and a lower bound after that; 'auto' chooses
-        by size and by how far equations reach, and says so in the `method` of the result. The others are the
+        by size, dimensions and how far equations reach, and says so in the `method` of the result. The others are the
         classic ways, without a bound: subtable by subtable, by hypercubes, by shortest paths (two-way tables), by one
         linear programme for many cells.
     limits : Limits, optional
