@@ -56,9 +56,21 @@ class AttackProgramme:
     cap : float
         No cell moves further than this, in the unit of the values. Keeps the numbers of one programme within the
         reach of floating point; inf leaves the bounds as they are.
+    presolve : bool
+        Presolve before the first solution, if the programme is large; later ones begin with its basis.
     """
 
-    def __init__(self, region: Region, columns: Ints, down: Floats, up: Floats, unit: float, cap: float) -> None:
+    def __init__(
+        self,
+        region: Region,
+        columns: Ints,
+        down: Floats,
+        up: Floats,
+        unit: float,
+        cap: float,
+        *,
+        presolve: bool = False,
+    ) -> None:
         block = region.A[:, columns] if len(columns) < len(region.cells) else region.A
         rows = np.unique(block.indices)
         place = np.zeros(region.A.shape[0], np.int64)
@@ -79,6 +91,7 @@ class AttackProgramme:
             self._up,
             np.zeros(len(columns)),
             maximise=True,
+            presolve=presolve and len(columns) > LARGE,
             tolerance=LP_FEASIBILITY,
         )
         self._patience = PATIENCE * len(rows)

@@ -220,7 +220,8 @@ class _Group:
     def programme(self, unit: float, cap: float) -> AttackProgramme:
         cells = self.region.cells[self.columns]
         self.judge.programmes += 1
-        return AttackProgramme(self.region, self.columns, self.judge._down[cells], self.judge._up[cells], unit, cap)
+        down, up = self.judge._down[cells], self.judge._up[cells]
+        return AttackProgramme(self.region, self.columns, down, up, unit, cap, presolve=self.judge.presolve)
 
     def run(self) -> Iterator[tuple[int, Exposure]]:
         """Simultaneous programmes while they help, then one by one."""

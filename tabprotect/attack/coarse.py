@@ -31,15 +31,22 @@ Ints = npt.NDArray[np.int64]
 FINENESS = (4, 7)
 """Grids of 10^-4 of the smallest level in question, or up to ten times finer; then a finer one for what is left."""
 
-RANGE = (1e4, 1e1)
+RANGE = (1e2, 1e1)
 """Levels within this ratio share a grid."""
 
-FURTHEST = (1e10, 1e12)
+FURTHEST = (1e9, 1e12)
 """No cell moves further than this many steps of the grid, so that floating point can tell them apart."""
 
 
 def on_grids(
-    problem: Problem, hidden: Bools, questions: Ints, asked: Questions, budget: Budget, attempt: int = 0
+    problem: Problem,
+    hidden: Bools,
+    questions: Ints,
+    asked: Questions,
+    budget: Budget,
+    attempt: int = 0,
+    *,
+    few: bool = False,
 ) -> Iterator[tuple[int, list[Deviation]]]:
     """Answer questions, if possible, by deviations on decimal grids.
 
@@ -54,6 +61,8 @@ def on_grids(
     budget : Budget
     attempt : int
         0, or 1 for what is left then.
+    few : bool
+        Programmes for many questions of the public at once only, and no more deviations than needed.
 
     Yields
     ------
@@ -66,13 +75,12 @@ def on_grids(
         group = order[asked.need[order] <= RANGE[attempt] * smallest]
         order = order[len(group) :]
         digits = FINENESS[attempt] - math.floor(math.log10(smallest))
-        yield digits, _deviations(_rounded(problem, asked, group, digits, FURTHEST[attempt]), hidden, budget)
-
-
-def _deviations(problem: Problem, hidden: Bools, budget: Budget) -> list[Deviation]:
-    judge = Witnesses(problem)
-    judge.check(hidden, budget)
-    return judge.deviations(hidden)
+        judge = Witnesses(_rounded(problem, asked, group, digits, FURTHEST[attempt]), presolve=True)
+        if few:
+            judge.sweep(hidden, budget)
+        else:
+            judge.check(hidden, budget)
+        yield digits, judge.deviations(hidden, few=few)
 
 
 def _rounded(problem: Problem, asked: Questions, group: Ints, digits: int, furthest: float) -> Problem:

@@ -9,15 +9,15 @@ elsewhere a small integer programme is asked.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import optimize, sparse
 
+from tabprotect.attack.answers import Answers, View
 from tabprotect.attack.attackers import AttackProgramme, unit_of
 from tabprotect.attack.coarse import on_grids
 from tabprotect.attack.components import components, pattern_mask
@@ -41,6 +41,10 @@ MILP_NODES = 5_000
 FEW = 5
 """So many open questions are answered one by one."""
 
+MANY_DECIMALS = 10**6
+"""Where the numbers of a problem have no common denominator below this, hardly a vertex is a short fraction, and grids
+come first."""
+
 _SLIDING = 1000
 """An end of a sliding level is sought within this many levels."""
 
@@ -63,114 +67,6 @@ class Evidence:
     witnesses: tuple[ExactWitness, ...]
     exposures: tuple[Exposure, ...]
     unproven: tuple[Key, ...]
-
-
-class _Store:
-    """Exact witnesses and the questions that they answer."""
-
-    def __init__(self, exact: ExactProblem) -> None:
-        self.exact = exact
-        self.witnesses: list[ExactWitness] = []
-        self.answered: list[Ints] = []
-        self._known = [np.unique(np.asarray(a.known, np.int64)) for a in exact.problem.attackers]
-
-    def add(self, witness: ExactWitness) -> bool:
-        """Keep a witness if it answers a question alone, or may answer a sliding one together with another."""
-        answers = self.answers(witness)
-        place = self.exact.questions.place[0][witness.cells]
-        if not len(answers) and not (place >= 0).any():
-            return False
-        self.witnesses.append(witness)
-        self.answered.append(answers)
-        return True
-
-    def answers(self, witness: ExactWitness) -> Ints:
-        """Return the one-sided questions that a witness answers, exactly."""
-        q, found = self.exact.questions, []
-        for side in (1, -1):
-            place = q.place[side][witness.cells]
-            asked = np.flatnonzero(place >= 0)
-            z = witness.z.numerators[asked].astype(object) * (side * self.exact.scale)
-            need = self.exact.need[side][witness.cells[asked]].astype(object) * witness.z.denominator
-            found.append(place[asked[(z >= need).astype(bool)]])
-        return np.concatenate(found)
-
-    def missing(self) -> list[tuple[int, Ints]]:
-        """Return for the public (-1) and every attacker the questions that no witness answers."""
-        q = self.exact.questions
-        n, k, w = self.exact.problem.n_cells, len(q.cell), len(self.witnesses)
-        answered = _rows(self.answered, k)
-        total = np.bincount(answered.indices, minlength=k)
-        spans = self._spans()
-        for question, span in spans.items():
-            total[question] = self._slides(question, span, range(w))
-        public = np.flatnonzero(total == 0)
-        result = [(-1, public)]
-        if self._known:
-            touches = sparse.csr_array(_rows(self._known, n) @ _rows([e.cells for e in self.witnesses], n).T)
-            touches.data[:] = 1
-            lost = sparse.csr_array(touches @ answered)
-            for attacker, known in enumerate(self._known):
-                part = slice(lost.indptr[attacker], lost.indptr[attacker + 1])
-                gone = lost.indices[part][lost.data[part] == total[lost.indices[part]]]
-                touched = set(touches.indices[touches.indptr[attacker] : touches.indptr[attacker + 1]].tolist())
-                rest = [i for i in range(w) if i not in touched] if spans and touched else []
-                slides = [s for s, span in spans.items() if touched and not self._slides(s, span, rest)]
-                mine = np.union1d(np.concatenate((gone, np.array(slides, np.int64))), public)
-                result.append((attacker, mine[~np.isin(q.cell[mine], known)]))
-        return result
-
-    def _spans(self) -> dict[int, dict[int, Any]]:
-        """For every sliding question how far each witness moves the cell."""
-        q = self.exact.questions
-        spans: dict[int, dict[int, Any]] = {int(s): {} for s in np.flatnonzero(q.side == 0)}
-        if spans:
-            for i, witness in enumerate(self.witnesses):
-                place = q.place[0][witness.cells]
-                for j in np.flatnonzero(place >= 0).tolist():
-                    spans[int(place[j])][i] = witness.z[j]
-        return spans
-
-    def _slides(self, question: int, span: dict[int, Any], witnesses: Iterable[int]) -> bool:
-        moves = [span[i] for i in witnesses if i in span]
-        width = max([0, *moves]) - min([0, *moves])
-        return bool(width * self.exact.scale >= int(self.exact.need[0][self.exact.questions.cell[question]]))
-
-
-class _View:
-    """What the witnesses of a store answer to one intruder, who is not impressed by those that move what he knows."""
-
-    def __init__(self, store: _Store, known: Ints) -> None:
-        self._store = store
-        self._known = np.zeros(store.exact.problem.n_cells, dtype=bool)
-        self._known[known] = True
-        self._answered = np.zeros(len(store.exact.questions.cell), dtype=bool)
-        self._ends: dict[int, tuple[Fraction, Fraction]] = {}
-        self._seen = 0
-
-    def holds(self, question: int) -> bool:
-        """Whether a question is answered by the witnesses of now."""
-        store, q = self._store, self._store.exact.questions
-        for number in range(self._seen, len(store.witnesses)):
-            witness = store.witnesses[number]
-            if self._known[witness.cells].any():
-                continue
-            self._answered[store.answered[number]] = True
-            place = q.place[0][witness.cells]
-            for j in np.flatnonzero(place >= 0).tolist():
-                low, high = self._ends.get(int(place[j]), (Fraction(0), Fraction(0)))
-                self._ends[int(place[j])] = min(low, witness.z[j]), max(high, witness.z[j])
-        self._seen = len(store.witnesses)
-        if q.side[question]:
-            return bool(self._answered[question])
-        low, high = self._ends.get(question, (Fraction(0), Fraction(0)))
-        return (high - low) * store.exact.scale >= int(store.exact.need[0][q.cell[question]])
-
-
-def _rows(indices: Sequence[Ints], width: int) -> sparse.csr_array:
-    indptr = np.concatenate(([0], np.cumsum([len(i) for i in indices]))).astype(np.int64)
-    flat = np.concatenate([np.zeros(0, np.int64), *indices])
-    return sparse.csr_array((np.ones(len(flat), np.int64), flat, indptr), shape=(len(indices), width))
 
 
 def gather(
@@ -221,7 +117,7 @@ class _Gathering:
         self.judge = Witnesses(self.problem) if judge is None or problem.integer else judge
         self.hidden = hidden & ((self.problem.down > 0) | (self.problem.up > 0))
         self.budget = budget
-        self.store = _Store(self.exact)
+        self.store = Answers(self.exact)
         self.tried: set[int] = set()
         self._region: tuple[int, Region] | None = None
 
@@ -230,7 +126,11 @@ class _Gathering:
         return _certain(self.judge.check(self.hidden, self.budget, stop_at_first=True))
 
     def run(self) -> Evidence:
-        """Stored deviations first, then a programme for every question left."""
+        """Deviations for many questions at once and stored ones, then a programme for every question left."""
+        if not self.problem.integer and self.exact.scale >= MANY_DECIMALS:
+            self._coarse({}, few=True)
+            for w in self.store.witnesses:
+                self.judge.offer(Deviation(w.cells, w.z.numerators.astype(np.float64) / w.z.denominator))
         exposures = {e.key: e for e in _certain(self.judge.check(self.hidden, self.budget))}
         self._convert(self._chosen())
         if not self.problem.integer:
@@ -238,7 +138,7 @@ class _Gathering:
                 self._coarse(exposures, attempt)
         unproven: list[Key] = []
         for attacker, questions in self.store.missing():
-            view = _View(self.store, self.judge.known(attacker))
+            view = View(self.store, self.judge.known(attacker))
             for question in questions.tolist():
                 key = self._key(attacker, question)
                 # whoever knows more sees what the public sees
@@ -259,7 +159,7 @@ class _Gathering:
         found = sorted(exposures.values(), key=lambda e: (e.key.attacker, e.key.cell, -e.key.side))
         return Evidence(tuple(witnesses), tuple(found), tuple(unproven))
 
-    def _coarse(self, exposures: Mapping[Key, Exposure], attempt: int) -> None:
+    def _coarse(self, exposures: Mapping[Key, Exposure], attempt: int = 0, *, few: bool = False) -> None:
         """Answer what is left by deviations on decimal grids, many at once."""
         q = self.exact.questions
         left: set[int] = set()
@@ -268,7 +168,8 @@ class _Gathering:
             left |= {k for k, key in keys if key not in exposures and Key(-1, key.cell, key.side) not in exposures}
         if len(left) < FEW:
             return
-        for digits, deviations in on_grids(self.problem, self.hidden, np.array(sorted(left)), q, self.budget, attempt):
+        grids = on_grids(self.problem, self.hidden, np.array(sorted(left)), q, self.budget, attempt, few=few)
+        for digits, deviations in grids:
             for witness in self.exact.exactly(deviations, digits):
                 if witness is not None:
                     self.store.add(witness)
@@ -278,7 +179,7 @@ class _Gathering:
         return Key(attacker, int(q.cell[question]), int(q.side[question]))
 
     def _chosen(self) -> list[Deviation]:
-        """Stored deviations, those that answer most first, without those that add nothing."""
+        """Stored deviations that answer what is left, those that answer most first, without those that add nothing."""
         q, pool = self.exact.questions, self.judge.pool
         valid = pool.valid(self.hidden)
         answers = []
@@ -289,7 +190,9 @@ class _Gathering:
                 asked = np.flatnonzero(place >= 0)
                 found.append(place[asked[side * deviation.z[asked] >= q.need[place[asked]] * (1 - LEVEL)]])
             answers.append(np.concatenate(found))
-        done = np.zeros(len(q.cell), dtype=bool)
+        done = np.ones(len(q.cell), dtype=bool)
+        for _, missing in self.store.missing():
+            done[missing] = False
         chosen = []
         for k in sorted(range(len(valid)), key=lambda k: -len(answers[k])):
             if not done[answers[k]].all():
@@ -308,7 +211,7 @@ class _Gathering:
             if witness is not None:
                 self.store.add(witness)
 
-    def _one(self, key: Key, question: int, view: _View) -> Exposure | None:
+    def _one(self, key: Key, question: int, view: View) -> Exposure | None:
         """Answer one question; None means yes."""
         need = self.exact.need[key.side][key.cell] / self.exact.scale
         self._convert([d for d in self.judge.witness(key, self.hidden) if len(d.cells)])
@@ -325,7 +228,7 @@ class _Gathering:
             return None
         return Exposure(key, reached, need, (), decided=decided and reached < need)
 
-    def _programme(self, key: Key, question: int, side: int, need: float, view: _View) -> tuple[float, bool]:
+    def _programme(self, key: Key, question: int, side: int, need: float, view: View) -> tuple[float, bool]:
         """Move one cell as far as its level; return how far it got, and whether that is the last word."""
         region = self._open(key.attacker)
         place = int(np.searchsorted(region.cells, key.cell))

@@ -39,6 +39,9 @@ class Witnesses:
     Parameters
     ----------
     problem : Problem
+    presolve : bool
+        Presolve large programmes, which spares the simplex method the worst where bounds and levels are round numbers,
+        and else is as often slower as it is faster.
 
     Examples
     --------
@@ -55,8 +58,9 @@ class Witnesses:
     ([1, 2], [2.0, -2.0])
     """
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem, *, presolve: bool = False) -> None:
         self.problem = problem
+        self.presolve = presolve
         self.questions = Questions.of(problem)
         self.pool = Pool(self.questions, problem.n_cells)
         self.programmes = 0

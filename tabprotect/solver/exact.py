@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from scipy.sparse import linalg
+from scipy.sparse import csgraph, linalg
 
 from tabprotect.solver.tolerances import AT_BOUND, ROUNDING
 
@@ -169,7 +169,8 @@ class ExactSolver:
         self._shape = m, n = A.shape
         self._factors: Any = None
         self._K = sparse.csr_array((0, 0), dtype=np.int64)
-        if n:
+        # SuperLU writes beyond its arrays when a matrix is singular by its pattern alone
+        if n and csgraph.structural_rank(A) == n:
             unit = sparse.eye_array(m, dtype=np.int64)
             self._K = sparse.block_array([[unit, A], [A.T, None]], format="csr")
             with contextlib.suppress(RuntimeError):  # singular: there is no unique solution

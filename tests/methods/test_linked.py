@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
 
 from tabprotect.errors import InputError
 from tabprotect.instances import load
+from tabprotect.methods.suppression import passes
 from tabprotect.methods.suppression.linked import suppress_linked
 from tabprotect.methods.suppression.modular import pieces_of, rows_within
 from tabprotect.methods.suppression.passes import Passes, Piece
+from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget, Limits
+from tabprotect.solver.pieces import Means
+from tabprotect.solver.store import Store
 from tests.checker import Judge
 from tests.random_problems import random_problem
 
@@ -59,6 +66,38 @@ def test_tables_too_large_for_the_engine_go_by_subtables(monkeypatch: pytest.Mon
     assert result.safe
     assert result.cost is not None
     assert result.cost >= 26_832
+
+
+def test_passes_go_on_from_the_tables_that_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = random_problem(44, max_cells=90, kinds=("linked",))
+    tables = covered(problem)
+    solved: list[int] = []
+    engine = passes.exact
+
+    def exact(part: Problem, **words: Any) -> SuppressionResult:
+        if len(solved) == dies:
+            raise KeyboardInterrupt
+        solved.append(part.n_cells)
+        return engine(part, **words)
+
+    def run(folder: str) -> SuppressionResult:
+        solved.clear()
+        means = Means(store=Store(tmp_path / folder, "this"))
+        return suppress_linked(problem, tables, together=0, limits=Limits(work=20_000), means=means)
+
+    monkeypatch.setattr(passes, "exact", exact)
+    dies = -1
+    whole = run("in one go")
+    pieces = len(solved)
+    assert pieces > 1
+    dies = 1
+    with pytest.raises(KeyboardInterrupt):
+        run("killed")
+    dies = -1
+    resumed = run("killed")
+    assert len(solved) == pieces - 1
+    assert (resumed.pattern == whole.pattern).all()
+    assert (resumed.cost, resumed.work) == (whole.cost, whole.work)
 
 
 def test_carried_cells_get_levels_from_witnesses() -> None:

@@ -85,6 +85,17 @@ def test_a_zero_right_hand_side_has_the_zero_solution() -> None:
     assert found.numerators.tolist() == [0, 0]
 
 
+@pytest.mark.parametrize(
+    "A", [[[1, 1]], [[1, 0], [2, 0]], [[1, 2, 3], [0, 0, 0], [0, 0, 1]], [[1, 1, 0, 0], [0, 0, 1, 1]]]
+)
+def test_what_is_singular_by_its_pattern_is_not_factorised(A: list[list[int]], monkeypatch: pytest.MonkeyPatch) -> None:
+    """SuperLU may write beyond its arrays there; what it then does is chance."""
+    factorised: list[object] = []
+    monkeypatch.setattr("tabprotect.solver.exact.linalg.splu", lambda *a, **k: factorised.append(a))
+    assert solve_exactly(sparse.csr_array(np.array(A)), np.ones(len(A), np.int64)) is None
+    assert not factorised
+
+
 def cube(k: int) -> np.ndarray:
     """Equations of a k x k x k table without its margins: all line sums are 0."""
     cells = np.arange(k**3).reshape(k, k, k)

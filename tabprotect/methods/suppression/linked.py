@@ -65,7 +65,7 @@ def suppress_linked(
     carry : bool
         In passes cells hidden in one table are also protected in the others; see `Passes`.
     means : Means, optional
-        Where the exact engine works on independent pieces, and keeps their answers.
+        Where the exact engine works on independent pieces, and where their answers and those of passes are kept.
 
     Returns
     -------
@@ -105,7 +105,7 @@ def suppress_linked(
             "name the cells of all tables of the system"
         )
     alone = problem.n_cells > together
-    first = _passes(problem, pieces, limits if alone else part(limits, FIRST_SHARE), seed, progress, carry)
+    first = _passes(problem, pieces, limits if alone else part(limits, FIRST_SHARE), seed, progress, carry, means)
     if alone or not first.safe or ended(first):
         return first
     whole = exact(problem, limits=rest(limits, first), seed=seed, progress=progress, start=first.pattern, means=means)
@@ -119,13 +119,14 @@ def _passes(
     seed: int,
     progress: Callable[[Progress], None] | None,
     carry: bool,
+    means: Means | None,
 ) -> SuppressionResult:
     """Go table by table, then repair and clean up the whole."""
     budget = Budget(limits, progress)
     with cancel_on_interrupt(budget):
         smallest = sorted(pieces, key=lambda piece: len(piece.cells))
         parts = [small for piece in smallest for small in _parts(problem, piece)]
-        passes = Passes(problem, parts, problem.must_hide, carry=carry)
+        passes = Passes(problem, parts, problem.must_hide, carry=carry, means=means)
         with budget.part(SHARE) as most:
             passes.run(most, seed, "passes")
         return complete(problem, passes.pattern, budget, f"passes over {len(pieces)} linked tables")

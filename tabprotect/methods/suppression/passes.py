@@ -20,8 +20,11 @@ from tabprotect.attack.witness import Deviation, Witnesses
 from tabprotect.errors import SolverError
 from tabprotect.methods.suppression.exact import exact
 from tabprotect.methods.suppression.greedy import greedy
+from tabprotect.methods.suppression.stages import parts_of
 from tabprotect.problem import Attacker, Problem, Status
 from tabprotect.solver.limits import Budget, Limits
+from tabprotect.solver.pieces import Means
+from tabprotect.solver.store import digest
 from tabprotect.table.system import LinearSystem
 
 __all__ = ["Passes", "Piece"]
@@ -61,6 +64,27 @@ class Piece:
     cells: Ints
 
 
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """What is hidden in a piece (None when nothing safe was found); the piece of `Means`."""
+
+    pattern: Bools | None
+    work: int
+    stopped: str
+
+
+def _choose(part: Problem, limits: Limits, seed: int) -> Choice:
+    """Protect a piece by the exact engine, or by cheapest witnesses."""
+    result = None
+    if part.n_cells <= EXACT_CELLS:
+        # carried levels may lie at the very end of what is possible; the other method is less sensitive to that
+        with suppress_errors(SolverError):
+            result = exact(part, limits=limits, seed=seed, prove=False)
+    if result is None:
+        result = greedy(part, limits=replace(limits, work=None), seed=seed, restarts=0)
+    return Choice(None if result.status == "unknown" else result.pattern, result.work, result.stopped)
+
+
 class Passes:
     """The state while pieces are protected one after the other.
 
@@ -74,6 +98,8 @@ class Passes:
     carry : bool
         Cells hidden in one piece are protected in the others, too; without it they are hidden there and no more, and
         what that leaves open is for the repair of the whole.
+    means : Means, optional
+        Where the answers of pieces are kept. Each builds on those before it, so an executor finds nothing to do.
 
     Attributes
     ----------
@@ -85,10 +111,19 @@ class Passes:
         witness serves, nor than the cell's own external bounds).
     """
 
-    def __init__(self, problem: Problem, pieces: Sequence[Piece], pattern: Bools, *, carry: bool) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        pieces: Sequence[Piece],
+        pattern: Bools,
+        *,
+        carry: bool,
+        means: Means | None = None,
+    ) -> None:
         self.problem = problem
         self.pieces = pieces
         self._carries = carry
+        self._means = means or Means()
         self.pattern = pattern | problem.must_hide
         primary = problem.status == Status.PRIMARY
         self.up = np.where(primary, problem.upl, 0.0)
@@ -98,7 +133,6 @@ class Passes:
         for k, piece in enumerate(pieces):
             for cell in piece.cells.tolist():
                 self._users[cell].append(k)
-        self.solved = 0
 
     def run(self, budget: Budget, seed: int, stage: str) -> None:
         """Protect the pieces in their order, and again those in which later ones changed a cell."""
@@ -137,24 +171,20 @@ class Passes:
         return cells[new | further]
 
     def _solve(self, part: Problem, budget: Budget, seed: int) -> Bools | None:
-        self.solved += 1
         # never by the clock alone: a search cut short at once hides everything
         limits = Limits(
             work=int(min(max(WORK, TOGETHER // len(self.pieces)), budget.work_left)),
             gap=max(GAP, budget.limits.gap),
             stop=lambda: budget.exhausted,
         )
-        result = None
-        if part.n_cells <= EXACT_CELLS:
-            # carried levels may lie at the very end of what is possible; the other method is less sensitive to that
-            with suppress_errors(SolverError):
-                result = exact(part, limits=limits, seed=seed, prove=False)
-        if result is None:
-            result = greedy(part, limits=replace(limits, work=None), seed=seed, restarts=0)
-        budget.spend(result.work)
+        name = digest("passes", parts_of(part), limits.work, limits.gap, seed)
+        (found,) = self._means.answers(lambda part: _choose(part, limits, seed), [part], [name], budget)
+        if found is None:
+            return None
+        budget.spend(found.work)
         # what was cut short may hide everything
-        usable = result.status != "unknown" and not (budget.exhausted and result.pattern[part.may_hide].all())
-        return result.pattern if usable else None
+        cut_short = budget.exhausted and found.pattern is not None and found.pattern[part.may_hide].all()
+        return None if cut_short else found.pattern
 
     def _carry(self, cells: Ints, part: Problem, deviations: list[Deviation]) -> Bools:
         """Raise the levels of hidden cells to what the witnesses of a piece need; tell which rose."""

@@ -1,0 +1,125 @@
+"""Exact witnesses, and which questions they answer to whom."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from tabprotect.attack.exact_problem import ExactProblem, ExactWitness
+
+__all__ = ["Answers", "View"]
+
+Ints = npt.NDArray[np.int64]
+
+
+class Answers:
+    """Exact witnesses and the questions that they answer."""
+
+    def __init__(self, exact: ExactProblem) -> None:
+        self.exact = exact
+        self.witnesses: list[ExactWitness] = []
+        self.answered: list[Ints] = []
+        self._known = [np.unique(np.asarray(a.known, np.int64)) for a in exact.problem.attackers]
+
+    def add(self, witness: ExactWitness) -> bool:
+        """Keep a witness if it answers a question alone, or may answer a sliding one together with another."""
+        answers = self.answers(witness)
+        place = self.exact.questions.place[0][witness.cells]
+        if not len(answers) and not (place >= 0).any():
+            return False
+        self.witnesses.append(witness)
+        self.answered.append(answers)
+        return True
+
+    def answers(self, witness: ExactWitness) -> Ints:
+        """Return the one-sided questions that a witness answers, exactly."""
+        q, found = self.exact.questions, []
+        for side in (1, -1):
+            place = q.place[side][witness.cells]
+            asked = np.flatnonzero(place >= 0)
+            z = witness.z.numerators[asked].astype(object) * (side * self.exact.scale)
+            need = self.exact.need[side][witness.cells[asked]].astype(object) * witness.z.denominator
+            found.append(place[asked[(z >= need).astype(bool)]])
+        return np.concatenate(found)
+
+    def missing(self) -> list[tuple[int, Ints]]:
+        """Return for the public (-1) and every attacker the questions that no witness answers."""
+        q = self.exact.questions
+        n, k, w = self.exact.problem.n_cells, len(q.cell), len(self.witnesses)
+        answered = _rows(self.answered, k)
+        total = np.bincount(answered.indices, minlength=k)
+        spans = self._spans()
+        for question, span in spans.items():
+            total[question] = self._slides(question, span, range(w))
+        public = np.flatnonzero(total == 0)
+        result = [(-1, public)]
+        if self._known:
+            touches = sparse.csr_array(_rows(self._known, n) @ _rows([e.cells for e in self.witnesses], n).T)
+            touches.data[:] = 1
+            lost = sparse.csr_array(touches @ answered)
+            for attacker, known in enumerate(self._known):
+                part = slice(lost.indptr[attacker], lost.indptr[attacker + 1])
+                gone = lost.indices[part][lost.data[part] == total[lost.indices[part]]]
+                touched = set(touches.indices[touches.indptr[attacker] : touches.indptr[attacker + 1]].tolist())
+                rest = [i for i in range(w) if i not in touched] if spans and touched else []
+                slides = [s for s, span in spans.items() if touched and not self._slides(s, span, rest)]
+                mine = np.union1d(np.concatenate((gone, np.array(slides, np.int64))), public)
+                result.append((attacker, mine[~np.isin(q.cell[mine], known)]))
+        return result
+
+    def _spans(self) -> dict[int, dict[int, Any]]:
+        """For every sliding question how far each witness moves the cell."""
+        q = self.exact.questions
+        spans: dict[int, dict[int, Any]] = {int(s): {} for s in np.flatnonzero(q.side == 0)}
+        if spans:
+            for i, witness in enumerate(self.witnesses):
+                place = q.place[0][witness.cells]
+                for j in np.flatnonzero(place >= 0).tolist():
+                    spans[int(place[j])][i] = witness.z[j]
+        return spans
+
+    def _slides(self, question: int, span: dict[int, Any], witnesses: Iterable[int]) -> bool:
+        moves = [span[i] for i in witnesses if i in span]
+        width = max([0, *moves]) - min([0, *moves])
+        return bool(width * self.exact.scale >= int(self.exact.need[0][self.exact.questions.cell[question]]))
+
+
+class View:
+    """What the witnesses of a store answer to one intruder, who is not impressed by those that move what he knows."""
+
+    def __init__(self, store: Answers, known: Ints) -> None:
+        self._store = store
+        self._known = np.zeros(store.exact.problem.n_cells, dtype=bool)
+        self._known[known] = True
+        self._answered = np.zeros(len(store.exact.questions.cell), dtype=bool)
+        self._ends: dict[int, tuple[Fraction, Fraction]] = {}
+        self._seen = 0
+
+    def holds(self, question: int) -> bool:
+        """Whether a question is answered by the witnesses of now."""
+        store, q = self._store, self._store.exact.questions
+        for number in range(self._seen, len(store.witnesses)):
+            witness = store.witnesses[number]
+            if self._known[witness.cells].any():
+                continue
+            self._answered[store.answered[number]] = True
+            place = q.place[0][witness.cells]
+            for j in np.flatnonzero(place >= 0).tolist():
+                low, high = self._ends.get(int(place[j]), (Fraction(0), Fraction(0)))
+                self._ends[int(place[j])] = min(low, witness.z[j]), max(high, witness.z[j])
+        self._seen = len(store.witnesses)
+        if q.side[question]:
+            return bool(self._answered[question])
+        low, high = self._ends.get(question, (Fraction(0), Fraction(0)))
+        return (high - low) * store.exact.scale >= int(store.exact.need[0][q.cell[question]])
+
+
+def _rows(indices: Sequence[Ints], width: int) -> sparse.csr_array:
+    indptr = np.concatenate(([0], np.cumsum([len(i) for i in indices]))).astype(np.int64)
+    flat = np.concatenate([np.zeros(0, np.int64), *indices])
+    return sparse.csr_array((np.ones(len(flat), np.int64), flat, indptr), shape=(len(indices), width))
