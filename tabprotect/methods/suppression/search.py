@@ -154,9 +154,10 @@ class Search:
             self._lift(relaxation.bound)
             root, begun = self.bound, meter(part)
             choices = self._pool(part)
-            self.useful = bool(choices) and len(self.exposed(choices[0], part)) <= USELESS * len(bare)
+            exposed = self.exposed(choices[0], part) if choices else ()
+            self.useful = bool(choices) and len(exposed) <= USELESS * len(bare)
             if self.useful:
-                self._learn(choices, not part.exhausted, part)
+                self._learn(choices, not part.exhausted, part, begun, exposed)
             else:
                 self._again = math.inf if choices else AGAIN * (meter(part) - begun)
             gain = (self.bound - root) / max(1.0, self.bound)
@@ -316,22 +317,36 @@ class Search:
         relaxation.use(budget)
         if not relaxation.solve():
             return False
+        begun = meter(budget)
         with budget.part(POOL_SHARE) as part:
             choices = self._pool(part)
             whole = not part.exhausted
         if whole:
             self._pools.narrow()
-        self._learn(choices, whole, budget)
+        self._learn(choices, whole, budget, begun)
         return whole
 
-    def _learn(self, choices: tuple[Bools, ...], whole: bool, budget: Budget) -> None:
-        """Play the intruder at solutions of a pool, and bring the relaxation up to what that teaches."""
-        relaxation = self.relaxation
+    def _learn(
+        self,
+        choices: tuple[Bools, ...],
+        whole: bool,
+        budget: Budget,
+        begun: float,
+        first: tuple[Exposure, ...] | None = None,
+    ) -> None:
+        """Play the intruder at solutions of a pool, and bring the relaxation up to what that teaches.
+
+        All solutions after the cheapest one get as much as that took since the pool was `begun`. What is exposed in the
+        cheapest may be known as `first`.
+        """
+        relaxation, after = self.relaxation, math.inf
         assert relaxation is not None
         for k, choice in enumerate(choices):
-            if budget.exhausted:
+            if k == 1:
+                after = 2 * meter(budget) - begun
+            if budget.exhausted or meter(budget) > after:
                 break
-            exposed = self.exposed(choice, budget)
+            exposed = self.exposed(choice, budget) if k or first is None else first
             if not exposed:
                 self.take(choice)
                 if k == 0 and whole:
@@ -341,9 +356,9 @@ class Search:
                 exposed = tuple(e for e in exposed if e.decided)
                 if not exposed:
                     break
-            relaxation.add(self.rows(choice, exposed))
             if k < 2:
                 self._repair(choice, budget)
+            relaxation.add(self.rows(choice, exposed))
         for _ in range(3):
             if budget.exhausted:
                 break
