@@ -166,6 +166,23 @@ class Witnesses:
         order = np.argsort(cells)
         return self._store(cells[order], z[order])
 
+    def offer_all(self, deviations: sparse.csr_array) -> None:
+        """Store deviations found elsewhere, one a row, after checking them; each as it is, not split into parts."""
+        if not deviations.shape[0]:
+            return
+        rows, cells = deviations.nonzero()
+        z = np.clip(deviations.data[deviations.data != 0], -self._down[cells], self._up[cells])
+        inside = self._movable[cells] & (z != 0)
+        shape = (deviations.shape[0], len(self._movable))
+        moved = sparse.csr_array((z[inside], (rows[inside], cells[inside])), shape=shape)
+        moved.sort_indices()
+        residual = np.zeros(shape[0])
+        off = sparse.coo_array(moved @ self._columns.T)
+        np.maximum.at(residual, off.row, np.abs(off.data))
+        for k, worst in enumerate(residual.tolist()):
+            row = slice(moved.indptr[k], moved.indptr[k + 1])
+            self.pool.add(Deviation(moved.indices[row].astype(np.int64), moved.data[row]), worst)
+
     def _store(self, cells: Ints, z: Floats) -> Ints:
         """Split a deviation into parts that no equation joins, and keep those that answer something."""
         block = self._columns[:, cells]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from tabprotect.attack.witness import Witnesses
 from tabprotect.instances import load
@@ -120,3 +121,21 @@ def test_pools_satisfy_rows_that_were_left_out_of_them():
     assert relaxed.pool.slack(choices[0].astype(float)).min() >= -1e-6
     assert 0 < len(pools.needed) < len(relaxed.pool)
     assert relaxed.bound <= bound <= core.cost(choices[0]) + 1e-6
+
+
+def test_deviations_handed_over_answer_what_they_answered_and_no_more():
+    for seed in range(12):
+        problem = random_problem(seed)
+        hidden, judge = problem.may_hide, Witnesses(problem)
+        judge.check(hidden)
+        deviations = judge.deviations(hidden)
+        rows = sparse.csr_array((len(deviations), problem.n_cells)).tolil()
+        for k, deviation in enumerate(deviations):
+            rows[k, deviation.cells] = deviation.z
+        heir = Witnesses(problem)
+        heir.offer_all(rows.tocsr())
+        assert (heir.stored(hidden) == judge.stored(hidden)).all()
+        liar = Witnesses(problem)
+        liar.offer_all(sparse.csr_array(rows.tocsr() + sparse.csr_array(np.eye(*rows.shape) * 1e3)))
+        assert not (liar.stored(hidden) & ~judge.stored(hidden)).any()
+        assert [e.key for e in liar.check(hidden)] == [e.key for e in judge.check(hidden)]

@@ -74,8 +74,7 @@ def complete(
         ignore = constructor.is_hopeless if constructor.hopeless else None
         with budget.part(1 / left) as share:
             x = clean(constructor.judge, x, share, ignore=ignore)
-        for deviation in constructor.judge.deviations(x):
-            judge.offer(part.lift(deviation))
+        judge.offer_all(part.lift(constructor.judge.deviations(x)))
         choices.append(x)
         budget.report(method, message=f"{left - 1} parts to clean up")
     return finish(problem, judge, reduction.pattern(choices), budget, method)

@@ -126,8 +126,7 @@ def exact(
             pattern = reduction.pattern([s.best for s in searches if s.best is not None])
             for s in searches:
                 assert s.best is not None
-                for deviation in s.judge.deviations(s.best, few=not problem.attackers):
-                    judge.offer(s.part.lift(deviation))
+                judge.offer_all(s.part.lift(s.judge.deviations(s.best, few=not problem.attackers)))
         result = finish(problem, judge, pattern, budget, f"exact ({engine})")
         result = replace(result, stopped=result.stopped or ended)
         pools = {k: (known.rows.pool, known.rows.x) for k, known in enumerate(found) if known.rows is not None}

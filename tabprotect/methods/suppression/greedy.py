@@ -88,9 +88,7 @@ def greedy(
         for task, answer in zip(tasks, _answers(tasks, reduction, budget, means), strict=True):
             if answer is None or answer.choice is None:
                 return finish(problem, judge, None, budget, "greedy")
-            part = Part(task.core)
-            for deviation in answer.deviations:
-                judge.offer(part.lift(deviation))
+            judge.offer_all(Part(task.core).lift(answer.deviations))
             choices.append(answer.choice)
         return finish(problem, judge, reduction.pattern(choices), budget, "greedy")
 

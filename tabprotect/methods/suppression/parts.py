@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 from scipy import sparse
@@ -58,9 +60,9 @@ class Part:
             shape=(n, width),
         )
 
-    def lift(self, deviation: Deviation) -> Deviation:
-        """Return a deviation of this part as one of the whole problem."""
-        block = self._lift[deviation.cells]
-        z = np.repeat(deviation.z, np.diff(block.indptr)) * block.data
-        order = np.argsort(block.indices, kind="stable")
-        return Deviation(block.indices[order].astype(np.int64), z[order])
+    def lift(self, deviations: Sequence[Deviation]) -> sparse.csr_array:
+        """Return deviations of this part as those of the whole problem, one a row."""
+        ends = np.concatenate(([0], np.cumsum([len(d.cells) for d in deviations])))
+        cells = np.concatenate([np.zeros(0, np.int64), *(d.cells for d in deviations)])
+        z = np.concatenate([np.zeros(0), *(d.z for d in deviations)])
+        return sparse.csr_array((z, cells, ends), shape=(len(deviations), self.core.n)) @ self._lift
