@@ -203,6 +203,7 @@ class Search:
             self._pools.needed,
             ways,
             self._again,
+            self.useful,
         )
 
     def restore(self, known: Snapshot, budget: Budget) -> None:
@@ -211,7 +212,7 @@ class Search:
         self.patience = dict(known.patience)
         self._pools.gap, self._pools.needed = known.gap, known.needed
         self._ways = {name: replace(side) for name, side in known.ways.items()}
-        self._again = known.again
+        self._again, self.useful = known.again, known.useful
         for key in sorted(known.hopeless):
             self.constructor.hopeless.add(key)
             self.judge.dismiss(key)

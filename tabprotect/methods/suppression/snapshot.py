@@ -51,10 +51,11 @@ class Snapshot:
     needed: Ints
     ways: Mapping[str, Side]
     again: float
+    useful: bool
 
 
 NOTHING = Snapshot(
     None, 0.0, frozenset(), None, False, PATIENCE, POOL_GAP[0], np.zeros(0, np.int64),
-    {"root": Side(), "pool": Side()}, 0.0,
+    {"root": Side(), "pool": Side()}, 0.0, False,
 )  # fmt: skip
 """What is known before the start."""
