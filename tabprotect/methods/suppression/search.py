@@ -364,8 +364,10 @@ class Search:
             if budget.exhausted:
                 break
             rows = relaxation.violated()
+            if relaxation.finished or not self.useful:
+                rows += relaxation.halves()
             if relaxation.finished:
-                rows += relaxation.halves() + relaxation.separate(np.maximum(relaxation.x, 1e-3))
+                rows += relaxation.separate(np.maximum(relaxation.x, 1e-3))
             if not rows:
                 break
             relaxation.activate(list(dict.fromkeys(rows)))
