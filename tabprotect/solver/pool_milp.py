@@ -74,8 +74,6 @@ def _in_rows(
         return solve(cost, fixed, matrix, rhs, **how)
     paid = float(cost[fixed & ~inside].sum())
     how["cutoff"] -= paid
-    if how.get("start") is not None:
-        how["start"] = how["start"][inside]
     answer = solve(cost[inside], fixed[inside], sparse.csr_array(matrix[:, inside]), rhs, **how)
     choices = []
     for choice in answer.choices:
@@ -94,7 +92,6 @@ def _scip(
     gap: float,
     most: int,
     budget: Budget,
-    start: Bools | None = None,
 ) -> PoolAnswer:
     """Solve on SCIP."""
     from pyscipopt import SCIP_EVENTTYPE, Eventhdlr, Model, quicksum
@@ -116,12 +113,7 @@ def _scip(
         lo, hi = indptr[k], indptr[k + 1]
         terms = zip(indices[lo:hi], data[lo:hi], strict=True)
         model.addCons(quicksum(v * x[j] for j, v in terms) >= right)
-    if start is not None:
-        guess = model.createSol()
-        for variable, value in zip(x, start.tolist(), strict=True):
-            model.setSolVal(guess, variable, float(value))
-        model.addSol(guess)
-    elif math.isfinite(cutoff):
+    if math.isfinite(cutoff):
         model.setObjlimit(cutoff)
 
     class Watch(Eventhdlr):  # type: ignore[misc]
@@ -167,7 +159,6 @@ def _highs(
     gap: float,
     most: int,
     budget: Budget,
-    start: Bools | None = None,
 ) -> PoolAnswer:
     """Solve on HiGHS."""
     h = highspy.Highs()
@@ -182,7 +173,7 @@ def _highs(
         h.setOptionValue(name, value)
     if math.isfinite(budget.seconds_left):
         h.setOptionValue("time_limit", max(0.01, budget.seconds_left))
-    if math.isfinite(cutoff) and start is None:
+    if math.isfinite(cutoff):
         h.setOptionValue("objective_bound", cutoff)
     n = len(cost)
     lp = highspy.HighsLp()
@@ -195,10 +186,6 @@ def _highs(
     lp.a_matrix_.value_ = matrix.data
     lp.integrality_ = [highspy.HighsVarType.kInteger] * n
     h.passModel(lp)
-    if start is not None:
-        guess = highspy.HighsSolution()
-        guess.col_value = start.astype(np.float64)
-        h.setSolution(guess)
     spent = 0
 
     def watch(event: Any) -> None:

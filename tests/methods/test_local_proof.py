@@ -20,7 +20,7 @@ from tabprotect.attack.rebuild import LONG
 from tabprotect.attack.verify import verify
 from tabprotect.instances import family
 from tabprotect.instances.large import large
-from tabprotect.methods.suppression.choice import joined
+from tabprotect.methods.suppression.choice import automatic, joined
 from tabprotect.methods.suppression.local import local
 from tabprotect.methods.suppression.local.bound import LocalBound
 from tabprotect.methods.suppression.local.surroundings import Surroundings
@@ -127,6 +127,14 @@ def test_a_certificate_with_an_altered_proof_is_refused() -> None:
             altered["bound"] = str(Fraction(altered["bound"]) + 1)
         altered["seal"] = seal((name, digest(altered[name])) for name in SECTIONS)
         assert any("the proof gives the bound" in failure for failure in verify(altered).failures), value
+
+
+def test_auto_keeps_the_better_proof() -> None:
+    problem = large(3200, dims=3, seed=1)
+    result = automatic(problem, limits=Limits(work=100_000), seed=0, progress=None, engine="scip", start=None)
+    assert result.safe
+    assert result.method.startswith("auto: local")
+    assert proven(result) >= Fraction(result.bound) * Fraction(99, 100)
 
 
 def test_the_better_proof_of_two_runs_is_kept() -> None:
