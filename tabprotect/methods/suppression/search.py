@@ -286,6 +286,11 @@ class Search:
         behind = root.lately > 0 and lag > root.rate * spent
         return "pool" if early or behind else "root"
 
+    @property
+    def flows(self) -> bool:
+        """True as long as pools are of use and none was cut short: their solutions are the best choices, too."""
+        return self.useful and self._again == 0.0 and self._way() == "pool"
+
     def slices(self, turn: str) -> float:
         """Return how many slices the next step towards a better 'bound' or 'choice' should get."""
         return self.patience[self._way() if turn == "bound" else turn]
