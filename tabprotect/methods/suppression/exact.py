@@ -45,6 +45,9 @@ LEAST = 0.02
 FAIR = 0.25
 """Each of the two gets at least this share."""
 
+FLOW_SHARE = 0.2
+"""Pools that are of use go on for this share of the limit before anything else has its turn."""
+
 PROOF_TIME = 10.0
 """Proving the bound takes about so many times as long as the reduction of the problem; that time is set aside."""
 
@@ -185,7 +188,8 @@ def go_on(searches: list[Search], constant: float, budget: Budget, engine: str) 
         report(turn)
         left = sum(s.cost - s.bound for s in open_)
         sides[turn].record((gap - left) / gap, meter(budget) - before)
-        turn = "bound" if worst.flows else _next(sides)
+        flows = worst.flows and not meter(budget) > FLOW_SHARE * (meter(budget) + meter_left(budget))
+        turn = "bound" if flows else _next(sides)
 
 
 def _next(sides: dict[str, Side]) -> str:

@@ -363,9 +363,11 @@ class Search:
                 exposed = tuple(e for e in exposed if e.decided)
                 if not exposed:
                     break
-            if k < 2 and self.core.cost(choice) < self.cost:
+            if first:  # there is no good choice yet
                 self._repair(choice, budget)
             relaxation.add(self.rows(choice, exposed))
+            if not first and k < 2 and self.core.cost(choice) < self.cost:
+                self._repair(choice, budget)
         for _ in range(3):
             if budget.exhausted:
                 break
