@@ -46,7 +46,7 @@ MANY_DECIMALS = 10**6
 come first."""
 
 _CAPS = (2.0**10, 2.0**20, np.inf)
-"""Deviations in which no cell moves further than so many levels are looked at first: with bounds of all sizes the simplex
+"""Deviations in which no cell moves further than so many levels come first: with bounds of all sizes the simplex
 method may go on for minutes where it takes a tenth of a second then."""
 
 _SLIDING = 1000
