@@ -14,10 +14,11 @@ LOOK: Final = 0.05
 
 
 def optimise(model: Any, budget: Budget) -> None:
-    """Solve a model of PySCIPOpt; interrupt it when the budget is exhausted.
+    """Solve a model of PySCIPOpt; interrupt it when somebody cancels, and when time or memory is up.
 
     SCIP works in a thread of its own, without the lock of the interpreter, so that this one hears Ctrl-C and others
-    can report. The events of the model are handled in that thread.
+    can report. The events of the model are handled in that thread; a limit of work is their business, since it has to
+    end the search at the same place every time.
 
     Parameters
     ----------
@@ -38,7 +39,7 @@ def optimise(model: Any, budget: Budget) -> None:
         future = thread.submit(model.optimizeNogil)
         try:
             while not wait([future], timeout=LOOK).done:
-                if budget.exhausted:
+                if budget.exhausted and budget.stopped != "work":
                     model.interruptSolve()
         except BaseException:
             model.interruptSolve()
