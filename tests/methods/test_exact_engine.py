@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tabprotect.attack.certificate import certify
+from tabprotect.instances import load
 from tabprotect.methods.suppression import rounds, suppress
 from tabprotect.models import cell_suppression
 from tabprotect.problem import Problem
@@ -140,6 +141,20 @@ def test_a_stopped_run_returns_its_best_safe_pattern():
     assert result.safe
     assert Judge(problem).safe(result.pattern)
     assert result.bound <= result.cost
+
+
+def test_a_long_proof_is_left_out_after_a_stop_and_that_is_said(monkeypatch):
+    problem = load("hier2d-medium")
+    seen = []
+    stopped = Limits(stop=lambda: any(p.cost is not None for p in seen))
+    assert suppress(problem, method="exact", limits=stopped, progress=seen.append).cuts is not None
+    monkeypatch.setattr("tabprotect.methods.suppression.exact.PROOF_TIME", 1e9)
+    seen.clear()
+    result = suppress(problem, method="exact", limits=stopped, progress=seen.append)
+    assert result.safe
+    assert result.stopped == "cancelled"
+    assert result.cuts is None
+    assert "no time was left to prove the bound" in result.message
 
 
 def test_levels_that_hidden_cells_reach_to_the_last_digit():

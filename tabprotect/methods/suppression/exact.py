@@ -135,10 +135,11 @@ def exact(
         pools = {k: (known.rows.pool, known.rows.x) for k, known in enumerate(found) if known.rows is not None}
         proof = None
         if prove and result.safe and problem.n_cells <= PROOF_CELLS:
-            if proof_seconds <= budget.seconds_left + 1.0:
+            left = 0.0 if result.stopped == "cancelled" else budget.seconds_left
+            if proof_seconds <= left + 1.0:
                 proof = bound_proof(reduction, pools)
             else:
-                result = replace(result, message="the limit left no time to prove the bound in exact arithmetic")
+                result = replace(result, message="no time was left to prove the bound in exact arithmetic")
     return _with_bound(replace(result, cuts=proof), reduction.constant + sum(s.bound for s in searches))
 
 

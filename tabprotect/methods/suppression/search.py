@@ -129,9 +129,9 @@ class Search:
             self.best = everything
         if self.best is not None and hint is None:
             self._first(bare, budget)
-        if self.best is None or self.best is everything:
+        if self.best is None or (self.best is everything and not _cancelled(budget)):
             self._build(budget, hint)
-        if self.best is None:
+        if self.best is None or _cancelled(budget):
             return
         if self.relaxation is None:
             self._first(bare, budget)
@@ -430,3 +430,7 @@ class Search:
 
     def _is_hopeless(self, key: Key) -> bool:
         return key in self.hopeless or Key(-1, key.cell, key.side) in self.hopeless
+
+
+def _cancelled(budget: Budget) -> bool:
+    return budget.exhausted and budget.cancelled
