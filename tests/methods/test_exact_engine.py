@@ -194,3 +194,11 @@ def test_cells_that_cancel_out_of_an_equation_may_still_move():
     certificate = certify(problem, result.pattern, proof=result.cuts)
     assert (result.cost, certificate.bound) == (7.0, 7)
     assert certificate.verify().failures == ()
+
+
+def test_pools_of_use_go_on_before_trials_around_the_best_choice():
+    stages = []
+    result = suppress(load("sparse-small"), method="exact", progress=lambda p: stages.append(p.stage))
+    assert (result.status, result.cost) == ("optimal", 46590)
+    assert stages.count("bound") > 1
+    assert "choice" not in stages
