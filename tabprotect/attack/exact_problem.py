@@ -15,6 +15,7 @@ from tabprotect.attack.pool import Deviation
 from tabprotect.errors import InputError
 from tabprotect.problem import Problem
 from tabprotect.solver.exact import Integers, Polyhedron, RationalVector, integer_rows, scaled_integers
+from tabprotect.solver.tolerances import WITNESS_ROUNDING
 
 __all__ = ["ExactProblem", "ExactWitness"]
 
@@ -108,7 +109,8 @@ class ExactProblem:
         part = self.polyhedron.part(cells, self._stacked(cells, block))
         found: list[ExactWitness | None] = [None] * len(deviations)
         ends = np.searchsorted(block, np.arange(len(deviations) + 1))
-        for columns, point in part.rounded(z, block, None if digits is None else 10 ** max(0, digits)):
+        unit = None if digits is None else 10 ** max(0, digits)
+        for columns, point in part.rounded(z, block, unit, WITNESS_ROUNDING):
             if self.problem.integer and point.denominator != 1:
                 continue
             for k in np.unique(block[columns]).tolist():

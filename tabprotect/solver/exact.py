@@ -292,7 +292,7 @@ class Polyhedron:
         return bool(not self.residuals(z).any() and self.within(z).all())
 
     def rounded(
-        self, z: Floats, block: npt.NDArray[np.int64], unit: int | None = None
+        self, z: Floats, block: npt.NDArray[np.int64], unit: int | None = None, near: float = ROUNDING
     ) -> list[tuple[Bools, RationalVector]]:
         """Round a point to small denominators, block by block.
 
@@ -304,6 +304,8 @@ class Polyhedron:
             Columns of one block share equations with each other only, and so are rounded alike.
         unit : int, optional
             Try small multiples of this denominator; by default of `scale`, and 1.
+        near : float
+            How near all entries must be to a grid, in units of the grid.
 
         Returns
         -------
@@ -333,7 +335,7 @@ class Polyhedron:
                 break
             point = RationalVector(np.where(columns, np.rint(z * denominator), 0.0).astype(np.int64), denominator)
             bad = np.zeros(n_blocks, dtype=bool)
-            bad[block[np.abs(z * denominator - point.numerators) > ROUNDING]] = True
+            bad[block[np.abs(z * denominator - point.numerators) > near]] = True
             bad[block[~self.within(point)]] = True
             bad[row_block[self.residuals(point) != 0]] = True
             if (good := waiting & ~bad).any():

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor, wait
+import signal
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Final
 
 from tabprotect.solver.limits import Budget
@@ -16,9 +20,9 @@ LOOK: Final = 0.05
 def optimise(model: Any, budget: Budget) -> None:
     """Solve a model of PySCIPOpt; interrupt it when somebody cancels, and when time or memory is up.
 
-    SCIP works in a thread of its own, without the lock of the interpreter, so that this one hears Ctrl-C and others
-    can report. The events of the model are handled in that thread; a limit of work is their business, since it has to
-    end the search at the same place every time.
+    SCIP works without the lock of the interpreter while another thread watches. Only its events end a search outside
+    the main thread, which alone hears signals, and one whose work is limited, which has to end at the same place every
+    time.
 
     Parameters
     ----------
@@ -35,13 +39,50 @@ def optimise(model: Any, budget: Budget) -> None:
     >>> model.getObjVal()
     1.0
     """
-    with ThreadPoolExecutor(1) as thread:
-        future = thread.submit(model.optimizeNogil)
+    if budget.limits.work is not None or threading.current_thread() is not threading.main_thread():
+        model.optimize()
+        return
+    ended = threading.Event()
+    raised: list[BaseException] = []
+
+    def watch(interrupts: socket.socket) -> None:
         try:
-            while not wait([future], timeout=LOOK).done:
-                if budget.exhausted and budget.stopped != "work":
+            while not ended.wait(LOOK):
+                if _heard(interrupts) or budget.exhausted:
                     model.interruptSolve()
-        except BaseException:
+        except BaseException as error:  # raised by whoever is asked whether to stop: handed on below
+            raised.append(error)
             model.interruptSolve()
-            raise
-    future.result()
+
+    with _interrupts() as heard:
+        watcher = threading.Thread(target=watch, args=(heard,), daemon=True)
+        watcher.start()
+        try:
+            model.optimizeNogil()
+        finally:
+            ended.set()
+            watcher.join()
+    if raised:
+        raise raised[0]
+
+
+@contextmanager
+def _interrupts() -> Iterator[socket.socket]:
+    """Yield what hears of signals while the main thread is in SCIP."""
+    here, there = socket.socketpair()
+    with here, there:
+        here.setblocking(False)
+        there.setblocking(False)
+        before = signal.set_wakeup_fd(there.fileno(), warn_on_full_buffer=False)
+        try:
+            yield here
+        finally:
+            signal.set_wakeup_fd(before)
+
+
+def _heard(interrupts: socket.socket) -> bool:
+    """Tell whether there was a Ctrl-C."""
+    try:
+        return signal.SIGINT in interrupts.recv(64)
+    except BlockingIOError:
+        return False

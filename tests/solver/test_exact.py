@@ -172,6 +172,6 @@ def test_rounding_finds_sixteenths_among_large_numbers() -> None:
     yes = np.ones(3, bool)
     far = np.full(3, 2 * 10**9)
     z = np.array([10**9 - 3 / 16, 10**9 + 7 / 16, 10**9 + 1 / 8])
-    ((columns, point),) = Polyhedron(A, -far, far, yes, yes, 1).rounded(z + 4e-5, np.zeros(3, int), 1)
+    ((columns, point),) = Polyhedron(A, -far, far, yes, yes, 1).rounded(z + 4e-5, np.zeros(3, int), 1, 1e-2)
     assert columns.all()
     assert [point[k] for k in range(3)] == [Fraction(float(number)) for number in z]
