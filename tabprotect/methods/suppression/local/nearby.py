@@ -47,6 +47,10 @@ CAP = 2.0**20
 FLOOR = 1e-4
 """A cell that can move by less than this share of the level is charged as if it could move so far."""
 
+SMALL = 0.3
+"""When cells are charged anew, one that did not move counts as if it had moved so much of what it can, then half of
+that, and so on."""
+
 NOISE = 1e-9
 """Entries of a deviation smaller than this, in units of the level, are read as 0."""
 
@@ -91,6 +95,7 @@ class Nearby:
         budget: Budget,
         *,
         hops: int = 0,
+        widen: bool = True,
         known: Ints | None = None,
         rounds: int = 0,
         enough: float = np.inf,
@@ -109,6 +114,8 @@ class Nearby:
             What hiding a cell costs; 0 for those hidden already.
         hops : int
             Start with this position in `HOPS`.
+        widen : bool
+            Look no further than that when False.
         known : ndarray of int, optional
             Cells that must not move.
         enough : float
@@ -119,35 +126,42 @@ class Nearby:
         limit : float
             A deviation that costs as much or more is of no use.
         rounds : int
-            After the first answer, charge the cells used by what they move (slope scaling) and solve again so often:
-            a programme pays in proportion to how far a cell moves, a pattern pays in full.
+            After the first answer, charge cells by how far they moved there and solve again so often (reweighted l1
+            minimisation, Candes, Wakin and Boyd 2008): a programme pays in proportion to how far a cell moves, a
+            pattern pays in full, so a cell that moved far gets cheap, and one that hardly moved dear.
         """
         allowed = self.allowed if side else self.mirrored
         if known is not None and len(known):
             allowed = allowed.copy()
             allowed[known] = False
-        best, least, size, idle = None, limit, -1, 0
+        best, block, least, size, idle = None, None, limit, -1, 0
         worth = (MOST[1] - MOST[0]) / (DEAR * usual) if usual > 0 else 0.0
-        for reach in HOPS[hops:]:
+        for reach in HOPS[hops:] if widen else HOPS[hops : hops + 1]:
             most = None if best is None else int(min(MOST[1], MOST[0] + worth * least))
             cells = self.near.ball(np.array([cell]), reach, allowed, price, least, most)
             if len(cells) == size:
                 break
             size, before = len(cells), budget.work
-            found = self._within(self.near.closed(cells, cell), cell, side, level, price, budget, rounds)
+            wider = self.near.closed(cells, cell)
+            found = self._within(wider, cell, side, level, price, budget, 0)
             if found is not None:
                 cost = float(price[found.cells].sum())
                 idle = idle + 1 if cost > GAIN * least else 0
                 if cost < least:
-                    least, best = cost, found
+                    least, best, block = cost, found, wider
             dear = min(20.0, max(1.0, 10 * least / (DEAR * usual))) if usual > 0 else 1.0
             heavy = budget.work - before > PATIENCE * dear
-            if budget.exhausted or least <= enough or idle == 2 or (heavy and best is not None):
+            if budget.exhausted or (best is not None and (least <= enough or idle == 2 or heavy)):
                 break
-        if best is not None and usual > 0 and least > DEAR * usual and not budget.exhausted:
+        if best is not None and usual > 0 and least > max(enough, DEAR * usual) and not budget.exhausted:
             # far away through cells that are cheap beside what was found
             cells = self.near.ball(np.array([cell]), HOPS[-1], allowed, price, CHEAP * least, MOST[1])
-            found = self._within(self.near.closed(cells, cell), cell, side, level, price, budget, rounds)
+            wider = self.near.closed(cells, cell)
+            found = self._within(wider, cell, side, level, price, budget, 0)
+            if found is not None and (cost := float(price[found.cells].sum())) < least:
+                least, best, block = cost, found, wider
+        if block is not None and rounds and least > 0 and not budget.exhausted:
+            found = self._within(block, cell, side, level, price, budget, rounds)
             if found is not None and float(price[found.cells].sum()) < least:
                 best = found
         return best
@@ -204,32 +218,34 @@ class Nearby:
         lower[paid] = 0.0
         lower[own] = upper[own] = goal if side >= 0 else -goal
         # per unit what the cell costs when it moves as far as it can or needs to
-        charge = np.concatenate(
-            (cost / np.clip(up / goal, FLOOR, 1.0), cost[paid] / np.clip(down[paid] / goal, FLOOR, 1.0))
-        )
+        rise, fall = np.clip(up / goal, FLOOR, 1.0), np.clip(down[paid] / goal, FLOOR, 1.0)
         factor = np.ones(len(paid)) if self.guide is None else self.guide[cells[paid]]
         if self.noise > 0:
             factor = factor * np.exp(self.noise * self._rng.normal(size=len(paid)))
+        charge = np.concatenate((cost / rise, factor * cost[paid] / fall))
         charge[paid] *= factor
-        charge[n:] *= factor
         charge[own] = 0.0
-        best, least = None, np.inf
+        best, least, most = None, np.inf, 0
         for k in range(rounds + 1):
-            solution = self._lp.solve(both, charge, lower, upper, seconds=budget.seconds_left)
+            if k == 0:
+                solution = self._lp.solve(both, charge, lower, upper, seconds=budget.seconds_left)
+            else:
+                solution = self._lp.again(charge, iterations=most, seconds=budget.seconds_left)
             budget.spend(1 if solution is None else 1 + solution.iterations)
             if solution is None:
-                return None
+                break
+            if not k:
+                most = max(100, solution.iterations)
             z = solution.x[:n].copy()
             z[paid] -= solution.x[n:]
             moved = np.flatnonzero(np.abs(z) > NOISE)
             total = float(cost[moved].sum())
-            if total < least * (1 - 1e-9):
+            if total < least:
                 least, best = total, Deviation(cells[moved], z[moved] * unit)
-            elif k:
+            if k == rounds or not total or (k and not solution.iterations):
                 break
-            if k < rounds:
-                size = np.abs(z[paid])
-                slope = factor * np.where(size > NOISE, cost[paid] * goal / np.maximum(size, NOISE), cost[paid])
-                charge[paid], charge[n:] = slope, slope
-                charge[own] = 0.0
+            share, small = np.abs(z[paid]) / goal, SMALL * 0.5**k
+            charge[paid] = factor * cost[paid] / (share + small * rise[paid])
+            charge[n:] = factor * cost[paid] / (share + small * fall)
+            charge[own] = 0.0
         return best

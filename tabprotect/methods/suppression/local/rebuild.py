@@ -56,6 +56,7 @@ class Search(NamedTuple):
     enough: float
     usual: float
     limit: float = np.inf
+    widen: bool = True
 
 
 class Rebuilder:
@@ -124,7 +125,8 @@ class Rebuilder:
             if found is not None:
                 self._take(found, question, None)
             return found is not None
-        both = self._find(question, 0, max(cover.need[question], cover.need[other]), budget, search)
+        level = max(cover.need[question], cover.need[other])
+        both = self._find(question, 0, level, budget, search._replace(widen=False))
         if both is None or (cost := float(cover.price[both.cells].sum())) > search.enough:
             # bounds are tighter for a deviation that must fit both ways
             first = self._find(question, key.side, cover.need[question], budget, search)
@@ -153,6 +155,7 @@ class Rebuilder:
             self.cover.price,
             budget,
             hops=search.hops,
+            widen=search.widen,
             known=self._known.get(key.attacker),
             rounds=search.rounds,
             enough=search.enough,
@@ -238,7 +241,7 @@ class Rebuilder:
             order = [order[i] for i in rng.permutation(len(order)).tolist()]
         mean = cover.cost / max(1, len(cover.keys))
         effort = EFFORT[0] if not passes else float(rng.choice(EFFORT))
-        search = Search(int(rng.integers(0, 2)), 1, effort * mean, mean)
+        search = Search(int(rng.integers(0, 2)), 2, effort * mean, mean)
         self.inside(order, budget)
         done = True
         for k in order:
