@@ -52,7 +52,6 @@ class Search(NamedTuple):
     """How hard to look for a deviation: see `Nearby.find`."""
 
     hops: int
-    rounds: int
     enough: float
     usual: float
     limit: float = np.inf
@@ -89,7 +88,7 @@ class Rebuilder:
         self._secondaries: Ints = np.zeros(0, np.int64)
         self._stale = 0
 
-    def build(self, budget: Budget, *, hops: int = 0, patience: float = 1.0, rounds: int = 0) -> bool:
+    def build(self, budget: Budget) -> bool:
         """Answer what is open, largest level first; False when the budget ended that."""
         cover = self.cover
         waiting = [k for k in cover.open().tolist() if k not in self.hopeless]
@@ -100,7 +99,7 @@ class Rebuilder:
                 continue
             if budget.exhausted:
                 return False
-            if not self._answer(k, budget, Search(hops, rounds, patience * usual, usual)) and not budget.exhausted:
+            if not self._answer(k, budget, Search(0, usual, usual)) and not budget.exhausted:
                 self.hopeless.add(k)
         return True
 
@@ -157,7 +156,6 @@ class Rebuilder:
             hops=search.hops,
             widen=search.widen,
             known=self._known.get(key.attacker),
-            rounds=search.rounds,
             enough=search.enough,
             usual=search.usual,
             limit=search.limit,
@@ -241,7 +239,7 @@ class Rebuilder:
             order = [order[i] for i in rng.permutation(len(order)).tolist()]
         mean = cover.cost / max(1, len(cover.keys))
         effort = EFFORT[0] if not passes else float(rng.choice(EFFORT))
-        search = Search(int(rng.integers(0, 2)), 2, effort * mean, mean)
+        search = Search(int(rng.integers(0, 2)), effort * mean, mean)
         self.inside(order, budget)
         done = True
         for k in order:
