@@ -158,7 +158,8 @@ def _run(h: highspy.Highs, seconds: float) -> highspy.HighsModelStatus:
     # the clock of a solver goes on from programme to programme; a little later no caller takes it for an answer
     h.setOptionValue("time_limit", float(h.getRunTime()) + max(0.0, seconds) + LATE)
     h.run()
-    return h.getModelStatus()
+    status: highspy.HighsModelStatus = h.getModelStatus()
+    return status
 
 
 def _solution(h: highspy.Highs) -> SmallSolution:
