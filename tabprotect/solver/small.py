@@ -13,7 +13,7 @@ from scipy import sparse
 from tabprotect.errors import SolverError
 from tabprotect.solver.tolerances import LP_FEASIBILITY
 
-__all__ = ["SmallProgrammes", "SmallSolution"]
+__all__ = ["Columns", "SmallProgrammes", "SmallSolution"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -30,6 +30,15 @@ MOST_ITERATIONS = 30_000
 
 LATE = 0.01
 """A programme that time ends does so this many seconds late, when its caller's budget is over, too."""
+
+
+class Columns(NamedTuple):
+    """What a csc_array holds, without the time that it takes to make one."""
+
+    shape: tuple[int, int]
+    indptr: npt.NDArray[np.integer]
+    indices: npt.NDArray[np.integer]
+    data: Floats
 
 
 class SmallSolution(NamedTuple):
@@ -92,7 +101,7 @@ class SmallProgrammes:
 
     def solve(
         self,
-        A: sparse.csc_array,
+        A: sparse.csc_array | Columns,
         cost: Floats,
         lower: Floats,
         upper: Floats,
@@ -104,7 +113,7 @@ class SmallProgrammes:
 
         Parameters
         ----------
-        A : csc_array
+        A : csc_array or Columns
         cost, lower, upper : ndarray
             One entry a column.
         primal : bool

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from tabprotect.attack.attackers import unit_of
 from tabprotect.attack.witness import Deviation
 from tabprotect.methods.suppression.local.surroundings import Block, Surroundings
 from tabprotect.problem import Problem, Status
 from tabprotect.solver.limits import Budget
-from tabprotect.solver.small import SmallProgrammes
+from tabprotect.solver.small import Columns, SmallProgrammes
 
 __all__ = ["HOPS", "Nearby"]
 
@@ -224,14 +223,14 @@ class Nearby:
         n = len(cells)
         # free cells in one column, charged ones in two: what they rise by and what they fall by
         A = block.A
-        back = A[:, paid]
-        both = sparse.csc_array(
-            (
-                np.concatenate((A.data, -back.data)),
-                np.concatenate((A.indices, back.indices)),
-                np.concatenate((A.indptr, A.indptr[-1] + back.indptr[1:])),
-            ),
-            shape=(A.shape[0], n + len(paid)),
+        length = np.diff(A.indptr)[paid]
+        ends = np.cumsum(length)
+        back = np.arange(ends[-1] if len(paid) else 0) + np.repeat(A.indptr[paid] - (ends - length), length)
+        both = Columns(
+            (A.shape[0], n + len(paid)),
+            np.concatenate((A.indptr, A.indptr[-1] + ends)),
+            np.concatenate((A.indices, A.indices[back])),
+            np.concatenate((A.data, -A.data[back])),
         )
         lower, upper = np.concatenate((-down, np.zeros(len(paid)))), np.concatenate((up, down[paid]))
         lower[paid] = 0.0
