@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from tabprotect.attack.growing import GrowingRows
 from tabprotect.attack.keys import Questions
 from tabprotect.solver.tolerances import LEVEL, RESIDUAL
 
@@ -59,9 +60,10 @@ class Pool:
 
     def _clear_matrices(self) -> None:
         self._built = 0
-        self._supports = sparse.csr_array((0, self._n_cells), dtype=np.int32)
-        self._answered = sparse.csr_array((0, len(self._questions.cell)), dtype=np.int32)
-        self._span = sparse.csr_array((0, len(self._questions.cell)))
+        asked = len(self._questions.cell)
+        self._supports = GrowingRows(self._n_cells, np.int32)
+        self._answered = GrowingRows(asked, np.int32)
+        self._span = GrowingRows(asked, np.float64)
 
     def __len__(self) -> int:
         return len(self._deviations)
@@ -108,40 +110,40 @@ class Pool:
 
     def _build(self) -> None:
         """Extend the matrices by what was added since."""
-        new = slice(self._built, None)
         if self._built == len(self._deviations):
             return
-
-        def rows(indices: list[Ints], data: list[Floats] | None, width: int) -> sparse.csr_array:
-            indptr = np.concatenate(([0], np.cumsum([len(i) for i in indices])))
-            flat = np.concatenate(indices)
-            values = np.ones(len(flat), np.int32) if data is None else np.concatenate(data)
-            return sparse.csr_array((values, flat, indptr), shape=(len(indices), width))
-
-        n, k = self._n_cells, len(self._questions.cell)
-        self._supports = sparse.vstack(
-            (self._supports, rows([d.cells for d in self._deviations[new]], None, n)), format="csr"
-        )
-        self._answered = sparse.vstack((self._answered, rows(self._answers[new], None, k)), format="csr")
+        new = slice(self._built, None)
+        supports = [d.cells for d in self._deviations[new]]
+        for matrix, rows in ((self._supports, supports), (self._answered, self._answers[new])):
+            matrix.extend(rows, [np.ones(len(row), np.int32) for row in rows])
         spans = self._spans[new]
-        self._span = sparse.vstack((self._span, rows([s[0] for s in spans], [s[1] for s in spans], k)), format="csr")
+        self._span.extend([cells for cells, _ in spans], [z for _, z in spans])
         self._built = len(self._deviations)
+
+    def supports(self, which: Ints) -> sparse.csr_array:
+        """A row for each of the given deviations: 1 at the cells that it moves."""
+        self._build()
+        return self._supports.matrix[which]
+
+    def answers(self, which: Ints) -> sparse.csr_array:
+        """A row for each of the given deviations: 1 at the questions that it answers alone."""
+        self._build()
+        return self._answered.matrix[which]
 
     def valid(self, hidden: Bools) -> Ints:
         """Deviations that move hidden cells only."""
         self._build()
         if not self._built:
             return np.zeros(0, np.int64)
-        outside = self._supports @ (~hidden).astype(np.int32)
+        outside = self._supports.matrix @ (~hidden).astype(np.int32)
         return np.flatnonzero(outside == 0)
 
     def answered(self, valid: Ints) -> Bools:
         """Which questions the given deviations answer (two together may answer a sliding one)."""
-        self._build()
-        counts = np.bincount(self._answered[valid].indices, minlength=len(self._questions.cell))
+        counts = np.bincount(self.answers(valid).indices, minlength=len(self._questions.cell))
         yes = counts > 0
-        if self._span.nnz:
-            part = self._span[valid]
+        if self._span.entries:
+            part = self._span.matrix[valid]
             high, low = (np.zeros(len(yes)) for _ in range(2))
             np.maximum.at(high, part.indices, part.data)
             np.minimum.at(low, part.indices, part.data)
@@ -163,16 +165,15 @@ class Pool:
 
     def avoiding(self, valid: Ints, known: Ints) -> Ints:
         """Those of the given deviations that leave all `known` cells where they are."""
-        self._build()
         mark = np.zeros(self._n_cells, np.int32)
         mark[known] = 1
-        return np.asarray(valid[(self._supports[valid] @ mark) == 0], np.int64)
+        return np.asarray(valid[(self.supports(valid) @ mark) == 0], np.int64)
 
     def best(self, valid: Ints, question: int) -> tuple[Deviation, ...]:
         """Smallest of the given deviations that answer a question: one, or an upper and a lower one if it slides."""
         self._build()
         if self._questions.side[question] == 0:
-            column = self._span[valid][:, [question]].toarray().ravel() if len(valid) else np.zeros(0)
+            column = self._span.matrix[valid][:, [question]].toarray().ravel() if len(valid) else np.zeros(0)
             need = float(self._questions.need[question])
             if not len(column) or max(column.max(), 0.0) - min(column.min(), 0.0) < need * (1 - LEVEL):
                 return ()
@@ -182,7 +183,7 @@ class Pool:
                 self._deviations[valid[ends[0]]] if column[ends[0]] > 0 else none,
                 self._deviations[valid[ends[1]]] if column[ends[1]] < 0 else none,
             )
-        rows = valid[self._answered[valid][:, [question]].toarray().ravel() > 0] if len(valid) else valid
+        rows = valid[self.answers(valid)[:, [question]].toarray().ravel() > 0] if len(valid) else valid
         if not len(rows):
             return ()
         return (min((self._deviations[i] for i in rows.tolist()), key=lambda d: len(d.cells)),)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -40,7 +41,7 @@ class Row:
     @property
     def key(self) -> bytes:
         """Equal for rows with the same coefficients to ten digits."""
-        return self.index.tobytes() + np.round(np.append(self.values, self.rhs), 10).tobytes()
+        return _keys([self])[0]
 
 
 class RowPool:
@@ -69,9 +70,10 @@ class RowPool:
     def add(self, rows: Iterable[Row], origins: Sequence[Any] | None = None) -> list[int]:
         """Add the rows that are new and return their positions."""
         added = []
-        for k, row in enumerate(rows):
-            if row.key not in self._known:
-                self._known[row.key] = len(self.rows)
+        rows = list(rows)
+        for k, (row, key) in enumerate(zip(rows, _keys(rows), strict=True)):
+            if key not in self._known:
+                self._known[key] = len(self.rows)
                 added.append(len(self.rows))
                 self.rows.append(row)
                 self.origins.append(None if origins is None else origins[k])
@@ -105,3 +107,14 @@ class RowPool:
     def slack(self, x: Floats) -> Floats:
         """Left-hand sides minus right-hand sides of all rows."""
         return np.asarray(self.matrix @ x - self.rhs)
+
+
+def _keys(rows: Sequence[Row]) -> list[bytes]:
+    """Return the key of every row, rounding all at once."""
+    ends = np.cumsum([len(row.index) for row in rows]).tolist()
+    values = np.round(np.concatenate([np.zeros(0), *(row.values for row in rows)]), 10)
+    rhs = np.round([row.rhs for row in rows], 10).tolist()
+    return [
+        row.index.tobytes() + values[end - len(row.index) : end].tobytes() + struct.pack("d", right)
+        for row, end, right in zip(rows, ends, rhs, strict=True)
+    ]

@@ -185,7 +185,7 @@ def go_on(searches: list[Search], constant: float, budget: Budget, engine: str) 
         report(turn)
         left = sum(s.cost - s.bound for s in open_)
         sides[turn].record((gap - left) / gap, meter(budget) - before)
-        turn = _next(sides)
+        turn = "bound" if worst.flows else _next(sides)
 
 
 def _next(sides: dict[str, Side]) -> str:

@@ -32,8 +32,8 @@ CHOICES, WORTH = 8, 1.3
 """Solutions of a pool at which the intruder is played: so many, and none that costs more than so many times the
 cheapest."""
 
-NEAR_FIRST = (60, 0)
-"""Equations around a cell that attacks at a choice see; 0 for all."""
+NEAR_FIRST = (60, 400)
+"""Equations around a cell that attacks at a choice see, one after the other until one finds something."""
 
 EXPOSURES = 300
 """Exposures of one choice that are turned into rows, at most."""
@@ -108,7 +108,7 @@ def violated_rows(relaxation: Relaxation, choice: Bools, targets: Sequence[int])
     points = (np.maximum(x, 1e-3), np.maximum(x, np.maximum(0.3 * relaxation.x, 1e-6)))
     found: list[Found] = []
     for t in targets[:EXPOSURES]:
-        if found and relaxation.budget.exhausted:
+        if relaxation.budget.exhausted:
             break
         relaxation.watch(t)
         mine: list[Found] = []

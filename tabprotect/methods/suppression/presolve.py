@@ -311,7 +311,7 @@ def _split(
     _, part = sparse.csgraph.connected_components(graph, directed=False)
     cell_part, row_part = part[:n], part[n:]
     order = inside[np.argsort(group[inside], kind="stable")]
-    starts = np.searchsorted(group[order], np.arange(n + 1))
+    starts, factors = np.searchsorted(group[order], np.arange(n + 1)).tolist(), factor[order]
     cores = []
     known = [np.unique(group[list(a.known)]) for a in problem.attackers]
     for which in np.unique(cell_part[targets.cell]).tolist():
@@ -334,7 +334,7 @@ def _split(
                 hidden[cells],
                 _of_everybody(asked, position, attackers if insiders else ()),
                 attackers,
-                tuple((order[starts[g] : starts[g + 1]], factor[order[starts[g] : starts[g + 1]]]) for g in cells),
+                tuple((order[(s := slice(starts[g], starts[g + 1]))], factors[s]) for g in cells.tolist()),
             )
         )
     return tuple(cores)

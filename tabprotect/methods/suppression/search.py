@@ -51,8 +51,8 @@ AGAIN = 3.0
 BUILD_SHARE = 0.05
 """Share of the limit for a first choice made of cheapest witnesses where hiding everything is safe."""
 
-FIRST_SHARE, FIRST = 0.1, 4.0
-"""A first pool gets this share of the limit, or so many times of what was spent before it, if that is less."""
+FIRST_SHARE, FIRST = (0.02, 0.1), 4.0
+"""A first pool gets so many times of what was spent before it, within these shares of the limit."""
 
 USELESS = 0.5
 """A pool is of no use when its solution leaves more than this share of the primaries exposed that nothing protected."""
@@ -148,7 +148,8 @@ class Search:
         self._relax(bare, budget)
         relaxation, before, left = self.relaxation, meter(budget), meter_left(budget)
         assert relaxation is not None
-        with budget.part(1.0 if math.isinf(left) else min(FIRST_SHARE, FIRST * before / max(left, 1e-9))) as part:
+        share = 1.0 if math.isinf(left) else float(np.clip(FIRST * before / max(left, 1e-9), *FIRST_SHARE))
+        with budget.part(share) as part:
             relaxation.use(part)
             relaxation.run(self.core.hidden.astype(np.float64), known=True)
             self._lift(relaxation.bound)
@@ -286,6 +287,11 @@ class Search:
         behind = root.lately > 0 and lag > root.rate * spent
         return "pool" if early or behind else "root"
 
+    @property
+    def flows(self) -> bool:
+        """True as long as pools are of use and none was cut short: their solutions are the best choices, too."""
+        return self.useful and self._again == 0.0 and self._way() == "pool"
+
     def slices(self, turn: str) -> float:
         """Return how many slices the next step towards a better 'bound' or 'choice' should get."""
         return self.patience[self._way() if turn == "bound" else turn]
@@ -357,7 +363,7 @@ class Search:
                 exposed = tuple(e for e in exposed if e.decided)
                 if not exposed:
                     break
-            if k < 2:
+            if k < 2 and self.core.cost(choice) < self.cost:
                 self._repair(choice, budget)
             relaxation.add(self.rows(choice, exposed))
         for _ in range(3):
