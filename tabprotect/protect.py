@@ -59,6 +59,9 @@ __all__ = ["Recode", "Suppress", "protect"]
 TOP = 3
 """Contributions kept per cell, at least: sums of hidden cells are judged by the largest of each."""
 
+JUDGE_SHARE = 0.1
+"""Part of a limit in seconds that is left for the last audit of a suppression pattern."""
+
 
 @dataclass(frozen=True)
 class Suppress:
@@ -178,7 +181,8 @@ def protect(
         Sums of hidden cells that everybody can compute and that are sensitive themselves: protect them too, only
         find them (the release is not safe if there are any), or do not look. Only where cells are hidden.
     limits : Limits, optional
-        For the search, over all its rounds. What it finds is always judged in full.
+        For the search, over all its rounds. What it finds is always judged in full; a tenth of a limit in seconds is
+        set aside for that.
     seed : int, optional
         The same seed, data and limits (counted in work) give the same release. Without one, methods that draw
         values at random draw a fresh seed, which only the internal files tell; all others are the same every time.
@@ -277,7 +281,7 @@ def protect(
     if unions not in ("repair", "audit", "off"):
         raise InputError(f"unions must be 'repair', 'audit' or 'off', not {unions!r}")
     wanted = as_rules(rules)
-    budget = Budget(limits, progress)
+    budget = Budget(_of_search(limits), progress)
     of_data = {
         "by": by, "value": value, "shadow": shadow, "cost": cost, "contributor": contributor, "holding": holding,
         "weight": weight, "request": request, "waiver": waiver, "kind": kind, "empty": empty,
@@ -392,6 +396,13 @@ def protect(
         decimals,
         allow_unsafe,
     )
+
+
+def _of_search(limits: Limits) -> Limits:
+    """Return limits that leave time for the judge."""
+    from dataclasses import replace
+
+    return limits if limits.seconds is None else replace(limits, seconds=(1 - JUDGE_SHARE) * limits.seconds)
 
 
 def _judging(progress: Callable[[Progress], None] | None) -> Budget:

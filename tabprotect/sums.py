@@ -41,8 +41,15 @@ LINKED_SHARE = 0.6
 SHARE = 0.6
 """Part of what is left that one exact search may use; another one may be needed after it."""
 
+TIDY_SHARE = 0.4
+"""Part of what is left that may go into making a pattern cheaper that was completed for its sums: as a rule it gives
+away others, which need the same again."""
+
 GRACE_SECONDS = 20.0
 """What completing a pattern to a safe one may take after a time limit or a stop."""
+
+ROUND_TIME = 5.0
+"""What is left to do after a pattern was completed for its sums takes so many times as long as looking for sums."""
 
 MOST_ROUNDS = 20
 """Rounds of protecting sums, each of which may make further sums computable."""
@@ -119,7 +126,7 @@ def _search(
         return _linked(rounds, problem, repair)
     if not repair:
         result = rounds.run(problem, method, budget.limits)
-        return Answer(problem, result, exposed(result) if result.safe else ())
+        return Answer(problem, result, rounds.look(result))
     if method in CLASSIC or method == PASSES:
         return _once(rounds, problem, method, FIRST_SHARE)
     quick = method == "greedy"
@@ -134,14 +141,14 @@ def _cheaper(rounds: _Rounds, best: Answer, method: str) -> Answer:
     for _ in range(EXACT_ROUNDS):
         start = best.result.pattern if rounds.how["engine"] != "pyomo" else None
         result = rounds.run(best.problem, method, _limits(rounds.budget, SHARE), start)
-        sums = rounds.exposed(result) if result.safe else ()
+        sums = rounds.look(result)
         if result.safe and not sums:
             return replace(best, result=_with_bound(result, best.result))
         best = replace(best, result=_with_bound(best.result, result))
         if not sums or rounds.budget.exhausted:
             break
         grown = rounds.grow(best.problem, sums)
-        better = rounds.close(grown, _extended(result.pattern, grown), FIRST_SHARE, restarts=0)
+        better = rounds.close(grown, _extended(result.pattern, grown), TIDY_SHARE, restarts=0)
         if not better.result.safe or better.sums:
             break
         best = replace(better, result=_with_bound(better.result, best.result))
@@ -153,7 +160,7 @@ def _linked(rounds: _Rounds, problem: Problem, repair: bool) -> Answer:
     limits = rounds.budget.limits
     if not repair:
         result = rounds.run(problem, LINKED, limits)
-        best = Answer(problem, result, rounds.exposed(result) if result.safe else ())
+        best = Answer(problem, result, rounds.look(result))
         names = [result.method]
     else:
         # without limits the exact engine would first go to the end of a problem that is not the last one
@@ -168,11 +175,11 @@ def _linked(rounds: _Rounds, problem: Problem, repair: bool) -> Answer:
 def _once(rounds: _Rounds, problem: Problem, method: str, share: float) -> Answer:
     """One search, then what the sums need."""
     result = rounds.run(problem, method, _limits(rounds.budget, share))
-    sums = rounds.exposed(result) if result.safe else ()
+    sums = rounds.look(result)
     if not sums:
         return Answer(problem, result, sums)
     grown = rounds.grow(problem, sums)
-    closed = rounds.close(grown, _extended(result.pattern, grown), FIRST_SHARE, restarts=0)
+    closed = rounds.close(grown, _extended(result.pattern, grown), TIDY_SHARE, restarts=0)
     name = f"{result.method}, sums by {closed.result.method}"
     return replace(closed, result=replace(_with_bound(closed.result, result), method=name))
 
@@ -205,6 +212,15 @@ class _Rounds:
     means: Means
     near: bool
     tables: Mapping[str, npt.NDArray[np.int64]]
+    looking: float = 0.0
+    """Seconds that looking for sums took the last time."""
+
+    def look(self, result: SuppressionResult) -> tuple[UnionExposure, ...]:
+        """Return the sums that a result gives away."""
+        before = self.budget.seconds
+        sums = self.exposed(result) if result.safe else ()
+        self.looking = self.budget.seconds - before
+        return sums
 
     def run(
         self, problem: Problem, method: str, limits: Limits, start: npt.NDArray[np.bool_] | None = None
@@ -240,16 +256,16 @@ class _Rounds:
 
     def close(self, problem: Problem, start: npt.NDArray[np.bool_] | None, share: float, *, restarts: int) -> Answer:
         """Make patterns quickly until none of the sums that they give away is sensitive."""
-        limits, tidy = _limits(self.budget, share), 1.0
+        limits, tidy = (_limits(self.budget, share), 1.0) if start is None else self._grace(share)
         for _ in range(MOST_ROUNDS):
             result = self._spent(self._quickly(problem, start, limits, restarts, tidy))
-            sums = self.exposed(result) if result.safe else ()
+            sums = self.look(result)
             if not sums:
                 break
             problem = self.grow(problem, sums)
             start, restarts = _extended(result.pattern, problem), 0
             # the pattern in hand is not safe, and an answer is worth a moment
-            limits, tidy = _grace(self.budget, share)
+            limits, tidy = self._grace(share)
         return Answer(problem, result, sums)
 
     def _quickly(
@@ -261,6 +277,18 @@ class _Rounds:
         if self.near:
             return local_in_stages(problem, passes=0, means=self.means, **shared)
         return greedy(problem, restarts=restarts, tidy=tidy, means=self.means, **shared)
+
+    def _grace(self, share: float) -> tuple[Limits, float]:
+        """Return limits for one more pattern, beyond the budget's own if need be, and the share of them to tidy it."""
+        budget, own = self.budget, self.budget.limits
+        share = 0.0 if budget.stopped == "cancelled" else share
+        if own.work is not None:
+            return Limits(work=own.work), share * budget.work_left / max(1, own.work)
+        if own.seconds is None:
+            return Limits(seconds=None), 1.0 if share else 0.0
+        left = share * max(0.0, budget.seconds_left - ROUND_TIME * self.looking)
+        seconds = max(GRACE_SECONDS, left)
+        return Limits(seconds=seconds), min(1.0, left / seconds)
 
     def _spent(self, result: SuppressionResult) -> SuppressionResult:
         self.budget.spend(result.work)
@@ -280,14 +308,3 @@ def _limits(budget: Budget, share: float) -> Limits:
     seconds = None if limits.seconds is None else share * budget.seconds_left
     work = None if limits.work is None else int(share * budget.work_left)
     return replace(limits, seconds=seconds, work=work)
-
-
-def _grace(budget: Budget, share: float) -> tuple[Limits, float]:
-    """Return limits for one more pattern, beyond the budget's own if need be, and the share of them for tidying it."""
-    own, left = budget.limits, 0.0 if budget.stopped == "cancelled" else share
-    if own.work is not None:
-        return Limits(work=own.work), left * budget.work_left / max(1, own.work)
-    if own.seconds is None:
-        return Limits(seconds=None), 1.0 if left else 0.0
-    seconds = max(GRACE_SECONDS, share * budget.seconds_left)
-    return Limits(seconds=seconds), min(1.0, left * budget.seconds_left / seconds)

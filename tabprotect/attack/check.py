@@ -87,15 +87,19 @@ class Check:
         size = len(contested)
         while size > _TOGETHER and not self.budget.exhausted:
             for k in range(0, len(contested), size):
-                self._together(contested[k : k + size])
+                if not self.budget.exhausted:
+                    self._together(contested[k : k + size])
             self.valid = judge.pool.valid(self.hidden)
             contested, size = list(self._contested(skip)), -(-size // 2)
         for attacker, left in contested:
+            if attacker in judge._dismissed:
+                left = left[~judge._dismissed[attacker][left]]
+            if self.budget.exhausted:
+                found += [(question, self._undecided(question, attacker)) for question in left.tolist()]
+                continue
             known = judge._known[attacker]
             valid = judge.pool.avoiding(judge.pool.valid(self.hidden), known)
             left = left[~judge.pool.answered(valid)[left]]
-            if attacker in judge._dismissed:
-                left = left[~judge._dismissed[attacker][left]]
             if not len(left):
                 continue
             found += sorted(self._ask(self._without(known), left, attacker, known), key=lambda item: item[0])
@@ -174,6 +178,11 @@ class Check:
             self.complete(region, Multipliers(s, none, np.zeros(0)), cell) for s in ((side,) if side else (1, -1))
         )
         return Exposure(Key(attacker, cell, side), 0.0, float(q.need[question]), proofs)
+
+    def _undecided(self, question: int, attacker: int) -> Exposure:
+        q = self.judge.questions
+        key = Key(attacker, int(q.cell[question]), int(q.side[question]))
+        return Exposure(key, 0.0, float(q.need[question]), (), decided=False)
 
     def complete(self, region: Region, proof: Multipliers, cell: int) -> Multipliers:
         """Add multipliers of the equations that fix peeled cells, so that those cost nothing in the proof."""

@@ -45,6 +45,10 @@ MANY_DECIMALS = 10**6
 """Where the numbers of a problem have no common denominator below this, hardly a vertex is a short fraction, and grids
 come first."""
 
+_CAPS = (2.0**10, 2.0**20, np.inf)
+"""Deviations in which no cell moves further than so many levels come first: with bounds of all sizes the simplex
+method may go on for minutes where it takes a tenth of a second then."""
+
 _SLIDING = 1000
 """An end of a sliding level is sought within this many levels."""
 
@@ -241,11 +245,14 @@ class _Gathering:
         for tight in (0.0, *TIGHTENING):
             narrow = 1 - tight * share
             down, up = self.problem.down[cells] * narrow[cells], self.problem.up[cells] * narrow[cells]
-            programme = AttackProgramme(region, columns, down, up, unit_of(need), np.inf)
             target, level = np.searchsorted(columns, [place]), np.array([need * (1 + tight)])
-            solution = programme.solve(target, np.array([side]), level, self.budget, both=key.side == 0)
-            if solution.status != "optimal":
-                return reached, False
+            for cap in _CAPS:
+                programme = AttackProgramme(region, columns, down, up, unit_of(need), cap * need)
+                solution = programme.solve(target, np.array([side]), level, self.budget, both=key.side == 0)
+                if solution.status != "optimal":
+                    return reached, False
+                if solution.objective >= 1 - LEVEL:
+                    break
             reached = max(reached, solution.objective * need)
             z = solution.x * programme.unit
             if self.problem.integer:

@@ -100,7 +100,7 @@ def determined_unions(system: LinearSystem, pattern: Bools) -> tuple[Ints, ...]:
     frontier = _new(base, found)
     for _ in range(DEPTH):
         frontier = _new(_replaced(frontier, margins), found)
-    sets = list(found.values())
+    sets = [cells for cells in found.values() if len(cells)]
     _new(_differences(sets, len(hidden)), found)
     unions = (hidden[cells] for cells in found.values() if len(cells) > 1)
     return tuple(sorted(unions, key=lambda cells: cells.tolist()))
@@ -147,9 +147,15 @@ def _differences(sets: Sequence[Ints], n: int) -> sparse.csr_array:
     indices = np.concatenate([np.zeros(0, np.int64), *sets])
     rows = sparse.csr_array((np.ones(len(indices)), indices, indptr), shape=(len(sets), n))
     sizes = np.diff(indptr)
-    common = (rows @ rows.T).tocoo()
-    outer, inner = common.coords
-    inside = (common.data == sizes[inner]) & (sizes[inner] < sizes[outer])
+    # a set lies only in such that have its rarest cell
+    order = np.lexsort((np.bincount(indices, minlength=n)[indices], np.repeat(np.arange(len(sets)), sizes)))
+    rarest = indices[order[indptr[:-1]]]
+    having = sparse.csr_array(rows.T)
+    inner = np.repeat(np.arange(len(sets)), np.diff(having.indptr)[rarest])
+    outer = having[rarest].indices
+    larger = sizes[inner] < sizes[outer]
+    outer, inner = outer[larger], inner[larger]
+    inside = (rows[outer].multiply(rows[inner]).sum(axis=1) == sizes[inner]) if len(inner) else larger[larger]
     left = sparse.csr_array(rows[outer[inside]] - rows[inner[inside]])
     left.eliminate_zeros()
     return left

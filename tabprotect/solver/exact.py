@@ -27,7 +27,7 @@ Bools = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
 
 _SAFE = 2**62
-_DENOMINATORS = (1, 2, 3, 4, 5, 6, 8, 12, 60)
+_DENOMINATORS = (1, 2, 3, 4, 5, 6, 8, 9, 12, 16, 18, 24, 36, 48, 60, 144)
 _MAX_BITS = 4096
 _BITS_A_STEP = 42
 

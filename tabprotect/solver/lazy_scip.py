@@ -19,6 +19,7 @@ from tabprotect.errors import SolverError
 from tabprotect.solver.lazy import FEASIBLE, Oracle, Programme
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.rows import Row
+from tabprotect.solver.scip import optimise
 
 __all__ = ["solve"]
 
@@ -181,7 +182,7 @@ def solve(
         timing = SCIP_HEURTIMING.AFTERLPNODE
         model.includeHeur(Guide(), "guide", "the caller's heuristic", "Y", priority=10_000, freq=1, timingmask=timing)
     budget.spend(1)
-    model.optimize()
+    optimise(model, budget)
     status, solutions = model.getStatus(), model.getSols()
     best = programme.rounded(point(solutions[0])) if solutions else None
     bound = _finite(model, model.getDualbound())

@@ -15,6 +15,7 @@ from scipy import sparse
 
 from tabprotect.errors import InputError, SolverError
 from tabprotect.solver.limits import Budget
+from tabprotect.solver.scip import optimise
 
 __all__ = ["PoolAnswer", "PoolSolver", "pool_solver"]
 
@@ -138,7 +139,7 @@ def _scip(
 
     model.includeEventhdlr(Watch(), "watch", "counts work and listens to whoever cancels")
     budget.spend(1)
-    model.optimize()
+    optimise(model, budget)
     status = model.getStatus()
     bound = float(model.getDualbound())
     if status == "infeasible" or bound >= model.infinity():

@@ -41,8 +41,9 @@ AT_BOUND: Final = (1e-9, 1e-6, 1e-12)
 TIGHTENING: Final = (1e-7, 1e-5)
 """Shares by which bounds are narrowed and levels raised when a vertex cannot be made exact; tried in this order."""
 
-ROUNDING: Final = 1e-4
-"""How near (in units of the grid) all entries of a point must be to a grid for a try at rounding to it."""
+ROUNDING: Final = 1e-2
+"""How near (in units of the grid) all entries of a point must be to a grid for a try at rounding to it; the outcome is
+checked exactly."""
 
 RAY: Final = 1e-6
 """An unbounded direction (entries at most 1) moves a cell if it moves it by more than this."""

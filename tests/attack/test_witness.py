@@ -14,6 +14,7 @@ from scipy.optimize import linprog
 from tabprotect.attack.region import open_region
 from tabprotect.attack.witness import Exposure, Key, Witnesses, capacity, keys
 from tabprotect.formats.jj import read_jj
+from tabprotect.instances import load
 from tabprotect.problem import Attacker, Problem
 from tabprotect.solver.limits import Budget, Limits
 
@@ -195,6 +196,18 @@ def test_an_exhausted_budget_never_says_safe() -> None:
     found = Witnesses(problem).check(problem.may_hide, Budget(Limits(work=0)))
     assert found
     assert not any(e.decided for e in found)
+
+
+def test_no_programme_is_stated_for_attackers_after_a_limit() -> None:
+    problem = load("singletons-small")
+    judge = Witnesses(problem)
+    everything = np.asarray(problem.may_hide)
+    judge.sweep(everything)
+    before = judge.programmes
+    exposed = judge.check(everything, Budget(Limits(seconds=0.0)))
+    assert any(e.key.attacker >= 0 for e in exposed)
+    assert not any(e.decided for e in exposed)
+    assert judge.programmes == before
 
 
 def test_stop_at_first() -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tabprotect.attack.certificate import certify
+from tabprotect.instances import load
 from tabprotect.methods.suppression import rounds, suppress
 from tabprotect.models import cell_suppression
 from tabprotect.problem import Problem
@@ -142,6 +143,20 @@ def test_a_stopped_run_returns_its_best_safe_pattern():
     assert result.bound <= result.cost
 
 
+def test_a_long_proof_is_left_out_after_a_stop_and_that_is_said(monkeypatch):
+    problem = load("hier2d-medium")
+    seen = []
+    stopped = Limits(stop=lambda: any(p.cost is not None for p in seen))
+    assert suppress(problem, method="exact", limits=stopped, progress=seen.append).cuts is not None
+    monkeypatch.setattr("tabprotect.methods.suppression.exact.PROOF_TIME", 1e9)
+    seen.clear()
+    result = suppress(problem, method="exact", limits=stopped, progress=seen.append)
+    assert result.safe
+    assert result.stopped == "cancelled"
+    assert result.cuts is None
+    assert "no time was left to prove the bound" in result.message
+
+
 def test_levels_that_hidden_cells_reach_to_the_last_digit():
     # 0.1 + 0.2 + 0.3 is more than 0.3 + 0.2 + 0.1 in floating point: what is left of the level is noise
     inner = np.array([[0.3, 1, 2], [0.2, 2, 1], [0.1, 1, 3]])
@@ -179,3 +194,11 @@ def test_cells_that_cancel_out_of_an_equation_may_still_move():
     certificate = certify(problem, result.pattern, proof=result.cuts)
     assert (result.cost, certificate.bound) == (7.0, 7)
     assert certificate.verify().failures == ()
+
+
+def test_pools_of_use_go_on_before_trials_around_the_best_choice():
+    stages = []
+    result = suppress(load("sparse-small"), method="exact", progress=lambda p: stages.append(p.stage))
+    assert (result.status, result.cost) == ("optimal", 46590)
+    assert stages.count("bound") > 1
+    assert "choice" not in stages

@@ -58,6 +58,13 @@ def test_cells_of_tables_that_are_not_there_are_named() -> None:
         suppress_linked(problem, {"x": np.array([problem.n_cells])}, together=0)
 
 
+def test_a_first_safe_pattern_may_take_all_of_the_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = load("linked-small")
+    monkeypatch.setattr("tabprotect.methods.suppression.linked.SMALL_CELLS", 10)
+    for work in (400, 800, 1600):
+        assert suppress_linked(problem, covered(problem), limits=Limits(work=work)).safe, work
+
+
 def test_tables_too_large_for_the_engine_go_by_subtables(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = load("linked-small")
     whole = {"all": np.arange(problem.n_cells)}

@@ -164,3 +164,14 @@ def test_rows_with_decimals_become_integers() -> None:
     A = integer_rows(sparse.csr_array(np.array([[0.25, -1.0], [3.0, 0.0]])))
     assert A.dtype == np.int64
     assert A.toarray().tolist() == [[25, -100], [3, 0]]
+
+
+def test_rounding_finds_sixteenths_among_large_numbers() -> None:
+    """In numbers of 10^9 the fractions are no nearer to a grid than floating point can tell."""
+    A = sparse.csr_array(np.array([[1, 1, -2]]))
+    yes = np.ones(3, bool)
+    far = np.full(3, 2 * 10**9)
+    z = np.array([10**9 - 3 / 16, 10**9 + 7 / 16, 10**9 + 1 / 8])
+    ((columns, point),) = Polyhedron(A, -far, far, yes, yes, 1).rounded(z + 4e-5, np.zeros(3, int), 1)
+    assert columns.all()
+    assert [point[k] for k in range(3)] == [Fraction(float(number)) for number in z]

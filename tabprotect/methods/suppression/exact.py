@@ -45,6 +45,9 @@ LEAST = 0.02
 FAIR = 0.25
 """Each of the two gets at least this share."""
 
+FLOW_SHARE = 0.2
+"""Pools that are of use go on for this share of the limit before anything else has its turn."""
+
 PROOF_TIME = 10.0
 """Proving the bound takes about so many times as long as the reduction of the problem; that time is set aside."""
 
@@ -132,10 +135,11 @@ def exact(
         pools = {k: (known.rows.pool, known.rows.x) for k, known in enumerate(found) if known.rows is not None}
         proof = None
         if prove and result.safe and problem.n_cells <= PROOF_CELLS:
-            if proof_seconds <= budget.seconds_left + 1.0:
+            left = 0.0 if result.stopped == "cancelled" else budget.seconds_left
+            if proof_seconds <= left + 1.0:
                 proof = bound_proof(reduction, pools)
             else:
-                result = replace(result, message="the limit left no time to prove the bound in exact arithmetic")
+                result = replace(result, message="no time was left to prove the bound in exact arithmetic")
     return _with_bound(replace(result, cuts=proof), reduction.constant + sum(s.bound for s in searches))
 
 
@@ -185,7 +189,8 @@ def go_on(searches: list[Search], constant: float, budget: Budget, engine: str) 
         report(turn)
         left = sum(s.cost - s.bound for s in open_)
         sides[turn].record((gap - left) / gap, meter(budget) - before)
-        turn = "bound" if worst.flows else _next(sides)
+        flows = worst.flows and not meter(budget) > FLOW_SHARE * (meter(budget) + meter_left(budget))
+        turn = "bound" if flows else _next(sides)
 
 
 def _next(sides: dict[str, Side]) -> str:

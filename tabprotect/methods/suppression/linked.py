@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.errors import InputError
-from tabprotect.methods.suppression.choice import EXACT_CELLS, SMALL_CELLS, ended, joined, part, rest
+from tabprotect.methods.suppression.choice import EXACT_CELLS, SMALL_CELLS, ended, joined, rest
 from tabprotect.methods.suppression.completion import complete
 from tabprotect.methods.suppression.exact import exact
 from tabprotect.methods.suppression.modular import pieces_of, rows_within
@@ -105,7 +105,7 @@ def suppress_linked(
             "name the cells of all tables of the system"
         )
     alone = problem.n_cells > together
-    first = _passes(problem, pieces, limits if alone else part(limits, FIRST_SHARE), seed, progress, carry, means)
+    first = _passes(problem, pieces, limits, 1.0 if alone else FIRST_SHARE, seed, progress, carry, means)
     if alone or not first.safe or ended(first):
         return first
     whole = exact(problem, limits=rest(limits, first), seed=seed, progress=progress, start=first.pattern, means=means)
@@ -116,20 +116,26 @@ def _passes(
     problem: Problem,
     pieces: list[Piece],
     limits: Limits,
+    share: float,
     seed: int,
     progress: Callable[[Progress], None] | None,
     carry: bool,
     means: Means | None,
 ) -> SuppressionResult:
-    """Go table by table, then repair and clean up the whole."""
+    """Go table by table, then repair and clean up the whole; beyond a share of the limits only if nothing is safe."""
     budget = Budget(limits, progress)
     with cancel_on_interrupt(budget):
         smallest = sorted(pieces, key=lambda piece: len(piece.cells))
         parts = [small for piece in smallest for small in _parts(problem, piece)]
         passes = Passes(problem, parts, problem.must_hide, carry=carry, means=means)
-        with budget.part(SHARE) as most:
-            passes.run(most, seed, "passes")
-        return complete(problem, passes.pattern, budget, f"passes over {len(pieces)} linked tables")
+        name = f"passes over {len(pieces)} linked tables"
+        with budget.part(share) as early:
+            with early.part(SHARE) as most:
+                passes.run(most, seed, "passes")
+            result = complete(problem, passes.pattern, early, name)
+        if result.safe or not result.stopped or budget.exhausted:
+            return result
+        return complete(problem, passes.pattern, budget, name)
 
 
 def _parts(problem: Problem, piece: Piece) -> list[Piece]:

@@ -129,9 +129,9 @@ class Search:
             self.best = everything
         if self.best is not None and hint is None:
             self._first(bare, budget)
-        if self.best is None or self.best is everything:
+        if self.best is None or (self.best is everything and not _cancelled(budget)):
             self._build(budget, hint)
-        if self.best is None:
+        if self.best is None or _cancelled(budget):
             return
         if self.relaxation is None:
             self._first(bare, budget)
@@ -363,9 +363,11 @@ class Search:
                 exposed = tuple(e for e in exposed if e.decided)
                 if not exposed:
                     break
-            if k < 2 and self.core.cost(choice) < self.cost:
+            if first:  # there is no good choice yet
                 self._repair(choice, budget)
             relaxation.add(self.rows(choice, exposed))
+            if not first and k < 2 and self.core.cost(choice) < self.cost:
+                self._repair(choice, budget)
         for _ in range(3):
             if budget.exhausted:
                 break
@@ -428,3 +430,7 @@ class Search:
 
     def _is_hopeless(self, key: Key) -> bool:
         return key in self.hopeless or Key(-1, key.cell, key.side) in self.hopeless
+
+
+def _cancelled(budget: Budget) -> bool:
+    return budget.exhausted and budget.cancelled
