@@ -13,7 +13,7 @@ from scipy import sparse
 from tabprotect.errors import SolverError
 from tabprotect.solver.tolerances import LP_FEASIBILITY
 
-__all__ = ["SmallProgrammes", "SmallSolution"]
+__all__ = ["Columns", "SmallProgrammes", "SmallSolution"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -30,6 +30,15 @@ MOST_ITERATIONS = 30_000
 
 LATE = 0.01
 """A programme that time ends does so this many seconds late, when its caller's budget is over, too."""
+
+
+class Columns(NamedTuple):
+    """What a csc_array holds, without the time that it takes to make one."""
+
+    shape: tuple[int, int]
+    indptr: npt.NDArray[np.integer]
+    indices: npt.NDArray[np.integer]
+    data: Floats
 
 
 class SmallSolution(NamedTuple):
@@ -68,6 +77,7 @@ class SmallProgrammes:
 
     def __init__(self) -> None:
         self._solvers: dict[tuple[str, int], highspy.Highs] = {}
+        self._last: tuple[highspy.Highs, int] | None = None
 
     def _solver(self, presolve: str, strategy: int) -> highspy.Highs:
         key = (presolve, strategy)
@@ -91,7 +101,7 @@ class SmallProgrammes:
 
     def solve(
         self,
-        A: sparse.csc_array,
+        A: sparse.csc_array | Columns,
         cost: Floats,
         lower: Floats,
         upper: Floats,
@@ -103,7 +113,7 @@ class SmallProgrammes:
 
         Parameters
         ----------
-        A : csc_array
+        A : csc_array or Columns
         cost, lower, upper : ndarray
             One entry a column.
         primal : bool
@@ -125,16 +135,43 @@ class SmallProgrammes:
                 n, m, len(row), int(highspy.MatrixFormat.kColwise), int(highspy.ObjSense.kMinimize), 0.0,
                 cost, lower, upper, side, side, start, row, A.data, zeros,
             )  # fmt: skip
-            # the clock of a solver goes on from programme to programme; a little later no caller takes it for an answer
-            h.setOptionValue("time_limit", float(h.getRunTime()) + max(0.0, seconds) + LATE)
-            h.run()
-            status = h.getModelStatus()
-            iterations = max(0, int(h.getInfo().simplex_iteration_count))
+            status = _run(h, seconds)
             if status == highspy.HighsModelStatus.kOptimal or (
                 not n and status == highspy.HighsModelStatus.kModelEmpty
             ):
-                found = h.getSolution()
-                return SmallSolution(np.asarray(found.col_value), np.asarray(found.row_dual), iterations)
+                self._last = h, strategy
+                return _solution(h)
             if status in _NONE:
                 return None
         raise SolverError(f"HiGHS ended with {h.modelStatusToString(status)} on a programme of {n} columns")
+
+    def again(
+        self, cost: Floats, *, iterations: int = MOST_ITERATIONS, seconds: float = math.inf
+    ) -> SmallSolution | None:
+        """Solve the programme that was answered last at other costs, from its basis, by the primal simplex method.
+
+        None where that does not end with an answer within so many iterations.
+        """
+        assert self._last is not None
+        h, strategy = self._last
+        h.changeColsCost(len(cost), np.arange(len(cost), dtype=np.int32), cost)
+        h.setOptionValue("simplex_strategy", 4)
+        h.setOptionValue("simplex_iteration_limit", iterations)
+        status = _run(h, seconds)
+        h.setOptionValue("simplex_strategy", strategy)
+        h.setOptionValue("simplex_iteration_limit", MOST_ITERATIONS)
+        return _solution(h) if status == highspy.HighsModelStatus.kOptimal else None
+
+
+def _run(h: highspy.Highs, seconds: float) -> highspy.HighsModelStatus:
+    # the clock of a solver goes on from programme to programme; a little later no caller takes it for an answer
+    h.setOptionValue("time_limit", float(h.getRunTime()) + max(0.0, seconds) + LATE)
+    h.run()
+    status: highspy.HighsModelStatus = h.getModelStatus()
+    return status
+
+
+def _solution(h: highspy.Highs) -> SmallSolution:
+    found = h.getSolution()
+    iterations = max(0, int(h.getInfo().simplex_iteration_count))
+    return SmallSolution(np.asarray(found.col_value), np.asarray(found.row_dual), iterations)

@@ -21,7 +21,7 @@ from tabprotect.methods.suppression.choice import begins_locally, choose
 from tabprotect.methods.suppression.local import local
 from tabprotect.methods.suppression.local.bound import LocalBound
 from tabprotect.methods.suppression.local.cover import Cover
-from tabprotect.methods.suppression.local.nearby import Nearby
+from tabprotect.methods.suppression.local.nearby import HOPS, Nearby
 from tabprotect.methods.suppression.local.rebuild import Rebuilder
 from tabprotect.methods.suppression.local.rows import LocalRows
 from tabprotect.methods.suppression.local.surroundings import Surroundings
@@ -149,6 +149,48 @@ def test_cover_is_the_union_of_its_witnesses() -> None:
     for witness in cover.release(question):
         cover.restore(witness, [question])
     assert np.array_equal(cover.pattern, before)
+
+
+def test_a_deviation_is_looked_for_further_away_until_there_is_one() -> None:
+    n = 40  # a ring: all cells move or none
+    ring = sparse.csr_array(np.eye(n) + np.roll(np.eye(n), 1, axis=1))
+    problem = Problem.from_arrays(ring.toarray(), [5] * n, primary=[0], lpl=1, upl=1)
+    nearby = Nearby(problem, Surroundings(problem.system))
+    price = np.where(problem.must_hide, 0.0, problem.weights)
+    assert nearby.find(0, 1, 1.0, price, Budget(), widen=False) is None
+    found = nearby.find(0, 1, 1.0, price, Budget())
+    assert found is not None
+    assert found.cells.tolist() == list(range(n))
+    assert np.allclose(found.z, [1.0, -1.0] * (n // 2))
+
+
+def test_few_cells_that_can_move_far_are_not_the_last_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tabprotect.methods.suppression.local.nearby.LARGE", 3)
+    problem = large(400, seed=2)
+    nearby = Nearby(problem, Surroundings(problem.system))
+    price = np.where(problem.must_hide, 0.0, problem.weights)
+    for cell in problem.primaries.tolist():
+        found = nearby.find(cell, 1, float(problem.upl[cell]), price, Budget())
+        assert found is not None
+        assert found.z[found.cells == cell] == pytest.approx(problem.upl[cell])
+        assert np.abs(problem.system.A[:, found.cells] @ found.z).max() < 1e-6 * np.abs(found.z).max()
+
+
+def test_other_charges_find_cheaper_deviations() -> None:
+    problem = large(600, dims=3, seed=2)
+    near, price = Surroundings(problem.system), np.where(problem.must_hide, 0.0, problem.weights)
+    nearby = Nearby(problem, near)
+    saved = []
+    for cell in problem.primaries.tolist():
+        level = float(problem.upl[cell])
+        found = nearby.find(cell, 1, level, price, Budget(), hops=2, widen=False)
+        block = near.closed(near.ball(np.array([cell]), HOPS[2], nearby.allowed), cell)
+        once = nearby.inside(block, cell, 1, level, price, Budget())
+        assert (found is None) == (once is None)
+        if found is not None and once is not None:
+            saved.append(price[once.cells].sum() - price[found.cells].sum())
+    assert min(saved) >= 0
+    assert max(saved) > 0
 
 
 def windowed(seed: int, steps: int) -> tuple[Cover, list[float]]:

@@ -19,3 +19,22 @@ def test_no_time_is_no_answer_and_does_not_shorten_the_next() -> None:
     solution = programmes.solve(A, cost, lower, upper, seconds=60.0)
     assert solution is not None
     assert np.abs(A @ solution.x).max() < 1e-6
+
+
+def test_other_costs_from_the_last_basis_give_what_a_new_programme_gives() -> None:
+    rng = np.random.default_rng(2)
+    A = sparse.csc_array(sparse.random_array((40, 90), density=0.1, rng=rng))
+    lower, upper = np.full(90, -1.0), np.full(90, 2.0)
+    cost, other = rng.normal(size=90), rng.normal(size=90)
+    programmes, fresh = SmallProgrammes(), SmallProgrammes()
+    assert programmes.solve(A, cost, lower, upper, primal=True) is not None
+    again, anew = programmes.again(other), fresh.solve(A, other, lower, upper, primal=True)
+    assert again is not None
+    assert anew is not None
+    assert np.isclose(other @ again.x, other @ anew.x)
+    assert np.abs(A @ again.x).max() < 1e-6
+    assert programmes.again(cost, iterations=0) is None
+    back, first = programmes.again(cost), fresh.solve(A, cost, lower, upper, primal=True)
+    assert back is not None
+    assert first is not None
+    assert np.isclose(cost @ back.x, cost @ first.x)

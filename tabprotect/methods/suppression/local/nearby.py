@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from tabprotect.attack.attackers import unit_of
 from tabprotect.attack.witness import Deviation
 from tabprotect.methods.suppression.local.surroundings import Block, Surroundings
 from tabprotect.problem import Problem, Status
 from tabprotect.solver.limits import Budget
-from tabprotect.solver.small import SmallProgrammes
+from tabprotect.solver.small import Columns, SmallProgrammes
 
 __all__ = ["HOPS", "Nearby"]
 
@@ -19,11 +18,17 @@ Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 
-HOPS = (2, 3, 4, 6, 10, 16, 1000)
+HOPS = (2, 3, 4, 6, 7, 8, 10, 16, 1000)
 """How far a deviation may reach, in equations, one after the other."""
+
+STEPS = (7, 8)
+"""Of these only while nothing is found: wide programmes grow fast."""
 
 MOST = (1000, 40_000)
 """No wider search among more cells than this once something is found: the dearer it is, the more."""
+
+LARGE = 60_000
+"""Of more cells than this only those that can move furthest are looked at, until that is in vain."""
 
 REACH, CROWD = 12, 800
 """Among hidden cells deviations are looked for within so many equations, or as many hops as lead to so many cells."""
@@ -46,6 +51,13 @@ CAP = 2.0**20
 
 FLOOR = 1e-4
 """A cell that can move by less than this share of the level is charged as if it could move so far."""
+
+AGAIN, UP_TO = 2, 500
+"""Programmes are solved so many times again at other charges where they took at most so many iterations at first."""
+
+SMALL = 0.3
+"""When cells are charged anew, one that did not move counts as if it had moved so much of what it can, then half of
+that, and so on."""
 
 NOISE = 1e-9
 """Entries of a deviation smaller than this, in units of the level, are read as 0."""
@@ -91,13 +103,17 @@ class Nearby:
         budget: Budget,
         *,
         hops: int = 0,
+        widen: bool = True,
         known: Ints | None = None,
-        rounds: int = 0,
         enough: float = np.inf,
         usual: float = 0.0,
         limit: float = np.inf,
     ) -> Deviation | None:
         """Return a cheap deviation; None when there is none (or the budget ended the search for one).
+
+        A programme pays in proportion to how far a cell moves, a pattern pays in full. So where the programme is not
+        too large it is solved a few times again, each time with cells charged by how far they moved before: what moved
+        far gets cheap, what hardly moved dear (reweighted l1 minimisation; Candes, Wakin and Boyd 2008).
 
         Parameters
         ----------
@@ -109,6 +125,8 @@ class Nearby:
             What hiding a cell costs; 0 for those hidden already.
         hops : int
             Start with this position in `HOPS`.
+        widen : bool
+            Look no further than that when False.
         known : ndarray of int, optional
             Cells that must not move.
         enough : float
@@ -118,9 +136,6 @@ class Nearby:
             What a deviation costs on average.
         limit : float
             A deviation that costs as much or more is of no use.
-        rounds : int
-            After the first answer, charge the cells used by what they move (slope scaling) and solve again so often:
-            a programme pays in proportion to how far a cell moves, a pattern pays in full.
         """
         allowed = self.allowed if side else self.mirrored
         if known is not None and len(known):
@@ -128,13 +143,16 @@ class Nearby:
             allowed[known] = False
         best, least, size, idle = None, limit, -1, 0
         worth = (MOST[1] - MOST[0]) / (DEAR * usual) if usual > 0 else 0.0
-        for reach in HOPS[hops:]:
+        for reach in HOPS[hops:] if widen else HOPS[hops : hops + 1]:
+            if best is not None and reach in STEPS:
+                continue
             most = None if best is None else int(min(MOST[1], MOST[0] + worth * least))
             cells = self.near.ball(np.array([cell]), reach, allowed, price, least, most)
             if len(cells) == size:
                 break
             size, before = len(cells), budget.work
-            found = self._within(self.near.closed(cells, cell), cell, side, level, price, budget, rounds)
+            block = self.near.closed(self._roomiest(cells, cell, LARGE), cell)
+            found = self._within(block, cell, side, level, price, budget)
             if found is not None:
                 cost = float(price[found.cells].sum())
                 idle = idle + 1 if cost > GAIN * least else 0
@@ -142,15 +160,29 @@ class Nearby:
                     least, best = cost, found
             dear = min(20.0, max(1.0, 10 * least / (DEAR * usual))) if usual > 0 else 1.0
             heavy = budget.work - before > PATIENCE * dear
-            if budget.exhausted or least <= enough or idle == 2 or (heavy and best is not None):
+            if budget.exhausted or (best is not None and (least <= enough or idle == 2 or heavy)):
                 break
-        if best is not None and usual > 0 and least > DEAR * usual and not budget.exhausted:
+        if best is None and widen and size > LARGE:
+            several = LARGE
+            while best is None and several < size and not budget.exhausted:
+                several *= 4
+                block = self.near.closed(self._roomiest(cells, cell, several), cell)
+                best = self._within(block, cell, side, level, price, budget)
+            least = least if best is None else float(price[best.cells].sum())
+        if best is not None and usual > 0 and least > max(enough, DEAR * usual) and not budget.exhausted:
             # far away through cells that are cheap beside what was found
             cells = self.near.ball(np.array([cell]), HOPS[-1], allowed, price, CHEAP * least, MOST[1])
-            found = self._within(self.near.closed(cells, cell), cell, side, level, price, budget, rounds)
+            found = self._within(self.near.closed(cells, cell), cell, side, level, price, budget)
             if found is not None and float(price[found.cells].sum()) < least:
                 best = found
         return best
+
+    def _roomiest(self, cells: Ints, keep: int, most: int) -> Ints:
+        """The cells that can move furthest, if there are more than so many."""
+        if len(cells) <= most:
+            return cells
+        room = np.where(cells == keep, np.inf, self.both[cells])
+        return np.sort(cells[np.argpartition(-room, most)[:most]])
 
     def hidden(self, cells: Ints, price: Floats) -> Block:
         """Return the equations between the hidden cells (of price 0) around some cells."""
@@ -164,10 +196,10 @@ class Nearby:
         own = int(np.searchsorted(block.cells, cell))
         if own == len(block.cells) or block.cells[own] != cell:
             return None
-        return self._within(block, cell, side, level, price, budget, 0)
+        return self._within(block, cell, side, level, price, budget, again=0)
 
     def _within(
-        self, block: Block, cell: int, side: int, level: float, price: Floats, budget: Budget, rounds: int
+        self, block: Block, cell: int, side: int, level: float, price: Floats, budget: Budget, *, again: int = AGAIN
     ) -> Deviation | None:
         cells = block.cells
         own = int(np.searchsorted(cells, cell))
@@ -191,45 +223,48 @@ class Nearby:
         n = len(cells)
         # free cells in one column, charged ones in two: what they rise by and what they fall by
         A = block.A
-        back = A[:, paid]
-        both = sparse.csc_array(
-            (
-                np.concatenate((A.data, -back.data)),
-                np.concatenate((A.indices, back.indices)),
-                np.concatenate((A.indptr, A.indptr[-1] + back.indptr[1:])),
-            ),
-            shape=(A.shape[0], n + len(paid)),
+        length = np.diff(A.indptr)[paid]
+        ends = np.cumsum(length)
+        back = np.arange(ends[-1] if len(paid) else 0) + np.repeat(A.indptr[paid] - (ends - length), length)
+        both = Columns(
+            (A.shape[0], n + len(paid)),
+            np.concatenate((A.indptr, A.indptr[-1] + ends)),
+            np.concatenate((A.indices, A.indices[back])),
+            np.concatenate((A.data, -A.data[back])),
         )
         lower, upper = np.concatenate((-down, np.zeros(len(paid)))), np.concatenate((up, down[paid]))
         lower[paid] = 0.0
         lower[own] = upper[own] = goal if side >= 0 else -goal
         # per unit what the cell costs when it moves as far as it can or needs to
-        charge = np.concatenate(
-            (cost / np.clip(up / goal, FLOOR, 1.0), cost[paid] / np.clip(down[paid] / goal, FLOOR, 1.0))
-        )
+        rise, fall = np.clip(up / goal, FLOOR, 1.0), np.clip(down[paid] / goal, FLOOR, 1.0)
         factor = np.ones(len(paid)) if self.guide is None else self.guide[cells[paid]]
         if self.noise > 0:
             factor = factor * np.exp(self.noise * self._rng.normal(size=len(paid)))
+        charge = np.concatenate((cost / rise, factor * cost[paid] / fall))
         charge[paid] *= factor
-        charge[n:] *= factor
         charge[own] = 0.0
-        best, least = None, np.inf
-        for k in range(rounds + 1):
-            solution = self._lp.solve(both, charge, lower, upper, seconds=budget.seconds_left)
+        best, least, most = None, np.inf, 0
+        for k in range(again + 1):
+            if k == 0:
+                solution = self._lp.solve(both, charge, lower, upper, seconds=budget.seconds_left)
+            else:
+                solution = self._lp.again(charge, iterations=most, seconds=budget.seconds_left)
             budget.spend(1 if solution is None else 1 + solution.iterations)
             if solution is None:
-                return None
+                break
+            if not k:
+                most = max(100, solution.iterations)
+                again = again if solution.iterations <= UP_TO else 0
             z = solution.x[:n].copy()
             z[paid] -= solution.x[n:]
             moved = np.flatnonzero(np.abs(z) > NOISE)
             total = float(cost[moved].sum())
-            if total < least * (1 - 1e-9):
+            if total < least:
                 least, best = total, Deviation(cells[moved], z[moved] * unit)
-            elif k:
+            if k == again or not total or (k and not solution.iterations):
                 break
-            if k < rounds:
-                size = np.abs(z[paid])
-                slope = factor * np.where(size > NOISE, cost[paid] * goal / np.maximum(size, NOISE), cost[paid])
-                charge[paid], charge[n:] = slope, slope
-                charge[own] = 0.0
+            share, small = np.abs(z[paid]) / goal, SMALL * 0.5**k
+            charge[paid] = factor * cost[paid] / (share + small * rise[paid])
+            charge[n:] = factor * cost[paid] / (share + small * fall)
+            charge[own] = 0.0
         return best

@@ -52,10 +52,10 @@ class Search(NamedTuple):
     """How hard to look for a deviation: see `Nearby.find`."""
 
     hops: int
-    rounds: int
     enough: float
     usual: float
     limit: float = np.inf
+    widen: bool = True
 
 
 class Rebuilder:
@@ -88,7 +88,7 @@ class Rebuilder:
         self._secondaries: Ints = np.zeros(0, np.int64)
         self._stale = 0
 
-    def build(self, budget: Budget, *, hops: int = 0, patience: float = 1.0, rounds: int = 0) -> bool:
+    def build(self, budget: Budget) -> bool:
         """Answer what is open, largest level first; False when the budget ended that."""
         cover = self.cover
         waiting = [k for k in cover.open().tolist() if k not in self.hopeless]
@@ -99,7 +99,7 @@ class Rebuilder:
                 continue
             if budget.exhausted:
                 return False
-            if not self._answer(k, budget, Search(hops, rounds, patience * usual, usual)) and not budget.exhausted:
+            if not self._answer(k, budget, Search(0, usual, usual)) and not budget.exhausted:
                 self.hopeless.add(k)
         return True
 
@@ -124,7 +124,8 @@ class Rebuilder:
             if found is not None:
                 self._take(found, question, None)
             return found is not None
-        both = self._find(question, 0, max(cover.need[question], cover.need[other]), budget, search)
+        level = max(cover.need[question], cover.need[other])
+        both = self._find(question, 0, level, budget, search._replace(widen=False))
         if both is None or (cost := float(cover.price[both.cells].sum())) > search.enough:
             # bounds are tighter for a deviation that must fit both ways
             first = self._find(question, key.side, cover.need[question], budget, search)
@@ -153,8 +154,8 @@ class Rebuilder:
             self.cover.price,
             budget,
             hops=search.hops,
+            widen=search.widen,
             known=self._known.get(key.attacker),
-            rounds=search.rounds,
             enough=search.enough,
             usual=search.usual,
             limit=search.limit,
@@ -238,7 +239,7 @@ class Rebuilder:
             order = [order[i] for i in rng.permutation(len(order)).tolist()]
         mean = cover.cost / max(1, len(cover.keys))
         effort = EFFORT[0] if not passes else float(rng.choice(EFFORT))
-        search = Search(int(rng.integers(0, 2)), 1, effort * mean, mean)
+        search = Search(int(rng.integers(0, 2)), effort * mean, mean)
         self.inside(order, budget)
         done = True
         for k in order:
