@@ -127,7 +127,7 @@ class Search:
         everything = np.ones(self.core.n, dtype=bool)
         if not self.core.attackers and not self.judge.check(everything, budget):
             self.best = everything
-        if self.best is not None and hint is None:
+        if self.best is not None and hint is None and not self._endless(budget):
             self._first(bare, budget)
         if self.best is None or (self.best is everything and not _cancelled(budget)):
             self._build(budget, hint)
@@ -165,13 +165,28 @@ class Search:
             self._ways["pool"].record(max(gain, PROMISE) if self.useful else gain, meter(part) - begun)
 
     def _build(self, budget: Budget, hint: Bools | None) -> None:
-        """Make a choice of cheapest witnesses; if that takes too long, of everything, taking out in bulk."""
+        """Make a choice of cheapest witnesses; if that takes too long, of everything, taking out in bulk.
+
+        In bulk first where there is no limit: who stops such a search shall not be left with everything.
+        """
+        endless = self._endless(budget)
+        if endless:
+            self._bulk(budget)
         with budget.part(BUILD_SHARE if self.best is not None else 1.0) as part:
             choice = self.constructor.build(self.core.weight, part, start=hint)
         self.hopeless = frozenset(self.constructor.hopeless)
         if choice is not None:
             self._offer(choice, budget)
-        elif self.best is not None:
+        elif not endless:
+            self._bulk(budget)
+
+    def _endless(self, budget: Budget) -> bool:
+        """Whether a large core is searched without a limit, so that nothing may take long before there is a choice."""
+        return math.isinf(meter_left(budget)) and self.core.n > CELLS
+
+    def _bulk(self, budget: Budget) -> None:
+        """Take out of the best choice in bulk."""
+        if self.best is not None:
             cleaner = Cleaner(self.judge, self.best)
             with budget.part(BULK_SHARE) as part:
                 cleaner.bulk(part)
