@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from tabprotect.attack.growing import GrowingRows
 from tabprotect.attack.keys import Questions
+from tabprotect.solver.growing import GrowingRows
 from tabprotect.solver.tolerances import LEVEL, RESIDUAL
 
 __all__ = ["Deviation", "Pool"]

@@ -11,6 +11,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from tabprotect.solver.growing import GrowingRows
+
 __all__ = ["Row", "RowPool"]
 
 Floats = npt.NDArray[np.float64]
@@ -61,7 +63,7 @@ class RowPool:
         self.rows: list[Row] = []
         self.origins: list[Any] = []
         self._known: dict[bytes, int] = {}
-        self._matrix = sparse.csr_array((0, n))
+        self._matrix = GrowingRows(n, np.float64)
         self._rhs = np.zeros(0)
 
     def __len__(self) -> int:
@@ -86,17 +88,11 @@ class RowPool:
     @property
     def matrix(self) -> sparse.csr_array:
         """All rows as a sparse matrix, shape (rows, n)."""
-        done = self._matrix.shape[0]
-        if done < len(self.rows):
-            new = self.rows[done:]
-            indptr = np.concatenate(([0], np.cumsum([len(r.index) for r in new])))
-            block = sparse.csr_array(
-                (np.concatenate([r.values for r in new]), np.concatenate([r.index for r in new]), indptr),
-                shape=(len(new), self.n),
-            )
-            self._matrix = sparse.vstack((self._matrix, block), format="csr") if done else block
-            self._rhs = np.append(self._rhs, [r.rhs for r in new])
-        return self._matrix
+        new = self.rows[len(self._rhs) :]
+        if new:
+            self._matrix.extend([row.index for row in new], [row.values for row in new])
+            self._rhs = np.append(self._rhs, [row.rhs for row in new])
+        return self._matrix.matrix
 
     @property
     def rhs(self) -> Floats:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from tabprotect.attack.growing import GrowingRows
+from tabprotect.solver.growing import GrowingRows
 
 WIDTH = 6
 

@@ -46,7 +46,7 @@ class GrowingRows:
 
     @property
     def matrix(self) -> sparse.csr_array:
-        """All rows, in the memory of this object: valid until the next rows come."""
+        """All rows, in the memory of this object; it stays as it is when more come."""
         if self._matrix is None:
             arrays = self._values[: self.entries], self._columns[: self.entries], self._starts[: self._rows + 1]
             self._matrix = sparse.csr_array(arrays, shape=(self._rows, self._width))
