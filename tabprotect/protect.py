@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 if TYPE_CHECKING:
@@ -241,8 +241,6 @@ def protect(
     7      s      b        40
     8      s      s       100
     """
-    from dataclasses import replace
-
     from tabprotect.attack.audit import audit
     from tabprotect.attack.insiders import within_reach
     from tabprotect.changing import change_values, draw_seed, keys_of_cells, microdata, numbers_of, refuse
@@ -400,8 +398,6 @@ def protect(
 
 def _of_search(limits: Limits) -> Limits:
     """Return limits that leave time for the judge."""
-    from dataclasses import replace
-
     return limits if limits.seconds is None else replace(limits, seconds=(1 - JUDGE_SHARE) * limits.seconds)
 
 
