@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
+from copy import deepcopy
 
 import numpy as np
 import numpy.typing as npt
@@ -26,10 +26,11 @@ from tabprotect.methods.suppression.pools import Pools, violated_rows
 from tabprotect.methods.suppression.presolve import Core
 from tabprotect.methods.suppression.root import Relaxation
 from tabprotect.methods.suppression.separation import Found
-from tabprotect.methods.suppression.snapshot import PATIENCE, Rows, Snapshot
+from tabprotect.methods.suppression.snapshot import Rows, Snapshot
+from tabprotect.methods.suppression.ways import Ways
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.pool_milp import PoolSolver
-from tabprotect.solver.sides import Side, meter, meter_left
+from tabprotect.solver.sides import meter, meter_left
 from tabprotect.solver.tolerances import OPTIMAL
 
 __all__ = ["Search"]
@@ -40,13 +41,6 @@ Ints = npt.NDArray[np.int64]
 
 POOL_SHARE = 0.8
 """Share of these for the integer programme; the rest is for attacks at what it found."""
-
-PROMISE, HOPE = 0.1, 0.02
-"""What a first pool whose solution is nearly safe counts for at least, and what the relaxation is expected to gain in
-the time of the pools before it had its turn; as shares of the bound."""
-
-AGAIN = 3.0
-"""A pool that was cut short comes again after so many times of what was spent on the bound."""
 
 BUILD_SHARE = 0.05
 """Share of the limit for a first choice made of cheapest witnesses where hiding everything is safe."""
@@ -78,11 +72,8 @@ class Search:
         No such choice costs less.
     hopeless : frozenset of Key
         Questions that no choice answers, in cells of the core.
-    useful : bool
-        Whether the solution of a first pool left little exposed.
-    patience : dict of str to float
-        How many slices the next round of the relaxation ('root'), 'pool', or trial of a 'choice' should get: more after
-        one was cut short.
+    ways : Ways
+        What was spent on the bound, and what that brought.
     """
 
     def __init__(self, core: Core, solver: PoolSolver, seed: int) -> None:
@@ -98,10 +89,7 @@ class Search:
         self.cleaner: Cleaner | None = None
         self._pools = Pools(core, solver)
         self._seed = seed
-        self.patience = dict(PATIENCE)
-        self._ways = {"root": Side(), "pool": Side()}
-        self._again = 0.0
-        self.useful = False
+        self.ways = Ways()
         self._unit = unit_of_costs(core.weight[~core.hidden])
         self._target = {
             Key(int(a), int(c), int(s)): t
@@ -156,13 +144,12 @@ class Search:
             root, begun = self.bound, meter(part)
             choices = self._pool(part)
             exposed = self.exposed(choices[0], part) if choices else ()
-            self.useful = bool(choices) and len(exposed) <= USELESS * len(bare)
-            if self.useful:
+            self.ways.useful = bool(choices) and len(exposed) <= USELESS * len(bare)
+            if self.ways.useful:
                 self._learn(choices, not part.exhausted, part, begun, exposed)
             else:
-                self._again = math.inf if choices else AGAIN * (meter(part) - begun)
-            gain = (self.bound - root) / max(1.0, self.bound)
-            self._ways["pool"].record(max(gain, PROMISE) if self.useful else gain, meter(part) - begun)
+                self.ways.wait(math.inf if choices else meter(part) - begun)
+            self.ways.first((self.bound - root) / max(1.0, self.bound), meter(part) - begun)
 
     def _build(self, budget: Budget, hint: Bools | None) -> None:
         """Make a choice of cheapest witnesses; if that takes too long, of everything, taking out in bulk.
@@ -207,28 +194,22 @@ class Search:
             r = self.relaxation
             rows = Rows(r.pool, r.x, r.targets, r.bound, r.finished)
         cleaned = self.cleaner is not None and self.cleaner.finished
-        ways = {name: replace(side) for name, side in self._ways.items()}
         return Snapshot(
             self.best,
             self.bound,
             self.hopeless,
             rows,
             cleaned,
-            dict(self.patience),
             self._pools.gap,
             self._pools.needed,
-            ways,
-            self._again,
-            self.useful,
+            deepcopy(self.ways),
         )
 
     def restore(self, known: Snapshot, budget: Budget) -> None:
         """Go on from what is known, instead of `start`."""
         self.best, self.bound, self.hopeless = known.best, known.bound, known.hopeless
-        self.patience = dict(known.patience)
         self._pools.gap, self._pools.needed = known.gap, known.needed
-        self._ways = {name: replace(side) for name, side in known.ways.items()}
-        self._again, self.useful = known.again, known.useful
+        self.ways = deepcopy(known.ways)
         for key in sorted(known.hopeless):
             self.constructor.hopeless.add(key)
             self.judge.dismiss(key)
@@ -253,7 +234,7 @@ class Search:
             before = self.cleaner.tried
             self.take(self.cleaner.run(budget))
             if self.cleaner.tried == before and budget.exhausted:
-                self.patience["choice"] *= 2
+                self.ways.patience["choice"] *= 2
             return
         guide = self.relaxation.x if self.relaxation.bound > 0 else None
         self.take(self.improver.step(budget, guide))
@@ -286,34 +267,25 @@ class Search:
             self._lift(relaxation.bound)
             now = relaxation.bound
         # each way by its own bound: that of the relaxation may be behind for long, and still be the one that grows
-        self._ways[way].record((now - before) / max(1.0, self.bound), meter(budget) - spent)
-        if not whole:
-            self.patience["pool"] *= 2
-            self._again = AGAIN * sum(side.spent for side in self._ways.values())
+        self.ways.record(way, (now - before) / max(1.0, self.bound), meter(budget) - spent, whole)
 
     def _way(self) -> str:
         """What is next to raise the bound: the 'root' or a 'pool'."""
-        root, pool = self._ways["root"], self._ways["pool"]
-        spent = root.spent + pool.spent
-        if self.relaxation is None or self.relaxation.finished:
-            return "pool"
-        lag = (self.bound - self.relaxation.bound) / max(1.0, self.bound)
-        early = spent >= self._again and pool.rate >= (root.rate if root.lately else HOPE / max(spent, 1e-9))
-        behind = root.lately > 0 and lag > root.rate * spent
-        return "pool" if early or behind else "root"
+        relaxation = self.relaxation
+        return self.ways.next(self.bound, None if relaxation is None or relaxation.finished else relaxation.bound)
 
     @property
     def flows(self) -> bool:
         """True as long as pools are of use and none was cut short: their solutions are the best choices, too."""
-        return self.useful and self._again == 0.0 and self._way() == "pool"
+        return self.ways.useful and self.ways.again == 0.0 and self._way() == "pool"
 
     def slices(self, turn: str) -> float:
         """Return how many slices the next step towards a better 'bound' or 'choice' should get."""
-        return self.patience[self._way() if turn == "bound" else turn]
+        return self.ways.patience[self._way() if turn == "bound" else turn]
 
     def tidy(self, budget: Budget, told: Callable[[], None]) -> None:
         """Take out of the first choice of a small core what it hides in vain, and look around while that helps."""
-        if self.improver is None or self.core.n > CELLS or self.useful:
+        if self.improver is None or self.core.n > CELLS or self.ways.useful:
             return
         idle = 0
         while idle < IDLE_TRIALS and not budget.exhausted and not self.done:
@@ -324,7 +296,7 @@ class Search:
 
     def tree(self, budget: Budget, told: Callable[[], None]) -> None:
         """Search a small core in one tree, `told` of every cheaper choice, where a first pool was of no use."""
-        if self.relaxation is None or self.done or self.core.n > CELLS or self.useful:
+        if self.relaxation is None or self.done or self.core.n > CELLS or self.ways.useful:
             return
         result = one_tree(self, budget, self._seed, told)
         if result.bound is not None:
@@ -378,16 +350,17 @@ class Search:
                 exposed = tuple(e for e in exposed if e.decided)
                 if not exposed:
                     break
-            if first:  # there is no good choice yet
+            early = k == 0 and first is not None  # there is no good choice yet
+            if early:
                 self._repair(choice, budget)
             relaxation.add(self.rows(choice, exposed))
-            if not first and k < 2 and self.core.cost(choice) < self.cost:
+            if not early and k < 2 and self.core.cost(choice) < self.cost:
                 self._repair(choice, budget)
         for _ in range(3):
             if budget.exhausted:
                 break
             rows = relaxation.violated()
-            if relaxation.finished or not self.useful:
+            if relaxation.finished or not self.ways.useful:
                 rows += relaxation.halves()
             if relaxation.finished:
                 rows += relaxation.separate(np.maximum(relaxation.x, 1e-3))

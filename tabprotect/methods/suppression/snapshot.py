@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from tabprotect.attack.keys import Key
+from tabprotect.methods.suppression.ways import Ways
 from tabprotect.solver.rows import RowPool
-from tabprotect.solver.sides import Side
 
 __all__ = ["NOTHING", "POOL_GAP", "Rows", "Snapshot"]
 
@@ -21,9 +20,6 @@ Ints = npt.NDArray[np.int64]
 POOL_GAP = (0.02, 2e-3)
 """Pools are solved to the first gap, halved after every pool down to the second, until their best choice turns out
 safe."""
-
-PATIENCE = {"root": 1.0, "pool": 6.0, "choice": 4.0}
-"""How many slices each step of a search gets at first; a pool that is cut short has to start again."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,16 +42,10 @@ class Snapshot:
     hopeless: frozenset[Key]
     rows: Rows | None
     cleaned: bool
-    patience: Mapping[str, float]
     gap: float
     needed: Ints
-    ways: Mapping[str, Side]
-    again: float
-    useful: bool
+    ways: Ways
 
 
-NOTHING = Snapshot(
-    None, 0.0, frozenset(), None, False, PATIENCE, POOL_GAP[0], np.zeros(0, np.int64),
-    {"root": Side(), "pool": Side()}, 0.0, False,
-)  # fmt: skip
+NOTHING = Snapshot(None, 0.0, frozenset(), None, False, POOL_GAP[0], np.zeros(0, np.int64), Ways())
 """What is known before the start."""
