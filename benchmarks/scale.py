@@ -99,7 +99,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(row("end", wall, cpu, result.cost, result.bound))
     print(f"{result.method}; {result.status}; {len(result.secondaries):,} secondaries {result.message}")
     wall, cpu = time.monotonic(), time.process_time()
-    judged = audit(problem, result.pattern, intervals=False)
+    judged = audit(problem, result.pattern, intervals=False, deviations=result.deviations)
     verdict = "safe" if judged.safe else "NOT SAFE"
     print(f"audit: {verdict}, {len(judged.evidence.witnesses):,} exact witnesses, {_took(wall, cpu)}", flush=True)
     proof = result.cuts if isinstance(result.cuts, BoundProof) else None

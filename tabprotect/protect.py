@@ -369,7 +369,14 @@ def protect(
     )
     problem, result = answer.problem, answer.result
     budget.report("audit", result.cost, result.bound)
-    judgement = audit(problem, result.pattern, intervals=intervals, budget=_judging(progress), executor=executor)
+    judgement = audit(
+        problem,
+        result.pattern,
+        intervals=intervals,
+        budget=_judging(progress),
+        executor=executor,
+        deviations=result.deviations if result.problem is problem else (),
+    )
     settings |= {
         "recoding": rolled,
         "cost": how.cost if isinstance(how.cost, str | None) else "as given",

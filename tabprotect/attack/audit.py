@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,6 +16,7 @@ from tabprotect.attack.evidence import Evidence, gather
 from tabprotect.attack.exact_problem import ExactProblem
 from tabprotect.attack.intervals import Question, reach
 from tabprotect.attack.keys import Key
+from tabprotect.attack.pool import Deviation
 from tabprotect.attack.witness import Exposure, Witnesses
 from tabprotect.problem import Problem, Status
 from tabprotect.solver.limits import Budget
@@ -204,6 +205,7 @@ def audit(
     budget: Budget | None = None,
     executor: Executor | None = None,
     witnesses: Witnesses | None = None,
+    deviations: Sequence[Deviation] = (),
     of: npt.ArrayLike | None = None,
     stop_at_first: bool = False,
 ) -> Audit:
@@ -226,6 +228,8 @@ def audit(
         Runs the interval programmes side by side, with the same results.
     witnesses : Witnesses, optional
         A judge that has looked at patterns of this problem already.
+    deviations : sequence of Deviation
+        How cells of this problem may move together, as others say; what is wrong is found out.
     of : sequence of positions, optional
         The hidden cells whose intervals are computed, and for the public intruder alone; by default all, for all
         intruders. Exposures to all of them are found all the same.
@@ -247,6 +251,9 @@ def audit(
     """
     budget = budget or Budget()
     hidden = pattern_mask(problem, pattern)
+    if deviations and not problem.integer:
+        witnesses = witnesses or Witnesses(problem)
+        witnesses.offer_many(deviations)
     evidence = gather(problem, hidden, witnesses, budget, stop_at_first)
     exhaustive = not (stop_at_first and evidence.exposures)
     intervals = intervals and exhaustive

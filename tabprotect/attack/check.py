@@ -107,6 +107,10 @@ class Check:
                 break
         return found
 
+    def contested(self) -> Iterator[tuple[int, Ints]]:
+        """Attackers and the questions that no stored witness answers for them."""
+        return self._contested(np.zeros(len(self.judge.questions.cell), bool))
+
     def _together(self, group: list[tuple[int, Ints]]) -> None:
         """Play some attackers as one who knows what each of them knows: his witnesses are witnesses of all of them."""
         judge, pool = self.judge, self.judge.pool

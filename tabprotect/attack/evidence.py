@@ -9,7 +9,7 @@ elsewhere a small integer programme is asked.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -141,19 +141,22 @@ class _Gathering:
             for attempt in (0, 1):
                 self._coarse(exposures, attempt)
         unproven: list[Key] = []
+        seen = self._seen(exposures)
         for attacker, questions in self.store.missing():
+            left = questions[~seen[questions]]
+            if not len(left):
+                continue
             view = View(self.store, self.judge.known(attacker))
-            for question in questions.tolist():
+            for question in left.tolist():
                 key = self._key(attacker, question)
-                # whoever knows more sees what the public sees
-                public = Key(-1, key.cell, key.side)
-                if key in exposures or public in exposures or public in unproven or view.holds(question):
+                if key in exposures or view.holds(question):
                     continue
                 exposure = self._one(key, question, view)
                 if exposure is not None and self.problem.integer and not exposure.decided:
                     unproven.append(key)
                 elif exposure is not None:
                     exposures[key] = exposure
+                seen[question] |= attacker < 0 and exposure is not None
         witnesses = self.store.witnesses
         if unproven:
             fractional = gather(replace(self.problem, integer=False), self.hidden, self.judge, self.budget)
@@ -166,17 +169,26 @@ class _Gathering:
     def _coarse(self, exposures: Mapping[Key, Exposure], attempt: int = 0, *, few: bool = False) -> None:
         """Answer what is left by deviations on decimal grids, many at once."""
         q = self.exact.questions
-        left: set[int] = set()
+        left, seen = np.zeros(len(q.cell), bool), self._seen(exposures)
+        found_out: dict[int, list[int]] = {}
+        for key in exposures:
+            found_out.setdefault(key.attacker, []).append(int(q.place[key.side][key.cell]))
         for attacker, questions in self.store.missing():
-            keys = ((k, self._key(attacker, k)) for k in questions.tolist())
-            left |= {k for k, key in keys if key not in exposures and Key(-1, key.cell, key.side) not in exposures}
-        if len(left) < FEW:
+            left[np.setdiff1d(questions[~seen[questions]], found_out.get(attacker, []))] = True
+        asked = np.flatnonzero(left)
+        if len(asked) < FEW:
             return
-        grids = on_grids(self.problem, self.hidden, np.array(sorted(left)), q, self.budget, attempt, few=few)
+        grids = on_grids(self.problem, self.hidden, asked, q, self.budget, attempt, few=few)
         for digits, deviations in grids:
             for witness in self.exact.exactly(deviations, digits):
                 if witness is not None:
                     self.store.add(witness)
+
+    def _seen(self, exposures: Iterable[Key]) -> Bools:
+        """Return which questions the public has an answer to: whoever knows more sees what the public sees."""
+        seen = np.zeros(len(self.exact.questions.cell), bool)
+        seen[[self.exact.questions.place[key.side][key.cell] for key in exposures if key.attacker < 0]] = True
+        return seen
 
     def _key(self, attacker: int, question: int) -> Key:
         q = self.exact.questions

@@ -11,6 +11,8 @@ are kept: z is still one under any other pattern that hides all cells that it mo
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
@@ -149,6 +151,10 @@ class Witnesses:
         """Return which questions about the public view stored witnesses answer under a pattern."""
         return self.pool.answered(self.pool.valid(np.asarray(pattern, bool) & self._movable))
 
+    def known_about(self, pattern: Bools) -> tuple[Deviation, ...]:
+        """Return the stored deviations that move hidden cells only."""
+        return tuple(self.pool[i] for i in self.pool.valid(np.asarray(pattern, bool) & self._movable).tolist())
+
     def sweep(self, pattern: Bools, budget: Budget | None = None) -> Bools:
         """Return which questions about the public view are answered with yes by stored and simultaneous witnesses.
 
@@ -158,6 +164,15 @@ class Witnesses:
         run.public()
         return self.pool.answered(self.pool.valid(run.hidden))
 
+    def contested(self, pattern: Bools) -> list[Key]:
+        """Return what attackers may find out since every stored witness moves a cell that they know.
+
+        No programme is solved: some of these questions may have an answer that nobody looked for yet.
+        """
+        run = Check(self, np.asarray(pattern, bool) & self._movable, Budget(), False)
+        cell, side = self.questions.cell, self.questions.side
+        return [Key(attacker, int(cell[k]), int(side[k])) for attacker, left in run.contested() for k in left.tolist()]
+
     def offer(self, deviation: Deviation) -> Ints:
         """Store a deviation found elsewhere after checking it; return the (public) questions that it answers alone."""
         inside = self._movable[deviation.cells]
@@ -165,6 +180,13 @@ class Witnesses:
         z = np.clip(deviation.z[inside], -self._down[cells], self._up[cells])
         order = np.argsort(cells)
         return self._store(cells[order], z[order])
+
+    def offer_many(self, deviations: Sequence[Deviation]) -> None:
+        """Do what `offer_all` does with deviations that stand by themselves."""
+        start = np.cumsum([0, *(len(d.cells) for d in deviations)])
+        if start[-1]:
+            moved = np.concatenate([d.z for d in deviations]), np.concatenate([d.cells for d in deviations]), start
+            self.offer_all(sparse.csr_array(moved, shape=(len(deviations), len(self._movable))))
 
     def offer_all(self, deviations: sparse.csr_array) -> None:
         """Store deviations found elsewhere, one a row, after checking them; each as it is, not split into parts."""

@@ -7,10 +7,12 @@ import pytest
 from scipy import sparse
 
 from tabprotect.attack.audit import audit
+from tabprotect.instances import load
 from tabprotect.instances.large import large
 from tabprotect.methods.suppression.local import local
 from tabprotect.methods.suppression.local import nearby as rooms
 from tabprotect.methods.suppression.local.cover import Cover
+from tabprotect.methods.suppression.local.insiders import Insiders
 from tabprotect.methods.suppression.local.nearby import Nearby
 from tabprotect.methods.suppression.local.rebuild import Rebuilder
 from tabprotect.methods.suppression.local.surroundings import Surroundings
@@ -90,3 +92,45 @@ def test_balls_through_the_cells_with_most_room() -> None:
     assert Surroundings(system, room, 2).ball(start, 2, allowed).tolist() == [0, 1, 2, 4]
     assert Surroundings(system).ball(start, 1, allowed).tolist() == [0, 1, 2, 3]
     assert Surroundings(system, room, 1).ball(start, 1000, allowed).tolist() == [0, 1]
+
+
+def test_attackers_are_answered_near_each_cell_where_there_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = load("singletons-medium")
+    asked: list[int] = []
+    answer = Insiders.answer
+
+    def counted(self: Insiders, budget: Budget) -> bool:
+        asked.append(len(self.judge.contested(self.cover.pattern)))
+        done = answer(self, budget)
+        asked.append(len(self.judge.contested(self.cover.pattern)))
+        return done
+
+    monkeypatch.setattr(Insiders, "answer", counted)
+    local(problem, passes=0)
+    assert not asked
+    monkeypatch.setattr("tabprotect.methods.suppression.local.insiders.MANY", 0)
+    for limits in (None, Limits(work=40_000)):
+        asked.clear()
+        result = local(problem, passes=0 if limits is None else None, limits=limits)
+        assert result.safe
+        assert audit(problem, result.pattern, intervals=False).safe
+        assert asked[0] > asked[1]
+        assert asked[-1] == 0
+
+
+def test_attackers_not_answered_again_in_time_leave_the_first_pattern(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = load("singletons-medium")
+    monkeypatch.setattr("tabprotect.methods.suppression.local.insiders.MANY", 0)
+    answer, calls = Insiders.answer, []
+
+    def late(self: Insiders, budget: Budget) -> bool:
+        calls.append(self.cover.cost)
+        return answer(self, budget) if len(calls) == 1 else False
+
+    lines: list[Progress] = []
+    monkeypatch.setattr(Insiders, "answer", late)
+    result = local(problem, limits=Limits(work=40_000), progress=lines.append)
+    assert len(calls) == 2
+    assert calls[1] < result.cost
+    assert result.cost == next(line.cost for line in lines if line.stage == "first")
+    assert result.safe

@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from tabprotect.attack.pool import Deviation
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import relative_gap
 
@@ -68,6 +69,8 @@ class SuppressionResult:
         What ended the run before its own end ('time', 'work', 'memory', 'cancelled'); empty when nothing did.
     cuts : object
         The inequalities behind `bound`, for the certificate (None when the method has no bound).
+    deviations : tuple of Deviation
+        How hidden cells can move together, as far as the search knows. An audit checks them, and has fewer to look for.
     """
 
     problem: Problem = field(repr=False)
@@ -83,6 +86,7 @@ class SuppressionResult:
     message: str = ""
     stopped: str = ""
     cuts: object = field(default=None, repr=False)
+    deviations: tuple[Deviation, ...] = field(default=(), repr=False)
 
     @property
     def gap(self) -> float | None:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.attack.proof import BoundProof
-from tabprotect.attack.witness import Witnesses
+from tabprotect.attack.witness import Deviation, Witnesses
 from tabprotect.methods.suppression.greedy import finish, stopped
 from tabprotect.methods.suppression.local import local
 from tabprotect.methods.suppression.result import SuppressionResult
@@ -43,6 +43,7 @@ class Stage:
     optimal: bool
     work: int
     stopped: str
+    deviations: tuple[Deviation, ...]
 
 
 def parts_of(problem: Problem) -> tuple[Any, ...]:
@@ -96,8 +97,10 @@ def local_in_stages(
                 break
             work = FIRST if not work else 2 * work
         ended = stopped(budget)
-        result = finish(problem, Witnesses(problem), best.pattern if best else None, budget, "local")
-    result = replace(result, stopped=result.stopped or ended)
+        judge = Witnesses(problem)
+        judge.offer_many(best.deviations if best else ())
+        result = finish(problem, judge, best.pattern if best else None, budget, "local")
+    result = replace(result, stopped=result.stopped or ended, deviations=judge.known_about(result.pattern))
     if result.cost is None or passes == 0:
         return result
     optimal = optimal or bound >= result.cost - OPTIMAL * abs(result.cost)
@@ -148,7 +151,8 @@ def _stage(
         proof = found.cuts if isinstance(found.cuts, BoundProof) else None
         optimal = found.status == "optimal"
         cost = problem.cost(found.pattern)
-        return Stage(pattern, cost, found.bound or 0.0, proof, optimal, found.work, found.stopped)
+        bound, used = found.bound or 0.0, found.deviations
+        return Stage(pattern, cost, bound, proof, optimal, found.work, found.stopped, used)
 
     (stage,) = means.answers(work, [name], [name], budget)
     if stage is not None:

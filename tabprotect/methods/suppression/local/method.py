@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from tabprotect.attack.witness import Deviation, Witnesses
 from tabprotect.methods.suppression.greedy import finish, stopped
 from tabprotect.methods.suppression.local.bound import LocalBound
 from tabprotect.methods.suppression.local.cover import Cover, Witness
+from tabprotect.methods.suppression.local.insiders import Insiders
 from tabprotect.methods.suppression.local.nearby import Nearby
 from tabprotect.methods.suppression.local.rebuild import Rebuilder
 from tabprotect.methods.suppression.local.surroundings import Surroundings
@@ -35,6 +35,11 @@ REPAIRS = 5
 
 JUDGEMENT = 1.5
 """The last judgement takes at most about so many times as long as the first one; that time is set aside."""
+
+AGAIN = 0.3
+"""Answering attackers again after a search takes about this share of what it took at first, or `GRACE` seconds."""
+
+GRACE = 5.0
 
 FAIR = 0.1
 """Ruining and recreating parts, and windows, each get at least this share of what goes to cheaper patterns."""
@@ -100,10 +105,10 @@ def local(
         search.refine()
         if passes != 0:
             search.improve(passes)
-        search.hand_over()
         ended = stopped(budget)
-        found = _cheapest(search.judge, start, search.cover.pattern)
+        found = _cheapest(search.judge, start, search.last())
         result = finish(problem, search.judge, found, budget, "local")
+        result = replace(result, deviations=search.judge.known_about(result.pattern))
         bound, proof = (None, None) if passes == 0 else (search.bound.bound, search.bound.proof())
     if result.cost is None or bound is None:
         return replace(result, stopped=result.stopped or ended)
@@ -139,10 +144,12 @@ class _Search:
         self.cover = Cover(problem)
         known = {k: self.judge.known(k) for k in range(len(problem.attackers))}
         self.rebuilder = Rebuilder(self.cover, Nearby(problem, near), known, seed)
+        self.insiders = Insiders(self.cover, self.rebuilder.nearby, self.judge, known)
         self.windows = Windows(self.rebuilder, near, seed, engine)
         self._ways = tuple(Side(fade=fade) for fade in FADES)
         self.bound = LocalBound(problem, near)
         self.reserve = 0.0
+        self._judged_first: Bools | None = None
 
     def first(self, start: Bools | None) -> bool:
         """Make the first safe pattern; False when the limits ended that."""
@@ -162,10 +169,13 @@ class _Search:
         """Answer what the judge finds exposed (attackers with known cells, above all); False at a limit."""
         budget, cover = self.budget, self.cover
         for _ in range(REPAIRS):
-            before = budget.seconds
+            start = budget.seconds
             self.hand_over()
+            if self._insiders() and not self.insiders.answer(budget):
+                return False
+            before = budget.seconds
             exposed = self.judge.check(cover.pattern, budget)
-            self.reserve = JUDGEMENT * (budget.seconds - before)
+            self.reserve = JUDGEMENT * (budget.seconds - before) + AGAIN * (before - start)
             left = [cover.question(e.key, e.needed) for e in exposed]
             left = [k for k in left if k not in self.rebuilder.hopeless]
             for k in left:
@@ -173,18 +183,28 @@ class _Search:
                     cover.release(k)
             if not left:
                 budget.report("first", cover.cost, 0.0)
+                self._judged_first = cover.pattern
                 return True
             if budget.exhausted or not self.rebuilder.build(budget):
                 return False
         return True
 
+    def _insiders(self) -> bool:
+        """Whether so many attackers are in doubt that it pays to answer them near each cell."""
+        return bool(self.problem.attackers) and self.insiders.needed
+
+    def last(self) -> Bools:
+        """Return the pattern in hand; the one that was judged before if time ends while attackers are answered anew."""
+        self.hand_over()
+        if self._judged_first is None or not self._insiders():
+            return self.cover.pattern
+        left = self.budget.seconds_left
+        time = Budget(Limits(None if left == float("inf") else max(left, GRACE)))
+        return self.cover.pattern if self.insiders.answer(time) else self._judged_first
+
     def hand_over(self) -> None:
         """Give the judge the witnesses in use; it checks them."""
-        used = [w.deviation for w in self.cover.witnesses() if len(w.deviation.cells)]
-        if used:
-            start = np.cumsum([0, *(len(d.cells) for d in used)])
-            moved = np.concatenate([d.z for d in used]), np.concatenate([d.cells for d in used]), start
-            self.judge.offer_all(sparse.csr_array(moved, shape=(len(used), self.problem.n_cells)))
+        self.judge.offer_many([w.deviation for w in self.cover.witnesses() if len(w.deviation.cells)])
 
     def refine(self) -> None:
         """Look with patience for what the first pattern answered quickly."""
