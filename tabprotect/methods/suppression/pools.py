@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from tabprotect.methods.suppression.cuts import Cover
+from tabprotect.methods.suppression.cuts import Capacity, Cover
 from tabprotect.methods.suppression.presolve import Core
 from tabprotect.methods.suppression.root import VIOLATION, Relaxation
 from tabprotect.methods.suppression.separation import Found
@@ -103,14 +103,20 @@ def _near(pool: RowPool, x: Floats) -> Ints:
 
 
 def violated_rows(relaxation: Relaxation, choice: Bools, targets: Sequence[int]) -> list[Found]:
-    """Rows that an unsafe choice violates: several for every target that it leaves exposed, and never none."""
+    """Rows that an unsafe choice violates: several for every target that it leaves exposed, and never none.
+
+    Both sides of a cell share the attacks on one of them where their turned multipliers cut, too.
+    """
     x = choice.astype(np.float64)
     points = (np.maximum(x, 1e-3), np.maximum(x, np.maximum(0.3 * relaxation.x, 1e-6)))
     found: list[Found] = []
+    asked, answered = set(targets[:EXPOSURES]), set[int]()
     for t in targets[:EXPOSURES]:
         if relaxation.budget.exhausted:
             break
         relaxation.watch(t)
+        if t in answered:
+            continue
         mine: list[Found] = []
         for radius in NEAR_FIRST:
             if not mine:
@@ -120,6 +126,10 @@ def violated_rows(relaxation: Relaxation, choice: Bools, targets: Sequence[int])
             exact = relaxation.separation.cut(t, x)
             mine = [exact] if exact is not None and exact.row.slack(x) < -VIOLATION else []
         found += mine
+        if relaxation.separation.opposite[t] in asked:
+            turned = [f for f in (relaxation.separation.mirror(m, x) for m in mine) if f is not None and f.slack < -VIOLATION]
+            found += turned
+            answered |= {f.origin.target for f in turned if isinstance(f.origin, Capacity)}
     if not found:
         # whoever hides no more than an unsafe choice is unsafe, too
         cells = np.flatnonzero(~choice)
