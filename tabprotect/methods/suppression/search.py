@@ -330,14 +330,14 @@ class Search:
     ) -> None:
         """Play the intruder at solutions of a pool, and bring the relaxation up to what that teaches.
 
-        All solutions after the cheapest one get as much as that took since the pool was `begun`. What is exposed in the
-        cheapest may be known as `first`.
+        All solutions after the second one get half of what it took to solve the pool, which was `begun` then; none where
+        the cheapest one is safe. What is exposed in that may be known as `first`.
         """
-        relaxation, after = self.relaxation, math.inf
+        relaxation, after, solved = self.relaxation, math.inf, meter(budget) - begun
         assert relaxation is not None
         for k, choice in enumerate(choices):
             if k == 1:
-                after = 2 * meter(budget) - begun
+                after = meter(budget) + solved / 2
             if budget.exhausted or meter(budget) > after:
                 break
             exposed = self.exposed(choice, budget) if k or first is None else first
@@ -345,6 +345,7 @@ class Search:
                 self.take(choice)
                 if k == 0 and whole:
                     self._pools.gap = 0.0
+                    break
                 continue
             if budget.exhausted:  # a question that the limit left open would cut off what may be safe
                 exposed = tuple(e for e in exposed if e.decided)
