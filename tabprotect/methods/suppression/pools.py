@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from tabprotect.methods.suppression.cuts import Capacity, Cover
+from tabprotect.methods.suppression.cuts import Cover
 from tabprotect.methods.suppression.presolve import Core
 from tabprotect.methods.suppression.root import VIOLATION, Relaxation
 from tabprotect.methods.suppression.separation import Found
@@ -110,26 +110,26 @@ def violated_rows(relaxation: Relaxation, choice: Bools, targets: Sequence[int])
     x = choice.astype(np.float64)
     points = (np.maximum(x, 1e-3), np.maximum(x, np.maximum(0.3 * relaxation.x, 1e-6)))
     found: list[Found] = []
-    asked, answered = set(targets[:EXPOSURES]), set[int]()
-    for t in targets[:EXPOSURES]:
-        if relaxation.budget.exhausted:
-            break
+    separation, left = relaxation.separation, dict.fromkeys(targets[:EXPOSURES])
+    while left and not relaxation.budget.exhausted:
+        t = next(iter(left))
+        del left[t]
         relaxation.watch(t)
-        if t in answered:
-            continue
         mine: list[Found] = []
         for radius in NEAR_FIRST:
             if not mine:
-                cuts = [relaxation.separation.cut(t, p, 1.0, 1, radius) for p in points]
+                cuts = [separation.cut(t, p, 1.0, 1, radius) for p in points]
                 mine = [f for f in cuts if f is not None and f.row.slack(x) < -VIOLATION]
         if not mine:
-            exact = relaxation.separation.cut(t, x)
+            exact = separation.cut(t, x)
             mine = [exact] if exact is not None and exact.row.slack(x) < -VIOLATION else []
         found += mine
-        if relaxation.separation.opposite[t] in asked:
-            turned = [f for f in (relaxation.separation.mirror(m, x) for m in mine) if f is not None and f.slack < -VIOLATION]
-            found += turned
-            answered |= {f.origin.target for f in turned if isinstance(f.origin, Capacity)}
+        if (other := separation.opposite[t]) in left:
+            turned = [f for f in (separation.mirror(m, x) for m in mine) if f is not None and f.slack < -VIOLATION]
+            if turned:
+                found += turned
+                relaxation.watch(other)
+                del left[other]
     if not found:
         # whoever hides no more than an unsafe choice is unsafe, too
         cells = np.flatnonzero(~choice)

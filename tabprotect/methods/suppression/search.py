@@ -330,8 +330,8 @@ class Search:
     ) -> None:
         """Play the intruder at solutions of a pool, and bring the relaxation up to what that teaches.
 
-        All solutions after the second one get half of what it took to solve the pool, which was `begun` then; none where
-        the cheapest one is safe. What is exposed in that may be known as `first`.
+        All solutions after the second one get half of what it took to solve the pool, which was `begun` then; there are
+        none after one that is the cheapest and safe. What is exposed in the cheapest may be known as `first`.
         """
         relaxation, after, solved = self.relaxation, math.inf, meter(budget) - begun
         assert relaxation is not None
