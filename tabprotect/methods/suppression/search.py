@@ -333,12 +333,11 @@ class Search:
         All solutions after the second one get half of what it took to solve the pool, which was `begun` then; there are
         none after one that is the cheapest and safe. What is exposed in the cheapest may be known as `first`.
         """
-        relaxation, after, solved = self.relaxation, math.inf, meter(budget) - begun
+        relaxation = self.relaxation
+        after = 2 * meter(budget) - begun
         assert relaxation is not None
         for k, choice in enumerate(choices):
-            if k == 1:
-                after = meter(budget) + solved / 2
-            if budget.exhausted or meter(budget) > after:
+            if budget.exhausted or (k and meter(budget) > after):
                 break
             exposed = self.exposed(choice, budget) if k or first is None else first
             if not exposed:
