@@ -18,12 +18,9 @@ __all__ = ["Columns", "SmallProgrammes", "SmallSolution"]
 Floats = npt.NDArray[np.float64]
 
 
-_NONE = (
-    highspy.HighsModelStatus.kInfeasible,
-    highspy.HighsModelStatus.kUnboundedOrInfeasible,
-    highspy.HighsModelStatus.kIterationLimit,
-    highspy.HighsModelStatus.kTimeLimit,
-)
+_LIMITS = (highspy.HighsModelStatus.kIterationLimit, highspy.HighsModelStatus.kTimeLimit)
+
+_NONE = (highspy.HighsModelStatus.kInfeasible, highspy.HighsModelStatus.kUnboundedOrInfeasible, *_LIMITS)
 
 MOST_ITERATIONS = 30_000
 """A programme that takes more simplex iterations than this is not small, and has no answer here."""
@@ -39,6 +36,10 @@ class Columns(NamedTuple):
     indptr: npt.NDArray[np.integer]
     indices: npt.NDArray[np.integer]
     data: Floats
+
+    def array(self) -> sparse.csc_array:
+        """Return the matrix that one can compute with."""
+        return sparse.csc_array((self.data, self.indices, self.indptr), shape=self.shape)
 
 
 class SmallSolution(NamedTuple):
@@ -65,6 +66,11 @@ class SmallProgrammes:
     A new solver object costs many times what such a programme takes; nothing else is carried from one to the next, so
     answers do not depend on their order.
 
+    Attributes
+    ----------
+    unfinished : bool
+        Whether a limit ended the programme that was solved last.
+
     Examples
     --------
     >>> A = sparse.csc_array([[1.0, -1.0]])
@@ -78,6 +84,7 @@ class SmallProgrammes:
     def __init__(self) -> None:
         self._solvers: dict[tuple[str, int], highspy.Highs] = {}
         self._last: tuple[highspy.Highs, int] | None = None
+        self.unfinished = False
 
     def _solver(self, presolve: str, strategy: int) -> highspy.Highs:
         key = (presolve, strategy)
@@ -90,7 +97,6 @@ class SmallProgrammes:
                 "random_seed": 0,
                 "solver": "simplex",
                 "simplex_strategy": strategy,
-                "simplex_iteration_limit": MOST_ITERATIONS,
                 "primal_feasibility_tolerance": LP_FEASIBILITY,
                 "dual_feasibility_tolerance": LP_FEASIBILITY,
             }
@@ -107,9 +113,10 @@ class SmallProgrammes:
         upper: Floats,
         *,
         primal: bool = False,
+        iterations: int = MOST_ITERATIONS,
         seconds: float = math.inf,
     ) -> SmallSolution | None:
-        """Return the solution, or None where there is none (or none within `MOST_ITERATIONS` and the time).
+        """Return the solution, or None where there is none (or none within the limits).
 
         Parameters
         ----------
@@ -118,6 +125,8 @@ class SmallProgrammes:
             One entry a column.
         primal : bool
             By the primal simplex method (x = 0 feasible); by default the dual one (costs >= 0).
+        iterations : int
+            Simplex iterations that it may take.
         seconds : float
             Time that is left.
 
@@ -129,19 +138,21 @@ class SmallProgrammes:
         m, n = A.shape
         side, zeros = np.zeros(m), np.zeros(n, np.int32)
         start, row = A.indptr.astype(np.int32), A.indices.astype(np.int32)
+        self.unfinished = False
         for presolve, strategy in (("off", 4 if primal else 1), ("on", 1), ("off", 1 if primal else 4)):
             h = self._solver(presolve, strategy)
             h.passModel(
                 n, m, len(row), int(highspy.MatrixFormat.kColwise), int(highspy.ObjSense.kMinimize), 0.0,
                 cost, lower, upper, side, side, start, row, A.data, zeros,
             )  # fmt: skip
-            status = _run(h, seconds)
+            status = _run(h, iterations, seconds)
             if status == highspy.HighsModelStatus.kOptimal or (
                 not n and status == highspy.HighsModelStatus.kModelEmpty
             ):
                 self._last = h, strategy
                 return _solution(h)
             if status in _NONE:
+                self.unfinished = status in _LIMITS
                 return None
         raise SolverError(f"HiGHS ended with {h.modelStatusToString(status)} on a programme of {n} columns")
 
@@ -156,14 +167,13 @@ class SmallProgrammes:
         h, strategy = self._last
         h.changeColsCost(len(cost), np.arange(len(cost), dtype=np.int32), cost)
         h.setOptionValue("simplex_strategy", 4)
-        h.setOptionValue("simplex_iteration_limit", iterations)
-        status = _run(h, seconds)
+        status = _run(h, iterations, seconds)
         h.setOptionValue("simplex_strategy", strategy)
-        h.setOptionValue("simplex_iteration_limit", MOST_ITERATIONS)
         return _solution(h) if status == highspy.HighsModelStatus.kOptimal else None
 
 
-def _run(h: highspy.Highs, seconds: float) -> highspy.HighsModelStatus:
+def _run(h: highspy.Highs, iterations: int, seconds: float) -> highspy.HighsModelStatus:
+    h.setOptionValue("simplex_iteration_limit", iterations)
     # the clock of a solver goes on from programme to programme; a little later no caller takes it for an answer
     h.setOptionValue("time_limit", float(h.getRunTime()) + max(0.0, seconds) + LATE)
     h.run()

@@ -124,7 +124,7 @@ def test_surroundings_against_plain_search(seed: int, hops: int) -> None:
             break
         kept[stuck] = False
     assert block.cells.tolist() == np.flatnonzero(kept).tolist()
-    assert np.array_equal(block.A.toarray(), A.toarray()[block.rows][:, block.cells])
+    assert np.array_equal(block.A.array().toarray(), A.toarray()[block.rows][:, block.cells])
     assert not np.delete(A.toarray(), block.rows, axis=0)[:, block.cells].any()
 
 

@@ -38,3 +38,16 @@ def test_other_costs_from_the_last_basis_give_what_a_new_programme_gives() -> No
     assert back is not None
     assert first is not None
     assert np.isclose(cost @ back.x, cost @ first.x)
+
+
+def test_a_limit_of_iterations_is_told_from_no_answer() -> None:
+    A = sparse.csc_array([[1.0, 1, -1, 0, 0], [0, 0, 1, -1, -1]])
+    lower, upper = np.array([0.0, 0, 3, 0, 0]), np.array([2.0, 2, 3, 2, 2])
+    small = SmallProgrammes()
+    assert small.solve(A, np.ones(5), lower, upper, iterations=0) is None
+    assert small.unfinished
+    found = small.solve(A, np.ones(5), lower, upper)
+    assert found is not None
+    assert not small.unfinished
+    assert small.solve(A, np.ones(5), lower, upper / 2 + lower / 2) is None
+    assert not small.unfinished

@@ -14,11 +14,13 @@ from tabprotect.errors import InputError
 from tabprotect.table.tabulate import tabulate
 
 MEASURED = """
-import json, resource, sys
+import json, sys
 from tabprotect.table.tabulate import tabulate
 table = tabulate(sys.argv[1], ["a", "b"], "v", contributor="who", memory_limit=sys.argv[2])
 top = table.contributions
-print(json.dumps([resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6, table.n_cells,
+# not ru_maxrss, which begins with what the process that forks held
+peak = next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmHWM")) / 1e6
+print(json.dumps([peak, table.n_cells,
                   table.values.tolist(), table.counts.tolist(), top.values.tolist(), top.names[:9].tolist()]))
 """
 
@@ -40,6 +42,7 @@ def measured(path: Path, memory_limit: str) -> list[object]:
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is measured in other units elsewhere")
 def test_the_same_table_in_less_memory(tmp_path: Path) -> None:
     path = write(tmp_path / "register.parquet", 1_500_000)
     much, *table = measured(path, "8GB")

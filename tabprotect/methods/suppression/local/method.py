@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from tabprotect.attack.witness import Deviation, Witnesses
 from tabprotect.methods.suppression.greedy import finish, stopped
@@ -96,6 +97,7 @@ def local(
         search = _Search(problem, seed, budget, engine)
         if not search.first(start):
             return finish(problem, search.judge, _cheapest(search.judge, start, None), budget, "local")
+        search.refine()
         if passes != 0:
             search.improve(passes)
         search.hand_over()
@@ -178,9 +180,18 @@ class _Search:
 
     def hand_over(self) -> None:
         """Give the judge the witnesses in use; it checks them."""
-        for witness in self.cover.witnesses():
-            if len(witness.deviation.cells):
-                self.judge.offer(witness.deviation)
+        used = [w.deviation for w in self.cover.witnesses() if len(w.deviation.cells)]
+        if used:
+            start = np.cumsum([0, *(len(d.cells) for d in used)])
+            moved = np.concatenate([d.z for d in used]), np.concatenate([d.cells for d in used]), start
+            self.judge.offer_all(sparse.csr_array(moved, shape=(len(used), self.problem.n_cells)))
+
+    def refine(self) -> None:
+        """Look with patience for what the first pattern answered quickly."""
+        if self.rebuilder.rough and not self._over():
+            with self.budget.part(self._share()) as part:
+                self.rebuilder.refine(part)
+            self.budget.report("choice", self.cover.cost, 0.0)
 
     def improve(self, most: int | None = None) -> None:
         """Work on the bound and on the pattern in turn, as much on one as on the other."""
@@ -191,7 +202,7 @@ class _Search:
             turn = "bound" if not bound.finished and spent["bound"] <= spent["choice"] else "choice"
             before, known = self._meter(), (cover.cost, bound.bound)
             if turn == "bound":
-                with budget.part(1.0 if self.reserve == 0 else self._share()) as part:
+                with budget.part(self._share()) as part:
                     bound.step(part)
                 self.rebuilder.x = bound.x if bound.bound > 0 else None
             else:

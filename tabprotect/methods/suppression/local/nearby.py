@@ -10,7 +10,7 @@ from tabprotect.attack.witness import Deviation
 from tabprotect.methods.suppression.local.surroundings import Block, Surroundings
 from tabprotect.problem import Problem, Status
 from tabprotect.solver.limits import Budget
-from tabprotect.solver.small import Columns, SmallProgrammes
+from tabprotect.solver.small import MOST_ITERATIONS, Columns, SmallProgrammes
 
 __all__ = ["HOPS", "Nearby"]
 
@@ -20,6 +20,9 @@ Ints = npt.NDArray[np.int64]
 
 HOPS = (2, 3, 4, 6, 7, 8, 10, 16, 1000)
 """How far a deviation may reach, in equations, one after the other."""
+
+NEAR = 4
+"""What has no answer within so many equations may wait until others are answered."""
 
 STEPS = (7, 8)
 """Of these only while nothing is found: wide programmes grow fast."""
@@ -59,6 +62,15 @@ SMALL = 0.3
 """When cells are charged anew, one that did not move counts as if it had moved so much of what it can, then half of
 that, and so on."""
 
+SAME = 0.95
+"""A wider search that sees hardly more cells than one that found something is left out."""
+
+QUICK = 8000
+"""So many simplex iterations are enough for a question that is to be answered quickly."""
+
+THIN = ((3, 4), (3, 7), (2, 10), (2, 1000))
+"""Then it is answered through so many cells of each equation, within so many equations."""
+
 NOISE = 1e-9
 """Entries of a deviation smaller than this, in units of the level, are read as 0."""
 
@@ -80,6 +92,8 @@ class Nearby:
         Factors on the prices while a deviation is looked for, such as 1 - alpha x* of a relaxation.
     noise : float
         Standard deviation of the logarithm of random factors on them.
+    rough : bool
+        Whether a search that was to be quick gave up programmes; set to True only.
     """
 
     def __init__(self, problem: Problem, near: Surroundings) -> None:
@@ -91,6 +105,8 @@ class Nearby:
         self.mirrored = self.allowed & (self.both > 0)
         self.guide: Floats | None = None
         self.noise = 0.0
+        self.rough = False
+        self._thin: dict[int, Surroundings] = {}
         self._rng = np.random.default_rng(0)
         self._lp = SmallProgrammes()
 
@@ -104,6 +120,8 @@ class Nearby:
         *,
         hops: int = 0,
         widen: bool = True,
+        far: bool = True,
+        quick: bool = False,
         known: Ints | None = None,
         enough: float = np.inf,
         usual: float = 0.0,
@@ -127,6 +145,10 @@ class Nearby:
             Start with this position in `HOPS`.
         widen : bool
             Look no further than that when False.
+        far : bool
+            When False nothing is looked for beyond `NEAR` equations, unless something was found within them.
+        quick : bool
+            Rather a dear deviation soon than a long search.
         known : ndarray of int, optional
             Cells that must not move.
         enough : float
@@ -141,18 +163,26 @@ class Nearby:
         if known is not None and len(known):
             allowed = allowed.copy()
             allowed[known] = False
-        best, least, size, idle = None, limit, -1, 0
+        best, least, size, seen, idle = None, limit, -1, 0, 0
         worth = (MOST[1] - MOST[0]) / (DEAR * usual) if usual > 0 else 0.0
         for reach in HOPS[hops:] if widen else HOPS[hops : hops + 1]:
             if best is not None and reach in STEPS:
                 continue
+            if best is None and not far and reach > NEAR:
+                return None
             most = None if best is None else int(min(MOST[1], MOST[0] + worth * least))
             cells = self.near.ball(np.array([cell]), reach, allowed, price, least, most)
             if len(cells) == size:
                 break
             size, before = len(cells), budget.work
             block = self.near.closed(self._roomiest(cells, cell, LARGE), cell)
-            found = self._within(block, cell, side, level, price, budget)
+            if best is not None and len(block.cells) <= seen / SAME:
+                continue
+            seen = len(block.cells)
+            found = self._within(block, cell, side, level, price, budget, quick=quick)
+            if found is None and quick and self._lp.unfinished:
+                self.rough = True
+                return best or self._roughly(cell, side, level, price, budget, allowed)
             if found is not None:
                 cost = float(price[found.cells].sum())
                 idle = idle + 1 if cost > GAIN * least else 0
@@ -162,6 +192,9 @@ class Nearby:
             heavy = budget.work - before > PATIENCE * dear
             if budget.exhausted or (best is not None and (least <= enough or idle == 2 or heavy)):
                 break
+        if best is None and quick and size > LARGE:
+            self.rough = True
+            return self._roughly(cell, side, level, price, budget, allowed)
         if best is None and widen and size > LARGE:
             several = LARGE
             while best is None and several < size and not budget.exhausted:
@@ -172,10 +205,23 @@ class Nearby:
         if best is not None and usual > 0 and least > max(enough, DEAR * usual) and not budget.exhausted:
             # far away through cells that are cheap beside what was found
             cells = self.near.ball(np.array([cell]), HOPS[-1], allowed, price, CHEAP * least, MOST[1])
-            found = self._within(self.near.closed(cells, cell), cell, side, level, price, budget)
+            found = self._within(self.near.closed(cells, cell), cell, side, level, price, budget, quick=quick)
             if found is not None and float(price[found.cells].sum()) < least:
                 best = found
         return best
+
+    def _roughly(
+        self, cell: int, side: int, level: float, price: Floats, budget: Budget, allowed: Bools
+    ) -> Deviation | None:
+        """Return a deviation through the cells of each equation that can move furthest: mostly totals."""
+        for few, reach in THIN:
+            if few not in self._thin:
+                self._thin[few] = Surroundings(self.problem.system, self.both, few)
+            cells = self._thin[few].ball(np.array([cell]), reach, allowed)
+            found = self._within(self.near.closed(cells, cell), cell, side, level, price, budget, quick=True)
+            if found is not None:
+                return found
+        return None
 
     def _roomiest(self, cells: Ints, keep: int, most: int) -> Ints:
         """The cells that can move furthest, if there are more than so many."""
@@ -199,7 +245,16 @@ class Nearby:
         return self._within(block, cell, side, level, price, budget, again=0)
 
     def _within(
-        self, block: Block, cell: int, side: int, level: float, price: Floats, budget: Budget, *, again: int = AGAIN
+        self,
+        block: Block,
+        cell: int,
+        side: int,
+        level: float,
+        price: Floats,
+        budget: Budget,
+        *,
+        again: int = AGAIN,
+        quick: bool = False,
     ) -> Deviation | None:
         cells = block.cells
         own = int(np.searchsorted(cells, cell))
@@ -246,7 +301,8 @@ class Nearby:
         best, least, most = None, np.inf, 0
         for k in range(again + 1):
             if k == 0:
-                solution = self._lp.solve(both, charge, lower, upper, seconds=budget.seconds_left)
+                allowed = QUICK if quick else MOST_ITERATIONS
+                solution = self._lp.solve(both, charge, lower, upper, iterations=allowed, seconds=budget.seconds_left)
             else:
                 solution = self._lp.again(charge, iterations=most, seconds=budget.seconds_left)
             budget.spend(1 if solution is None else 1 + solution.iterations)

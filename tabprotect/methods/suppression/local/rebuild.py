@@ -56,6 +56,8 @@ class Search(NamedTuple):
     usual: float
     limit: float = np.inf
     widen: bool = True
+    far: bool = True
+    quick: bool = False
 
 
 class Rebuilder:
@@ -73,6 +75,8 @@ class Rebuilder:
     ----------
     hopeless : set of int
         Questions for which nothing was found, however far away.
+    rough : list of int
+        Questions that came last, where some of them were answered quickly rather than well.
     x : ndarray of float or None
         A point of a relaxation, which makes cells that it hides cheaper in some of the trials.
     """
@@ -81,6 +85,7 @@ class Rebuilder:
         self.cover = cover
         self.nearby = nearby
         self.hopeless: set[int] = set()
+        self.rough: list[int] = []
         self._known = known
         self.x: Floats | None = None
         self._rng = np.random.default_rng(seed)
@@ -89,18 +94,32 @@ class Rebuilder:
         self._stale = 0
 
     def build(self, budget: Budget) -> bool:
-        """Answer what is open, largest level first; False when the budget ended that."""
+        """Answer what is open, largest level first; False when the budget ended that.
+
+        What has no answer nearby comes last, and quickly.
+        """
         cover = self.cover
         waiting = [k for k in cover.open().tolist() if k not in self.hopeless]
-        weights = cover.problem.weights[cover.problem.may_hide & (cover.price > 0)]
-        usual = FEW * float(np.median(weights)) if len(weights) else 0.0
+        search, late, cut = self._careful(), [], False
         for k in sorted(waiting, key=lambda k: (-cover.need[k], k)):
-            if cover.relies[k]:
-                continue
             if budget.exhausted:
                 return False
-            if not self._answer(k, budget, Search(0, usual, usual)) and not budget.exhausted:
+            if not cover.relies[k] and not self._answer(k, budget, search._replace(far=False)):
+                late.append(k)
+        for k in late:
+            if cover.relies[k]:
+                continue
+            self.nearby.rough = False
+            done = self._answer(k, budget, search._replace(quick=True))
+            cut = cut or self.nearby.rough
+            if not done and self.nearby.rough:
+                done = self._answer(k, budget, search)
+            if not done and budget.exhausted:
+                return False
+            if not done:
                 self.hopeless.add(k)
+        if cut:
+            self.rough += [k for k in late if k not in self.hopeless]
         return True
 
     def reuse(self, pattern: Bools, budget: Budget) -> None:
@@ -155,6 +174,8 @@ class Rebuilder:
             budget,
             hops=search.hops,
             widen=search.widen,
+            far=search.far,
+            quick=search.quick,
             known=self._known.get(key.attacker),
             enough=search.enough,
             usual=search.usual,
@@ -200,6 +221,21 @@ class Rebuilder:
             cover.take(end, [question])
         return bool(best)
 
+    def refine(self, budget: Budget) -> None:
+        """Answer anew, with patience, all questions that came last, if some of them were answered quickly."""
+        cover, before = self.cover, self.cover.cost
+        asked = {k for late in self.rough for witness in cover.relies[late] for k in witness.asked}
+        self.rough = []
+        old = {k: cover.release(k) for k in sorted(asked)}
+        order = sorted(old, key=lambda k: (-cover.need[k], k))
+        self._settle(old, before, self._recreate(order, before, self._careful(), budget))
+
+    def _careful(self) -> Search:
+        problem = self.cover.problem
+        weights = problem.weights[problem.may_hide & (self.cover.weight > 0)]
+        usual = FEW * float(np.median(weights)) if len(weights) else 0.0
+        return Search(0, usual, usual)
+
     def step(self, budget: Budget) -> float:
         """Try to do without one secondary; return what that gained."""
         cover, before = self.cover, budget.work
@@ -239,19 +275,28 @@ class Rebuilder:
             order = [order[i] for i in rng.permutation(len(order)).tolist()]
         mean = cover.cost / max(1, len(cover.keys))
         effort = EFFORT[0] if not passes else float(rng.choice(EFFORT))
-        search = Search(int(rng.integers(0, 2)), effort * mean, mean)
         self.inside(order, budget)
-        done = True
+        search = Search(int(rng.integers(0, 2)), effort * mean, mean)
+        done = self._recreate(order, before, search, budget)
+        self.nearby.guide, self.nearby.noise = None, 0.0
+        if freed > 0 and cover.price[cell] > 0:
+            cover.price[cell] = freed
+        return self._settle(old, before, done)
+
+    def _recreate(self, order: list[int], before: float, search: Search, budget: Budget) -> bool:
+        """Answer released questions anew; False as soon as that costs more than before."""
+        cover = self.cover
         for k in order:
             if cover.relies[k]:
                 continue
             slack = before - cover.cost
             if slack < 0 or not self._answer(k, budget, search._replace(limit=slack * (1 + 1e-9) + TINY)):
-                done = False
-                break
-        self.nearby.guide, self.nearby.noise = None, 0.0
-        if freed > 0 and cover.price[cell] > 0:
-            cover.price[cell] = freed
+                return False
+        return True
+
+    def _settle(self, old: dict[int, tuple[Witness, ...]], before: float, done: bool) -> float:
+        """Return what was gained; what costs more is undone."""
+        cover = self.cover
         if done and cover.cost <= before + TINY:
             return before - cover.cost
         cover.reinstate(old, before)

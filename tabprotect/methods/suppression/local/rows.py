@@ -135,7 +135,7 @@ class LocalRows:
             block = self.near.relaxed(self.near.equations(cells))
             if self._entries > 20_000_000:
                 return block
-            self._entries += block.A.nnz
+            self._entries += len(block.A.data)
             self._blocks[cell, hops] = block
         return self._blocks[cell, hops]
 
@@ -147,7 +147,8 @@ class LocalRows:
         multiplier = np.zeros(block.A.shape[0])
         multiplier[rows] = multipliers
         own = int(np.searchsorted(cells, cell))
-        d = -(block.A.T @ multiplier)
+        column = np.repeat(np.arange(len(cells)), np.diff(block.A.indptr))
+        d = -np.bincount(column, block.A.data * multiplier[block.A.indices], len(cells))
         d[own] += side
         d[np.abs(d) < MULTIPLIER] = 0.0
         if d[own] != 0.0:

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from tabprotect.solver.small import Columns
 from tabprotect.table.system import LinearSystem
 
 __all__ = ["Block", "Surroundings"]
@@ -24,12 +25,12 @@ class Block(NamedTuple):
     ----------
     cells, rows : ndarray of int
         Ascending.
-    A : csc_array, shape (len(rows), len(cells))
+    A : Columns, shape (len(rows), len(cells))
     """
 
     cells: Ints
     rows: Ints
-    A: sparse.csc_array
+    A: Columns
 
 
 class Surroundings:
@@ -38,6 +39,10 @@ class Surroundings:
     Parameters
     ----------
     system : LinearSystem
+    room : ndarray of float, shape (cells,), optional
+        How far each cell can move; with `few`.
+    few : int, optional
+        Balls grow through so many cells of an equation only, those with most room.
 
     Examples
     --------
@@ -51,9 +56,10 @@ class Surroundings:
     [1]
     """
 
-    def __init__(self, system: LinearSystem) -> None:
+    def __init__(self, system: LinearSystem, room: Floats | None = None, few: int | None = None) -> None:
         rows, columns = system.A, sparse.csc_array(system.A)
         self._row, self._column = _Compressed(rows), _Compressed(columns)
+        self._ball = self._row if room is None or few is None else _Compressed(_roomiest(rows, room, few))
         m, n = rows.shape
         self._row_mark, self._cell_mark = np.zeros(m, bool), np.zeros(n, bool)
         self._row_place, self._cell_place = np.zeros(m, np.int64), np.zeros(n, np.int64)
@@ -83,7 +89,7 @@ class Surroundings:
             rows = _distinct(rows[~self._row_mark[rows]])
             self._row_mark[rows] = True
             seen_rows.append(rows)
-            near = self._row.entries(rows)[0]
+            near = self._ball.entries(rows)[0]
             good = allowed[near] & ~self._cell_mark[near]
             if price is not None:
                 good &= price[near] < limit
@@ -124,8 +130,7 @@ class Surroundings:
         place = np.zeros(len(rows), np.int64)
         place[used] = np.arange(len(used))
         start = np.concatenate(([0], np.cumsum(length[left])))
-        A = sparse.csc_array((value[live], place[row[live]], start), shape=(len(used), len(left)))
-        return Block(cells[left], rows[used], A)
+        return Block(cells[left], rows[used], Columns((len(used), len(left)), start, place[row[live]], value[live]))
 
     def relaxed(self, rows: Ints) -> Block:
         """Return some equations with all their cells, which are free in all others."""
@@ -135,8 +140,8 @@ class Surroundings:
         self._cell_mark[cells] = False
         self._cell_place[cells] = np.arange(len(cells))
         start = np.concatenate(([0], np.cumsum(length)))
-        A = sparse.csr_array((value, self._cell_place[cell], start), shape=(len(rows), len(cells)))
-        return Block(cells, rows, sparse.csc_array(A))
+        A = sparse.csc_array(sparse.csr_array((value, self._cell_place[cell], start), shape=(len(rows), len(cells))))
+        return Block(cells, rows, Columns((len(rows), len(cells)), A.indptr, A.indices, A.data))
 
     def _numbered(self, row: Ints) -> tuple[Ints, Ints]:
         rows = _distinct(row)
@@ -147,7 +152,19 @@ class Surroundings:
 def _distinct(numbers: Ints) -> Ints:
     """Ascending, each once; faster than `numpy.unique` on short arrays, which hashes."""
     ordered = np.sort(numbers)
-    return ordered[np.diff(ordered, prepend=-1) > 0]
+    fresh = np.ones(len(ordered), bool)
+    np.not_equal(ordered[1:], ordered[:-1], out=fresh[1:])
+    return ordered[fresh]
+
+
+def _roomiest(matrix: sparse.csr_array, room: Floats, few: int) -> sparse.csr_array:
+    """The first so many entries of each row, those of columns with most room first."""
+    length = np.diff(matrix.indptr)
+    row = np.repeat(np.arange(matrix.shape[0]), length)
+    order = np.lexsort((-room[matrix.indices], row))
+    kept = order[np.arange(len(row)) - np.repeat(matrix.indptr[:-1], length) < few]
+    start = np.concatenate(([0], np.cumsum(np.minimum(length, few))))
+    return sparse.csr_array((matrix.data[kept], matrix.indices[kept], start), shape=matrix.shape)
 
 
 class _Compressed:

@@ -136,7 +136,7 @@ class Windows:
             status[place] = Status.PRIMARY
             levels[key.side][place] = cover.need[k]
         window = Problem(
-            LinearSystem(sparse.csr_array(block.A), np.zeros(block.A.shape[0]), pd.RangeIndex(n)),
+            LinearSystem(sparse.csr_array(block.A.array()), np.zeros(block.A.shape[0]), pd.RangeIndex(n)),
             np.zeros(n),
             status,
             levels[-1],
