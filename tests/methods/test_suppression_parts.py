@@ -125,7 +125,7 @@ def test_pools_satisfy_rows_that_were_left_out_of_them():
 
 def test_rows_at_a_choice_cut_it_off_for_both_sides_and_no_cheapest_choice():
     rows = 0
-    for core, best in cores(range(40)):
+    for core, best in cores(range(16)):
         exposed = Witnesses(Part(core).problem).check(core.hidden)
         place = {key: t for t, key in enumerate(zip(core.targets.cell, core.targets.side, strict=True))}
         targets = [place[e.key.cell, e.key.side] for e in exposed if e.key.attacker < 0]
@@ -136,7 +136,7 @@ def test_rows_at_a_choice_cut_it_off_for_both_sides_and_no_cheapest_choice():
         assert all(f.row.slack(best.astype(float)) >= -1e-7 for f in found)
         assert {f.origin.target for f in found if hasattr(f.origin, "target")} == set(targets)
         rows += len(found)
-    assert rows > 30
+    assert rows > 10
 
 
 def test_equations_of_an_intruder_are_independent_and_tell_all():
