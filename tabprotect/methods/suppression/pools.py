@@ -64,9 +64,11 @@ class Pools:
     def solve(self, relaxation: Relaxation, cutoff: float, budget: Budget) -> tuple[float, tuple[Bools, ...]]:
         """Return a lower bound on what a choice costs, if that is below `cutoff`, and choices, cheapest first.
 
-        The cheapest one satisfies every row of the pool, unless the budget ended or nothing is below `cutoff`.
+        The cheapest one satisfies every row of the pool, unless the budget ended or nothing is below `cutoff`. Where it
+        ended, they are those of the last programme solved, if there is one.
         """
         core, pool, best = self._core, relaxation.pool, 0.0
+        last: tuple[Bools, ...] = ()
         chosen = np.union1d(_near(pool, relaxation.x), self.needed)
         while True:
             if not budget.fits(BYTES * pool.matrix[chosen].nnz):
@@ -84,8 +86,11 @@ class Pools:
             best = max(best, answer.bound)
             costs = [core.cost(choice) for choice in answer.choices]
             choices = tuple(c for c, cost in zip(answer.choices, costs, strict=True) if cost <= WORTH * costs[0])
-            if not choices or budget.exhausted or best >= cutoff:
+            if budget.exhausted:
+                return best, last or choices
+            if not choices or best >= cutoff:
                 return best, choices
+            last = choices
             slack = np.array([pool.slack(choice.astype(np.float64)) for choice in choices])
             missing = np.setdiff1d(np.flatnonzero(slack.min(axis=0) < -VIOLATION), chosen)
             self.needed = np.union1d(self.needed, missing).astype(np.int64)

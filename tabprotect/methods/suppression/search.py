@@ -48,6 +48,9 @@ BUILD_SHARE = 0.05
 FIRST_SHARE, FIRST = (0.02, 0.1), 4.0
 """A first pool gets so many times of what was spent before it, within these shares of the limit."""
 
+LEARN_SHARE = 0.25
+"""Share of the limit for completing the solutions of a first pool that is of use, and for rows at them."""
+
 USELESS = 0.5
 """A pool is of no use when its solution leaves more than this share of the primaries exposed that nothing protected."""
 
@@ -142,14 +145,21 @@ class Search:
             relaxation.run(self.core.hidden.astype(np.float64), known=True)
             self._lift(relaxation.bound)
             root, begun = self.bound, meter(part)
-            choices = self._pool(part)
+            with part.part(POOL_SHARE) as solving:
+                choices = self._pool(solving)
+                whole = not solving.exhausted
             exposed = self.exposed(choices[0], part) if choices else ()
             self.ways.useful = bool(choices) and len(exposed) <= USELESS * len(bare)
-            if self.ways.useful:
-                self._learn(choices, not part.exhausted, part, begun, exposed)
-            else:
-                self.ways.wait(math.inf if choices else meter(part) - begun)
-            self.ways.first((self.bound - root) / max(1.0, self.bound), meter(part) - begun)
+            spent = meter(part) - begun
+            if not self.ways.useful:
+                self.ways.wait(math.inf if choices else spent)
+        if self.ways.useful:
+            with budget.part(LEARN_SHARE) as part:
+                relaxation.use(part)
+                if not all(e.decided for e in exposed):
+                    exposed = self.exposed(choices[0], part)
+                self._learn(choices, whole, part, meter(part) - spent, exposed)
+        self.ways.first((self.bound - root) / max(1.0, self.bound), meter(budget) - before)
 
     def _build(self, budget: Budget, hint: Bools | None) -> None:
         """Make a choice of cheapest witnesses; if that takes too long, of everything, taking out in bulk.
