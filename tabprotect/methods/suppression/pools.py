@@ -46,6 +46,8 @@ class Pools:
     ----------
     gap : float
         To which they are solved.
+    solved : bool
+        Whether the last one was, at least over the rows that it began with.
     needed : ndarray of int
         Rows that a solution of an earlier programme violated; they stay.
     """
@@ -54,6 +56,7 @@ class Pools:
         self._core = core
         self._solver = solver
         self.gap = POOL_GAP[0]
+        self.solved = False
         self.needed: Ints = np.zeros(0, np.int64)
 
     def narrow(self) -> None:
@@ -69,6 +72,7 @@ class Pools:
         """
         core, pool, best = self._core, relaxation.pool, 0.0
         last: tuple[Bools, ...] = ()
+        self.solved = False
         chosen = np.union1d(_near(pool, relaxation.x), self.needed)
         while True:
             if not budget.fits(BYTES * pool.matrix[chosen].nnz):
@@ -89,8 +93,9 @@ class Pools:
             if budget.exhausted:
                 return best, last or choices
             if not choices or best >= cutoff:
+                self.solved = True
                 return best, choices
-            last = choices
+            last, self.solved = choices, True
             slack = np.array([pool.slack(choice.astype(np.float64)) for choice in choices])
             missing = np.setdiff1d(np.flatnonzero(slack.min(axis=0) < -VIOLATION), chosen)
             self.needed = np.union1d(self.needed, missing).astype(np.int64)

@@ -324,7 +324,7 @@ class Search:
         begun = meter(budget)
         with budget.part(POOL_SHARE) as part:
             choices = self._pool(part)
-            whole = not part.exhausted
+            whole = not part.exhausted or (self.ways.useful and self._pools.solved)
         if whole:
             self._pools.narrow()
         self._learn(choices, whole, budget, begun)
