@@ -19,9 +19,10 @@ __all__ = ["AttackProgramme", "unit_of"]
 WAYS: Final[tuple[Literal["choose", "ipm"], ...]] = ("choose", "ipm", "choose")
 """How programmes are solved: by simplex, with patience; by interior point, if that converges; by simplex to the end."""
 
-PATIENCE = 1.2
-"""Simplex iterations, per equation, after which interior point takes over for good: in strongly linked tables and
-tables of three dimensions simplex takes many times more (ninenew: 4.2 s where interior point takes 0.3 s)."""
+PATIENCE, LEAST_PATIENCE = 1.2, 1000
+"""Simplex iterations, per equation and at least, after which interior point takes over for good: in strongly linked
+tables and tables of three dimensions simplex takes many times more (ninenew: 4.2 s where interior point takes 0.3 s).
+Few equations take few milliseconds a thousand."""
 
 LARGE = 500
 """Smaller programmes are left to the simplex method."""
@@ -94,7 +95,7 @@ class AttackProgramme:
             presolve=presolve and len(columns) > LARGE,
             tolerance=LP_FEASIBILITY,
         )
-        self._patience = PATIENCE * len(rows)
+        self._patience = max(PATIENCE * len(rows), LEAST_PATIENCE)
         # interior point is at a loss with numbers of all sizes in one programme
         self._way = 0 if len(columns) > LARGE and math.isfinite(cap) else len(WAYS) - 1
         self._targets = np.zeros(0, np.int64)

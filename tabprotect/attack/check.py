@@ -199,8 +199,10 @@ class Check:
             return proof
         A = self.judge.problem.system.A
         multiplier = np.zeros(A.shape[0])
-        multiplier[proof.rows] = proof.values
-        d = -(self.judge._columns[:, region.peeled].T @ multiplier)
+        d = np.zeros(len(region.peeled))
+        if len(proof.rows):
+            multiplier[proof.rows] = proof.values
+            d -= self.judge._columns[:, region.peeled].T @ multiplier
         d[region.peeled == cell] += proof.side
         more = region.fix_peeled(A, {int(i): float(d[i]) for i in np.flatnonzero(np.abs(d) > MULTIPLIER)})
         for row, value in more.items():

@@ -71,31 +71,35 @@ class Pool:
     def __getitem__(self, number: int) -> Deviation:
         return self._deviations[number]
 
-    def add(self, deviation: Deviation, residual: float) -> Ints:
-        """Store a deviation whose equations hold up to `residual`; return the questions that it answers alone."""
-        q = self._questions
-        found = []
-        for side in (1, -1):
-            place = q.place[side][deviation.cells]
-            asked = np.flatnonzero(place >= 0)
-            number = place[asked]
-            enough = side * deviation.z[asked] >= q.need[number] * (1 - LEVEL)
-            found.append(number[enough & (residual <= RESIDUAL * q.need[number])])
-        slides = q.place[0][deviation.cells]
-        asked = np.flatnonzero(slides >= 0)
-        asked = asked[residual <= RESIDUAL * q.need[slides[asked]]]
-        answers = np.sort(np.concatenate(found))
-        if not len(answers) and not len(asked):
-            return answers
-        self._clock += 1
-        self._deviations.append(deviation)
-        self._answers.append(answers)
-        self._spans.append((slides[asked], deviation.z[asked]))
-        self._used.append(self._clock)
-        self._entries += len(deviation.cells)
-        if self._entries > self._max_entries:
-            self._forget()
-        return answers
+    def add(self, cells: Ints, z: Floats, ends: Ints, residual: Floats) -> Ints:
+        """Store deviations, number k from ``ends[k]`` to ``ends[k + 1]``; return the questions that one answers alone.
+
+        Those that answer nothing, alone or as one side of a sliding level, are left out.
+        """
+        q, n = self._questions, len(residual)
+        which = np.repeat(np.arange(n), np.diff(ends))
+        places = [q.place[side][cells] for side in (1, -1, 0)]
+        asked = [np.flatnonzero(place >= 0) for place in places]
+        asked = [at[residual[which[at]] <= RESIDUAL * q.need[p[at]]] for at, p in zip(asked, places, strict=True)]
+        for k, side in ((0, 1), (1, -1)):
+            asked[k] = asked[k][side * z[asked[k]] >= q.need[places[k][asked[k]]] * (1 - LEVEL)]
+        number = np.concatenate([places[0][asked[0]], places[1][asked[1]]])
+        owner = np.concatenate([which[asked[0]], which[asked[1]]])
+        order = np.lexsort((number, owner))
+        number, slides = number[order], asked[2]
+        own = np.searchsorted(owner[order], np.arange(n + 1))
+        sliding = np.searchsorted(which[slides], np.arange(n + 1))
+        for k in np.flatnonzero(np.diff(own) + np.diff(sliding)).tolist():
+            mine, part = slice(ends[k], ends[k + 1]), slides[sliding[k] : sliding[k + 1]]
+            self._clock += 1
+            self._deviations.append(Deviation(cells[mine].copy(), z[mine].copy()))
+            self._answers.append(number[own[k] : own[k + 1]])
+            self._spans.append((places[2][part], z[part]))
+            self._used.append(self._clock)
+            self._entries += int(ends[k + 1] - ends[k])
+            if self._entries > self._max_entries:
+                self._forget()
+        return number
 
     def _forget(self) -> None:
         order = np.argsort(-np.array(self._used), kind="stable")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -47,6 +48,11 @@ class Region:
         """Number of connected components."""
         return int(self.component.max()) + 1 if len(self.component) else 0
 
+    @cached_property
+    def _place(self) -> dict[int, int]:
+        """Where every peeled cell is."""
+        return {cell: i for i, cell in enumerate(self.peeled.tolist())}
+
     def fix_peeled(self, A: sparse.csr_array, reduced: dict[int, float]) -> dict[int, float]:
         """Return multipliers of the peeling equations that make the reduced costs of peeled cells zero.
 
@@ -57,7 +63,7 @@ class Region:
         reduced : dict of int to float
             Non-zero reduced costs (cost - A' multipliers) of peeled cells, by position in `peeled`. It is used up.
         """
-        place = {int(cell): i for i, cell in enumerate(self.peeled)} if reduced else {}
+        place = self._place if reduced else {}
         heap = [-i for i in reduced]
         heapq.heapify(heap)
         multipliers: dict[int, float] = {}

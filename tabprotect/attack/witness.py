@@ -201,31 +201,24 @@ class Witnesses:
         residual = np.zeros(shape[0])
         off = sparse.coo_array(moved @ self._columns.T)
         np.maximum.at(residual, off.row, np.abs(off.data))
-        for k, worst in enumerate(residual.tolist()):
-            row = slice(moved.indptr[k], moved.indptr[k + 1])
-            self.pool.add(Deviation(moved.indices[row].astype(np.int64), moved.data[row]), worst)
+        self.pool.add(moved.indices.astype(np.int64), moved.data, moved.indptr.astype(np.int64), residual)
 
     def _store(self, cells: Ints, z: Floats) -> Ints:
         """Split a deviation into parts that no equation joins, and keep those that answer something."""
-        block = self._columns[:, cells]
-        rows, local = np.unique(block.indices, return_inverse=True)
-        block = sparse.csc_array((block.data, local, block.indptr), shape=(len(rows), len(cells)))
-        residual = np.abs(block @ z)
-        n = len(cells)
-        column = np.repeat(np.arange(n), np.diff(block.indptr))
-        links = sparse.coo_array((np.ones(len(local)), (column, n + local)), shape=(n + len(rows),) * 2)
+        A, n = self._columns, len(cells)
+        starts = A.indptr[cells].astype(np.int64)
+        ends = np.concatenate(([0], np.cumsum(A.indptr[cells + 1] - starts)))
+        entry = np.arange(ends[-1]) + np.repeat(starts - ends[:-1], np.diff(ends))
+        rows, local = np.unique(A.indices[entry], return_inverse=True)
+        residual = np.abs(np.bincount(local, A.data[entry] * np.repeat(z, np.diff(ends)), len(rows)))
+        ends = np.concatenate((ends, np.full(len(rows), ends[-1])))
+        links = sparse.csr_array((np.ones(len(local)), n + local, ends), shape=(n + len(rows),) * 2)
         label = csgraph.connected_components(links, directed=False)[1]
-        parts = int(label.max()) + 1 if len(label) else 0
-        worst = np.zeros(parts)
+        worst = np.zeros(int(label.max(initial=-1)) + 1)
         np.maximum.at(worst, label[n:], residual)
         order = np.argsort(label[:n], kind="stable")
-        ends = np.searchsorted(label[:n][order], np.arange(parts + 1))
-        answered = [
-            self.pool.add(Deviation(cells[part], z[part]), float(worst[k]))
-            for k in range(parts)
-            if len(part := order[ends[k] : ends[k + 1]])
-        ]
-        return np.concatenate(answered) if answered else np.zeros(0, np.int64)
+        parts = np.searchsorted(label[order], np.arange(len(worst) + 1))
+        return self.pool.add(cells[order], z[order], parts, worst)
 
     def _take(self, region: Region, programme: AttackProgramme, x: Floats) -> Ints:
         """Keep the answer of a programme as witnesses."""

@@ -43,6 +43,9 @@ class PoolAnswer:
 
 PoolSolver = Callable[..., PoolAnswer]
 
+ROOT_ROUNDS = 10
+"""Rounds of cuts at the root of SCIP."""
+
 
 def pool_solver(engine: Literal["scip", "highs"] | str) -> PoolSolver:
     """Return the solver of that name.
@@ -95,10 +98,14 @@ def _scip(
     budget: Budget,
 ) -> PoolAnswer:
     """Solve on SCIP."""
-    from pyscipopt import SCIP_EVENTTYPE, Eventhdlr, Model, quicksum
+    from pyscipopt import SCIP_EVENTTYPE, SCIP_PARAMSETTING, Eventhdlr, Model, quicksum
 
     model = Model()
     model.hideOutput()
+    model.setPresolve(SCIP_PARAMSETTING.FAST)
+    model.setHeuristics(SCIP_PARAMSETTING.FAST)
+    model.setParam("separating/gomory/freq", -1)
+    model.setParam("separating/maxroundsroot", ROOT_ROUNDS)
     model.setParam("misc/catchctrlc", False)
     model.setParam("limits/gap", gap)
     model.setParam("timing/clocktype", 2)

@@ -11,7 +11,7 @@ from tabprotect.instances import load
 from tabprotect.methods.suppression.cleanup import Cleaner
 from tabprotect.methods.suppression.cuts import bridges, own_equations
 from tabprotect.methods.suppression.parts import Part
-from tabprotect.methods.suppression.pools import Pools
+from tabprotect.methods.suppression.pools import Pools, violated_rows
 from tabprotect.methods.suppression.presolve import reduce_problem
 from tabprotect.methods.suppression.root import Relaxation
 from tabprotect.methods.suppression.separation import RADII, Separation
@@ -121,6 +121,34 @@ def test_pools_satisfy_rows_that_were_left_out_of_them():
     assert relaxed.pool.slack(choices[0].astype(float)).min() >= -1e-6
     assert 0 < len(pools.needed) < len(relaxed.pool)
     assert relaxed.bound <= bound <= core.cost(choices[0]) + 1e-6
+
+
+def test_rows_at_a_choice_cut_it_off_for_both_sides_and_no_cheapest_choice():
+    rows = 0
+    for core, best in cores(range(16)):
+        exposed = Witnesses(Part(core).problem).check(core.hidden)
+        place = {key: t for t, key in enumerate(zip(core.targets.cell, core.targets.side, strict=True))}
+        targets = [place[e.key.cell, e.key.side] for e in exposed if e.key.attacker < 0]
+        if not targets:
+            continue
+        found = violated_rows(relaxation(core), core.hidden, targets)
+        assert all(f.row.slack(core.hidden.astype(float)) < 0 for f in found)
+        assert all(f.row.slack(best.astype(float)) >= -1e-7 for f in found)
+        assert {f.origin.target for f in found if hasattr(f.origin, "target")} == set(targets)
+        rows += len(found)
+    assert rows > 10
+
+
+def test_equations_of_an_intruder_are_independent_and_tell_all():
+    merged = 0
+    problems = [load("hier3d-small")] + [random_problem(seed) for seed in range(40)]
+    for reduction in map(reduce_problem, problems):
+        for core in reduction.cores:
+            A = core.A.toarray()
+            assert np.linalg.matrix_rank(A) == len(A)
+            assert np.linalg.matrix_rank(np.vstack([A, core.implied.toarray()])) == len(A)
+            merged += any(len(cells) > 1 for cells, _ in core.members)
+    assert merged > 3
 
 
 def test_deviations_handed_over_answer_what_they_answered_and_no_more():

@@ -149,12 +149,9 @@ def bridges(core: Core) -> list[tuple[Row, Bridge]]:
     for name, cells, _ in equations(core):
         if core.hidden[cells].any():
             continue
-        order = np.argsort(cells)
-        cells = cells[order]
-        for k, i in enumerate(cells.tolist()):
-            values = np.ones(len(cells))
-            values[k] = -1.0
-            found.append((Row(cells, values, 0.0), Bridge(i, name)))
+        cells = np.sort(cells)
+        values = 1.0 - 2.0 * np.eye(len(cells))
+        found += [(Row(cells, own, 0.0), Bridge(i, name)) for i, own in zip(cells.tolist(), values, strict=True)]
     return found
 
 

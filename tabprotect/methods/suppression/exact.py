@@ -48,6 +48,9 @@ FAIR = 0.25
 FLOW_SHARE = 0.2
 """Pools that are of use go on for this share of the limit before anything else has its turn."""
 
+FLOW_GROWTH = 2.0
+"""Such a pool may take so many times of what was spent so far, since one that is cut short has to start again."""
+
 PROOF_TIME = 10.0
 """Proving the bound takes about so many times as long as the reduction of the problem; that time is set aside."""
 
@@ -179,7 +182,10 @@ def go_on(searches: list[Search], constant: float, budget: Budget, engine: str) 
         before = meter(budget)
         length = _slice(budget)
         while True:
-            with budget.part(length * worst.slices(turn) / max(length, meter_left(budget)) if length else 1.0) as part:
+            most = length * worst.slices(turn)
+            if turn == "bound" and worst.flows:
+                most = max(most, min(FLOW_GROWTH * meter(budget), FLOW_SHARE * meter_left(budget)))
+            with budget.part(most / max(length, meter_left(budget)) if length else 1.0) as part:
                 if turn == "bound":
                     worst.lift(part)
                 else:

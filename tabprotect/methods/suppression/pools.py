@@ -46,6 +46,8 @@ class Pools:
     ----------
     gap : float
         To which they are solved.
+    solved : bool
+        Whether the last one was, at least over the rows that it began with.
     needed : ndarray of int
         Rows that a solution of an earlier programme violated; they stay.
     """
@@ -54,6 +56,7 @@ class Pools:
         self._core = core
         self._solver = solver
         self.gap = POOL_GAP[0]
+        self.solved = False
         self.needed: Ints = np.zeros(0, np.int64)
 
     def narrow(self) -> None:
@@ -64,9 +67,12 @@ class Pools:
     def solve(self, relaxation: Relaxation, cutoff: float, budget: Budget) -> tuple[float, tuple[Bools, ...]]:
         """Return a lower bound on what a choice costs, if that is below `cutoff`, and choices, cheapest first.
 
-        The cheapest one satisfies every row of the pool, unless the budget ended or nothing is below `cutoff`.
+        The cheapest one satisfies every row of the pool, unless the budget ended or nothing is below `cutoff`. Where it
+        ended, they are those of the last programme solved, if there is one.
         """
         core, pool, best = self._core, relaxation.pool, 0.0
+        last: tuple[Bools, ...] = ()
+        self.solved = False
         chosen = np.union1d(_near(pool, relaxation.x), self.needed)
         while True:
             if not budget.fits(BYTES * pool.matrix[chosen].nnz):
@@ -84,8 +90,12 @@ class Pools:
             best = max(best, answer.bound)
             costs = [core.cost(choice) for choice in answer.choices]
             choices = tuple(c for c, cost in zip(answer.choices, costs, strict=True) if cost <= WORTH * costs[0])
-            if not choices or budget.exhausted or best >= cutoff:
+            if budget.exhausted:
+                return best, last or choices
+            if not choices or best >= cutoff:
+                self.solved = True
                 return best, choices
+            last, self.solved = choices, True
             slack = np.array([pool.slack(choice.astype(np.float64)) for choice in choices])
             missing = np.setdiff1d(np.flatnonzero(slack.min(axis=0) < -VIOLATION), chosen)
             self.needed = np.union1d(self.needed, missing).astype(np.int64)
@@ -103,23 +113,33 @@ def _near(pool: RowPool, x: Floats) -> Ints:
 
 
 def violated_rows(relaxation: Relaxation, choice: Bools, targets: Sequence[int]) -> list[Found]:
-    """Rows that an unsafe choice violates: several for every target that it leaves exposed, and never none."""
+    """Rows that an unsafe choice violates: several for every target that it leaves exposed, and never none.
+
+    Both sides of a cell share the attacks on one of them where their turned multipliers cut, too.
+    """
     x = choice.astype(np.float64)
     points = (np.maximum(x, 1e-3), np.maximum(x, np.maximum(0.3 * relaxation.x, 1e-6)))
     found: list[Found] = []
-    for t in targets[:EXPOSURES]:
-        if relaxation.budget.exhausted:
-            break
+    separation, left = relaxation.separation, dict.fromkeys(targets[:EXPOSURES])
+    while left and not relaxation.budget.exhausted:
+        t = next(iter(left))
+        del left[t]
         relaxation.watch(t)
         mine: list[Found] = []
         for radius in NEAR_FIRST:
             if not mine:
-                cuts = [relaxation.separation.cut(t, p, 1.0, 1, radius) for p in points]
+                cuts = [separation.cut(t, p, 1.0, 1, radius) for p in points]
                 mine = [f for f in cuts if f is not None and f.row.slack(x) < -VIOLATION]
         if not mine:
-            exact = relaxation.separation.cut(t, x)
+            exact = separation.cut(t, x)
             mine = [exact] if exact is not None and exact.row.slack(x) < -VIOLATION else []
         found += mine
+        if (other := separation.opposite[t]) in left:
+            turned = [f for f in (separation.mirror(m, x) for m in mine) if f is not None and f.slack < -VIOLATION]
+            if turned:
+                found += turned
+                relaxation.watch(other)
+                del left[other]
     if not found:
         # whoever hides no more than an unsafe choice is unsafe, too
         cells = np.flatnonzero(~choice)

@@ -23,7 +23,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from tabprotect.problem import Problem
-from tabprotect.solver.elimination import eliminate
+from tabprotect.solver.elimination import Elimination, eliminate
 from tabprotect.solver.tolerances import LEVEL
 
 __all__ = ["Core", "Reduction", "Targets", "reduce_problem"]
@@ -203,7 +203,8 @@ def reduce_problem(problem: Problem, *, insiders: bool = True) -> Reduction:
     down, up = problem.down, problem.up
     never = _immovable(A_all, down, up, ~problem.may_hide)
     columns = np.flatnonzero(~never)
-    tied_zero, leader, scale = _classes(A_all[:, columns])
+    echelon = eliminate(sparse.csr_array(A_all[:, columns]))
+    tied_zero, leader, scale = _classes(echelon, len(columns))
     n_groups, group_of = _number(leader, tied_zero)
     group = np.full(problem.n_cells, -1, dtype=np.int64)
     group[columns] = group_of
@@ -216,8 +217,11 @@ def reduce_problem(problem: Problem, *, insiders: bool = True) -> Reduction:
     A.eliminate_zeros()
     rows = _distinct(A)
     A = sparse.csr_array(A[rows])
-    independent = np.zeros(len(rows), dtype=bool)
-    independent[eliminate(A).independent] = True
+    independent = np.isin(rows, echelon.independent)
+    # every class merged into its leader takes a column and a dimension of the rows along
+    if independent.sum() > echelon.rank - (len(columns) - n_groups):
+        which = np.flatnonzero(independent)
+        independent[np.delete(which, eliminate(sparse.csr_array(A[which])).independent)] = False
 
     s = factor[inside]
     with np.errstate(invalid="ignore"):
@@ -253,12 +257,11 @@ def _distinct(A: sparse.csr_array) -> Ints:
     return np.array(sorted(first.values()), dtype=np.int64)
 
 
-def _classes(A: sparse.csr_array) -> tuple[Bools, Ints, Floats]:
-    """Which columns are zero in every solution of A z = 0, and the leader and scale of the others."""
-    n = A.shape[1]
+def _classes(echelon: Elimination, n: int) -> tuple[Bools, Ints, Floats]:
+    """Which of n columns are zero in every solution of A z = 0, and the leader and scale of the others."""
     zero = np.zeros(n, dtype=bool)
     leader, scale = np.arange(n), np.ones(n)
-    never, tied = eliminate(sparse.csr_array(A)).ties(np.random.default_rng(0))
+    never, tied = echelon.ties(np.random.default_rng(0))
     zero[never] = True
     for j, i, ratio in tied:
         leader[j], scale[j] = i, float(ratio)

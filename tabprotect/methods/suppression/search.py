@@ -48,6 +48,9 @@ BUILD_SHARE = 0.05
 FIRST_SHARE, FIRST = (0.02, 0.1), 4.0
 """A first pool gets so many times of what was spent before it, within these shares of the limit."""
 
+LEARN_SHARE = 0.25
+"""Share of the limit for completing the solutions of a first pool that is of use, and for rows at them."""
+
 USELESS = 0.5
 """A pool is of no use when its solution leaves more than this share of the primaries exposed that nothing protected."""
 
@@ -142,14 +145,21 @@ class Search:
             relaxation.run(self.core.hidden.astype(np.float64), known=True)
             self._lift(relaxation.bound)
             root, begun = self.bound, meter(part)
-            choices = self._pool(part)
+            with part.part(POOL_SHARE) as solving:
+                choices = self._pool(solving)
+                whole = not solving.exhausted
             exposed = self.exposed(choices[0], part) if choices else ()
             self.ways.useful = bool(choices) and len(exposed) <= USELESS * len(bare)
-            if self.ways.useful:
-                self._learn(choices, not part.exhausted, part, begun, exposed)
-            else:
-                self.ways.wait(math.inf if choices else meter(part) - begun)
-            self.ways.first((self.bound - root) / max(1.0, self.bound), meter(part) - begun)
+            spent = meter(part) - begun
+            if not self.ways.useful:
+                self.ways.wait(math.inf if choices else spent)
+        if self.ways.useful:
+            with budget.part(LEARN_SHARE) as part:
+                relaxation.use(part)
+                if not all(e.decided for e in exposed):
+                    exposed = self.exposed(choices[0], part)
+                self._learn(choices, whole, part, meter(part) - spent, exposed)
+        self.ways.first((self.bound - root) / max(1.0, self.bound), meter(budget) - before)
 
     def _build(self, budget: Budget, hint: Bools | None) -> None:
         """Make a choice of cheapest witnesses; if that takes too long, of everything, taking out in bulk.
@@ -314,7 +324,7 @@ class Search:
         begun = meter(budget)
         with budget.part(POOL_SHARE) as part:
             choices = self._pool(part)
-            whole = not part.exhausted
+            whole = not part.exhausted or (self.ways.useful and self._pools.solved)
         if whole:
             self._pools.narrow()
         self._learn(choices, whole, budget, begun)
@@ -330,21 +340,21 @@ class Search:
     ) -> None:
         """Play the intruder at solutions of a pool, and bring the relaxation up to what that teaches.
 
-        All solutions after the cheapest one get as much as that took since the pool was `begun`. What is exposed in the
-        cheapest may be known as `first`.
+        All solutions after the second one get half of what it took to solve the pool, which was `begun` then; there are
+        none after one that is the cheapest and safe. What is exposed in the cheapest may be known as `first`.
         """
-        relaxation, after = self.relaxation, math.inf
+        relaxation = self.relaxation
+        after = 2 * meter(budget) - begun
         assert relaxation is not None
         for k, choice in enumerate(choices):
-            if k == 1:
-                after = 2 * meter(budget) - begun
-            if budget.exhausted or meter(budget) > after:
+            if budget.exhausted or (k and meter(budget) > after):
                 break
             exposed = self.exposed(choice, budget) if k or first is None else first
             if not exposed:
                 self.take(choice)
                 if k == 0 and whole:
                     self._pools.gap = 0.0
+                    break
                 continue
             if budget.exhausted:  # a question that the limit left open would cut off what may be safe
                 exposed = tuple(e for e in exposed if e.decided)
