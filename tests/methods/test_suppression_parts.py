@@ -15,6 +15,7 @@ from tabprotect.methods.suppression.pools import Pools, violated_rows
 from tabprotect.methods.suppression.presolve import reduce_problem
 from tabprotect.methods.suppression.root import Relaxation
 from tabprotect.methods.suppression.separation import RADII, Separation
+from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget, Limits
 from tabprotect.solver.pool_milp import pool_solver
 from tests.checker import Judge
@@ -167,3 +168,19 @@ def test_deviations_handed_over_answer_what_they_answered_and_no_more():
         liar.offer_all(sparse.csr_array(rows.tocsr() + sparse.csr_array(np.eye(*rows.shape) * 1e3)))
         assert not (liar.stored(hidden) & ~judge.stored(hidden)).any()
         assert [e.key for e in liar.check(hidden)] == [e.key for e in judge.check(hidden)]
+
+
+def test_the_equations_of_a_core_are_independent_and_all_there_is() -> None:
+    """In the first problem two equations are the same once cells are merged."""
+    twice = [[1, 1, -1, 1, -1], [0, 0, 0, 1, -1], [1, 1, -1, 0, 0]]
+    problems = [Problem.from_arrays(twice, [4, 5, 9, 3, 3], primary=[0], lpl=1, upl=1)]
+    problems += [random_problem(seed, max_cells=40) for seed in range(60)]
+    problems += [load(name) for name in ("hier3d-small", "linked-small", "sparse-small")]
+    found = 0
+    for problem in problems:
+        for core in reduce_problem(problem).cores:
+            A, implied = core.A.toarray(), core.implied.toarray()
+            assert np.linalg.matrix_rank(A) == len(A) == np.linalg.matrix_rank(np.vstack((A, implied)))
+            found += 1
+    assert len(reduce_problem(problems[0]).cores[0].A.toarray()) == 1
+    assert found > 30

@@ -215,7 +215,7 @@ def reduce_problem(problem: Problem, *, insiders: bool = True) -> Reduction:
     A = sparse.csr_array(A_all @ merge)
     A.data[np.abs(A.data) < 1e-12] = 0.0
     A.eliminate_zeros()
-    rows = _distinct(A)
+    rows = _distinct(A, echelon.independent)
     A = sparse.csr_array(A[rows])
     independent = np.isin(rows, echelon.independent)
     # every class merged into its leader takes a column and a dimension of the rows along
@@ -246,11 +246,11 @@ def reduce_problem(problem: Problem, *, insiders: bool = True) -> Reduction:
     return Reduction(problem, cores, base, group, factor)
 
 
-def _distinct(A: sparse.csr_array) -> Ints:
-    """Rows that have entries, each once, whatever its sign."""
+def _distinct(A: sparse.csr_array, rather: Ints) -> Ints:
+    """Rows that have entries, each once, whatever its sign; of equal ones `rather` one of these."""
     A.sort_indices()
     first: dict[bytes, int] = {}
-    for r in range(A.shape[0]):
+    for r in (*rather.tolist(), *np.setdiff1d(np.arange(A.shape[0]), rather).tolist()):
         lo, hi = A.indptr[r], A.indptr[r + 1]
         if lo < hi:
             first.setdefault(A.indices[lo:hi].tobytes() + (A.data[lo:hi] * np.sign(A.data[lo])).tobytes(), r)

@@ -340,8 +340,8 @@ class Search:
     ) -> None:
         """Play the intruder at solutions of a pool, and bring the relaxation up to what that teaches.
 
-        All solutions after the second one get half of what it took to solve the pool, which was `begun` then; there are
-        none after one that is the cheapest and safe. What is exposed in the cheapest may be known as `first`.
+        Solutions after the cheapest one have their turn until this took as long as solving the pool, which was `begun`
+        then; a safe cheapest one is the last. What is exposed in the cheapest may be known as `first`.
         """
         relaxation = self.relaxation
         after = 2 * meter(budget) - begun
