@@ -109,5 +109,6 @@ def _safely_below(reached: float) -> float:
     """Return a level, of five significant digits, so far below that floating point finds witnesses of it."""
     if reached <= 0:
         return 0.0
-    unit = 10.0 ** (floor(log10(reached)) - 4)
-    return max(0.0, floor(reached / unit - 0.5) * unit)
+    digits = 4 - floor(log10(reached))
+    # not a product: 10139 * 0.1 has sixteen digits, and the problem a common denominator of 10^13
+    return float(f"{max(0, floor(reached * 10.0**digits - 0.5))}e{-digits}")
