@@ -132,7 +132,7 @@ class Check:
     def _contested(self, skip: Bools) -> Iterator[tuple[int, Ints]]:
         """Attackers and those questions whose every stored public witness moves a cell that they know."""
         judge, q, pool = self.judge, self.judge.questions, self.judge.pool
-        touches = (judge._knows @ pool.supports(self.valid).T).tocsr()
+        touches = (judge.knows @ pool.supports(self.valid).T).tocsr()
         touches.data[:] = 1
         answers = pool.answers(self.valid)
         total = np.bincount(answers.indices, minlength=len(q.cell))

@@ -137,6 +137,8 @@ class _Gathering:
                 self.judge.offer(Deviation(w.cells, w.z.numerators.astype(np.float64) / w.z.denominator))
         exposures = {e.key: e for e in _certain(self.judge.check(self.hidden, self.budget))}
         self._convert(self._chosen())
+        while new := self._chosen_for_insiders():
+            self._convert(new)
         if not self.problem.integer:
             for attempt in (0, 1):
                 self._coarse(exposures, attempt)
@@ -218,6 +220,31 @@ class _Gathering:
         for question in np.flatnonzero(q.side == 0).tolist():
             deviations += [d for d in pool.best(valid, question) if len(d.cells)]
         return deviations
+
+    def _chosen_for_insiders(self) -> list[Deviation]:
+        """Stored deviations not tried yet: for each attacker and question left one that moves nothing he knows."""
+        pool, valid = self.judge.pool, self.judge.pool.valid(self.hidden)
+        fresh = [i for i in valid.tolist() if id(pool[i].z) not in self.tried]
+        if not self.problem.attackers or not fresh:
+            return []
+        answers = pool.answers(np.array(fresh))
+        most = np.argsort(-np.diff(answers.indptr), kind="stable")
+        which, none = np.array(fresh)[most], len(fresh)
+        by_question = sparse.csc_array(answers[most])
+        touches = sparse.csr_array(self.judge.knows @ pool.supports(which).T)
+        chosen = np.zeros(none + 1, bool)
+        for attacker, questions in self.store.missing()[1:]:
+            length = np.diff(by_question.indptr)[questions]
+            questions, length = questions[length > 0], length[length > 0]
+            if not len(questions):
+                continue
+            moved = np.zeros(none, bool)
+            moved[touches.indices[touches.indptr[attacker] : touches.indptr[attacker + 1]]] = True
+            starts = np.cumsum(length) - length
+            entry = np.arange(length.sum()) + np.repeat(by_question.indptr[questions] - starts, length)
+            rows = by_question.indices[entry]
+            chosen[np.minimum.reduceat(np.where(moved[rows], none, rows), starts)] = True
+        return [pool[i] for i in which[chosen[:none]].tolist()]
 
     def _convert(self, deviations: Sequence[Deviation]) -> None:
         """Store exact witnesses near deviations that were not tried before."""

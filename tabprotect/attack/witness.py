@@ -45,6 +45,13 @@ class Witnesses:
         Presolve large programmes, which spares the simplex method the worst where bounds and levels are round numbers,
         and else is as often slower as it is faster.
 
+    Attributes
+    ----------
+    pool : Pool
+        Stored witnesses.
+    knows : csr_array, shape (attackers, cells)
+        1 where an attacker knows a cell.
+
     Examples
     --------
     Hiding only the sensitive cell of a row is not enough; one more cell protects it:
@@ -71,7 +78,7 @@ class Witnesses:
         self._movable = (problem.status != Status.ZERO) & ((self._down > 0) | (self._up > 0))
         self._known = tuple(np.unique(np.asarray(a.known, np.int64)) for a in problem.attackers)
         n_known = [len(k) for k in self._known]
-        self._knows = sparse.csr_array(
+        self.knows = sparse.csr_array(
             (
                 np.ones(sum(n_known), np.int32),
                 np.concatenate(self._known) if n_known else np.zeros(0, np.int64),
