@@ -51,8 +51,8 @@ FLOW_SHARE = 0.2
 FLOW_GROWTH = 2.0
 """Such a pool may take so many times of what was spent so far, since one that is cut short has to start again."""
 
-PROOF_TIME = 10.0
-"""Proving the bound takes about so many times as long as the reduction of the problem; that time is set aside."""
+PROOF_TIME = 20.0
+"""Proving the bound takes at most about so many times as long as the reduction of the problem; that is set aside."""
 
 PROOF_SHARE = 0.2
 """The largest share of a limit in seconds that is set aside for it."""

@@ -215,9 +215,10 @@ def reduce_problem(problem: Problem, *, insiders: bool = True) -> Reduction:
     A = sparse.csr_array(A_all @ merge)
     A.data[np.abs(A.data) < 1e-12] = 0.0
     A.eliminate_zeros()
-    rows = _distinct(A, echelon.independent)
+    same = _same(A)
+    rows = np.unique(same[same >= 0])
     A = sparse.csr_array(A[rows])
-    independent = np.isin(rows, echelon.independent)
+    independent = np.isin(rows, same[echelon.independent])
     # every class merged into its leader takes a column and a dimension of the rows along
     if independent.sum() > echelon.rank - (len(columns) - n_groups):
         which = np.flatnonzero(independent)
@@ -246,15 +247,17 @@ def reduce_problem(problem: Problem, *, insiders: bool = True) -> Reduction:
     return Reduction(problem, cores, base, group, factor)
 
 
-def _distinct(A: sparse.csr_array, rather: Ints) -> Ints:
-    """Rows that have entries, each once, whatever its sign; of equal ones `rather` one of these."""
+def _same(A: sparse.csr_array) -> Ints:
+    """For every row the first one that is the same, whatever its sign; -1 where it has no entries."""
     A.sort_indices()
     first: dict[bytes, int] = {}
-    for r in (*rather.tolist(), *np.setdiff1d(np.arange(A.shape[0]), rather).tolist()):
+    found = np.full(A.shape[0], -1)
+    for r in range(A.shape[0]):
         lo, hi = A.indptr[r], A.indptr[r + 1]
         if lo < hi:
-            first.setdefault(A.indices[lo:hi].tobytes() + (A.data[lo:hi] * np.sign(A.data[lo])).tobytes(), r)
-    return np.array(sorted(first.values()), dtype=np.int64)
+            key = A.indices[lo:hi].tobytes() + (A.data[lo:hi] * np.sign(A.data[lo])).tobytes()
+            found[r] = first.setdefault(key, r)
+    return found
 
 
 def _classes(echelon: Elimination, n: int) -> tuple[Bools, Ints, Floats]:
