@@ -198,9 +198,9 @@ class _Search:
         self.hand_over()
         if self._judged_first is None or not self._insiders():
             return self.cover.pattern
-        left = self.budget.seconds_left
-        time = Budget(Limits(None if left == float("inf") else max(left, GRACE)))
-        return self.cover.pattern if self.insiders.answer(time) else self._judged_first
+        left = 0.0 if stopped(self.budget) in ("cancelled", "memory") else self.budget.seconds_left
+        grace = Budget(Limits(None if left == float("inf") else max(left, GRACE)))
+        return self.cover.pattern if self.insiders.answer(grace) else self._judged_first
 
     def hand_over(self) -> None:
         """Give the judge the witnesses in use; it checks them."""
