@@ -158,6 +158,7 @@ def test_a_deviation_is_looked_for_further_away_until_there_is_one() -> None:
     nearby = Nearby(problem, Surroundings(problem.system))
     price = np.where(problem.must_hide, 0.0, problem.weights)
     assert nearby.find(0, 1, 1.0, price, Budget(), widen=False) is None
+    assert nearby.find(0, 1, 1.0, price, Budget(), far=False) is None
     found = nearby.find(0, 1, 1.0, price, Budget())
     assert found is not None
     assert found.cells.tolist() == list(range(n))

@@ -72,17 +72,6 @@ def test_the_first_pattern_is_told_before_the_patient_one(table: Problem, monkey
     assert result.safe
 
 
-def test_nothing_is_looked_for_far_away_unless_something_is_near() -> None:
-    n = 40  # a ring: all cells move or none
-    ring = sparse.csr_array(np.eye(n) + np.roll(np.eye(n), 1, axis=1))
-    problem = Problem.from_arrays(ring.toarray(), [5] * n, primary=[0], lpl=1, upl=1)
-    nearby = Nearby(problem, Surroundings(problem.system))
-    price = np.where(problem.must_hide, 0.0, problem.weights)
-    assert nearby.find(0, 1, 1.0, price, Budget(), far=False) is None
-    assert nearby.find(0, 1, 1.0, price, Budget()) is not None
-    assert not nearby.rough
-
-
 def test_balls_through_the_cells_with_most_room() -> None:
     A = sparse.csr_array([[1.0, 1, 1, 1, 0, 0], [0, 0, 1, 0, 1, 1]])
     system = LinearSystem(A, np.zeros(2), range(6))
