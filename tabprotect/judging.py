@@ -33,6 +33,7 @@ def judge(
     limits: Limits,
     *,
     intervals: bool,
+    allow_unsafe: bool,
     progress: Callable[[Progress], None] | None,
     executor: Executor | None,
 ) -> Audit:
@@ -47,14 +48,20 @@ def judge(
         What was spent until now.
     limits : Limits
         Of everything. Intervals take what is left of a limit of time, or a moment; nothing depends on them.
-    intervals, progress, executor
-        As for `tabprotect.protect`.
+    intervals, allow_unsafe, progress, executor
+        As for `tabprotect.protect`. Where no pattern was found and none may be written one exposed cell is enough.
     """
     known = result.deviations if result.problem is problem else ()
     found = audit(
-        problem, result.pattern, intervals=False, budget=Budget(progress=progress), executor=executor, deviations=known
+        problem,
+        result.pattern,
+        intervals=False,
+        budget=Budget(progress=progress),
+        executor=executor,
+        deviations=known,
+        stop_at_first=result.status == "unknown" and not allow_unsafe,
     )
-    if not intervals:
+    if not (intervals and found.exhaustive):
         return found
     left = 0.0 if search.cancelled else math.inf if limits.seconds is None else limits.seconds - search.seconds
     seconds = None if math.isinf(left) else max(left, MOMENT)

@@ -366,7 +366,16 @@ def protect(
     )
     problem, result = answer.problem, answer.result
     budget.report("audit", result.cost, result.bound)
-    judgement = judge(problem, result, budget, limits, intervals=intervals, progress=progress, executor=executor)
+    judgement = judge(
+        problem,
+        result,
+        budget,
+        limits,
+        intervals=intervals,
+        allow_unsafe=allow_unsafe,
+        progress=progress,
+        executor=executor,
+    )
     settings |= {
         "recoding": rolled,
         "cost": how.cost if isinstance(how.cost, str | None) else "as given",
