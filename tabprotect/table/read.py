@@ -60,7 +60,9 @@ def need_columns(available: Iterable[str], wanted: Iterable[str], problems: Prob
     names = list(available)
     for name in dict.fromkeys(wanted):
         if name not in names:
-            problems.add(f"no column '{name}'{did_you_mean(name, names)}")
+            several = [part.strip() for part in name.split(",")]
+            cure = "; these are several columns: name each on its own" if set(several) <= set(names) else None
+            problems.add(f"no column '{name}'{cure or did_you_mean(name, names)}")
 
 
 def number_problem(name: str, examples: Sequence[str], where: str) -> str:

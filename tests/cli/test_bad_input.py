@@ -150,6 +150,12 @@ P: list[Case] = [
         "spec.toml",
         ["no column 'turnovr'", "'turnover'"],
     ),
+    (
+        "two columns in one",
+        replaced("spec.toml", '"turnover"', '"turnover, size"'),
+        "spec.toml",
+        ["no column 'turnover, size'", "several columns: name each on its own"],
+    ),
     ("missing number", replaced("firms.csv", "f3,40", "f3,"), "spec.toml", ["turnover"]),
     ("NaN", replaced("firms.csv", "f3,40", "f3,NaN"), "spec.toml", ["turnover"]),
     (
