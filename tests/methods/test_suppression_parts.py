@@ -18,6 +18,7 @@ from tabprotect.methods.suppression.separation import RADII, Separation
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget, Limits
 from tabprotect.solver.pool_milp import pool_solver
+from tabprotect.solver.rows import RowPool
 from tests.checker import Judge
 from tests.random_problems import random_problem
 
@@ -50,7 +51,10 @@ def test_no_inequality_cuts_off_a_cheapest_choice():
     for core, best in cores(range(40)):
         x = best.astype(float)
         targets = np.arange(len(core.targets))
-        found = [row for row, _ in own_equations(core, targets)] + [row for row, _ in bridges(core)]
+        pool = RowPool(core.n)
+        for matrix, rhs, origins in (own_equations(core, targets), bridges(core)):
+            pool.extend(matrix, rhs, origins)
+        found = [pool.row(k) for k in range(len(pool))]
         separation = Separation(core, Budget())
         point = np.maximum(core.hidden, 0.3 * x)
         for t in targets.tolist():

@@ -96,10 +96,11 @@ class _Attacks:
         stored = np.flatnonzero(slack < -VIOLATION)
         if len(stored):
             stored = stored[np.argsort(slack[stored], kind="stable")[:MOST_ROWS]]
-            return [relaxation.pool.rows[k] for k in stored.tolist()]
+            return [relaxation.pool.row(k) for k in stored.tolist()]
         relaxation.x = x
         new = [*relaxation.separate(np.maximum(x, FLOOR)), *relaxation.halves()]
-        return [relaxation.pool.rows[k] for k in dict.fromkeys(new) if relaxation.pool.rows[k].slack(x) < -FEASIBLE]
+        rows = [relaxation.pool.row(k) for k in dict.fromkeys(new)]
+        return [row for row in rows if row.slack(x) < -FEASIBLE]
 
 
 class _Trials:

@@ -228,7 +228,7 @@ class Search:
         self.cleaner = Cleaner(self.judge, known.best, ignore=self._ignore)
         self.cleaner.finished = known.cleaned
         self.relaxation = Relaxation(self.core, known.rows.targets, budget)
-        self.relaxation.pool.add(known.rows.pool.rows, known.rows.pool.origins)
+        self.relaxation.pool.join(known.rows.pool)
         self.relaxation.settle()
         if known.rows.finished:
             self.relaxation.finished = True
