@@ -163,7 +163,4 @@ def _keys(matrix: sparse.csr_array, rhs: Floats) -> list[bytes]:
     index, values = matrix.indices.astype(np.int64).tobytes(), np.round(matrix.data, 10).tobytes()
     right = np.round(rhs, 10).tobytes()
     ends = (8 * matrix.indptr).tolist()
-    return [
-        index[lo:hi] + values[lo:hi] + right[8 * k : 8 * k + 8]
-        for k, (lo, hi) in enumerate(pairwise(ends))
-    ]
+    return [index[lo:hi] + values[lo:hi] + right[8 * k : 8 * k + 8] for k, (lo, hi) in enumerate(pairwise(ends))]
