@@ -101,7 +101,7 @@ class RowPool:
     def extend(self, matrix: sparse.csr_array, rhs: Floats, origins: Sequence[Any] | None = None) -> list[int]:
         """Add rows of a matrix, their columns ascending, as `add` does."""
         before = len(self)
-        fresh = []
+        fresh: list[int] = []
         for k, key in enumerate(_keys(matrix, rhs)):
             if key not in self._known:
                 self._known[key] = before + len(fresh)

@@ -14,13 +14,17 @@ from tabprotect.methods.suppression.separation import Found
 from tabprotect.methods.suppression.snapshot import POOL_GAP
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.pool_milp import PoolSolver
+from tabprotect.solver.pool_parts import InParts
 from tabprotect.solver.rows import Row, RowPool
 
-__all__ = ["Pools", "violated_rows"]
+__all__ = ["POOL_SHARE", "Pools", "violated_rows"]
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
+
+POOL_SHARE = 0.8
+"""Share of a step for the integer programme; the rest is for attacks at what it found."""
 
 SLACK = 0.6
 """Rows with less slack at the relaxed solution go into the integer programme; violated ones follow."""
@@ -54,7 +58,7 @@ class Pools:
 
     def __init__(self, core: Core, solver: PoolSolver) -> None:
         self._core = core
-        self._solver = solver
+        self._solver = InParts(solver)
         self.gap = POOL_GAP[0]
         self.solved = False
         self.needed: Ints = np.zeros(0, np.int64)
@@ -82,6 +86,7 @@ class Pools:
                 core.hidden,
                 pool.matrix[chosen],
                 pool.rhs[chosen],
+                names=chosen,
                 cutoff=cutoff,
                 gap=self.gap,
                 most=CHOICES,
