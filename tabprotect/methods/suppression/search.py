@@ -40,6 +40,9 @@ Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 
+VAIN = 0.1
+"""Choices of pools are completed as long as no more than this share of what was spent went into it in vain."""
+
 IDLE_TRIALS = 3
 """So many trials in vain around the first choice of a small core, and its tree begins."""
 
@@ -76,6 +79,7 @@ class Search:
         self.improver: Improver | None = None
         self.cleaner: Cleaner | None = None
         self._cleaned = False
+        self._in_vain = 0.0  # spent on completing choices since that last helped
         self.told: Callable[[str], None] = lambda stage: None
         self._solver = solver
         self._pools = Pools(core, solver)
@@ -284,7 +288,7 @@ class Search:
                     break
             relaxation.add(self.rows(choice, exposed))
             if k < 2 and (k or first is None) and self.core.cost(choice) < self.cost:
-                self.repair(choice, budget)
+                self._try_repair(choice, budget)
         for _ in range(3):
             if budget.exhausted:
                 break
@@ -320,6 +324,14 @@ class Search:
         repaired = self.constructor.build(price, budget, start=choice)
         if repaired is not None and self.core.cost(repaired) < 1.2 * self.cost:
             self.offer(clean(self.judge, repaired, budget, ignore=self.ignore), budget)
+
+    def _try_repair(self, choice: Bools, budget: Budget) -> None:
+        """Complete a choice unless too much was spent on that in vain."""
+        if self._in_vain > VAIN * meter(budget):
+            return
+        before, cost = meter(budget), self.cost
+        self.repair(choice, budget)
+        self._in_vain = 0.0 if self.cost < cost else self._in_vain + meter(budget) - before
 
     def offer(self, choice: Bools, budget: Budget) -> None:
         """Keep a choice that is cheaper than the best, if the intruder finds nothing in it."""
