@@ -22,6 +22,9 @@ Ints = npt.NDArray[np.int64]
 EXACT = 1e-9
 """A relative gap below this one is none."""
 
+SMALL = 300
+"""Parts of at most so many rows are solved to the end at once, so that they are not solved again."""
+
 MOST = 0.5
 """Where one part has more than this share of the rows, all are solved at once."""
 
@@ -85,7 +88,7 @@ class InParts:
             Of the rows; the same row has the same name every time.
         """
         budget: Budget = how["budget"]
-        label = _parts(matrix, fixed)
+        label, part = _parts(matrix, fixed)
         sizes = np.bincount(label)
         if sizes.max(initial=0) > MOST * len(rhs):
             return self._solver(cost, fixed, matrix, rhs, gap=gap, **how)
@@ -101,18 +104,22 @@ class InParts:
         rest = ~np.isin(label, list(old))
         if rest.any():
             how["cutoff"] -= less
-            answer = self._solver(cost, fixed, matrix[rest], rhs[rest], gap=gap, **how)
+            whole = 0.0 if sizes[label[rest]].max() <= SMALL else gap
+            answer = self._solver(cost, fixed, matrix[rest], rhs[rest], gap=whole, **how)
         else:
+            budget.spend(1)
             answer = PoolAnswer(float(cost[fixed].sum()), (fixed,), 0)
         if rest.any() and answer.choices and not budget.exhausted and np.isfinite(answer.bound):
             chosen = answer.choices[0]
             spent = float(cost[chosen].sum())
             slack = spent - answer.bound
             self._slack.append(slack if slack > EXACT * spent else 0.0)
+            cells = np.flatnonzero(chosen & ~fixed)
+            cells = cells[np.argsort(part[cells], kind="stable")]
+            ends = np.searchsorted(part[cells], np.arange(len(keys) + 1))
             for k in np.unique(label[rest]).tolist():
-                cells = np.unique(matrix[label == k].indices)
-                cells = cells[chosen[cells] & ~fixed[cells]]
-                self._parts[keys[k]] = _Known(cells, float(cost[cells].sum()), len(self._slack) - 1)
+                mine = cells[ends[k] : ends[k + 1]]
+                self._parts[keys[k]] = _Known(mine, float(cost[mine].sum()), len(self._slack) - 1)
         choices = tuple(choice | kept for choice in answer.choices)
         return PoolAnswer(max(0.0, answer.bound + less), choices, answer.nodes)
 
@@ -120,10 +127,14 @@ class InParts:
         return sum(self._slack[k] for k in {part.programme for part in known.values()})
 
 
-def _parts(matrix: sparse.csr_array, fixed: Bools) -> Ints:
-    """Return the part of every row."""
+def _parts(matrix: sparse.csr_array, fixed: Bools) -> tuple[Ints, Ints]:
+    """Return the part of every row, and of every variable (-1: in no row)."""
     m, n = matrix.shape
     row = np.repeat(np.arange(m), np.diff(matrix.indptr))
     free = ~fixed[matrix.indices]
     links = sparse.coo_array((np.ones(int(free.sum())), (matrix.indices[free], n + row[free])), shape=(n + m, n + m))
-    return np.unique(csgraph.connected_components(links, directed=False)[1][n:], return_inverse=True)[1]
+    joined = csgraph.connected_components(links, directed=False)[1]
+    number = np.full(n + m, -1)
+    used = np.unique(joined[n:])
+    number[used] = np.arange(len(used))
+    return number[joined[n:]], number[joined[:n]]
