@@ -144,7 +144,7 @@ class RowPool:
         """Right-hand sides of all rows."""
         return self._rhs
 
-    def slack(self, x: Floats, rows: Sequence[int] | None = None) -> Floats:
+    def slack(self, x: Floats, rows: Sequence[int] | Ints | None = None) -> Floats:
         """Left-hand sides minus right-hand sides of all rows, or of some."""
         if rows is not None:
             return np.asarray(self.matrix[rows] @ x - self._rhs[rows])

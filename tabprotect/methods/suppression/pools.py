@@ -62,6 +62,7 @@ class Pools:
         self.gap = POOL_GAP[0]
         self.solved = False
         self.needed: Ints = np.zeros(0, np.int64)
+        self._taught: tuple[Bools, ...] = ()  # choices of the last programme: rows found at them are needed, too
 
     def narrow(self) -> None:
         """Solve the next one to half of the gap, down to the last one."""
@@ -77,6 +78,8 @@ class Pools:
         core, pool, best = self._core, relaxation.pool, 0.0
         last: tuple[Bools, ...] = ()
         self.solved = False
+        if self._taught:
+            self.needed = np.union1d(self.needed, _violated(pool, self._taught)).astype(np.int64)
         chosen = np.union1d(_near(pool, relaxation.x), self.needed)
         while True:
             if not budget.fits(BYTES * pool.matrix[chosen].nnz):
@@ -100,13 +103,17 @@ class Pools:
             if not choices or best >= cutoff:
                 self.solved = True
                 return best, choices
-            last, self.solved = choices, True
-            slack = np.array([pool.slack(choice.astype(np.float64)) for choice in choices])
-            missing = np.setdiff1d(np.flatnonzero(slack.min(axis=0) < -VIOLATION), chosen)
+            last, self.solved, self._taught = choices, True, choices
+            missing = np.setdiff1d(_violated(pool, choices), chosen)
             self.needed = np.union1d(self.needed, missing).astype(np.int64)
-            if not np.any(slack[0, missing] < -VIOLATION):
+            if not np.any(pool.slack(choices[0].astype(np.float64), missing) < -VIOLATION):
                 return best, choices
             chosen = np.concatenate([chosen, missing])
+
+
+def _violated(pool: RowPool, choices: Sequence[Bools]) -> Ints:
+    """Rows that one of some choices violates."""
+    return np.flatnonzero(np.min([pool.slack(choice.astype(np.float64)) for choice in choices], axis=0) < -VIOLATION)
 
 
 def _near(pool: RowPool, x: Floats) -> Ints:
