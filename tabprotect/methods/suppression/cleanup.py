@@ -163,6 +163,8 @@ class Cleaner:
         True when no secondary can be taken out alone.
     tried : int
         Classes for which that is decided.
+    classes : Series
+        Of the pattern.
     """
 
     def __init__(
@@ -185,7 +187,7 @@ class Cleaner:
         self._asked = np.zeros(judge.problem.n_cells, bool)
         for cell, side in zip(q.cell.tolist(), q.side.tolist(), strict=True):
             self._asked[cell] |= ignore is None or not ignore(Key(-1, cell, side))
-        self._series = series(self._A, self.pattern)
+        self.classes = series(self._A, self.pattern)
         self._look()
 
     def run(self, budget: Budget) -> Bools:
@@ -210,7 +212,7 @@ class Cleaner:
         """Secondaries of the class of largest weight of which nothing is held."""
         problem, held = self.judge.problem, self._locks.held
         mine = np.flatnonzero(self.pattern & ~problem.must_hide)
-        label = self._series.label[mine]
+        label = self.classes.label[mine]
         total = np.bincount(label, weights=self._rank[mine], minlength=problem.n_cells)
         free = np.bincount(label, minlength=problem.n_cells) > 0
         free[label[held[mine]]] = False
@@ -228,28 +230,28 @@ class Cleaner:
         must = self.judge.problem.must_hide
         if gone is not None:
             self._update(gone)
-        label = self._series.label
+        label = self.classes.label
         needed = np.zeros(len(must), bool)
         needed[label[self._asked]] = True
         self._locks.held[self.pattern & needed[label]] = True
-        idle = self._series.idle
+        idle = self.classes.idle
         self._drop(idle[~must[idle]])
 
     def _update(self, gone: Ints) -> None:
         """Look up the classes of the components that lost cells; all others are as they were."""
-        _, label, component, dimensions = self._series
+        _, label, component, dimensions = self.classes
         lost = np.unique(component[gone])
         lost = lost[lost >= 0]
         here = np.isin(component, lost)
         if np.sum(self.pattern & here) > SERIES_CELLS:
             idle = open_region(self._A, np.flatnonzero(self.pattern & here)).peeled
-            self._series = self._series._replace(idle=idle)
+            self.classes = self.classes._replace(idle=idle)
             return
         now = series(self._A, self.pattern & here)
         dimensions = np.append(dimensions, now.dimensions)
         dimensions[lost] = 0
-        joined = np.where(now.component < 0, -1, now.component + len(self._series.dimensions))
-        self._series = Series(now.idle, np.where(here, now.label, label), np.where(here, joined, component), dimensions)
+        joined = np.where(now.component < 0, -1, now.component + len(self.classes.dimensions))
+        self.classes = Series(now.idle, np.where(here, now.label, label), np.where(here, joined, component), dimensions)
 
     def bulk(self, budget: Budget) -> None:
         """Take out many classes between two judgements: for patterns that are far too large.
@@ -258,7 +260,7 @@ class Cleaner:
         they move far enough is judged when half of the dimensions are gone, then after every further fifth, and where
         they do not, half-way to the last safe pattern.
         """
-        start = int(self._series.dimensions.sum())
+        start = int(self.classes.dimensions.sum())
         safe, share, tries = 1.0, 0.5, 3
         while tries and not budget.exhausted:
             trial = self._shrink(int(share * start), budget)
@@ -277,7 +279,7 @@ class Cleaner:
 
     def _shrink(self, goal: int, budget: Budget) -> Bools | None:
         """Take out lots until the deviations have at most `goal` dimensions; None at a limit or when nothing leaves."""
-        trial, label, left, lot = self.pattern.copy(), self._series.label, int(self._series.dimensions.sum()), 64
+        trial, label, left, lot = self.pattern.copy(), self.classes.label, int(self.classes.dimensions.sum()), 64
         start = left
         while left > goal and lot and not budget.exhausted:
             budget.spend(1)
