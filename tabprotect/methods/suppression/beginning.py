@@ -37,6 +37,9 @@ USELESS = 0.5
 BULK_SHARE = 0.7
 """Share of the limit for taking out in bulk where that took too long."""
 
+EARLY = 0.02
+"""Where a first pool ends after more than this share of the limit, a safe choice is wanted before it is completed."""
+
 CONTRADICTION = 1e-9
 """A row that everything hidden violates by more than this belongs to a question that nothing answers."""
 
@@ -45,7 +48,7 @@ def begin(search: Search, budget: Budget, hint: Bools | None) -> None:
     """Find a first safe choice, containing `hint` but for what is hidden in vain, and what cannot be protected.
 
     Where nobody knows cells, solutions of a first pool are completed before anything else: what no choice answers
-    turns up on the way.
+    turns up on the way. Only where that takes long it is asked before whether hiding everything is safe.
     """
     bare = search.exposed(search.core.hidden, budget)
     if not bare:
@@ -55,7 +58,7 @@ def begin(search: Search, budget: Budget, hint: Bools | None) -> None:
     if hint is None and not search.core.attackers and not endless:
         _first(search, bare, budget)
         _give_up(search)
-    if search.best is None:
+    if search.best is None or (search.best.all() and not _cancelled(budget)):
         _build(search, budget, hint, endless)
     if search.best is not None and not _cancelled(budget) and search.relaxation is None:
         _first(search, bare, budget)
@@ -87,6 +90,8 @@ def _first(search: Search, bare: tuple[Exposure, ...], budget: Budget) -> None:
         spent = meter(part) - begun
         if not ways.useful:
             ways.wait(math.inf if choices else spent)
+    if search.best is None and meter(budget) > EARLY * (meter(budget) + meter_left(budget)):
+        _hide_everything(search, budget)
     if ways.useful:
         with budget.part(LEARN_SHARE) as part:
             relaxation.use(part)
@@ -106,13 +111,12 @@ def _build(search: Search, budget: Budget, hint: Bools | None, endless: bool) ->
 
     In bulk first where there is no limit: who stops such a search shall not be left with everything.
     """
-    everything = np.ones(search.core.n, dtype=bool)
-    if not search.core.attackers and not search.judge.check(everything, budget):
-        search.best = everything
-        if _cancelled(budget):
-            return
-        if endless:
-            _bulk(search, budget)
+    if search.best is None:
+        _hide_everything(search, budget)
+    if search.best is not None and _cancelled(budget):
+        return
+    if endless:
+        _bulk(search, budget)
     with budget.part(BUILD_SHARE if search.best is not None else 1.0) as part:
         choice = search.constructor.build(search.core.weight, part, start=hint)
     _give_up(search)
@@ -120,6 +124,12 @@ def _build(search: Search, budget: Budget, hint: Bools | None, endless: bool) ->
         search.offer(choice, budget)
     elif not endless:
         _bulk(search, budget)
+
+
+def _hide_everything(search: Search, budget: Budget) -> None:
+    everything = np.ones(search.core.n, dtype=bool)
+    if not search.core.attackers and not search.judge.check(everything, budget):
+        search.best = everything
 
 
 def _give_up(search: Search) -> None:
