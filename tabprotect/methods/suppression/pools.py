@@ -29,6 +29,9 @@ POOL_SHARE = 0.8
 SLACK = 0.6
 """Rows with less slack at the relaxed solution go into the integer programme; violated ones follow."""
 
+TIGHT = 1e-6
+"""Rows with less slack than this at the choice of a pool are tight."""
+
 BYTES = 4_000
 """What a MIP solver holds for every entry of a pool, about."""
 
@@ -62,6 +65,7 @@ class Pools:
         self.gap = POOL_GAP[0]
         self.solved = False
         self.needed: Ints = np.zeros(0, np.int64)
+        self._held: Ints = np.zeros(0, np.int64)  # rows that were tight there stay for the next one
         self._taught: tuple[Bools, ...] = ()  # choices of the last programme: rows found at them are needed, too
 
     def narrow(self) -> None:
@@ -80,7 +84,7 @@ class Pools:
         self.solved = False
         if self._taught:
             self.needed = np.union1d(self.needed, _violated(pool, self._taught)).astype(np.int64)
-        chosen = np.union1d(_near(pool, relaxation.x), self.needed)
+        chosen = np.union1d(np.union1d(_near(pool, relaxation.x), self.needed), self._held)
         while True:
             if not budget.fits(BYTES * pool.matrix[chosen].nnz):
                 return best, ()
@@ -104,9 +108,11 @@ class Pools:
                 self.solved = True
                 return best, choices
             last, self.solved, self._taught = choices, True, choices
+            first = choices[0].astype(np.float64)
+            self._held = chosen[pool.slack(first, chosen) < TIGHT]
             missing = np.setdiff1d(_violated(pool, choices), chosen)
             self.needed = np.union1d(self.needed, missing).astype(np.int64)
-            if not np.any(pool.slack(choices[0].astype(np.float64), missing) < -VIOLATION):
+            if not np.any(pool.slack(first, missing) < -VIOLATION):
                 return best, choices
             chosen = np.concatenate([chosen, missing])
 
