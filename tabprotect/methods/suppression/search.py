@@ -40,7 +40,7 @@ Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 
-VAIN = 0.2
+VAIN = 0.3
 """Choices of pools are completed as long as no more than this share of what was spent went into it in vain."""
 
 IDLE_TRIALS = 3
