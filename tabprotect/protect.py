@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tabprotect.sensitivity.bounds import Bounds
     from tabprotect.sensitivity.costs import Preferences, Transform
     from tabprotect.sensitivity.unions import UnionExposure
-    from tabprotect.solver.limits import Budget, Limits, Progress
+    from tabprotect.solver.limits import Limits, Progress
     from tabprotect.table.dimension import Dimension
     from tabprotect.table.hierarchy import Hierarchy
 
@@ -58,9 +58,6 @@ __all__ = ["Recode", "Suppress", "protect"]
 
 TOP = 3
 """Contributions kept per cell, at least: sums of hidden cells are judged by the largest of each."""
-
-JUDGE_SHARE = 0.1
-"""Part of a limit in seconds that is left for the last audit of a suppression pattern."""
 
 
 @dataclass(frozen=True)
@@ -187,8 +184,8 @@ def protect(
         The same seed, data and limits (counted in work) give the same release. Without one, methods that draw
         values at random draw a fresh seed, which only the internal files tell; all others are the same every time.
     intervals : bool
-        Compute the intruder's interval of every hidden cell now (for the internal report); else when asked for. Where
-        values are changed, of every sensitive cell.
+        Compute the intruder's interval of every hidden cell now (for the internal report), as far as a limit of time
+        leaves time for that; else when asked for. Where values are changed, of every sensitive cell.
     title : str
         Heading of the pages; public.
     separate_statuses : bool
@@ -241,10 +238,10 @@ def protect(
     7      s      b        40
     8      s      s       100
     """
-    from tabprotect.attack.audit import audit
     from tabprotect.attack.insiders import within_reach
     from tabprotect.changing import change_values, draw_seed, keys_of_cells, microdata, numbers_of, refuse
     from tabprotect.errors import InputError
+    from tabprotect.judging import judge, of_search
     from tabprotect.methods.choices import CellKey, Choice, Swap
     from tabprotect.methods.suppression.suppress import store_for
     from tabprotect.recoded import recode_microdata, roll_up
@@ -279,7 +276,7 @@ def protect(
     if unions not in ("repair", "audit", "off"):
         raise InputError(f"unions must be 'repair', 'audit' or 'off', not {unions!r}")
     wanted = as_rules(rules)
-    budget = Budget(_of_search(limits), progress)
+    budget = Budget(of_search(limits), progress)
     of_data = {
         "by": by, "value": value, "shadow": shadow, "cost": cost, "contributor": contributor, "holding": holding,
         "weight": weight, "request": request, "waiver": waiver, "kind": kind, "empty": empty,
@@ -369,13 +366,15 @@ def protect(
     )
     problem, result = answer.problem, answer.result
     budget.report("audit", result.cost, result.bound)
-    judgement = audit(
+    judgement = judge(
         problem,
-        result.pattern,
+        result,
+        budget,
+        limits,
         intervals=intervals,
-        budget=_judging(progress),
+        allow_unsafe=allow_unsafe,
+        progress=progress,
         executor=executor,
-        deviations=result.deviations if result.problem is problem else (),
     )
     settings |= {
         "recoding": rolled,
@@ -401,18 +400,6 @@ def protect(
         decimals,
         allow_unsafe,
     )
-
-
-def _of_search(limits: Limits) -> Limits:
-    """Return limits that leave time for the judge."""
-    return limits if limits.seconds is None else replace(limits, seconds=(1 - JUDGE_SHARE) * limits.seconds)
-
-
-def _judging(progress: Callable[[Progress], None] | None) -> Budget:
-    """The judge has no limits: what is not judged is not safe."""
-    from tabprotect.solver.limits import Budget
-
-    return Budget(progress=progress)
 
 
 def _short(bounds: Any) -> bool:

@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
+from tabprotect.attack.pool import Deviation
 from tabprotect.methods.suppression import suppress
 from tabprotect.methods.suppression.choice import EXACT_CELLS, SMALL_CELLS, because, choose
 from tabprotect.methods.suppression.greedy import greedy
@@ -139,7 +141,7 @@ def _cheaper(rounds: _Rounds, best: Answer, method: str) -> Answer:
     if not best.result.safe or best.sums:
         return best
     for _ in range(EXACT_ROUNDS):
-        start = best.result.pattern if rounds.how["engine"] != "pyomo" else None
+        start = best.result if rounds.how["engine"] != "pyomo" else None
         result = rounds.run(best.problem, method, _limits(rounds.budget, SHARE), start)
         sums = rounds.look(result)
         if result.safe and not sums:
@@ -148,7 +150,7 @@ def _cheaper(rounds: _Rounds, best: Answer, method: str) -> Answer:
         if not sums or rounds.budget.exhausted:
             break
         grown = rounds.grow(best.problem, sums)
-        better = rounds.close(grown, _extended(result.pattern, grown), TIDY_SHARE, restarts=0)
+        better = rounds.close(grown, _extended(result, grown), TIDY_SHARE, restarts=0)
         if not better.result.safe or better.sums:
             break
         best = replace(better, result=_with_bound(better.result, best.result))
@@ -179,7 +181,7 @@ def _once(rounds: _Rounds, problem: Problem, method: str, share: float) -> Answe
     if not sums:
         return Answer(problem, result, sums)
     grown = rounds.grow(problem, sums)
-    closed = rounds.close(grown, _extended(result.pattern, grown), TIDY_SHARE, restarts=0)
+    closed = rounds.close(grown, _extended(result, grown), TIDY_SHARE, restarts=0)
     name = f"{result.method}, sums by {closed.result.method}"
     return replace(closed, result=replace(_with_bound(closed.result, result), method=name))
 
@@ -223,7 +225,7 @@ class _Rounds:
         return sums
 
     def run(
-        self, problem: Problem, method: str, limits: Limits, start: npt.NDArray[np.bool_] | None = None
+        self, problem: Problem, method: str, limits: Limits, start: SuppressionResult | None = None
     ) -> SuppressionResult:
         if method in (PASSES, LINKED):
             result = suppress_linked(
@@ -254,7 +256,7 @@ class _Rounds:
         self.budget.report("sums", message=f"{len(sums)} sums of hidden cells are protected, too")
         return protect_unions(problem, sums)
 
-    def close(self, problem: Problem, start: npt.NDArray[np.bool_] | None, share: float, *, restarts: int) -> Answer:
+    def close(self, problem: Problem, start: SuppressionResult | None, share: float, *, restarts: int) -> Answer:
         """Make patterns quickly until none of the sums that they give away is sensitive."""
         limits, tidy = (_limits(self.budget, share), 1.0) if start is None else self._grace(share)
         for _ in range(MOST_ROUNDS):
@@ -263,19 +265,23 @@ class _Rounds:
             if not sums:
                 break
             problem = self.grow(problem, sums)
-            start, restarts = _extended(result.pattern, problem), 0
+            start, restarts = _extended(result, problem), 0
             # the pattern in hand is not safe, and an answer is worth a moment
             limits, tidy = self._grace(share)
         return Answer(problem, result, sums)
 
     def _quickly(
-        self, problem: Problem, start: npt.NDArray[np.bool_] | None, limits: Limits, restarts: int, tidy: float
+        self, problem: Problem, start: SuppressionResult | None, limits: Limits, restarts: int, tidy: float
     ) -> SuppressionResult:
         shared: dict[str, Any] = {
-            "limits": limits, "seed": self.seed, "progress": self.budget.progress, "start": start
-        }  # fmt: skip
+            "limits": limits,
+            "seed": self.seed,
+            "progress": self.budget.progress,
+            "start": None if start is None else start.pattern,
+        }
         if self.near:
-            return local_in_stages(problem, passes=0, means=self.means, **shared)
+            deviations = () if start is None else start.deviations
+            return local_in_stages(problem, passes=0, means=self.means, deviations=deviations, **shared)
         return greedy(problem, restarts=restarts, tidy=tidy, means=self.means, **shared)
 
     def _grace(self, share: float) -> tuple[Limits, float]:
@@ -297,9 +303,22 @@ class _Rounds:
         return result
 
 
-def _extended(pattern: npt.NDArray[np.bool_], problem: Problem) -> npt.NDArray[np.bool_]:
-    """Return a pattern of the problem before its last sums, which are hidden anyway, as one with them."""
-    return np.concatenate([pattern, np.ones(problem.n_cells - len(pattern), dtype=bool)])
+def _extended(result: SuppressionResult, problem: Problem) -> SuppressionResult:
+    """Return what was found for a problem before its last sums, which are hidden anyway, as found with them."""
+    before, n = result.problem.system.n_equations, result.problem.n_cells
+    more = problem.n_cells - n
+    pattern = np.concatenate([result.pattern, np.ones(more, dtype=bool)])
+    members = problem.system.A[before:, :n]
+    known = result.deviations
+    ends = np.cumsum([0, *(len(d.cells) for d in known)])
+    cells, z = (np.concatenate([np.zeros(0, t), *(d[k] for d in known)]) for k, t in ((0, np.int64), (1, np.float64)))
+    moved = sparse.csr_array((z, cells, ends), shape=(len(known), n))
+    moved = sparse.csr_array(sparse.hstack([moved, moved @ members.T]))
+    moved.sum_duplicates()
+    moved.eliminate_zeros()
+    parts = zip(moved.indptr[:-1].tolist(), moved.indptr[1:].tolist(), strict=True)
+    deviations = tuple(Deviation(moved.indices[i:j].astype(np.int64), moved.data[i:j]) for i, j in parts)
+    return replace(result, problem=problem, pattern=pattern, deviations=deviations)
 
 
 def _limits(budget: Budget, share: float) -> Limits:

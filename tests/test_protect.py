@@ -233,3 +233,34 @@ def test_a_stop_gives_the_best_answer_so_far() -> None:
 def test_a_method_is_no_word() -> None:
     with pytest.raises(tp.InputError, match=r"such as Suppress\(method='exact'\)"):
         tp.protect(FIRMS, RULES, "exact", **TABLE)  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize("allowed", [False, True])
+def test_without_any_pattern_one_exposed_cell_says_it_all_unless_it_may_be_written(allowed: bool) -> None:
+    found = tp.protect(
+        register(200), RULES, by=["section", "nuts"], value="turnover", limits=tp.Limits(work=0), allow_unsafe=allowed
+    )
+    assert (found.result.status, found.safe) == ("unknown", False)
+    assert "no safe pattern was found within the limits" in found.result.message
+    assert found.judgement.exhaustive == allowed
+    assert (len(found.judgement.exposures) > 1) == allowed
+
+
+def test_intervals_end_with_the_limits_and_nothing_else_changes() -> None:
+    data = register(200)
+    how: dict[str, Any] = {"by": ["section", "nuts"], "value": "turnover", "contributor": "enterprise_id"}
+    whole = tp.protect(data, RULES, limits=tp.Limits(work=3000), **how)
+    assert whole.judgement.complete
+    seen: list[str] = []
+    part = tp.protect(
+        data,
+        RULES,
+        limits=tp.Limits(work=3000, stop=lambda: "audit" in seen),
+        progress=lambda line: seen.append(line.stage),
+        **how,
+    )
+    assert part.safe
+    assert np.array_equal(part.pattern, whole.pattern)
+    assert not part.judgement.complete
+    assert np.isnan(part.judgement.public.low).any()
+    assert not np.isnan(part.judgement.explored().public.low).any()

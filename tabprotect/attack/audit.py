@@ -2,60 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from tabprotect.attack.components import Component, components, pattern_mask
+from tabprotect.attack.components import pattern_mask
 from tabprotect.attack.evidence import Evidence, gather
 from tabprotect.attack.exact_problem import ExactProblem
-from tabprotect.attack.intervals import Question, reach
+from tabprotect.attack.explore import Intervals, explore
 from tabprotect.attack.keys import Key
 from tabprotect.attack.pool import Deviation
 from tabprotect.attack.witness import Exposure, Witnesses
 from tabprotect.problem import Problem, Status
 from tabprotect.solver.limits import Budget
-from tabprotect.solver.tolerances import WIDTH
 
 __all__ = ["Audit", "Intervals", "audit"]
 
 Bools = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
-
-
-@dataclass(frozen=True, eq=False)
-class Intervals:
-    """What one intruder can conclude.
-
-    Attributes
-    ----------
-    attacker : int
-        Position in ``problem.attackers``; -1 is the intruder who knows only what is published.
-    cells : ndarray of int
-        Hidden cells, ascending: for the public intruder all that were asked for; for another one the primaries that
-        he does not know himself and about which his knowledge may tell more than the public knows.
-    low, high : ndarray of float
-        Smallest and largest value that the cell may have in his eyes, in the unit of the values (may be infinite); NaN
-        where that was not computed.
-    """
-
-    attacker: int
-    cells: Ints
-    low: Floats
-    high: Floats
-
-    @property
-    def recomputable(self) -> Ints:
-        """Cells whose value follows exactly."""
-        size = np.maximum(np.abs(self.low), np.abs(self.high))
-        finite = np.isfinite(size)
-        return self.cells[finite][(self.high - self.low)[finite] <= WIDTH * size[finite]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,6 +99,22 @@ class Audit:
         if place == len(self.public.cells) or self.public.cells[place] != cell:
             raise KeyError(f"cell {cell} ({self.problem.system.label(cell)}) is not hidden")
         return float(self.public.low[place]), float(self.public.high[place])
+
+    def explored(self, budget: Budget | None = None, executor: Executor | None = None) -> Audit:
+        """Return the judgement with the intervals of all hidden cells, in the eyes of every intruder.
+
+        Parameters
+        ----------
+        budget : Budget, optional
+            When it is exhausted the rest stays NaN, and `complete` is False.
+        executor : concurrent.futures.Executor, optional
+            Runs the interval programmes side by side, with the same results.
+        """
+        seen = ExactProblem(self.problem).problem if self.problem.integer else self.problem
+        cells = np.flatnonzero(self.pattern)
+        public, insiders = explore(seen, self.pattern, cells, True, True, budget or Budget(), executor)
+        complete = not any(np.isnan(i.low).any() for i in (public, *insiders))
+        return replace(self, public=public, insiders=insiders, complete=complete)
 
     def frame(self) -> pd.DataFrame:
         """Return one row a hidden cell and intruder; confidential.
@@ -259,7 +245,7 @@ def audit(
     intervals = intervals and exhaustive
     seen = ExactProblem(problem).problem if problem.integer else problem
     cells = np.flatnonzero(hidden) if of is None else np.intersect1d(np.flatnonzero(hidden), np.asarray(of, np.int64))
-    public, insiders = _explore(seen, hidden, cells, of is None, intervals, budget, executor)
+    public, insiders = explore(seen, hidden, cells, of is None, intervals, budget, executor)
     return Audit(
         problem,
         hidden,
@@ -272,86 +258,3 @@ def audit(
         not intervals or not any(np.isnan(i.low).any() for i in (public, *insiders)),
         exhaustive,
     )
-
-
-def _explore(
-    problem: Problem,
-    hidden: Bools,
-    cells: Ints,
-    everybody: bool,
-    intervals: bool,
-    budget: Budget,
-    executor: Executor | None,
-) -> tuple[Intervals, tuple[Intervals, ...]]:
-    """Compute the intervals of some hidden cells for the public intruder, and what the others see if asked for."""
-    parts = list(components(problem, hidden))
-    movable = np.concatenate([np.zeros(0, np.int64), *(part.cells for part in parts)])
-    low = np.where(np.isin(cells, movable), np.nan, problem.values[cells])
-    high = low.copy()
-    if not intervals:
-        return Intervals(-1, cells, low, high), ()
-    wanted = np.zeros(problem.n_cells, bool)
-    wanted[cells] = True
-    targeted = [(part, np.flatnonzero(wanted[part.cells])) for part in parts]
-    whole = [_question(problem, part, targets) for part, targets in targeted if len(targets)]
-    down, up = -problem.down, problem.up.copy()
-    for question, answer in zip(whole, reach(whole, budget, executor), strict=True):
-        asked_of = question.component.cells[question.targets]
-        place = np.searchsorted(cells, asked_of)
-        low[place], high[place] = _absolute(problem, asked_of, answer)
-        if answer is not None:
-            down[asked_of], up[asked_of] = answer
-    if not everybody:
-        return Intervals(-1, cells, low, high), ()
-    insiders: dict[int, Ints] = {}
-    asked: list[tuple[int, Question]] = []
-    for attacker, primaries, inner in _inside(problem, parts):
-        insiders[attacker] = np.union1d(insiders.get(attacker, primaries), primaries)
-        for part in inner:
-            if len(targets := np.flatnonzero(np.isin(part.cells, primaries))):
-                # whoever knows more does not see a wider interval than the public
-                limits = down[part.cells[targets]], up[part.cells[targets]]
-                asked.append((attacker, _question(problem, part, targets, *limits)))
-    found = {k: Intervals(k, p, problem.values[p].copy(), problem.values[p].copy()) for k, p in insiders.items()}
-    answers = reach([question for _, question in asked], budget, executor)
-    for (attacker, question), answer in zip(asked, answers, strict=True):
-        targets = question.component.cells[question.targets]
-        place = np.searchsorted(found[attacker].cells, targets)
-        found[attacker].low[place], found[attacker].high[place] = _absolute(problem, targets, answer)
-    return Intervals(-1, cells, low, high), tuple(found[k] for k in sorted(found))
-
-
-def _inside(problem: Problem, parts: list[Component]) -> Iterator[tuple[int, Ints, list[Component]]]:
-    """Yield for every attacker and component with a cell that he knows: its other primaries, and what it falls into."""
-    where = np.full(problem.n_cells, -1)
-    for number, part in enumerate(parts):
-        where[part.cells] = number
-    for attacker in range(len(problem.attackers)):
-        known = np.unique(np.asarray(problem.attackers[attacker].known, np.int64))
-        for number in np.unique(where[known]).tolist():
-            if number < 0:
-                continue
-            cells = parts[number].cells
-            primaries = cells[(problem.status[cells] == Status.PRIMARY) & ~np.isin(cells, known)]
-            if len(primaries):
-                yield attacker, primaries, list(components(problem, cells, known.tolist()))
-
-
-def _question(
-    problem: Problem, part: Component, targets: Ints, low: Floats | None = None, high: Floats | None = None
-) -> Question:
-    down, up = problem.down[part.cells], problem.up[part.cells]
-    low, high = -down[targets] if low is None else low, up[targets] if high is None else high
-    return Question(part, down, up, targets, low, high)
-
-
-def _absolute(problem: Problem, cells: Ints, answer: tuple[Floats, Floats] | None) -> tuple[Floats, Floats]:
-    """Values instead of deviations; at an external bound exactly that."""
-    if answer is None:
-        return np.full(len(cells), np.nan), np.full(len(cells), np.nan)
-    value, lower, upper = problem.values[cells], problem.lower[cells], problem.upper[cells]
-    low = np.where(answer[0] <= -problem.down[cells], lower, value + answer[0])
-    high = np.where(answer[1] >= problem.up[cells], upper, value + answer[1])
-    if problem.integer:
-        low, high = np.ceil(low - WIDTH), np.floor(high + WIDTH)
-    return np.maximum(low, lower), np.minimum(high, upper)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from math import floor, log10
 
 import numpy as np
+import numpy.typing as npt
 
 from tabprotect.attack.witness import Witnesses
 from tabprotect.problem import Attacker, Problem, Status
@@ -14,7 +14,13 @@ from tabprotect.problem import Attacker, Problem, Status
 __all__ = ["within_reach"]
 
 LARGEST_ASKED = 1_000_000
-"""Up to this many cells times attackers the intruders are played out; beyond, one equation at a time decides."""
+"""Up to this many cells times attackers the intruders are played out; beyond, what equations near by imply decides."""
+
+PASSES = 4
+"""So often bounds that follow from equations are carried on to the next ones: a known cell is felt so far away."""
+
+NARROWER = 1e-9
+"""A bound has to become narrower by this share to count."""
 
 
 def within_reach(problem: Problem) -> Problem:
@@ -52,9 +58,14 @@ def within_reach(problem: Problem) -> Problem:
             level[cell] = most
             lowered.add(cell)
 
-    for attacker, cell, reached in _by_equation(problem, known):
-        if reached < lpl[cell]:
-            lower(attacker, cell, -1, reached)
+    near = _Near(problem)
+    for attacker, cells in enumerate(known):
+        short = {cell: reached for cell, reached in near.reach(cells).items() if reached < lpl[cell]}
+        public = near.reach(cells, blind=False) if short else {}
+        for cell, reached in short.items():
+            # what nobody can be kept from is not lowered in silence
+            if public.get(cell, np.inf) >= lpl[cell]:
+                lower(attacker, cell, -1, reached)
     eased = _changed(problem, lpl, spl, known)
     if problem.n_cells * len(problem.attackers) <= LARGEST_ASKED:
         for exposure in Witnesses(eased).check(problem.may_hide):
@@ -74,35 +85,62 @@ def within_reach(problem: Problem) -> Problem:
 
 
 def _changed(
-    problem: Problem, lpl: np.typing.NDArray[np.float64], spl: np.typing.NDArray[np.float64], known: list[set[int]]
+    problem: Problem, lpl: npt.NDArray[np.float64], spl: npt.NDArray[np.float64], known: list[set[int]]
 ) -> Problem:
     attackers = tuple(Attacker(a.name, tuple(sorted(k))) for a, k in zip(problem.attackers, known, strict=True))
     return replace(problem, lpl=lpl.copy(), spl=spl.copy(), attackers=attackers)
 
 
-def _by_equation(problem: Problem, known: list[set[int]]) -> Iterator[tuple[int, int, float]]:
-    """(attacker, cell, how far down the cell can go) by single equations that hold a known cell."""
-    A = problem.system.A
-    columns = A.tocsc()
-    free = problem.may_hide
-    down, up = np.where(free, problem.down, 0.0), np.where(free, problem.up, 0.0)
-    primary = problem.status == Status.PRIMARY
-    for attacker, cells in enumerate(known):
-        mine = np.array(sorted(cells), dtype=np.int64)
-        if not len(mine):
-            continue
-        for row in np.unique(columns[:, mine].indices).tolist():
-            part = slice(A.indptr[row], A.indptr[row + 1])
-            index, data = A.indices[part], A.data[part]
-            blind = np.isin(index, mine)
-            for k in np.flatnonzero(primary[index] & ~blind).tolist():
-                # z_p = - sum of the other terms / A_rp, each as far as its bounds allow
-                weight = -data / data[k]
-                with np.errstate(invalid="ignore"):
-                    room = np.where(weight > 0, weight * down[index], -weight * up[index])
-                room[blind] = 0.0
-                room[k] = 0.0
-                yield attacker, int(index[k]), float(room.sum())
+class _Near:
+    """How far down cells can go with everything hidden, by equations near what somebody knows, one after the other."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.A = problem.system.A
+        self.columns = self.A.tocsc()
+        self.primary = problem.status == Status.PRIMARY
+        free = problem.may_hide
+        self.down, self.up = np.where(free, problem.down, 0.0), np.where(free, problem.up, 0.0)
+
+    def reach(self, known: set[int], *, blind: bool = True) -> dict[int, float]:
+        """Return primary cells that can go less far than their bounds allow, by equations near what somebody knows.
+
+        In sum a_i z_i = 0 no term goes further than all others together go the other way, each as far as its bounds
+        allow. A known cell has no room, so others may lose some; their equations are next.
+        Not `blind`, the same equations are asked what they imply for everybody.
+        """
+        mine = np.array(sorted(known), dtype=np.int64)
+        down, up = self.down.copy(), self.up.copy()
+        if blind:
+            down[mine] = up[mine] = 0.0
+        met: set[int] = set()
+        rows = self._rows(mine)
+        for _ in range(PASSES):
+            narrower = []
+            for row in rows:
+                part = slice(self.A.indptr[row], self.A.indptr[row + 1])
+                index, data = self.A.indices[part], self.A.data[part]
+                size = np.abs(data)
+                lower, higher = np.where(data > 0, (down[index], up[index]), (up[index], down[index])) * size
+                room = np.array((_of_others(higher), _of_others(lower))) / size
+                least, most = np.where(data > 0, room, room[::-1])
+                less = (least < down[index] * (1 - NARROWER)) | (most < up[index] * (1 - NARROWER))
+                down[index] = np.minimum(down[index], least)
+                up[index] = np.minimum(up[index], most)
+                narrower.append(index[less])
+                met.update(index[less].tolist())
+            rows = self._rows(np.unique(np.concatenate(narrower))) if narrower else []
+        return {c: float(down[c]) for c in sorted(met - known) if self.primary[c]}
+
+    def _rows(self, cells: npt.NDArray[np.int64]) -> list[int]:
+        rows: list[int] = np.unique(self.columns[:, cells].indices).tolist()
+        return rows
+
+
+def _of_others(room: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """For each term the sum of all other ones (at least 0), which may be infinite."""
+    endless = np.isinf(room)
+    finite = np.where(endless, 0.0, room)
+    return np.where(endless.sum() > endless, np.inf, np.maximum(finite.sum() - finite, 0.0))
 
 
 def _safely_below(reached: float) -> float:

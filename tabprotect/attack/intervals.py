@@ -55,14 +55,14 @@ class Question:
 Reach = tuple[Floats, Floats]
 
 
-def reach(questions: Sequence[Question], budget: Budget, executor: Executor | None = None) -> list[Reach | None]:
+def reach(questions: Sequence[Question], budget: Budget, executor: Executor | None = None) -> list[Reach]:
     """Return for every question the lowest (<= 0) and the highest (>= 0) deviation of its targets.
 
     Parameters
     ----------
     questions : sequence of Question
     budget : Budget
-        Questions not answered when it is exhausted get None.
+        What is not found when it is exhausted is NaN.
     executor : concurrent.futures.Executor, optional
         Runs units of work side by side; the results are the same as without, also where workers get lost.
 
@@ -77,16 +77,19 @@ def reach(questions: Sequence[Question], budget: Budget, executor: Executor | No
     """
     low = [np.full(len(q.targets), np.nan) for q in questions]
     high = [np.full(len(q.targets), np.nan) for q in questions]
-    units = list(_units(questions))
+    units, found_of, total = list(_units(questions)), 0, sum(len(q.targets) for q in questions)
     pieces = [[part for _, _, part in unit] for unit in units]
-    for unit, found in zip(units, run_pieces(_solve, pieces, budget, executor), strict=True):
+    answers = run_pieces(_solve, pieces, budget, executor, here=lambda piece: _solve(piece, budget))
+    for unit, found in zip(units, answers, strict=True):
         if found is None:
             break
         for (question, start, part), (most_down, most_up, work) in zip(unit, found, strict=True):
             low[question][start : start + len(part.targets)] = most_down
             high[question][start : start + len(part.targets)] = most_up
             budget.spend(work)
-    return [None if np.isnan(a).any() else (a, b) for a, b in zip(low, high, strict=True)]
+            found_of += len(part.targets)
+        budget.report("intervals", message=f"{found_of:,} of {total:,}")
+    return list(zip(low, high, strict=True))
 
 
 def _units(questions: Sequence[Question]) -> Iterator[list[tuple[int, int, Question]]]:
@@ -108,9 +111,9 @@ def _units(questions: Sequence[Question]) -> Iterator[list[tuple[int, int, Quest
         yield unit
 
 
-def _solve(questions: list[Question]) -> list[tuple[Floats, Floats, int]]:
+def _solve(questions: list[Question], budget: Budget | None = None) -> list[tuple[Floats, Floats, int]]:
     """Run one unit of work."""
-    return [_Explorer(question).run() for question in questions]
+    return [_Explorer(question).run(budget or Budget()) for question in questions]
 
 
 class _Explorer:
@@ -129,11 +132,13 @@ class _Explorer:
         self._none = np.zeros(len(self.down))
         self._costed = np.zeros(0, np.int64)
 
-    def run(self) -> tuple[Floats, Floats, int]:
-        """Return the lowest and highest deviation of the targets, and the work done."""
+    def run(self, budget: Budget) -> tuple[Floats, Floats, int]:
+        """Return the lowest and highest deviation of the targets (NaN for those left out at a limit), and the work."""
         if self.A.shape[0] == 0:
             return -self.down[self.targets] * self.unit, self.up[self.targets] * self.unit, 1
-        self._rays()
+        left_out = np.zeros(len(self.targets), bool)
+        if not budget.exhausted:
+            self._rays()
         zeros = np.zeros(self.A.shape[0])
         # a change of costs keeps a vertex primal feasible; yet where equations outnumber cells (strongly linked tables)
         # the dual simplex method was 15 times faster, elsewhere the primal one 2 to 8 times
@@ -150,13 +155,16 @@ class _Explorer:
             tolerance=LP_FEASIBILITY,
         )
         for side in (1, -1):
-            self._together(lp, side)
+            if not budget.exhausted:
+                self._together(lp, side)
             for k in self._open(side).tolist():
-                if self._open(side, k):
+                if budget.exhausted:
+                    left_out[k] = True
+                elif self._open(side, k):
                     reached, target = self._reached(side), self.targets[k]
                     solution = self._maximise(lp, self.targets[[k]], np.array([float(side)]))
                     reached[target] = side * max(side * reached[target], solution.objective)
-        low, high = self.low[self.targets], self.high[self.targets]
+        low, high = (np.where(left_out, np.nan, found[self.targets]) for found in (self.low, self.high))
         return low * self.unit, high * self.unit, self.work
 
     def _reached(self, side: int) -> Floats:

@@ -188,6 +188,33 @@ def test_limits_are_reported_and_nothing_undecided_is_safe() -> None:
     assert "limits" in found.summary()
 
 
+def test_intervals_are_told_as_far_as_limits_let_them() -> None:
+    problem = instances.load("singletons-small")
+    judged = audit(problem, problem.may_hide, intervals=False)
+    whole = judged.explored()
+    assert whole.complete
+    assert len(whole.insiders) > 1
+    for inside, again in zip(whole.insiders, audit(problem, problem.may_hide).insiders, strict=True):
+        assert np.array_equal(inside.low, again.low)
+    open_ = []
+    for polls in (0, 5, 10, 20, 40, 80):
+        polled = iter(range(10**9))
+        part = judged.explored(Budget(Limits(stop=lambda polled=polled, polls=polls: next(polled) >= polls)))
+        assert not part.complete
+        assert (part.safe, part.exposures) == (judged.safe, judged.exposures)
+        assert [i.attacker for i in part.insiders] == [i.attacker for i in whole.insiders]
+        missing = 0
+        for some, every in zip((part.public, *part.insiders), (whole.public, *whole.insiders), strict=True):
+            known = ~np.isnan(some.low)
+            assert np.array_equal(known, ~np.isnan(some.high))
+            np.testing.assert_allclose(some.low[known], every.low[known], rtol=1e-6, atol=1e-6)
+            np.testing.assert_allclose(some.high[known], every.high[known], rtol=1e-6, atol=1e-6)
+            missing += int((~known).sum())
+        open_.append(missing)
+    assert open_[0] > open_[-1] > 0
+    assert open_ == sorted(open_, reverse=True)
+
+
 @pytest.mark.parametrize("make", [ThreadPoolExecutor, ProcessPoolExecutor])
 def test_workers_change_nothing(make: type, shared) -> None:
     problem = read_jj(shared("instances/csplib/hie1372d.jj"))

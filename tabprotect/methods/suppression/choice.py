@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from tabprotect.attack.proof import BoundProof
+from tabprotect.attack.witness import Deviation
 from tabprotect.methods.suppression.exact import exact
 from tabprotect.methods.suppression.local import local
 from tabprotect.methods.suppression.local.surroundings import Surroundings
@@ -115,6 +117,7 @@ def automatic(
     progress: Callable[[Progress], None] | None,
     engine: str,
     start: Bools | None,
+    deviations: Sequence[Deviation] = (),
 ) -> SuppressionResult:
     """Choose by size, dimensions and how far equations reach; the `method` of the result says what and why.
 
@@ -123,12 +126,14 @@ def automatic(
     As in `tabprotect.methods.suppression.suppress`.
     """
     method, why = choose(problem)
+    from_start: dict[str, Any] = {"start": start, "deviations": deviations}
     if method == "local":
-        return because(local(problem, limits=limits, seed=seed, progress=progress, start=start, engine=engine), why)
+        result = local(problem, limits=limits, seed=seed, progress=progress, engine=engine, **from_start)
+        return because(result, why)
     if not begins_locally(problem):
         result = exact(problem, limits=limits, seed=seed, progress=progress, engine=engine, start=start)
         return because(result, why)
-    first = local(problem, limits=_probe(limits), seed=seed, progress=progress, start=start, passes=0, engine=engine)
+    first = local(problem, limits=_probe(limits), seed=seed, progress=progress, passes=0, engine=engine, **from_start)
     left = rest(limits, first)
     if ended(first) or first.status == "optimal":
         return because(first, why)

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from tabprotect.attack.witness import Witnesses
-from tabprotect.methods.suppression.greedy import finish, greedy
+from tabprotect.methods.suppression.finish import finish
+from tabprotect.methods.suppression.greedy import greedy
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget, Limits, Progress

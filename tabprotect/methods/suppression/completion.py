@@ -10,7 +10,7 @@ import numpy.typing as npt
 from tabprotect.attack.witness import Deviation, Witnesses
 from tabprotect.methods.suppression.cleanup import Cleaner, clean
 from tabprotect.methods.suppression.construct import Constructor
-from tabprotect.methods.suppression.greedy import finish
+from tabprotect.methods.suppression.finish import finish
 from tabprotect.methods.suppression.parts import Part
 from tabprotect.methods.suppression.presolve import reduce_problem
 from tabprotect.methods.suppression.result import SuppressionResult

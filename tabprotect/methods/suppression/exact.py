@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.attack.witness import Witnesses
-from tabprotect.methods.suppression.greedy import finish, stopped
+from tabprotect.methods.suppression.finish import finish, stopped
 from tabprotect.methods.suppression.presolve import Reduction, reduce_problem
 from tabprotect.methods.suppression.proofs import bound_proof
 from tabprotect.methods.suppression.result import SuppressionResult

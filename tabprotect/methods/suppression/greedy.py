@@ -9,21 +9,20 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from tabprotect.attack.keys import Key
 from tabprotect.attack.witness import Deviation, Witnesses
 from tabprotect.methods.suppression.cleanup import clean
 from tabprotect.methods.suppression.construct import Constructor
+from tabprotect.methods.suppression.finish import finish, stopped
 from tabprotect.methods.suppression.incumbents import Improver
 from tabprotect.methods.suppression.parts import Part
 from tabprotect.methods.suppression.presolve import Core, Reduction, reduce_problem
-from tabprotect.methods.suppression.result import SolveStatus, SuppressionResult, Unprotectable
-from tabprotect.methods.suppression.unprotectable import explain, extremes, out_of_reach
+from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
 from tabprotect.solver.pieces import GRACE, Means
 from tabprotect.solver.store import digest
 
-__all__ = ["Choice", "Task", "choose", "finish", "greedy", "stopped"]
+__all__ = ["Choice", "Task", "choose", "greedy"]
 
 Bools = npt.NDArray[np.bool_]
 
@@ -172,69 +171,3 @@ def _answers(
 
 def _ended(budget: Budget) -> bool:
     return budget.exhausted and budget.stopped in ("cancelled", "memory")
-
-
-def finish(problem: Problem, judge: Witnesses, pattern: Bools | None, budget: Budget, method: str) -> SuppressionResult:
-    """Judge a pattern on the problem itself, repair it where that is possible, and say what was reached.
-
-    The judgement is not subject to the limits: what leaves here as safe has been checked to the end.
-    """
-    hidden = problem.must_hide if pattern is None else pattern | problem.must_hide
-    message = "" if pattern is not None else "no safe pattern was found within the limits"
-    status: SolveStatus = "unknown"
-    unprotectable: tuple[Unprotectable, ...] = ()
-    if pattern is not None:
-        exposed = judge.check(hidden)
-        if exposed:
-            reachable = extremes(problem, [e.key for e in exposed], Budget())
-            lost = out_of_reach(problem, [e.key for e in exposed], reachable)
-            if len(lost) < len(exposed):
-                repaired = Constructor(judge).build(problem.weights, Budget(), start=hidden)
-                hidden = hidden if repaired is None else repaired
-                exposed = judge.check(hidden)
-                # what is hidden from the public now may still be computed by an attacker
-                reachable = extremes(problem, [e.key for e in exposed], Budget())
-                lost = out_of_reach(problem, [e.key for e in exposed], reachable)
-            if lost:
-                hidden = _keep_sliding(problem, lost, hidden)
-                unprotectable = explain(problem, lost, reachable)
-                message = f"{len({u.cell for u in unprotectable})} primary cells cannot be protected by any pattern"
-        status = "infeasible" if unprotectable else "unknown" if exposed else "feasible"
-        if exposed and not unprotectable:
-            message = f"{len(exposed)} protection levels are not reached within floating-point accuracy"
-    safe = status == "feasible"
-    return SuppressionResult(
-        problem,
-        hidden,
-        status,
-        safe,
-        problem.cost(hidden) if safe else None,
-        None,
-        unprotectable,
-        method,
-        budget.seconds,
-        budget.work,
-        message,
-        stopped=stopped(budget),
-    )
-
-
-def _keep_sliding(problem: Problem, lost: list[Key], hidden: Bools) -> Bools:
-    """Hide what a sliding level asks for that a lost level on one side had implied."""
-    cells = np.unique([key.cell for key in lost])
-    if not np.any(problem.spl[cells] > 0):
-        return hidden
-    lpl, upl = problem.lpl.copy(), problem.upl.copy()
-    for key in lost:
-        if key.side:
-            (upl if key.side > 0 else lpl)[key.cell] = 0.0
-    rest = Witnesses(replace(problem, lpl=lpl, upl=upl))
-    if not rest.check(hidden):
-        return hidden
-    repaired = Constructor(rest, dismiss=True).build(problem.weights, Budget(), start=hidden)
-    return hidden if repaired is None else repaired
-
-
-def stopped(budget: Budget) -> str:
-    """Return what ended the work of a budget; empty when nothing did."""
-    return budget.stopped if budget.exhausted else ""

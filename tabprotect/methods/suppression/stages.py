@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from tabprotect.attack.proof import BoundProof
 from tabprotect.attack.witness import Deviation, Witnesses
-from tabprotect.methods.suppression.greedy import finish, stopped
+from tabprotect.methods.suppression.finish import finish, stopped
 from tabprotect.methods.suppression.local import local
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem
@@ -62,6 +62,7 @@ def local_in_stages(
     start: Bools | None = None,
     passes: int | None = None,
     engine: str = "scip",
+    deviations: Sequence[Deviation] = (),
 ) -> SuppressionResult:
     """Do what `local` does, in stages that are kept in the folder of `means`; without one, in one go.
 
@@ -69,13 +70,22 @@ def local_in_stages(
     ----------
     means : Means
         Stages build on each other, so an executor finds nothing to do.
-    problem, limits, seed, progress, start, passes, engine
+    problem, limits, seed, progress, start, passes, engine, deviations
         As for `local`; `passes` may be 0 or None.
     """
     if means.store is None:
-        return local(problem, limits=limits, seed=seed, progress=progress, start=start, passes=passes, engine=engine)
+        return local(
+            problem,
+            limits=limits,
+            seed=seed,
+            progress=progress,
+            start=start,
+            passes=passes,
+            engine=engine,
+            deviations=deviations,
+        )
     budget = Budget(limits or Limits(), progress)
-    name = digest("local", parts_of(problem), start, seed, engine, budget.limits.gap)
+    name = digest("local", parts_of(problem), start, tuple(deviations), seed, engine, budget.limits.gap)
     best, bound, proof, optimal, work = None, 0.0, None, False, 0
     with cancel_on_interrupt(budget):
         while best is None or (passes is None and not optimal and not _reached(best, bound, budget)):
@@ -83,8 +93,8 @@ def local_in_stages(
                 break
             most = budget.work_left if best is None else min(work, budget.work_left)
             name = digest(name, None if math.isinf(most) else int(most))
-            from_ = best.pattern if best else start
-            stage = _stage(problem, budget, means, name, most, seed, from_, best is None, engine)
+            from_ = (best.pattern, best.deviations) if best else (start, deviations)
+            stage = _stage(problem, budget, means, name, most, seed, *from_, best is None, engine)
             if stage is None or stage.pattern is None:
                 break
             still = best is not None and stage.cost > best.cost * (1 - GAIN) and stage.bound < bound * (1 + GAIN)
@@ -125,6 +135,7 @@ def _stage(
     most: float,
     seed: int,
     start: Bools | None,
+    deviations: Sequence[Deviation],
     first: bool,
     engine: str,
 ) -> Stage | None:
@@ -145,7 +156,14 @@ def _stage(
     def work(_: str) -> Stage:
         passes = 0 if first else None
         found = local(
-            problem, limits=limits, seed=seed, progress=budget.progress, start=start, passes=passes, engine=engine
+            problem,
+            limits=limits,
+            seed=seed,
+            progress=budget.progress,
+            start=start,
+            passes=passes,
+            engine=engine,
+            deviations=deviations,
         )
         pattern = None if found.status == "unknown" else found.pattern
         proof = found.cuts if isinstance(found.cuts, BoundProof) else None

@@ -42,7 +42,7 @@ def suppress(
     progress: Callable[[Progress], None] | None = None,
     engine: str = "scip",
     solver: str | None = None,
-    start: npt.ArrayLike | None = None,
+    start: npt.ArrayLike | SuppressionResult | None = None,
     executor: Executor | None = None,
     resume: str | PathLike[str] | Store | None = None,
 ) -> SuppressionResult:
@@ -69,9 +69,9 @@ def suppress(
         Pyomo knows (small tables).
     solver : str, optional
         The solver behind engine='pyomo'.
-    start : array_like of bool, shape (cells,), optional
-        A pattern to start from, such as that of another method; completed where it is not safe. Not for
-        engine='pyomo'.
+    start : array_like of bool, shape (cells,), or SuppressionResult, optional
+        A pattern to start from, such as that of another method; completed where it is not safe. Of an earlier result
+        'local' takes up what that search knew, too. Not for engine='pyomo'.
     executor : concurrent.futures.Executor, optional
         Works on independent parts of the problem side by side: `tabprotect.processes`, a pool of the standard library,
         or ``client.get_executor()`` of dask.distributed. The answer does not depend on how many workers it has, nor on
@@ -103,6 +103,10 @@ def suppress(
     if (method in CLASSIC and engine != "scip") or (method in ("local", "greedy") and engine == "pyomo"):
         raise InputError(f"engine= does not go with method='{method}'")
     shared: dict[str, Any] = {"limits": limits, "seed": seed, "progress": progress}
+    if isinstance(start, SuppressionResult):
+        if start.deviations and (method == "local" or (method == "auto" and engine != "pyomo")):
+            shared["deviations"] = start.deviations
+        start = start.pattern
     if start is not None:
         shared["start"] = _start(problem, start, engine)
     if executor is not None or resume is not None:
@@ -120,6 +124,8 @@ def suppress(
     if "means" not in shared:
         return automatic(problem, engine=engine, **{"start": None, **shared})
     chosen, why = choose(problem)
+    if chosen != "local":
+        shared.pop("deviations", None)
     return because(_run(problem, chosen, engine, None, shared), why)
 
 

@@ -67,6 +67,10 @@ class Insiders:
         self._used = self._used or len(self.judge.contested(self.cover.pattern)) > MANY
         return self._used
 
+    def go_on(self) -> None:
+        """Take it that a search before this one has looked for deviations of few cells."""
+        self._used = self._slim = True
+
     def answer(self, budget: Budget) -> bool:
         """Answer what stored witnesses do not, as far as that is possible near by; False at a limit."""
         if not self._slim:

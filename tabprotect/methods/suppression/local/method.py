@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
 from tabprotect.attack.witness import Deviation, Witnesses
-from tabprotect.methods.suppression.greedy import finish, stopped
+from tabprotect.methods.suppression.finish import finish, stopped
+from tabprotect.methods.suppression.local.adopt import adopt
 from tabprotect.methods.suppression.local.bound import LocalBound
 from tabprotect.methods.suppression.local.cover import Cover, Witness
 from tabprotect.methods.suppression.local.insiders import Insiders
@@ -60,6 +61,7 @@ def local(
     start: Bools | None = None,
     passes: int | None = None,
     engine: str = "scip",
+    deviations: Sequence[Deviation] = (),
 ) -> SuppressionResult:
     """Protect by cheapest deviations within a few equations of each primary, and bound the cost by attacks as narrow.
 
@@ -82,6 +84,8 @@ def local(
         How often every secondary is tried again after the first pattern (0: the first pattern, without a bound).
     engine : {'scip', 'highs'}
         What solves small windows of the pattern exactly.
+    deviations : sequence of Deviation
+        What is known of the pattern to start from (`SuppressionResult.deviations`), so that it need not be found again.
 
     Returns
     -------
@@ -100,7 +104,7 @@ def local(
     budget = Budget(limits or Limits(), progress)
     with cancel_on_interrupt(budget):
         search = _Search(problem, seed, budget, engine)
-        if not search.first(start):
+        if not search.first(start, deviations):
             return finish(problem, search.judge, _cheapest(search.judge, start, None), budget, "local")
         search.refine()
         if passes != 0:
@@ -108,7 +112,7 @@ def local(
         ended = stopped(budget)
         found = _cheapest(search.judge, start, search.last())
         result = finish(problem, search.judge, found, budget, "local")
-        result = replace(result, deviations=search.judge.known_about(result.pattern))
+        result = replace(result, deviations=search.known_about(result.pattern))
         bound, proof = (None, None) if passes == 0 else (search.bound.bound, search.bound.proof())
     if result.cost is None or bound is None:
         return replace(result, stopped=result.stopped or ended)
@@ -151,13 +155,15 @@ class _Search:
         self.reserve = 0.0
         self._judged_first: Bools | None = None
 
-    def first(self, start: Bools | None) -> bool:
+    def first(self, start: Bools | None, deviations: Sequence[Deviation] = ()) -> bool:
         """Make the first safe pattern; False when the limits ended that."""
         problem, budget, cover = self.problem, self.budget, self.cover
         answered = self.judge.sweep(problem.must_hide, budget)
         nothing = Witness(Deviation(np.zeros(0, np.int64), np.zeros(0)), [], [])
         cover.restore(nothing, np.flatnonzero(answered).tolist())
         if start is not None:
+            if deviations and adopt(cover, self.judge, self.insiders.known, start, deviations):
+                self.insiders.go_on()
             self.rebuilder.reuse(start, budget)
             cover.price[start] *= CHEAP
         done = self.rebuilder.build(budget)
@@ -171,11 +177,13 @@ class _Search:
         for _ in range(REPAIRS):
             start = budget.seconds
             self.hand_over()
-            if self._insiders() and not self.insiders.answer(budget):
+            watched = self._insiders()
+            if watched and not self.insiders.answer(budget):
                 return False
             before = budget.seconds
             exposed = self.judge.check(cover.pattern, budget)
-            self.reserve = JUDGEMENT * (budget.seconds - before) + AGAIN * (before - start)
+            again = max(AGAIN * (before - start), GRACE) if watched else 0.0
+            self.reserve = JUDGEMENT * (budget.seconds - before) + again
             left = [cover.question(e.key, e.needed) for e in exposed]
             left = [k for k in left if k not in self.rebuilder.hopeless]
             for k in left:
@@ -201,6 +209,12 @@ class _Search:
         left = 0.0 if stopped(self.budget) in ("cancelled", "memory") else self.budget.seconds_left
         grace = Budget(Limits(None if left == float("inf") else max(left, GRACE)))
         return self.cover.pattern if self.insiders.answer(grace) else self._judged_first
+
+    def known_about(self, pattern: Bools) -> tuple[Deviation, ...]:
+        """Return deviations that move cells of a pattern only, those in use first."""
+        used = (w.deviation for w in self.cover.witnesses() if pattern[w.deviation.cells].all())
+        each = {(d.cells.tobytes(), d.z.tobytes()): d for d in (*used, *self.judge.known_about(pattern))}
+        return tuple(each.values())
 
     def hand_over(self) -> None:
         """Give the judge the witnesses in use; it checks them."""
