@@ -274,10 +274,18 @@ class _Group:
             return None
         open_[self.judge._take(self.region, programme, solution.x)] = False
         # where the bounds are wide, the same deviation turned round answers the other side
-        q = self.judge.questions
-        if open_[self.asked[np.isin(q.side[self.asked], -sides)]].any():
+        if self._turned(programme, solution.x, open_):
             open_[self.judge._take(self.region, programme, -solution.x)] = False
         return solution
+
+    def _turned(self, programme: AttackProgramme, x: Floats, open_: Bools) -> bool:
+        """Whether a deviation turned round, within the bounds of the cells asked about, answers an open question."""
+        q = self.judge.questions
+        asked = self.asked[open_[self.asked]]
+        cells, side = q.cell[asked], q.side[asked]
+        z = -x[[self.column[int(question)] for question in asked]] * programme.unit
+        z = np.clip(z, -self.judge._down[cells], self.judge._up[cells])
+        return bool(np.any(side * z >= q.need[asked] * (1 - LEVEL)))
 
     def _single(
         self, question: int, open_: Bools, singles: dict[tuple[float, float], AttackProgramme]

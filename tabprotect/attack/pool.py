@@ -144,8 +144,12 @@ class Pool:
 
     def answered(self, valid: Ints) -> Bools:
         """Which questions the given deviations answer (two together may answer a sliding one)."""
-        counts = np.bincount(self.answers(valid).indices, minlength=len(self._questions.cell))
-        yes = counts > 0
+        self._build()
+        rows = self._answered.matrix
+        here = np.zeros(rows.shape[0], bool)
+        here[valid] = True
+        yes = np.zeros(len(self._questions.cell), bool)
+        yes[rows.indices[np.repeat(here, np.diff(rows.indptr))]] = True
         if self._span.entries:
             part = self._span.matrix[valid]
             high, low = (np.zeros(len(yes)) for _ in range(2))

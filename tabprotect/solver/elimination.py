@@ -44,6 +44,11 @@ class Elimination:
         """The rank of the matrix."""
         return len(self._pivots)
 
+    @property
+    def pivots(self) -> Ints:
+        """The column of every pivot."""
+        return np.array([column for _, column, _ in self._pivots], dtype=np.int64)
+
     def null_vector(self, rng: np.random.Generator) -> list[int]:
         """Return a random z with A z = 0 modulo the prime."""
         z = [int(v) for v in rng.integers(1, PRIME, self._shape[1])]

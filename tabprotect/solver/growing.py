@@ -34,14 +34,16 @@ class GrowingRows:
 
     def extend(self, columns: Sequence[npt.NDArray[np.int64]], values: Sequence[npt.NDArray[Any]]) -> None:
         """Add rows: the columns and the values of each."""
-        sizes = np.array([len(row) for row in columns])
-        rows, entries = self._rows + len(sizes), self.entries + int(sizes.sum())
+        if columns:
+            self.append(np.array([len(row) for row in columns]), np.concatenate(columns), np.concatenate(values))
+
+    def append(self, sizes: npt.NDArray[Any], columns: npt.NDArray[Any], values: npt.NDArray[Any]) -> None:
+        """Add rows one after the other in arrays: how many entries each has, their columns and values."""
+        rows, entries = self._rows + len(sizes), self.entries + len(columns)
         self._starts = _roomy(self._starts, rows + 1)
         self._columns, self._values = _roomy(self._columns, entries), _roomy(self._values, entries)
         self._starts[self._rows + 1 : rows + 1] = self.entries + np.cumsum(sizes)
-        if entries > self.entries:
-            self._columns[self.entries : entries] = np.concatenate(columns)
-            self._values[self.entries : entries] = np.concatenate(values)
+        self._columns[self.entries : entries], self._values[self.entries : entries] = columns, values
         self._rows, self.entries, self._matrix = rows, entries, None
 
     @property

@@ -8,6 +8,7 @@ import pytest
 from tabprotect.attack.certificate import certify
 from tabprotect.instances import load
 from tabprotect.methods.suppression import rounds, suppress
+from tabprotect.methods.suppression.search import Search
 from tabprotect.models import cell_suppression
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Limits
@@ -47,6 +48,27 @@ def agree(problem, engine):
 @pytest.mark.parametrize("engine", ["scip", "highs"])
 def test_engine_equals_enumeration(engine):
     assert sum(agree(random_problem(seed), engine) for seed in range(12)) >= 2
+
+
+@pytest.mark.parametrize("seed", [15, 29, 56, 96, 128])
+def test_what_nothing_answers_turns_up_after_the_first_pool(seed, monkeypatch):
+    forgotten, forget = [], Search.forget
+
+    def noting(search):
+        forgotten.append(search.relaxation is not None)
+        forget(search)
+
+    monkeypatch.setattr(Search, "forget", noting)
+    agree(random_problem(seed), "highs")
+    assert any(forgotten)
+
+
+def test_better_choices_are_told_when_they_are_found():
+    lines = []
+    result = suppress(load("flat2d-10x10"), method="exact", progress=lines.append)
+    told = [line.cost for line in lines if line.stage == "better"]
+    assert told == sorted(told, reverse=True)
+    assert told[-1] == pytest.approx(result.cost)
 
 
 @pytest.mark.slow

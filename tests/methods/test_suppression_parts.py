@@ -8,7 +8,7 @@ from scipy import sparse
 
 from tabprotect.attack.witness import Witnesses
 from tabprotect.instances import load
-from tabprotect.methods.suppression.cleanup import Cleaner
+from tabprotect.methods.suppression.cleanup import Cleaner, series
 from tabprotect.methods.suppression.cuts import bridges, own_equations
 from tabprotect.methods.suppression.parts import Part
 from tabprotect.methods.suppression.pools import Pools, violated_rows
@@ -18,6 +18,7 @@ from tabprotect.methods.suppression.separation import RADII, Separation
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget, Limits
 from tabprotect.solver.pool_milp import pool_solver
+from tabprotect.solver.rows import RowPool
 from tests.checker import Judge
 from tests.random_problems import random_problem
 
@@ -50,7 +51,10 @@ def test_no_inequality_cuts_off_a_cheapest_choice():
     for core, best in cores(range(40)):
         x = best.astype(float)
         targets = np.arange(len(core.targets))
-        found = [row for row, _ in own_equations(core, targets)] + [row for row, _ in bridges(core)]
+        pool = RowPool(core.n)
+        for matrix, rhs, origins in (own_equations(core, targets), bridges(core)):
+            pool.extend(matrix, rhs, origins)
+        found = [pool.row(k) for k in range(len(pool))]
         separation = Separation(core, Budget())
         point = np.maximum(core.hidden, 0.3 * x)
         for t in targets.tolist():
@@ -82,6 +86,21 @@ def test_bulk_and_clean_up_keep_a_pattern_safe_and_can_be_resumed():
             smaller = cleaner.pattern.copy()
             smaller[cell] = False
             assert judge.check(smaller)
+
+
+@pytest.mark.parametrize("name", ["hier2d-small", "hier3d-small", "sparse-small"])
+def test_classes_looked_up_where_cells_are_gone_are_those_of_the_pattern(name):
+    core = reduce_problem(load(name)).cores[0]
+    judge = Witnesses(Part(core).problem)
+    cleaner = Cleaner(judge, np.ones(core.n, dtype=bool))
+    cleaner.run(Budget(Limits(work=3000)))
+    anew = series(sparse.csc_array(core.A), cleaner.pattern)
+    mine = np.flatnonzero(cleaner.pattern & (anew.component >= 0))
+    assert 0 < len(mine) < core.n
+    assert cleaner.classes.label[mine].tolist() == anew.label[mine].tolist()
+    assert cleaner.classes.dimensions.sum() == anew.dimensions.sum()
+    pairs = {*zip(cleaner.classes.component[mine].tolist(), anew.component[mine].tolist(), strict=True)}
+    assert len(pairs) == len({a for a, _ in pairs}) == len({b for _, b in pairs})
 
 
 def relaxation(core):

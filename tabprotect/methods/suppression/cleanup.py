@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +18,7 @@ from tabprotect.solver.elimination import eliminate
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.tolerances import LEVEL
 
-__all__ = ["Cleaner", "Locks", "clean", "series"]
+__all__ = ["Cleaner", "Locks", "Series", "clean", "series"]
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -88,20 +89,41 @@ class Locks:
 
 
 SERIES_CELLS = 6000
-"""Beyond so many hidden cells their series classes are looked up once, and not again after every cell taken out."""
+"""Classes in a component with more cells than this are looked up once, and not again after every cell taken out."""
 
 
-def series(A: sparse.csc_array, pattern: Bools) -> tuple[Ints, Ints, int]:
-    """Return the hidden cells that cannot move, for every cell the first of its series class, and the dimensions left.
+class Series(NamedTuple):
+    """Classes of hidden cells that move together.
+
+    Attributes
+    ----------
+    idle : ndarray of int
+        Hidden cells that cannot move.
+    label : ndarray of int, shape (cells,)
+        For every cell the first of its class.
+    component : ndarray of int, shape (cells,)
+        Cells that move and are joined by equations have the same number; -1 for all others.
+    dimensions : ndarray of int, shape (components,)
+        Of the deviations in each component.
+    """
+
+    idle: Ints
+    label: Ints
+    component: Ints
+    dimensions: Ints
+
+
+def series(A: sparse.csc_array, pattern: Bools) -> Series:
+    """Return the series classes of the hidden cells.
 
     Examples
     --------
     Two rows of two hidden cells, tied by a column, and a cell that follows from the others:
 
     >>> A = sparse.csc_array([[1.0, 1, 0, 0, 0], [0, 1, 1, 0, 0], [0, 0, 0, 1, 1]])
-    >>> idle, label, dimensions = series(A, np.array([True, True, True, True, False]))
-    >>> idle.tolist(), label.tolist(), dimensions
-    ([3], [0, 0, 0, 3, 4], 1)
+    >>> found = series(A, np.array([True, True, True, True, False]))
+    >>> found.idle.tolist(), found.label.tolist(), found.component.tolist(), found.dimensions.tolist()
+    ([3], [0, 0, 0, 3, 4], [0, 0, 0, -1, -1], [1])
     """
     region = open_region(A, np.flatnonzero(pattern))
     echelon = eliminate(sparse.csr_array(region.A))
@@ -109,7 +131,11 @@ def series(A: sparse.csc_array, pattern: Bools) -> tuple[Ints, Ints, int]:
     label = np.arange(len(pattern))
     for j, i, _ in tied:
         label[region.cells[j]] = region.cells[i]
-    return np.concatenate([region.peeled, region.cells[zero]]), label, len(region.cells) - echelon.rank
+    component = np.full(len(pattern), -1)
+    component[region.cells] = region.component
+    ranks = np.bincount(region.component[echelon.pivots], minlength=region.n_components)
+    dimensions = np.bincount(region.component, minlength=region.n_components) - ranks
+    return Series(np.concatenate([region.peeled, region.cells[zero]]), label, component, dimensions)
 
 
 class Cleaner:
@@ -137,6 +163,8 @@ class Cleaner:
         True when no secondary can be taken out alone.
     tried : int
         Classes for which that is decided.
+    classes : Series
+        Of the pattern.
     """
 
     def __init__(
@@ -159,8 +187,8 @@ class Cleaner:
         self._asked = np.zeros(judge.problem.n_cells, bool)
         for cell, side in zip(q.cell.tolist(), q.side.tolist(), strict=True):
             self._asked[cell] |= ignore is None or not ignore(Key(-1, cell, side))
-        self._label, self._dimensions = np.arange(judge.problem.n_cells), 0
-        self._look(classes=True)
+        self.classes = series(self._A, self.pattern)
+        self._look()
 
     def run(self, budget: Budget) -> Bools:
         """Go on until nothing is left to try or the budget ends; return the pattern."""
@@ -175,7 +203,7 @@ class Cleaner:
             self.tried += exposure is None or exposure.decided
             if exposure is None:
                 self._drop(cells)
-                self._look(classes=int(self.pattern.sum()) <= SERIES_CELLS)
+                self._look(cells)
             elif exposure.decided or not budget.exhausted:
                 held[cells] = True
         return self.pattern
@@ -184,7 +212,7 @@ class Cleaner:
         """Secondaries of the class of largest weight of which nothing is held."""
         problem, held = self.judge.problem, self._locks.held
         mine = np.flatnonzero(self.pattern & ~problem.must_hide)
-        label = self._label[mine]
+        label = self.classes.label[mine]
         total = np.bincount(label, weights=self._rank[mine], minlength=problem.n_cells)
         free = np.bincount(label, minlength=problem.n_cells) > 0
         free[label[held[mine]]] = False
@@ -197,17 +225,33 @@ class Cleaner:
         self.pattern[cells] = False
         self._locks.remove(cells)
 
-    def _look(self, *, classes: bool) -> None:
-        """Take out secondaries that cannot move, and bring the classes up to date."""
+    def _look(self, gone: Ints | None = None) -> None:
+        """Take out secondaries that cannot move, and bring the classes up to date where cells are `gone`."""
         must = self.judge.problem.must_hide
-        if classes:
-            idle, self._label, self._dimensions = series(self._A, self.pattern)
-            needed = np.zeros(len(must), bool)
-            needed[self._label[self._asked]] = True
-            self._locks.held[self.pattern & needed[self._label]] = True
-        else:
-            idle = open_region(self._A, np.flatnonzero(self.pattern)).peeled
+        if gone is not None:
+            self._update(gone)
+        label = self.classes.label
+        needed = np.zeros(len(must), bool)
+        needed[label[self._asked]] = True
+        self._locks.held[self.pattern & needed[label]] = True
+        idle = self.classes.idle
         self._drop(idle[~must[idle]])
+
+    def _update(self, gone: Ints) -> None:
+        """Look up the classes of the components that lost cells; all others are as they were."""
+        _, label, component, dimensions = self.classes
+        lost = np.unique(component[gone])
+        lost = lost[lost >= 0]
+        here = np.isin(component, lost)
+        if np.sum(self.pattern & here) > SERIES_CELLS:
+            idle = open_region(self._A, np.flatnonzero(self.pattern & here)).peeled
+            self.classes = self.classes._replace(idle=idle)
+            return
+        now = series(self._A, self.pattern & here)
+        dimensions = np.append(dimensions, now.dimensions)
+        dimensions[lost] = 0
+        joined = np.where(now.component < 0, -1, now.component + len(self.classes.dimensions))
+        self.classes = Series(now.idle, np.where(here, now.label, label), np.where(here, joined, component), dimensions)
 
     def bulk(self, budget: Budget) -> None:
         """Take out many classes between two judgements: for patterns that are far too large.
@@ -216,7 +260,7 @@ class Cleaner:
         they move far enough is judged when half of the dimensions are gone, then after every further fifth, and where
         they do not, half-way to the last safe pattern.
         """
-        start = self._dimensions
+        start = int(self.classes.dimensions.sum())
         safe, share, tries = 1.0, 0.5, 3
         while tries and not budget.exhausted:
             trial = self._shrink(int(share * start), budget)
@@ -226,28 +270,30 @@ class Cleaner:
             if any(self._ignore is None or not self._ignore(e.key) for e in exposed):
                 share, tries = (share + safe) / 2, tries - 1
                 continue
-            self._drop(np.flatnonzero(self.pattern & ~trial))
-            self._look(classes=True)
+            gone = np.flatnonzero(self.pattern & ~trial)
+            self._drop(gone)
+            self._look(gone)
             safe = share
             share = 0.8 * share if tries == 3 else share
             tries -= tries < 3
 
     def _shrink(self, goal: int, budget: Budget) -> Bools | None:
         """Take out lots until the deviations have at most `goal` dimensions; None at a limit or when nothing leaves."""
-        trial, label, left, lot = self.pattern.copy(), self._label, self._dimensions, 64
+        trial, label, left, lot = self.pattern.copy(), self.classes.label, int(self.classes.dimensions.sum()), 64
+        start = left
         while left > goal and lot and not budget.exhausted:
             budget.spend(1)
             less = trial.copy()
             less[self._heaviest(trial, label, min(lot, left - goal))] = False
             if less.sum() == trial.sum():
                 break
-            idle, after, dimensions = series(self._A, less)
-            if self._asked[idle].any():
+            after = series(self._A, less)
+            if self._asked[after.idle].any():
                 lot //= 2
                 continue
-            less[idle[~self.judge.problem.must_hide[idle]]] = False
-            trial, label, left, lot = less, after, dimensions, lot + lot // 4
-        return None if budget.exhausted or left == self._dimensions else trial
+            less[after.idle[~self.judge.problem.must_hide[after.idle]]] = False
+            trial, label, left, lot = less, after.label, int(after.dimensions.sum()), lot + lot // 4
+        return None if budget.exhausted or left == start else trial
 
     def _heaviest(self, pattern: Bools, label: Ints, most: int) -> Ints:
         """Secondaries of the heaviest classes without primaries."""

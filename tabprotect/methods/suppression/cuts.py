@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from tabprotect.methods.suppression.presolve import Core
-from tabprotect.solver.rows import Row
+from tabprotect.solver.rows import Origins, Row
 from tabprotect.solver.tolerances import LEVEL, MULTIPLIER
 
 __all__ = ["Bridge", "Capacity", "Cover", "Own", "bridges", "capacity", "own_equations"]
@@ -129,58 +129,67 @@ def capacity(core: Core, c: Floats, cell: int, level: float, kept: float = 0.0) 
     return Row(cells, np.minimum(c[cells] / rest, 1.0), 1.0)
 
 
-def equations(core: Core) -> Iterator[tuple[int, Ints, Floats]]:
-    """Every equation of a core, implied ones too: which one it is in the problem, its cells and coefficients."""
-    for A, names in ((core.A, core.rows), (core.implied, core.implied_rows)):
-        for r, name in enumerate(names.tolist()):
-            lo, hi = A.indptr[r], A.indptr[r + 1]
-            yield name, A.indices[lo:hi].astype(np.int64), A.data[lo:hi]
+def _equations(core: Core) -> tuple[sparse.csr_array, Ints]:
+    """Every equation of a core, implied ones too, and which one it is in the problem."""
+    A = sparse.csr_array(sparse.vstack((core.A, core.implied)))
+    A.sort_indices()
+    return A, np.concatenate((core.rows, core.implied_rows))
 
 
-def bridges(core: Core) -> list[tuple[Row, Bridge]]:
+def bridges(core: Core) -> tuple[sparse.csr_array, Floats, Origins]:
     """For every equation without a cell that is hidden anyway: x_i <= sum of the other x of the equation.
 
     A cell that is the only hidden one of an equation follows from the others: z_i = 0 for every intruder, so that
     hiding it protects nothing. Take a protected pattern of minimal cost; publishing such a cell keeps it protected and
     makes it cheaper, as the cells that are not hidden anyway have positive weight. So no pattern of minimal cost has
     one.
+
+    Returns
+    -------
+    matrix, rhs, origins
+        Rows as `RowPool.extend` takes them.
     """
-    found = []
-    for name, cells, _ in equations(core):
-        if core.hidden[cells].any():
-            continue
-        cells = np.sort(cells)
-        values = 1.0 - 2.0 * np.eye(len(cells))
-        found += [(Row(cells, own, 0.0), Bridge(i, name)) for i, own in zip(cells.tolist(), values, strict=True)]
-    return found
+    A, names = _equations(core)
+    sizes = np.diff(A.indptr)
+    row = np.repeat(np.arange(A.shape[0]), sizes)
+    open_ = np.bincount(row[core.hidden[A.indices]], minlength=A.shape[0]) == 0
+    cells, row = A.indices[open_[row]].astype(np.int64), row[open_[row]]
+    found = A[row]  # an equation for each of its cells
+    found.data = np.where(found.indices == np.repeat(cells, sizes[row]), -1.0, 1.0)
+    return found, np.zeros(len(row)), Origins(Bridge, cells, names[row])
 
 
-def own_equations(core: Core, targets: Ints) -> list[tuple[Row, Own]]:
-    """For each of some targets and every equation of its cell: the capacity cut of that equation alone."""
-    asked: dict[int, list[int]] = {}
-    for t in targets.tolist():
-        if core.targets.side[t]:
-            asked.setdefault(int(core.targets.cell[t]), []).append(t)
-    found = []
-    for name, cells, values in equations(core):
-        for own in np.flatnonzero(core.hidden[cells]).tolist():
-            for t in asked.get(int(cells[own]), ()):
-                row = _own_equation(core, t, np.delete(cells, own), -np.delete(values, own) / values[own])
-                if row is not None:
-                    found.append((row, Own(t, int(core.targets.attacker[t]), name, float(values[own]))))
-    return found
+def own_equations(core: Core, targets: Ints) -> tuple[sparse.csr_array, Floats, Origins]:
+    """For each of some targets and every equation of its cell: the capacity cut of that equation alone.
 
-
-def _own_equation(core: Core, t: int, cells: Ints, d: Floats) -> Row | None:
-    d = d * core.targets.side[t]
-    c = np.abs(d) * np.where(d > 0, core.up[cells], core.down[cells])
-    if (k := int(core.targets.attacker[t])) >= 0:
-        c[np.isin(cells, core.attackers[k])] = 0.0
+    Returns
+    -------
+    matrix, rhs, origins
+        Rows as `RowPool.extend` takes them.
+    """
+    A, names = _equations(core)
+    t = targets[core.targets.side[targets] != 0]
+    columns = sparse.csc_array(A)[:, core.targets.cell[t]]
+    t, row, own = np.repeat(t, np.diff(columns.indptr)), columns.indices, columns.data
+    cell, side = core.targets.cell[t], core.targets.side[t]
+    attacker, level = core.targets.attacker[t], core.targets.level[t]
+    order = np.lexsort((cell, row))
+    t, row, own, cell, side, attacker, level = (array[order] for array in (t, row, own, cell, side, attacker, level))
+    found = A[row]
+    each = np.repeat(np.arange(len(t)), np.diff(found.indptr))
+    cells = found.indices
+    d = -found.data * (side / own)[each]
+    with np.errstate(invalid="ignore"):
+        c = np.abs(d) * np.where(d > 0, core.up[cells], core.down[cells])
+    c[cells == cell[each]] = 0.0
+    if core.attackers:
+        known = np.concatenate([k * core.n + local for k, local in enumerate(core.attackers)])
+        c[np.isin(attacker[each] * core.n + cells, known)] = 0.0
     hidden = core.hidden[cells]
-    level = float(core.targets.level[t])
-    rest = level - float(c[hidden].sum())
-    if not rest > LEVEL * level:
-        return None
-    cells, c = cells[~hidden & (c > 0)], c[~hidden & (c > 0)]
-    order = np.argsort(cells)
-    return Row(cells[order], np.minimum(c[order] / rest, 1.0), 1.0)
+    rest = level - np.bincount(each[hidden], c[hidden], len(t))
+    asked = rest > LEVEL * level
+    kept = asked[each] & ~hidden & (c > 0)
+    ends = np.concatenate(([0], np.cumsum(np.bincount(each[kept], minlength=len(t))[asked])))
+    values = np.minimum(c[kept] / rest[each[kept]], 1.0)
+    matrix = sparse.csr_array((values, cells[kept], ends), shape=(int(asked.sum()), core.n))
+    return matrix, np.ones(matrix.shape[0]), Origins(Own, t[asked], attacker[asked], names[row[asked]], own[asked])

@@ -148,27 +148,33 @@ def exact(
 
 def _search(searches: list[Search], reduction: Reduction, budget: Budget, start: Bools | None, engine: str) -> None:
     hints = reduction.choices(start) if start is not None else [None] * len(searches)
+    report = _reporter(searches, reduction.constant, budget)
     for s, hint in zip(searches, hints, strict=True):
+        s.told = report
         s.start(budget, hint)
     if all(s.best is not None for s in searches):
         go_on(searches, reduction.constant, budget, engine)
 
 
-def go_on(searches: list[Search], constant: float, budget: Budget, engine: str) -> None:
-    """Bring cost and bound of started searches together, as far as the budget goes; `constant` is paid in any case."""
-
+def _reporter(searches: list[Search], constant: float, budget: Budget) -> Callable[[str], None]:
     def report(stage: str) -> None:
         cost = constant + sum(s.cost for s in searches)
         bound = constant + sum(s.bound for s in searches)
         budget.report(stage, cost if np.isfinite(cost) else None, bound)
 
+    return report
+
+
+def go_on(searches: list[Search], constant: float, budget: Budget, engine: str) -> None:
+    """Bring cost and bound of started searches together, as far as the budget goes; `constant` is paid in any case."""
+    report = _reporter(searches, constant, budget)
     report("start")
     if engine == "scip":
         for k, s in enumerate(searches):
             with budget.part(FIRST_SHARE / max(1, len(searches) - k)) as part:
-                s.tidy(part, lambda: report("tidy"))
+                s.tidy(part)
             with budget.part(TREE_SHARE / max(1, len(searches) - k)) as part:
-                s.tree(part, lambda: report("tree"))
+                s.tree(part)
         report("tree")
     sides = {"bound": Side(), "choice": Side()}
     turn = "bound"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,7 +30,7 @@ TRIALS = 0.3
 """Share of the work in the tree that may go into cheaper choices near its relaxed solutions."""
 
 
-def one_tree(search: Search, budget: Budget, seed: int, told: Callable[[], None]) -> LazyResult:
+def one_tree(search: Search, budget: Budget, seed: int) -> LazyResult:
     """Search one core in one tree; what it finds is in the pool of the core's relaxation, too.
 
     Parameters
@@ -39,8 +39,6 @@ def one_tree(search: Search, budget: Budget, seed: int, told: Callable[[], None]
         With a relaxation and a best choice.
     budget : Budget
     seed : int
-    told : callable
-        Called after every cheaper choice.
     """
     relaxation, core = search.relaxation, search.core
     assert relaxation is not None
@@ -57,7 +55,7 @@ def one_tree(search: Search, budget: Budget, seed: int, told: Callable[[], None]
             lambda: budget.exhausted,
         ),
         seed=seed,
-        heuristic=_Trials(search, budget, told),
+        heuristic=_Trials(search, budget),
     )
     budget.spend(result.work)
     return result
@@ -96,19 +94,19 @@ class _Attacks:
         stored = np.flatnonzero(slack < -VIOLATION)
         if len(stored):
             stored = stored[np.argsort(slack[stored], kind="stable")[:MOST_ROWS]]
-            return [relaxation.pool.rows[k] for k in stored.tolist()]
+            return [relaxation.pool.row(k) for k in stored.tolist()]
         relaxation.x = x
         new = [*relaxation.separate(np.maximum(x, FLOOR)), *relaxation.halves()]
-        return [relaxation.pool.rows[k] for k in dict.fromkeys(new) if relaxation.pool.rows[k].slack(x) < -FEASIBLE]
+        rows = [relaxation.pool.row(k) for k in dict.fromkeys(new)]
+        return [row for row in rows if row.slack(x) < -FEASIBLE]
 
 
 class _Trials:
     """Hands the tree the best choice known, and looks for a cheaper one now and then."""
 
-    def __init__(self, search: Search, budget: Budget, told: Callable[[], None]) -> None:
+    def __init__(self, search: Search, budget: Budget) -> None:
         self._search = search
         self._budget = budget
-        self._told = told
         self._start = budget.work
         self._spent = 0
         self._sent = np.inf
@@ -122,5 +120,4 @@ class _Trials:
         if search.best is None or not search.cost < self._sent:
             return None
         self._sent = search.cost
-        self._told()
         return search.best.astype(np.float64)

@@ -14,16 +14,23 @@ from tabprotect.methods.suppression.separation import Found
 from tabprotect.methods.suppression.snapshot import POOL_GAP
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.pool_milp import PoolSolver
+from tabprotect.solver.pool_parts import InParts
 from tabprotect.solver.rows import Row, RowPool
 
-__all__ = ["Pools", "violated_rows"]
+__all__ = ["POOL_SHARE", "Pools", "violated_rows"]
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 
+POOL_SHARE = 0.8
+"""Share of a step for the integer programme; the rest is for attacks at what it found."""
+
 SLACK = 0.6
 """Rows with less slack at the relaxed solution go into the integer programme; violated ones follow."""
+
+TIGHT = 1e-6
+"""Rows with less slack than this at the choice of a pool are tight."""
 
 BYTES = 4_000
 """What a MIP solver holds for every entry of a pool, about."""
@@ -54,10 +61,12 @@ class Pools:
 
     def __init__(self, core: Core, solver: PoolSolver) -> None:
         self._core = core
-        self._solver = solver
+        self._solver = InParts(solver)
         self.gap = POOL_GAP[0]
         self.solved = False
         self.needed: Ints = np.zeros(0, np.int64)
+        self._held: Ints = np.zeros(0, np.int64)  # rows that were tight there stay for the next one
+        self._taught: tuple[Bools, ...] = ()  # choices of the last programme: rows found at them are needed, too
 
     def narrow(self) -> None:
         """Solve the next one to half of the gap, down to the last one."""
@@ -73,7 +82,9 @@ class Pools:
         core, pool, best = self._core, relaxation.pool, 0.0
         last: tuple[Bools, ...] = ()
         self.solved = False
-        chosen = np.union1d(_near(pool, relaxation.x), self.needed)
+        if self._taught:
+            self.needed = np.union1d(self.needed, _violated(pool, self._taught)).astype(np.int64)
+        chosen = np.union1d(np.union1d(_near(pool, relaxation.x), self.needed), self._held)
         while True:
             if not budget.fits(BYTES * pool.matrix[chosen].nnz):
                 return best, ()
@@ -82,6 +93,7 @@ class Pools:
                 core.hidden,
                 pool.matrix[chosen],
                 pool.rhs[chosen],
+                names=chosen,
                 cutoff=cutoff,
                 gap=self.gap,
                 most=CHOICES,
@@ -95,13 +107,19 @@ class Pools:
             if not choices or best >= cutoff:
                 self.solved = True
                 return best, choices
-            last, self.solved = choices, True
-            slack = np.array([pool.slack(choice.astype(np.float64)) for choice in choices])
-            missing = np.setdiff1d(np.flatnonzero(slack.min(axis=0) < -VIOLATION), chosen)
+            last, self.solved, self._taught = choices, True, choices
+            first = choices[0].astype(np.float64)
+            self._held = chosen[pool.slack(first, chosen) < TIGHT]
+            missing = np.setdiff1d(_violated(pool, choices), chosen)
             self.needed = np.union1d(self.needed, missing).astype(np.int64)
-            if not np.any(slack[0, missing] < -VIOLATION):
+            if not np.any(pool.slack(first, missing) < -VIOLATION):
                 return best, choices
             chosen = np.concatenate([chosen, missing])
+
+
+def _violated(pool: RowPool, choices: Sequence[Bools]) -> Ints:
+    """Rows that one of some choices violates."""
+    return np.flatnonzero(np.min([pool.slack(choice.astype(np.float64)) for choice in choices], axis=0) < -VIOLATION)
 
 
 def _near(pool: RowPool, x: Floats) -> Ints:

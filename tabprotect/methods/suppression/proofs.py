@@ -122,7 +122,7 @@ class _Translator:
     def row(self, k: int) -> int | None:
         """Position of a row of the pool among the rows of the proof; None if it cannot be rebuilt."""
         if k not in self._place:
-            origin = self.pool.origins[k]
+            origin = self.pool.origin(k)
             if isinstance(origin, Bridge):
                 (cell,) = self._speakers([origin.cell])
                 self._place[k] = self._add(exact_rows.Bridge(cell, origin.equation))
@@ -130,7 +130,7 @@ class _Translator:
                 self._place[k] = self._capacity(origin)
             elif isinstance(origin, Cover) and isinstance(origin.capacity, Capacity):
                 base = self._capacity(origin.capacity)
-                others = self._speakers(np.setdiff1d(np.flatnonzero(~self.core.hidden), self.pool.rows[k].index))
+                others = self._speakers(np.setdiff1d(np.flatnonzero(~self.core.hidden), self.pool.row(k).index))
                 self._place[k] = None if base is None else self._add(exact_rows.Cover(base, tuple(others)))
             elif isinstance(origin, ZeroHalf):
                 self._place[k] = self._half(origin)

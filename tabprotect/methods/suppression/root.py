@@ -84,8 +84,8 @@ class Relaxation:
         self.budget = budget
         self.separation = Separation(core, budget)
         self.pool = RowPool(core.n)
-        for found in (own_equations(core, targets), bridges(core)):
-            self.pool.add([row for row, _ in found], [origin for _, origin in found])
+        for matrix, rhs, origins in (own_equations(core, targets), bridges(core)):
+            self.pool.extend(matrix, rhs, origins)
         self._lp = LinearProgram(
             sparse.csr_array((0, core.n)), [], [], core.hidden.astype(np.float64), np.ones(core.n), core.weight,
             method="dual",
@@ -115,7 +115,7 @@ class Relaxation:
     def add(self, found: Sequence[Found]) -> None:
         """Put rows into the pool and the violated ones into the programme."""
         new = self.pool.add([f.row for f in found], [f.origin for f in found])
-        self.activate([k for k in new if self.pool.rows[k].slack(self.x) < -VIOLATION])
+        self.activate(self._violated_of(new))
 
     def solve(self) -> bool:
         """Solve the present programme; False when a limit ended that."""
@@ -165,6 +165,10 @@ class Relaxation:
         bad = np.flatnonzero(slack < -VIOLATION)
         return [int(k) for k in bad[np.argsort(slack[bad], kind="stable")][:ROUND_CUTS]]
 
+    def _violated_of(self, rows: list[int]) -> list[int]:
+        """Those of some rows of the pool that the present solution violates."""
+        return [k for k, slack in zip(rows, self.pool.slack(self.x, rows), strict=True) if slack < -VIOLATION]
+
     def separate(self, point: Floats, *, radius: int = 0, rounds: int = 1) -> list[int]:
         """Add capacity cuts that a point violates to the pool; return those that the present solution violates."""
         rows, origins = [], []
@@ -187,8 +191,7 @@ class Relaxation:
                 self._turn = (self._turn + done) % max(1, len(self.targets))
                 self._looked = 1.0 if not self.budget.exhausted else done / len(turn)
                 break
-        new = self.pool.add(rows, origins)
-        return [k for k in new if self.pool.rows[k].slack(self.x) < -VIOLATION]
+        return self._violated_of(self.pool.add(rows, origins))
 
     def halves(self) -> list[int]:
         """Add zero-half cuts over the integer rows of the pool."""

@@ -16,13 +16,14 @@ import numpy.typing as npt
 
 from tabprotect.attack.keys import Key
 from tabprotect.attack.witness import Exposure, Witnesses
+from tabprotect.methods.suppression.beginning import begin
 from tabprotect.methods.suppression.cleanup import Cleaner, clean
 from tabprotect.methods.suppression.construct import Constructor
 from tabprotect.methods.suppression.costs import next_cost, unit_of_costs
 from tabprotect.methods.suppression.incumbents import Improver
 from tabprotect.methods.suppression.one_tree import CELLS, one_tree
 from tabprotect.methods.suppression.parts import Part
-from tabprotect.methods.suppression.pools import Pools, violated_rows
+from tabprotect.methods.suppression.pools import POOL_SHARE, Pools, violated_rows
 from tabprotect.methods.suppression.presolve import Core
 from tabprotect.methods.suppression.root import Relaxation
 from tabprotect.methods.suppression.separation import Found
@@ -30,7 +31,7 @@ from tabprotect.methods.suppression.snapshot import Rows, Snapshot
 from tabprotect.methods.suppression.ways import Ways
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.pool_milp import PoolSolver
-from tabprotect.solver.sides import meter, meter_left
+from tabprotect.solver.sides import meter
 from tabprotect.solver.tolerances import OPTIMAL
 
 __all__ = ["Search"]
@@ -39,23 +40,8 @@ Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 
-POOL_SHARE = 0.8
-"""Share of these for the integer programme; the rest is for attacks at what it found."""
-
-BUILD_SHARE = 0.05
-"""Share of the limit for a first choice made of cheapest witnesses where hiding everything is safe."""
-
-FIRST_SHARE, FIRST = (0.02, 0.1), 4.0
-"""A first pool gets so many times of what was spent before it, within these shares of the limit."""
-
-LEARN_SHARE = 0.25
-"""Share of the limit for completing the solutions of a first pool that is of use, and for rows at them."""
-
-USELESS = 0.5
-"""A pool is of no use when its solution leaves more than this share of the primaries exposed that nothing protected."""
-
-BULK_SHARE = 0.7
-"""Share of the limit for taking out in bulk where that took too long."""
+VAIN = 0.3
+"""Choices of pools are completed as long as no more than this share of what was spent went into it in vain."""
 
 IDLE_TRIALS = 3
 """So many trials in vain around the first choice of a small core, and its tree begins."""
@@ -77,6 +63,8 @@ class Search:
         Questions that no choice answers, in cells of the core.
     ways : Ways
         What was spent on the bound, and what that brought.
+    told : callable
+        Called with the name of a stage after every better choice.
     """
 
     def __init__(self, core: Core, solver: PoolSolver, seed: int) -> None:
@@ -90,6 +78,10 @@ class Search:
         self.relaxation: Relaxation | None = None
         self.improver: Improver | None = None
         self.cleaner: Cleaner | None = None
+        self._cleaned = False
+        self._in_vain = 0.0  # spent on completing choices since that last helped
+        self.told: Callable[[str], None] = lambda stage: None
+        self._solver = solver
         self._pools = Pools(core, solver)
         self._seed = seed
         self.ways = Ways()
@@ -111,85 +103,17 @@ class Search:
 
     def start(self, budget: Budget, hint: Bools | None = None) -> None:
         """Find a first safe choice, containing `hint` but for what is hidden in vain, and what cannot be protected."""
-        bare = self.exposed(self.core.hidden, budget)
-        if not bare:
-            self.best = self.core.hidden.copy()
-            return
-        everything = np.ones(self.core.n, dtype=bool)
-        if not self.core.attackers and not self.judge.check(everything, budget):
-            self.best = everything
-        if self.best is not None and hint is None and not self._endless(budget):
-            self._first(bare, budget)
-        if self.best is None or (self.best is everything and not _cancelled(budget)):
-            self._build(budget, hint)
-        if self.best is None or _cancelled(budget):
-            return
-        if self.relaxation is None:
-            self._first(bare, budget)
-        self.cleaner = Cleaner(self.judge, self.best, ignore=self._ignore)
+        begin(self, budget, hint)
+        if self.relaxation is not None and self.best is not None:
+            self._equip(self.best)
+
+    def _equip(self, best: Bools) -> None:
+        """Make ready to look for choices cheaper than a safe one."""
         self.improver = Improver(
-            self.part.problem, self.judge, self._seed, constructor=self.constructor, best=self.best, easy_first=True
+            self.part.problem, self.judge, self._seed, constructor=self.constructor, best=best, easy_first=True
         )
 
-    def _first(self, bare: tuple[Exposure, ...], budget: Budget) -> None:
-        """Complete the solutions of a first pool to safe choices.
-
-        Where they leave most of what is `bare` exposed, pools without many more rows are of no use.
-        """
-        self._relax(bare, budget)
-        relaxation, before, left = self.relaxation, meter(budget), meter_left(budget)
-        assert relaxation is not None
-        share = 1.0 if math.isinf(left) else float(np.clip(FIRST * before / max(left, 1e-9), *FIRST_SHARE))
-        with budget.part(share) as part:
-            relaxation.use(part)
-            relaxation.run(self.core.hidden.astype(np.float64), known=True)
-            self._lift(relaxation.bound)
-            root, begun = self.bound, meter(part)
-            with part.part(POOL_SHARE) as solving:
-                choices = self._pool(solving)
-                whole = not solving.exhausted
-            exposed = self.exposed(choices[0], part) if choices else ()
-            self.ways.useful = bool(choices) and len(exposed) <= USELESS * len(bare)
-            spent = meter(part) - begun
-            if not self.ways.useful:
-                self.ways.wait(math.inf if choices else spent)
-        if self.ways.useful:
-            with budget.part(LEARN_SHARE) as part:
-                relaxation.use(part)
-                if not all(e.decided for e in exposed):
-                    exposed = self.exposed(choices[0], part)
-                self._learn(choices, whole, part, meter(part) - spent, exposed)
-        self.ways.first((self.bound - root) / max(1.0, self.bound), meter(budget) - before)
-
-    def _build(self, budget: Budget, hint: Bools | None) -> None:
-        """Make a choice of cheapest witnesses; if that takes too long, of everything, taking out in bulk.
-
-        In bulk first where there is no limit: who stops such a search shall not be left with everything.
-        """
-        endless = self._endless(budget)
-        if endless:
-            self._bulk(budget)
-        with budget.part(BUILD_SHARE if self.best is not None else 1.0) as part:
-            choice = self.constructor.build(self.core.weight, part, start=hint)
-        self.hopeless = frozenset(self.constructor.hopeless)
-        if choice is not None:
-            self._offer(choice, budget)
-        elif not endless:
-            self._bulk(budget)
-
-    def _endless(self, budget: Budget) -> bool:
-        """Whether a large core is searched without a limit, so that nothing may take long before there is a choice."""
-        return math.isinf(meter_left(budget)) and self.core.n > CELLS
-
-    def _bulk(self, budget: Budget) -> None:
-        """Take out of the best choice in bulk."""
-        if self.best is not None:
-            cleaner = Cleaner(self.judge, self.best)
-            with budget.part(BULK_SHARE) as part:
-                cleaner.bulk(part)
-            self.best = cleaner.pattern.copy()
-
-    def _relax(self, bare: tuple[Exposure, ...], budget: Budget) -> None:
+    def relax(self, bare: tuple[Exposure, ...], budget: Budget) -> None:
         """State the relaxation for what is exposed where only cells hidden anyway are hidden."""
         asked = {(e.key.cell, e.key.side) for e in bare}
         targets = [t for key, t in self._target.items() if (key.cell, key.side) in asked and not self._is_hopeless(key)]
@@ -197,19 +121,23 @@ class Search:
             targets = [t for t in targets if self.core.targets.attacker[t] < 0]
         self.relaxation = Relaxation(self.core, np.array(targets, dtype=np.int64), budget)
 
+    def forget(self) -> None:
+        """Forget bound and rows: they were found before it was known that some questions have no answer."""
+        self.bound, self.relaxation = 0.0, None
+        self.ways, self._pools = Ways(), Pools(self.core, self._solver)
+
     def snapshot(self) -> Snapshot:
         """What is known so far, to go on from in another process or at another time."""
         rows = None
         if self.relaxation is not None:
             r = self.relaxation
             rows = Rows(r.pool, r.x, r.targets, r.bound, r.finished)
-        cleaned = self.cleaner is not None and self.cleaner.finished
         return Snapshot(
             self.best,
             self.bound,
             self.hopeless,
             rows,
-            cleaned,
+            self._cleaned,
             self._pools.gap,
             self._pools.needed,
             deepcopy(self.ways),
@@ -225,25 +153,24 @@ class Search:
             self.judge.dismiss(key)
         if known.best is None or known.rows is None:
             return
-        self.cleaner = Cleaner(self.judge, known.best, ignore=self._ignore)
-        self.cleaner.finished = known.cleaned
         self.relaxation = Relaxation(self.core, known.rows.targets, budget)
-        self.relaxation.pool.add(known.rows.pool.rows, known.rows.pool.origins)
+        self.relaxation.pool.join(known.rows.pool)
         self.relaxation.settle()
         if known.rows.finished:
             self.relaxation.finished = True
-        self.improver = Improver(
-            self.part.problem, self.judge, self._seed, constructor=self.constructor, best=self.best, easy_first=True
-        )
+        self._cleaned = known.cleaned
+        self._equip(known.best)
 
     def improve(self, budget: Budget) -> None:
         """Look for a cheaper safe choice: inside the first one, then near the relaxed solution."""
-        if self.improver is None or self.relaxation is None or self.cleaner is None or self.done:
+        if self.improver is None or self.relaxation is None or self.best is None or self.done:
             return
-        if not self.cleaner.finished:
-            before = self.cleaner.tried
-            self.take(self.cleaner.run(budget))
-            if self.cleaner.tried == before and budget.exhausted:
+        if not self._cleaned:
+            self.cleaner = cleaner = self.cleaner or Cleaner(self.judge, self.best, ignore=self.ignore)
+            before = cleaner.tried
+            self.take(cleaner.run(budget))
+            self._cleaned = cleaner.finished
+            if cleaner.tried == before and budget.exhausted:
                 self.ways.patience["choice"] *= 2
             return
         guide = self.relaxation.x if self.relaxation.bound > 0 else None
@@ -263,7 +190,7 @@ class Search:
         relaxation.use(budget)
         center = self.core.hidden.astype(np.float64) if self.best is None else self.best.astype(np.float64)
         relaxation.run(center, self.cost, known=True)
-        self._lift(relaxation.bound)
+        self.raise_to(relaxation.bound)
         if budget.exhausted:
             return
         way = self._way()
@@ -274,7 +201,7 @@ class Search:
         else:
             whole = True
             relaxation.run(center, self.cost)
-            self._lift(relaxation.bound)
+            self.raise_to(relaxation.bound)
             now = relaxation.bound
         # each way by its own bound: that of the relaxation may be behind for long, and still be the one that grows
         self.ways.record(way, (now - before) / max(1.0, self.bound), meter(budget) - spent, whole)
@@ -293,7 +220,7 @@ class Search:
         """Return how many slices the next step towards a better 'bound' or 'choice' should get."""
         return self.ways.patience[self._way() if turn == "bound" else turn]
 
-    def tidy(self, budget: Budget, told: Callable[[], None]) -> None:
+    def tidy(self, budget: Budget) -> None:
         """Take out of the first choice of a small core what it hides in vain, and look around while that helps."""
         if self.improver is None or self.core.n > CELLS or self.ways.useful:
             return
@@ -302,15 +229,14 @@ class Search:
             before = self.cost
             self.improve(budget)
             idle = 0 if self.cost < before else idle + 1
-            told()
 
-    def tree(self, budget: Budget, told: Callable[[], None]) -> None:
-        """Search a small core in one tree, `told` of every cheaper choice, where a first pool was of no use."""
+    def tree(self, budget: Budget) -> None:
+        """Search a small core in one tree, where a first pool was of no use."""
         if self.relaxation is None or self.done or self.core.n > CELLS or self.ways.useful:
             return
-        result = one_tree(self, budget, self._seed, told)
+        result = one_tree(self, budget, self._seed)
         if result.bound is not None:
-            self._lift(self.cost if result.status == "optimal" else result.bound)
+            self.raise_to(self.cost if result.status == "optimal" else result.bound)
         self.relaxation.settle()
 
     def step(self, budget: Budget) -> bool:
@@ -323,31 +249,31 @@ class Search:
             return False
         begun = meter(budget)
         with budget.part(POOL_SHARE) as part:
-            choices = self._pool(part)
+            choices = self.pool(part)
             whole = not part.exhausted or (self.ways.useful and self._pools.solved)
         if whole:
             self._pools.narrow()
-        self._learn(choices, whole, budget, begun)
+        if not self.done:
+            self.learn(choices, whole, budget, 2 * meter(budget) - begun)
         return whole
 
-    def _learn(
+    def learn(
         self,
         choices: tuple[Bools, ...],
         whole: bool,
         budget: Budget,
-        begun: float,
+        until: float,
         first: tuple[Exposure, ...] | None = None,
     ) -> None:
         """Play the intruder at solutions of a pool, and bring the relaxation up to what that teaches.
 
-        Solutions after the cheapest one have their turn until this took as long as solving the pool, which was `begun`
-        then; a safe cheapest one is the last. What is exposed in the cheapest may be known as `first`.
+        Solutions after the cheapest one have their turn `until` then; a safe cheapest one is the last. The cheapest may
+        be completed already: `first` is what is exposed in it.
         """
         relaxation = self.relaxation
-        after = 2 * meter(budget) - begun
         assert relaxation is not None
         for k, choice in enumerate(choices):
-            if budget.exhausted or (k and meter(budget) > after):
+            if budget.exhausted or (k and meter(budget) > until):
                 break
             exposed = self.exposed(choice, budget) if k or first is None else first
             if not exposed:
@@ -360,12 +286,9 @@ class Search:
                 exposed = tuple(e for e in exposed if e.decided)
                 if not exposed:
                     break
-            early = k == 0 and first is not None  # there is no good choice yet
-            if early:
-                self._repair(choice, budget)
             relaxation.add(self.rows(choice, exposed))
-            if not early and k < 2 and self.core.cost(choice) < self.cost:
-                self._repair(choice, budget)
+            if k < 2 and (k or first is None) and self.core.cost(choice) < self.cost:
+                self._try_repair(choice, budget)
         for _ in range(3):
             if budget.exhausted:
                 break
@@ -380,14 +303,14 @@ class Search:
             if not relaxation.solve():
                 break
             relaxation.purge()
-        self._lift(relaxation.bound)
+        self.raise_to(relaxation.bound)
 
-    def _pool(self, budget: Budget) -> tuple[Bools, ...]:
+    def pool(self, budget: Budget) -> tuple[Bools, ...]:
         """Solve one pool; return its choices, cheapest first."""
         assert self.relaxation is not None
         cutoff = self.cost - self._unit / 2 if self._unit else self.cost
         bound, choices = self._pools.solve(self.relaxation, cutoff, budget)
-        self._lift(min(bound, self.cost))
+        self.raise_to(min(bound, self.cost))
         return choices
 
     def rows(self, choice: Bools, exposed: tuple[Exposure, ...]) -> list[Found]:
@@ -395,14 +318,22 @@ class Search:
         assert self.relaxation is not None
         return violated_rows(self.relaxation, choice, [self._target[e.key] for e in exposed])
 
-    def _repair(self, choice: Bools, budget: Budget) -> None:
+    def repair(self, choice: Bools, budget: Budget) -> None:
         """Complete an unsafe choice to a safe one, cheaply."""
         price = np.where(choice, 0.0, self.core.weight)
         repaired = self.constructor.build(price, budget, start=choice)
         if repaired is not None and self.core.cost(repaired) < 1.2 * self.cost:
-            self._offer(clean(self.judge, repaired, budget, ignore=self._ignore), budget)
+            self.offer(clean(self.judge, repaired, budget, ignore=self.ignore), budget)
 
-    def _offer(self, choice: Bools, budget: Budget) -> None:
+    def _try_repair(self, choice: Bools, budget: Budget) -> None:
+        """Complete a choice unless too much was spent on that in vain."""
+        if self._in_vain > VAIN * meter(budget):
+            return
+        before, cost = meter(budget), self.cost
+        self.repair(choice, budget)
+        self._in_vain = 0.0 if self.cost < cost else self._in_vain + meter(budget) - before
+
+    def offer(self, choice: Bools, budget: Budget) -> None:
         """Keep a choice that is cheaper than the best, if the intruder finds nothing in it."""
         if self.core.cost(choice) < self.cost and not self.exposed(choice, budget):
             self.take(choice)
@@ -413,8 +344,9 @@ class Search:
             self.best = choice.copy()
             if self.improver is not None:
                 self.improver.learn(choice)
+            self.told("better")
 
-    def _lift(self, bound: float) -> None:
+    def raise_to(self, bound: float) -> None:
         """Raise the bound; where all weights are multiples of a unit, so is every cost."""
         self.bound = max(self.bound, min(next_cost(bound, self._unit), self.cost))
 
@@ -423,12 +355,9 @@ class Search:
         return tuple(e for e in self.judge.check(choice, budget) if not self._is_hopeless(e.key))
 
     @property
-    def _ignore(self) -> Callable[[Key], bool] | None:
+    def ignore(self) -> Callable[[Key], bool] | None:
+        """Tells which questions need no answer; None where all do."""
         return self._is_hopeless if self.hopeless else None
 
     def _is_hopeless(self, key: Key) -> bool:
         return key in self.hopeless or Key(-1, key.cell, key.side) in self.hopeless
-
-
-def _cancelled(budget: Budget) -> bool:
-    return budget.exhausted and budget.cancelled

@@ -95,7 +95,7 @@ class Attacks:
     def __init__(self, core: Core, budget: Budget) -> None:
         self.core = core
         self.budget = budget
-        self._columns = sparse.csc_array(core.A)
+        self._links = sparse.csr_array((np.ones(core.A.nnz), core.A.indices, core.A.indptr), shape=core.A.shape)
         self._whole: _Programme | None = None
         self._local: dict[tuple[int, int], _Programme] = {}
         self._entries = 0
@@ -108,6 +108,7 @@ class Attacks:
         rows = self._around(cell, radius) if radius else None
         if rows is None or len(rows) > 0.8 * m:
             self._whole = self._whole or _Programme(self.core, np.arange(m), None)
+            self._local[cell, radius] = self._whole
             return self._whole
         programme = _Programme(self.core, rows, cell)
         if self._entries < KEPT_ENTRIES:
@@ -117,17 +118,15 @@ class Attacks:
 
     def _around(self, cell: int, most: int) -> Ints:
         """Equations of the cell, those of the cells in them, and so on, until there are enough."""
-        A, columns = self.core.A, self._columns
-        near = np.zeros(A.shape[0], dtype=bool)
-        seen = np.zeros(self.core.n, dtype=bool)
-        wave = np.array([cell])
-        while len(wave) and near.sum() < most:
-            seen[wave] = True
-            rows = np.unique(columns[:, wave].indices)
-            rows = rows[~near[rows]]
-            near[rows] = True
-            cells = np.unique(A[rows].indices)
-            wave = cells[~seen[cells]]
+        near = np.zeros(self.core.A.shape[0])
+        seen = np.zeros(self.core.n)
+        seen[cell] = 1.0
+        reached, count = 1, 0
+        while count < reached and near.sum() < most:
+            count = reached
+            near = np.minimum(np.asarray(self._links @ seen), 1.0)
+            seen = np.minimum(np.asarray(self._links.T @ near), 1.0)
+            reached = int(seen.sum())
         return np.flatnonzero(near)
 
     def attack(

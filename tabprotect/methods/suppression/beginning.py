@@ -1,0 +1,157 @@
+"""How the search of a core begins: a first pool, a first safe choice, and what cannot be protected."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from tabprotect.attack.witness import Exposure
+from tabprotect.methods.suppression.cleanup import Cleaner
+from tabprotect.methods.suppression.one_tree import CELLS
+from tabprotect.methods.suppression.pools import POOL_SHARE
+from tabprotect.solver.limits import Budget
+from tabprotect.solver.sides import meter, meter_left
+
+if TYPE_CHECKING:
+    from tabprotect.methods.suppression.search import Search
+
+__all__ = ["begin"]
+
+Bools = npt.NDArray[np.bool_]
+
+BUILD_SHARE = 0.05
+"""Share of the limit for a first choice made of cheapest witnesses where hiding everything is safe."""
+
+FIRST_SHARE, FIRST = (0.02, 0.1), 4.0
+"""A first pool gets so many times of what was spent before it, within these shares of the limit."""
+
+LEARN_SHARE = 0.25
+"""Share of the limit for completing the solutions of a first pool that is of use, and for rows at them."""
+
+USELESS = 0.5
+"""A pool is of no use when its solution leaves more than this share of the primaries exposed that nothing protected."""
+
+BULK_SHARE = 0.7
+"""Share of the limit for taking out in bulk where that took too long."""
+
+EARLY = 0.02
+"""Where a first pool ends after more than this share of the limit, a safe choice is wanted before it is completed."""
+
+CONTRADICTION = 1e-9
+"""A row that everything hidden violates by more than this belongs to a question that nothing answers."""
+
+
+def begin(search: Search, budget: Budget, hint: Bools | None) -> None:
+    """Find a first safe choice, containing `hint` but for what is hidden in vain, and what cannot be protected.
+
+    Where nobody knows cells, solutions of a first pool are completed before anything else: what no choice answers
+    turns up on the way. Only where that takes long it is asked before whether hiding everything is safe.
+    """
+    bare = search.exposed(search.core.hidden, budget)
+    if not bare:
+        search.best = search.core.hidden.copy()
+        return
+    endless = _endless(search, budget)
+    if hint is None and not search.core.attackers and not endless:
+        _first(search, bare, budget)
+        _give_up(search)
+    if search.best is None or (search.best.all() and not _cancelled(budget)):
+        _build(search, budget, hint, endless)
+    if search.best is not None and not _cancelled(budget) and search.relaxation is None:
+        _first(search, bare, budget)
+
+
+def _first(search: Search, bare: tuple[Exposure, ...], budget: Budget) -> None:
+    """Complete the solutions of a first pool to safe choices.
+
+    Where they leave most of what is `bare` exposed, pools without many more rows are of no use.
+    """
+    core, ways, before, left = search.core, search.ways, meter(budget), meter_left(budget)
+    search.relax(bare, budget)
+    relaxation = search.relaxation
+    assert relaxation is not None
+    if relaxation.pool.slack(np.ones(core.n)).min(initial=0.0) < -CONTRADICTION:
+        search.relaxation = None
+        return
+    share = 1.0 if math.isinf(left) else float(np.clip(FIRST * before / max(left, 1e-9), *FIRST_SHARE))
+    with budget.part(share) as part:
+        relaxation.use(part)
+        relaxation.run(core.hidden.astype(np.float64), known=True)
+        search.raise_to(relaxation.bound)
+        root, begun = search.bound, meter(part)
+        with part.part(POOL_SHARE) as solving:
+            choices = search.pool(solving)
+            whole = not solving.exhausted
+        exposed = search.exposed(choices[0], part) if choices else ()
+        ways.useful = bool(choices) and len(exposed) <= USELESS * len(bare)
+        spent = meter(part) - begun
+        if not ways.useful:
+            ways.wait(math.inf if choices else spent)
+    if search.best is None and meter(budget) > EARLY * (meter(budget) + meter_left(budget)):
+        _hide_everything(search, budget)
+    if ways.useful:
+        with budget.part(LEARN_SHARE) as part:
+            relaxation.use(part)
+            if not all(e.decided for e in exposed):
+                exposed = search.exposed(choices[0], part)
+            until = meter(part) + spent
+            if exposed:  # nothing else gives a good choice so early
+                search.repair(choices[0], part)
+            if search.constructor.hopeless - search.hopeless:
+                return
+            search.learn(choices, whole, part, until, exposed)
+    ways.first((search.bound - root) / max(1.0, search.bound), meter(budget) - before)
+
+
+def _build(search: Search, budget: Budget, hint: Bools | None, endless: bool) -> None:
+    """Make a choice of cheapest witnesses; if that takes too long, of everything, taking out in bulk.
+
+    In bulk first where there is no limit: who stops such a search shall not be left with everything.
+    """
+    if search.best is None:
+        _hide_everything(search, budget)
+    if search.best is not None and _cancelled(budget):
+        return
+    if endless:
+        _bulk(search, budget)
+    with budget.part(BUILD_SHARE if search.best is not None else 1.0) as part:
+        choice = search.constructor.build(search.core.weight, part, start=hint)
+    _give_up(search)
+    if choice is not None:
+        search.offer(choice, budget)
+    elif not endless:
+        _bulk(search, budget)
+
+
+def _hide_everything(search: Search, budget: Budget) -> None:
+    everything = np.ones(search.core.n, dtype=bool)
+    if not search.core.attackers and not search.judge.check(everything, budget):
+        search.best = everything
+
+
+def _give_up(search: Search) -> None:
+    """Forget what was found before it was known that some questions have no answer."""
+    if search.constructor.hopeless - search.hopeless:
+        search.hopeless = frozenset(search.constructor.hopeless)
+        search.forget()
+
+
+def _endless(search: Search, budget: Budget) -> bool:
+    """Whether a large core is searched without a limit, so that nothing may take long before there is a choice."""
+    return math.isinf(meter_left(budget)) and search.core.n > CELLS
+
+
+def _bulk(search: Search, budget: Budget) -> None:
+    """Take out of the best choice in bulk."""
+    if search.best is not None:
+        cleaner = Cleaner(search.judge, search.best)
+        with budget.part(BULK_SHARE) as part:
+            cleaner.bulk(part)
+        search.best = cleaner.pattern.copy()
+
+
+def _cancelled(budget: Budget) -> bool:
+    return budget.exhausted and budget.cancelled
