@@ -367,15 +367,9 @@ def protect(
     problem, result = answer.problem, answer.result
     budget.report("audit", result.cost, result.bound)
     judgement = judge(
-        problem,
-        result,
-        budget,
-        limits,
-        intervals=intervals,
-        allow_unsafe=allow_unsafe,
-        progress=progress,
+        problem, result, budget, limits, intervals=intervals, allow_unsafe=allow_unsafe, progress=progress,
         executor=executor,
-    )
+    )  # fmt: skip
     settings |= {
         "recoding": rolled,
         "cost": how.cost if isinstance(how.cost, str | None) else "as given",

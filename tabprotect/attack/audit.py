@@ -109,12 +109,18 @@ class Audit:
             When it is exhausted the rest stays NaN, and `complete` is False.
         executor : concurrent.futures.Executor, optional
             Runs the interval programmes side by side, with the same results.
+
+        Examples
+        --------
+        >>> p = Problem.from_arrays([[-1, 1, 1, 1]], [20, 9, 6, 5], primary=[1], lpl=2, upl=2)
+        >>> judged = audit(p, [1, 2], intervals=False)
+        >>> judged.interval(1), judged.explored().interval(1)
+        ((nan, nan), (0.0, 15.0))
         """
         seen = ExactProblem(self.problem).problem if self.problem.integer else self.problem
         cells = np.flatnonzero(self.pattern)
         public, insiders = explore(seen, self.pattern, cells, True, True, budget or Budget(), executor)
-        complete = not any(np.isnan(i.low).any() for i in (public, *insiders))
-        return replace(self, public=public, insiders=insiders, complete=complete)
+        return replace(self, public=public, insiders=insiders, complete=_complete(public, *insiders))
 
     def frame(self) -> pd.DataFrame:
         """Return one row a hidden cell and intruder; confidential.
@@ -255,6 +261,10 @@ def audit(
         evidence.unproven,
         np.flatnonzero(problem.must_hide & ~hidden),
         evidence,
-        not intervals or not any(np.isnan(i.low).any() for i in (public, *insiders)),
+        not intervals or _complete(public, *insiders),
         exhaustive,
     )
+
+
+def _complete(*intervals: Intervals) -> bool:
+    return not any(np.isnan(i.low).any() for i in intervals)

@@ -60,8 +60,9 @@ def within_reach(problem: Problem) -> Problem:
 
     near = _Near(problem)
     for attacker, cells in enumerate(known):
-        short = {cell: reached for cell, reached in near.reach(cells).items() if reached < lpl[cell]}
-        public = near.reach(cells, blind=False) if short else {}
+        found, equations = near.reach(cells, near.equations(cells))
+        short = {cell: reached for cell, reached in found.items() if reached < lpl[cell]}
+        public = near.reach(set(), equations)[0] if short else {}
         for cell, reached in short.items():
             # what nobody can be kept from is not lowered in silence
             if public.get(cell, np.inf) >= lpl[cell]:
@@ -99,24 +100,28 @@ class _Near:
         self.columns = self.A.tocsc()
         self.primary = problem.status == Status.PRIMARY
         free = problem.may_hide
-        self.down, self.up = np.where(free, problem.down, 0.0), np.where(free, problem.up, 0.0)
+        self._least, self._most = np.where(free, problem.down, 0.0), np.where(free, problem.up, 0.0)
+        self.down, self.up = self._least.copy(), self._most.copy()
 
-    def reach(self, known: set[int], *, blind: bool = True) -> dict[int, float]:
-        """Return primary cells that can go less far than their bounds allow, by equations near what somebody knows.
+    def equations(self, cells: set[int]) -> set[int]:
+        """Equations that hold one of some cells."""
+        return set(self.columns[:, sorted(cells)].indices.tolist())
+
+    def reach(self, known: set[int], rows: set[int]) -> tuple[dict[int, float], set[int]]:
+        """Return primary cells that can go less far than their bounds allow, beginning with some equations.
+
+        Those of cells that lose room come next; all that were looked at are returned, too.
 
         In sum a_i z_i = 0 no term goes further than all others together go the other way, each as far as its bounds
-        allow. A known cell has no room, so others may lose some; their equations are next.
-        Not `blind`, the same equations are asked what they imply for everybody.
+        allow. A known cell has no room, so others may lose some.
         """
-        mine = np.array(sorted(known), dtype=np.int64)
-        down, up = self.down.copy(), self.up.copy()
-        if blind:
-            down[mine] = up[mine] = 0.0
+        mine, down, up = np.array(sorted(known), dtype=np.int64), self.down, self.up
+        down[mine] = up[mine] = 0.0
         met: set[int] = set()
-        rows = self._rows(mine)
+        seen = set(rows)
         for _ in range(PASSES):
-            narrower = []
-            for row in rows:
+            narrower: set[int] = set()
+            for row in sorted(rows):
                 part = slice(self.A.indptr[row], self.A.indptr[row + 1])
                 index, data = self.A.indices[part], self.A.data[part]
                 size = np.abs(data)
@@ -124,16 +129,18 @@ class _Near:
                 room = np.array((_of_others(higher), _of_others(lower))) / size
                 least, most = np.where(data > 0, room, room[::-1])
                 less = (least < down[index] * (1 - NARROWER)) | (most < up[index] * (1 - NARROWER))
-                down[index] = np.minimum(down[index], least)
-                up[index] = np.minimum(up[index], most)
-                narrower.append(index[less])
-                met.update(index[less].tolist())
-            rows = self._rows(np.unique(np.concatenate(narrower))) if narrower else []
-        return {c: float(down[c]) for c in sorted(met - known) if self.primary[c]}
-
-    def _rows(self, cells: npt.NDArray[np.int64]) -> list[int]:
-        rows: list[int] = np.unique(self.columns[:, cells].indices).tolist()
-        return rows
+                cells = index[less]
+                down[cells] = np.minimum(down[cells], least[less])
+                up[cells] = np.minimum(up[cells], most[less])
+                narrower.update(cells.tolist())
+            met |= narrower
+            rows = self.equations(narrower)
+            seen |= rows
+        found = {c: float(down[c]) for c in sorted(met - known) if self.primary[c]}
+        # the arrays are as long as the table, what was touched is not
+        touched = np.array(sorted(met | known), dtype=np.int64)
+        down[touched], up[touched] = self._least[touched], self._most[touched]
+        return found, seen
 
 
 def _of_others(room: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

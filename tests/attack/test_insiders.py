@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -57,26 +58,50 @@ def test_what_everybody_can_tell_is_not_lowered(monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_bounds_near_by_never_lower_more_than_playing_all_attackers(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bounds_near_by_lower_no_level_below_what_an_attacker_leaves(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two sums of three cells, each in a total with a published cell, and the columns; attackers know large cells."""
     rng = np.random.default_rng(seed)
-    value = np.rint(rng.lognormal(2, 1, (4, 4))) + 1
-    full = np.block([[value, value.sum(1, keepdims=True)], [value.sum(0), np.array([[value.sum()]])]])
-    place = np.arange(25).reshape(5, 5)
-    A = np.zeros((10, 25))
-    for k in range(5):
-        A[k, place[k]] = [1, 1, 1, 1, -1]
-        A[5 + k, place[:, k]] = [1, 1, 1, 1, -1]
-    primary = np.sort(rng.choice(25, 8, replace=False))
-    known = [tuple(sorted(rng.choice(primary, 2, replace=False).tolist())) for _ in range(3)]
-    level = np.ceil(0.3 * full.ravel())
+    inner = np.rint(rng.lognormal(3, 1.5, (2, 3))) + 1
+    sums, other = inner.sum(axis=1), np.rint(rng.lognormal(4, 1, 2))
+    values = np.concatenate([inner.ravel(), sums, sums + other, other, inner.sum(axis=0)])
+    A = np.zeros((7, 15))
+    for k in range(2):
+        A[k, [3 * k, 3 * k + 1, 3 * k + 2, 6 + k]] = [1, 1, 1, -1]
+        A[2 + k, [6 + k, 10 + k, 8 + k]] = [1, 1, -1]
+    for k in range(3):
+        A[4 + k, [k, 3 + k, 12 + k]] = [1, 1, -1]
+    largest = [3 * k + int(inner[k].argmax()) for k in range(2)]
     problem = Problem.from_arrays(
         A,
-        full.ravel(),
-        primary=primary,
-        lpl=level,
-        upl=level,
-        attackers=[Attacker(str(k), c) for k, c in enumerate(known)],
+        values,
+        primary=[*range(10), 12, 13, 14],
+        protected=[10, 11],
+        lpl=np.ceil(0.5 * values),
+        upl=np.ceil(0.1 * values),
+        attackers=[Attacker(str(cell), (cell,)) for cell in largest],
     )
-    played = within_reach(problem)
     monkeypatch.setattr("tabprotect.attack.insiders.LARGEST_ASKED", 0)
-    assert (within_reach(problem).lpl >= played.lpl - 1e-9).all()
+    eased = within_reach(problem)
+    reach: dict[int, float] = {}
+    for exposure in Witnesses(problem).check(problem.may_hide):
+        attacker, cell, side = exposure.key
+        if attacker >= 0 and side < 0:
+            reach[cell] = min(reach.get(cell, np.inf), exposure.reached)
+    lowered = np.flatnonzero(eased.lpl < problem.lpl).tolist()
+    assert set(lowered) <= set(reach)
+    for cell in lowered:
+        assert eased.lpl[cell] >= reach[cell] * (1 - 1e-3)
+    taught = [set(a.known) - set(b.known) for a, b in zip(eased.attackers, problem.attackers, strict=True)]
+    assert lowered or any(taught)
+
+
+def test_one_attacker_after_the_other_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What one of them knows is forgotten before the next one is asked."""
+    monkeypatch.setattr("tabprotect.attack.insiders.LARGEST_ASKED", 0)
+    problem = two_equations_away(0)
+    others = replace(problem, attackers=(*problem.attackers, Attacker("b", (2,)), *problem.attackers))
+    assert within_reach(others).lpl.tolist() == within_reach(problem).lpl.tolist()
+    nobody = replace(problem, attackers=(Attacker("c", (3,)), Attacker("b", (2,))))
+    assert within_reach(nobody).lpl.tolist() == problem.lpl.tolist()

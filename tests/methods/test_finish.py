@@ -91,3 +91,14 @@ def test_out_of_reach_agrees_with_the_judge(seed: int) -> None:
     keys = [e.key for e in Witnesses(problem).check(problem.must_hide)]
     beyond = {e.key for e in out_of_reach(problem, keys, Budget())}
     assert beyond == {e.key for e in everything} & set(keys)
+
+
+def test_what_could_be_protected_is_told_beside_what_cannot(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cell 4 is lost, 8 is not; with no moment for repairs the levels of 8 are not reached either."""
+    monkeypatch.setattr(room, "GRACE", 0.0)
+    problem = lost()
+    result = finish(problem, Witnesses(problem), problem.must_hide, cancelled(), "none")
+    assert {e.key.cell for e in Witnesses(problem).check(result.pattern)} == {4, 8}
+    assert result.status == "infeasible"
+    assert {u.cell for u in result.unprotectable} == {4}
+    assert result.message.endswith("; 2 other protection levels are not reached when the limits ended the work")

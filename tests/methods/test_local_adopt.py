@@ -49,8 +49,8 @@ def test_the_front_door_takes_an_earlier_result(found: tuple[Problem, Suppressio
     again = suppress(problem, method="local", start=first, limits=Limits(work=1))
     assert again.safe
     assert again.cost <= first.cost
-    exact = suppress(problem, method="greedy", start=first, limits=Limits(work=2000))
-    assert exact.safe
+    other = suppress(problem, method="greedy", start=first, limits=Limits(work=2000))
+    assert other.safe
     with pytest.raises(InputError, match="booleans, one a cell"):
         suppress(large(1000, seed=4), method="local", start=first)
 

@@ -30,7 +30,7 @@ def finish(problem: Problem, judge: Witnesses, pattern: Bools | None, budget: Bu
     proofs that there are none, take what is left of the limits, or `GRACE` seconds.
     """
     hidden = problem.must_hide if pattern is None else pattern | problem.must_hide
-    message = "" if pattern is not None else "no safe pattern was found within the limits"
+    messages = [] if pattern is not None else ["no safe pattern was found within the limits"]
     status: SolveStatus = "unknown"
     unprotectable: tuple[Unprotectable, ...] = ()
     if pattern is not None:
@@ -43,10 +43,12 @@ def finish(problem: Problem, judge: Witnesses, pattern: Bools | None, budget: Bu
             if lost:
                 hidden = _keep_sliding(problem, lost, hidden, after)
                 unprotectable = explain(problem, lost, after)
-                message = f"{len({u.cell for u in unprotectable})} primary cells cannot be protected by any pattern"
-            elif left:
+                messages.append(
+                    f"{len({u.cell for u in unprotectable})} primary cells cannot be protected by any pattern"
+                )
+            if left:
                 why = "when the limits ended the work" if after.exhausted else "within floating-point accuracy"
-                message = f"{left} protection levels are not reached {why}"
+                messages.append(f"{left} {'other ' if lost else ''}protection levels are not reached {why}")
             status = "infeasible" if lost else "unknown" if left else "feasible"
     safe = status == "feasible"
     return SuppressionResult(
@@ -60,7 +62,7 @@ def finish(problem: Problem, judge: Witnesses, pattern: Bools | None, budget: Bu
         method,
         budget.seconds,
         budget.work,
-        message,
+        "; ".join(messages),
         stopped=stopped(budget),
     )
 

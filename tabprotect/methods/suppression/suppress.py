@@ -104,9 +104,7 @@ def suppress(
         raise InputError(f"engine= does not go with method='{method}'")
     shared: dict[str, Any] = {"limits": limits, "seed": seed, "progress": progress}
     if isinstance(start, SuppressionResult):
-        if start.deviations and (method == "local" or (method == "auto" and engine != "pyomo")):
-            shared["deviations"] = start.deviations
-        start = start.pattern
+        shared["deviations"], start = start.deviations, start.pattern
     if start is not None:
         shared["start"] = _start(problem, start, engine)
     if executor is not None or resume is not None:
@@ -124,13 +122,13 @@ def suppress(
     if "means" not in shared:
         return automatic(problem, engine=engine, **{"start": None, **shared})
     chosen, why = choose(problem)
-    if chosen != "local":
-        shared.pop("deviations", None)
     return because(_run(problem, chosen, engine, None, shared), why)
 
 
 def _run(problem: Problem, method: str, engine: str, solver: str | None, shared: dict[str, Any]) -> SuppressionResult:
     """Hand a problem to a method."""
+    if method != "local":
+        shared.pop("deviations", None)
     if method == "local" and "means" in shared:
         from tabprotect.methods.suppression.stages import local_in_stages
 
