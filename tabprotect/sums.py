@@ -246,7 +246,7 @@ class _Rounds:
             progress=self.budget.progress,
             start=start,
             # these have no pieces; the intruder's intervals have
-            executor=None if self.near or method in CLASSIC else self.means.executor,
+            executor=None if method in CLASSIC else self.means.executor,
             resume=self.means.store,
             **self.how,
         )

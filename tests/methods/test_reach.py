@@ -17,6 +17,9 @@ from scipy import sparse
 
 from tabprotect.errors import InputError
 from tabprotect.methods.suppression import rounds, stages, suppress
+from tabprotect.methods.suppression.local import rebuild
+from tabprotect.methods.suppression.local.answers import Answers
+from tabprotect.methods.suppression.local.lanes import Lanes
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Limits, Progress
@@ -151,10 +154,25 @@ def test_a_folder_of_another_problem_is_refused(tmp_path: Path) -> None:
         solve(several(3), "greedy", resume=tmp_path / "r")
 
 
-@pytest.mark.parametrize("method", ["modular", "local"])
+@pytest.mark.parametrize("method", ["modular", "joint"])
 def test_methods_without_pieces_say_so(method: str) -> None:
     with ThreadPoolExecutor(1) as pool, pytest.raises(InputError, match=r"executor= .*go.* with method="):
         solve(several(2), method, executor=pool)
+
+
+def test_local_works_in_as_many_threads_as_an_executor_has_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int | None] = []
+
+    class Watched(Lanes):
+        def __init__(self, answers: Answers, threads: int | None = None) -> None:
+            asked.append(threads)
+            super().__init__(answers, threads)
+
+    monkeypatch.setattr(rebuild, "Lanes", Watched)
+    problem = several(2)
+    with ThreadPoolExecutor(3) as pool:
+        same(solve(problem, "local", executor=pool), solve(problem, "local"))
+    assert asked == [3, None]
 
 
 def test_what_has_no_pieces_says_so(tmp_path: Path) -> None:

@@ -75,8 +75,9 @@ def suppress(
     executor : concurrent.futures.Executor, optional
         Works on independent parts of the problem side by side: `tabprotect.processes`, a pool of the standard library,
         or ``client.get_executor()`` of dask.distributed. The answer does not depend on how many workers it has, nor on
-        workers that die, unless the limit is one of time. Not for engine='pyomo' and the classic ways; 'local', which
-        `auto` takes for more than 30,000 cells, has no use for it.
+        workers that die, unless the limit is one of time. Not for engine='pyomo' and the classic ways. 'local', which
+        `auto` takes for more than 30,000 cells, works in threads of this process, which share the table: as many as the
+        executor has workers (and as there are processors).
     resume : path, optional
         A folder (confidential) where finished pieces of work are kept. The same call with the same folder goes on after
         it was killed; under limits of work, or none, its answer is the same. Not for engine='pyomo' and the classic
@@ -112,8 +113,6 @@ def suppress(
             raise InputError("executor= and resume= do not go with engine='pyomo', which solves one programme at once")
         if method in CLASSIC:
             raise InputError(f"executor= and resume= do not go with method='{method}', which has no pieces")
-        if method == "local" and executor is not None:
-            raise InputError("executor= does not go with method='local', which works in one piece; resume= does")
         shared["means"] = Means(executor, store_for(problem, resume))
     if method != "auto" or engine == "pyomo":
         return _run(problem, method, engine, solver, shared)

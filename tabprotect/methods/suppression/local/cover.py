@@ -174,8 +174,8 @@ class Cover:
                         self.cost -= self.weight[cell]
         return before
 
-    def reinstate(self, old: Mapping[int, tuple[Witness, ...]], cost: float) -> None:
-        """Let questions rely on what they relied on before they were released, at the cost that was then."""
+    def reinstate(self, old: Mapping[int, tuple[Witness, ...]], cost: float | None = None) -> None:
+        """Let questions rely on what they relied on before they were released (and at the cost that was then)."""
         for k in old:
             if self.relies[k]:
                 self.release(k)
@@ -185,7 +185,8 @@ class Cover:
                 back.setdefault(id(witness), (witness, []))[1].append(k)
         for witness, questions in back.values():
             self.restore(witness, questions)
-        self.cost = cost
+        if cost is not None:
+            self.cost = cost
 
     def witnesses(self) -> list[Witness]:
         """Witnesses in use, each once."""
@@ -193,7 +194,7 @@ class Cover:
 
     def reset_prices(self) -> None:
         """Charge every cell that is not hidden its weight."""
-        self.price = np.where(self.pattern, 0.0, self.weight)
+        self.price[:] = np.where(self.pattern, 0.0, self.weight)
 
     def open(self) -> Ints:
         """Questions that rely on nothing."""

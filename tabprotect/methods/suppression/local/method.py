@@ -62,6 +62,7 @@ def local(
     passes: int | None = None,
     engine: str = "scip",
     deviations: Sequence[Deviation] = (),
+    threads: int | None = None,
 ) -> SuppressionResult:
     """Protect by cheapest deviations within a few equations of each primary, and bound the cost by attacks as narrow.
 
@@ -86,6 +87,9 @@ def local(
         What solves small windows of the pattern exactly.
     deviations : sequence of Deviation
         What is known of the pattern to start from (`SuppressionResult.deviations`), so that it need not be found again.
+    threads : int, optional
+        So many look at questions side by side; by default as many as this process may use processors, and never more.
+        The answer does not depend on how many there are, unless the limit is one of time.
 
     Returns
     -------
@@ -103,7 +107,7 @@ def local(
     """
     budget = Budget(limits or Limits(), progress)
     with cancel_on_interrupt(budget):
-        search = _Search(problem, seed, budget, engine)
+        search = _Search(problem, seed, budget, engine, threads)
         if not search.first(start, deviations):
             return finish(problem, search.judge, _cheapest(search.judge, start, None), budget, "local")
         search.refine()
@@ -140,14 +144,14 @@ def _cheapest(judge: Witnesses, start: Bools | None, found: Bools | None) -> Boo
 class _Search:
     """One run of `local`."""
 
-    def __init__(self, problem: Problem, seed: int, budget: Budget, engine: str) -> None:
+    def __init__(self, problem: Problem, seed: int, budget: Budget, engine: str, threads: int | None = None) -> None:
         self.problem = problem
         self.budget = budget
         self.judge = Witnesses(problem)
         near = Surroundings(problem.system)
         self.cover = Cover(problem)
         known = {k: self.judge.known(k) for k in range(len(problem.attackers))}
-        self.rebuilder = Rebuilder(self.cover, Nearby(problem, near), known, seed)
+        self.rebuilder = Rebuilder(self.cover, Nearby(problem, near), known, seed, threads)
         self.insiders = Insiders(self.cover, self.rebuilder.nearby, self.judge, known)
         self.windows = Windows(self.rebuilder, near, seed, engine)
         self._ways = tuple(Side(fade=fade) for fade in FADES)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import copy
+
 import numpy as np
 import numpy.typing as npt
 
@@ -18,14 +20,17 @@ Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 
-HOPS = (2, 3, 4, 6, 7, 8, 10, 16, 1000)
+HOPS = (2, 3, 4, 5, 6, 7, 8, 10, 16, 1000)
 """How far a deviation may reach, in equations, one after the other."""
 
 NEAR = 4
 """What has no answer within so many equations may wait until others are answered."""
 
-STEPS = (7, 8)
+STEPS = (5, 7, 8)
 """Of these only while nothing is found: wide programmes grow fast."""
+
+SAMPLE = 50
+"""Around so many primaries it is tried whether anything moves within the least of them (in three dimensions: no)."""
 
 MOST = (1000, 40_000)
 """No wider search among more cells than this once something is found: the dearer it is, the more."""
@@ -107,8 +112,22 @@ class Nearby:
         self.noise = 0.0
         self.rough = False
         self._thin: dict[int, Surroundings] = {}
+        self._roomy: dict[int, Surroundings] = {}
         self._rng = np.random.default_rng(0)
         self._lp = SmallProgrammes()
+        primaries = np.flatnonzero(problem.status == Status.PRIMARY)
+        some = primaries[:: max(1, len(primaries) // SAMPLE)].tolist()
+        self._least = int(len(some) > 0 and not any(self._moves(cell) for cell in some))
+
+    def _moves(self, cell: int) -> bool:
+        cells = self.near.ball(np.array([cell]), HOPS[0], self.allowed)
+        return len(self.near.closed(cells, cell).cells) > 1
+
+    def twin(self) -> Nearby:
+        """Return what finds the same in another thread."""
+        other = copy(self)
+        other.near, other._thin, other._lp = self.near.twin(), {}, SmallProgrammes()
+        return other
 
     def find(
         self,
@@ -165,6 +184,7 @@ class Nearby:
             allowed[known] = False
         best, least, size, seen, idle = None, limit, -1, 0, 0
         worth = (MOST[1] - MOST[0]) / (DEAR * usual) if usual > 0 else 0.0
+        hops = max(hops, self._least)
         for reach in HOPS[hops:] if widen else HOPS[hops : hops + 1]:
             if best is not None and reach in STEPS:
                 continue
@@ -216,7 +236,9 @@ class Nearby:
         """Return a deviation through the cells of each equation that can move furthest: mostly totals."""
         for few, reach in THIN:
             if few not in self._thin:
-                self._thin[few] = Surroundings(self.problem.system, self.both, few)
+                if few not in self._roomy:
+                    self._roomy[few] = Surroundings(self.problem.system, self.both, few)
+                self._thin[few] = self._roomy[few].twin()
             cells = self._thin[few].ball(np.array([cell]), reach, allowed)
             found = self._within(self.near.closed(cells, cell), cell, side, level, price, budget, quick=True)
             if found is not None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from tabprotect.attack.keys import Key
 from tabprotect.attack.witness import Deviation
+from tabprotect.methods.suppression.local.answers import Answers, Proposal, Search
 from tabprotect.methods.suppression.local.cover import Cover, Witness
+from tabprotect.methods.suppression.local.lanes import BATCH, Lanes
 from tabprotect.methods.suppression.local.nearby import Nearby
 from tabprotect.methods.suppression.local.turns import Turns
 from tabprotect.solver.limits import Budget
@@ -48,18 +50,6 @@ NEVER = 1e3
 """A cell to be avoided is charged so many times its weight."""
 
 
-class Search(NamedTuple):
-    """How hard to look for a deviation: see `Nearby.find`."""
-
-    hops: int
-    enough: float
-    usual: float
-    limit: float = np.inf
-    widen: bool = True
-    far: bool = True
-    quick: bool = False
-
-
 class Rebuilder:
     """Answers the open questions of a cover, and ruins and recreates parts of it.
 
@@ -70,6 +60,8 @@ class Rebuilder:
     known : dict of int to ndarray
         Cells that each attacker knows, by his number.
     seed : int
+    threads : int, optional
+        So many look at questions side by side (see `Lanes`).
 
     Attributes
     ----------
@@ -81,12 +73,20 @@ class Rebuilder:
         A point of a relaxation, which makes cells that it hides cheaper in some of the trials.
     """
 
-    def __init__(self, cover: Cover, nearby: Nearby, known: dict[int, Ints], seed: int) -> None:
+    def __init__(
+        self,
+        cover: Cover,
+        nearby: Nearby,
+        known: dict[int, Ints],
+        seed: int,
+        threads: int | None = None,
+    ) -> None:
         self.cover = cover
         self.nearby = nearby
         self.hopeless: set[int] = set()
         self.rough: list[int] = []
-        self._known = known
+        self._answers = Answers(cover, nearby, known, cover.price)
+        self._lanes = Lanes(self._answers, threads)
         self.x: Floats | None = None
         self._rng = np.random.default_rng(seed)
         self._turns = Turns(seed)
@@ -98,35 +98,49 @@ class Rebuilder:
 
         What has no answer nearby comes last, and quickly.
         """
-        cover = self.cover
+        cover, search = self.cover, self._careful()
         waiting = [k for k in cover.open().tolist() if k not in self.hopeless]
-        search, late, cut = self._careful(), [], False
-        for k in sorted(waiting, key=lambda k: (-cover.need[k], k)):
-            if budget.exhausted:
-                return False
-            if not cover.relies[k] and not self._answer(k, budget, search._replace(far=False)):
-                late.append(k)
-        for k in late:
-            if cover.relies[k]:
-                continue
-            self.nearby.rough = False
-            done = self._answer(k, budget, search._replace(quick=True))
-            cut = cut or self.nearby.rough
-            if not done and self.nearby.rough:
-                done = self._answer(k, budget, search)
-            if not done and budget.exhausted:
-                return False
-            if not done:
-                self.hopeless.add(k)
+        late, cut = self._answer_all(self._in_order(waiting), search._replace(far=False), budget)
+        left, cut = self._answer_all(late, search._replace(quick=True), budget, BATCH[0])
+        # what even a quick answer was not found for is looked for with patience
+        left, _ = self._answer_all(left, search, budget, BATCH[0]) if cut else (left, cut)
+        if budget.exhausted and not all(cover.relies[k] for k in waiting):
+            return False
+        self.hopeless.update(left)
         if cut:
             self.rough += [k for k in late if k not in self.hopeless]
         return True
+
+    def _answer_all(
+        self, order: Sequence[int], search: Search, budget: Budget, batch: int = BATCH[1]
+    ) -> tuple[list[int], bool]:
+        """Answer what is open of some questions; return those without an answer, and whether any search was cut short.
+
+        At most so many are looked at in the same pattern. The budget may end it anywhere.
+        """
+        missing: list[int] = []
+        rough = False
+        with self._lanes.open() as pool:
+            for questions in self._lanes.batches(order, batch):
+                if budget.exhausted:
+                    break
+                looked = self._lanes.look(questions, search, budget, pool)
+                for one in looked:
+                    self._accept(one.proposals)
+                    rough |= one.rough
+                self._lanes.moved(looked)
+                missing += [one.question for one in looked if not self.cover.relies[one.question]]
+        return missing, rough
+
+    def _in_order(self, questions: Iterable[int]) -> list[int]:
+        """Largest levels first."""
+        return sorted(questions, key=lambda k: (-self.cover.need[k], k))
 
     def reuse(self, pattern: Bools, budget: Budget) -> None:
         """Answer what a pattern answers by itself, near each cell, light secondaries rather than heavy ones."""
         cover = self.cover
         price = np.where(pattern, 0.0, cover.weight)
-        for k in sorted(cover.open().tolist(), key=lambda k: (-cover.need[k], k)):
+        for k in self._in_order(cover.open().tolist()):
             if budget.exhausted:
                 return
             if not cover.relies[k]:
@@ -134,53 +148,19 @@ class Rebuilder:
 
     def _answer(self, question: int, budget: Budget, search: Search) -> bool:
         """Answer a question, and its other side where that is open too."""
-        cover, key = self.cover, self.cover.keys[question]
-        if key.side == 0:
-            return self._slide(question, budget, search)
-        other = cover.number.get(Key(key.attacker, key.cell, -key.side))
-        if other is None or cover.relies[other]:
-            found = self._find(question, key.side, cover.need[question], budget, search)
-            if found is not None:
-                self._take(found, question, None)
-            return found is not None
-        level = max(cover.need[question], cover.need[other])
-        both = self._find(question, 0, level, budget, search._replace(widen=False))
-        if both is None or (cost := float(cover.price[both.cells].sum())) > search.enough:
-            # bounds are tighter for a deviation that must fit both ways
-            first = self._find(question, key.side, cover.need[question], budget, search)
-            if first is None:
-                if both is not None:
-                    self._take(both, question, other)
-                return both is not None
-            saved = cover.price[first.cells]
-            cover.price[first.cells] = 0.0
-            second = self._find(other, -key.side, cover.need[other], budget, search)
-            cover.price[first.cells] = saved
-            if both is None or (second is not None and cover.price[np.union1d(first.cells, second.cells)].sum() < cost):
-                self._take(first, question, None)
-                if second is not None and not cover.relies[other]:
-                    self._take(second, other, None)
-                return True
-        self._take(both, question, other)
-        return True
+        proposals = self._answers.propose(question, budget, search)
+        self._accept(proposals)
+        return bool(proposals)
 
-    def _find(self, question: int, side: int, level: float, budget: Budget, search: Search) -> Deviation | None:
-        key = self.cover.keys[question]
-        return self.nearby.find(
-            key.cell,
-            side,
-            level,
-            self.cover.price,
-            budget,
-            hops=search.hops,
-            widen=search.widen,
-            far=search.far,
-            quick=search.quick,
-            known=self._known.get(key.attacker),
-            enough=search.enough,
-            usual=search.usual,
-            limit=search.limit,
-        )
+    def _accept(self, proposals: Iterable[Proposal]) -> None:
+        """Rely on deviations for what is open still."""
+        ends = [p for p in proposals if p.end]
+        if ends and not self.cover.relies[ends[0].question]:
+            for one in ends:
+                self.cover.take(one.deviation, [one.question])
+        for one in proposals:
+            if not one.end and not self.cover.relies[one.question]:
+                self._take(one.deviation, one.question, one.other)
 
     def _take(self, deviation: Deviation, question: int, other: int | None) -> None:
         cover = self.cover
@@ -194,41 +174,18 @@ class Rebuilder:
             if other is not None and not cover.relies[other]:
                 cover.take(turned if side * own > 0 else deviation, [other])
 
-    def _slide(self, question: int, budget: Budget, search: Search) -> bool:
-        """Up for one part of the width, down for the rest: the cheapest of a few ways."""
-        cover, nearby, key = self.cover, self.nearby, self.cover.keys[question]
-        need, known = cover.need[question] * (1 + 1e-9), self._known.get(key.attacker)
-        up, down = float(nearby.up[key.cell]), float(nearby.down[key.cell])
-        best: list[Deviation] = []
-        least = np.inf
-        for rise in (need, 0.0, need / 2, up, need - down):
-            if not (max(0.0, need - down) <= rise <= min(need, up)):
-                continue
-            ends: list[Deviation] = []
-            price = cover.price.copy()
-            for side, level in ((1, rise), (-1, need - rise)):
-                if level > 0:
-                    found = nearby.find(key.cell, side, level, price, budget, hops=search.hops, known=known)
-                    if found is None:
-                        break
-                    ends.append(found)
-                    price[found.cells] = 0.0
-            else:
-                total = float(cover.price[np.unique(np.concatenate([e.cells for e in ends]))].sum())
-                if total < least:
-                    least, best = total, ends
-        for end in best:
-            cover.take(end, [question])
-        return bool(best)
-
     def refine(self, budget: Budget) -> None:
-        """Answer anew, with patience, all questions that came last, if some of them were answered quickly."""
+        """Answer anew, with patience, all questions that came last, if some of them were answered quickly.
+
+        What the budget leaves no time for keeps its answer.
+        """
         cover, before = self.cover, self.cover.cost
         asked = {k for late in self.rough for witness in cover.relies[late] for k in witness.asked}
         self.rough = []
         old = {k: cover.release(k) for k in sorted(asked)}
-        order = sorted(old, key=lambda k: (-cover.need[k], k))
-        self._settle(old, before, self._recreate(order, before, self._careful(), budget))
+        self._answer_all(self._in_order(old), self._careful(), budget)
+        cover.reinstate({k: witnesses for k, witnesses in old.items() if not cover.relies[k]})
+        self._settle(old, before, True)
 
     def _careful(self) -> Search:
         problem = self.cover.problem
@@ -270,7 +227,7 @@ class Rebuilder:
         freed = float(cover.price[cell])
         if freed > 0 and kind < 2:
             cover.price[cell] = NEVER * freed
-        order = sorted(old, key=lambda k: (-cover.need[k], k))
+        order = self._in_order(old)
         if kind % 2:
             order = [order[i] for i in rng.permutation(len(order)).tolist()]
         mean = cover.cost / max(1, len(cover.keys))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import NamedTuple
 
 import numpy as np
@@ -60,9 +61,19 @@ class Surroundings:
         rows, columns = system.A, sparse.csc_array(system.A)
         self._row, self._column = _Compressed(rows), _Compressed(columns)
         self._ball = self._row if room is None or few is None else _Compressed(_roomiest(rows, room, few))
-        m, n = rows.shape
+        self._shape = rows.shape
+        self._clear()
+
+    def _clear(self) -> None:
+        m, n = self._shape
         self._row_mark, self._cell_mark = np.zeros(m, bool), np.zeros(n, bool)
         self._row_place, self._cell_place = np.zeros(m, np.int64), np.zeros(n, np.int64)
+
+    def twin(self) -> Surroundings:
+        """Return the same for another thread: what is written to is its own."""
+        other = copy(self)
+        other._clear()
+        return other
 
     def equations(self, cells: Ints) -> Ints:
         """Equations that hold one of the cells, ascending."""
