@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -23,7 +24,7 @@ from tabprotect.errors import InputError
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.store import Store
 
-__all__ = ["GRACE", "Answer", "Means", "processes", "run_pieces"]
+__all__ = ["GRACE", "Answer", "Means", "processes", "processors", "run_pieces"]
 
 P = TypeVar("P")
 A = TypeVar("A")
@@ -218,6 +219,19 @@ class _Futures:
     def cancel(self) -> None:
         for future in self._under_way:
             future.cancel()
+
+
+def processors() -> int:
+    """Return how many processors this process may use.
+
+    Examples
+    --------
+    >>> processors() >= 1
+    True
+    """
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
 import numpy as np
@@ -28,10 +29,10 @@ def table() -> Problem:
 
 @pytest.fixture(autouse=True)
 def four_processors(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rooms, "_processors", lambda: 4)
+    monkeypatch.setattr(rooms, "processors", lambda: 4)
 
 
-def builder(problem: Problem, threads: int | None) -> Rebuilder:
+def builder(problem: Problem, threads: int) -> Rebuilder:
     return Rebuilder(Cover(problem), Nearby(problem, Surroundings(problem.system)), {}, 0, threads)
 
 
@@ -47,7 +48,8 @@ def test_any_number_of_threads_gives_the_same_first_pattern(table: Problem) -> N
 
 @pytest.mark.parametrize("work", [300, 2_000, 20_000])
 def test_any_number_of_threads_gives_the_same_answer_under_a_limit_of_work(table: Problem, work: int) -> None:
-    one, several = (local(table, limits=Limits(work=work), threads=threads) for threads in (1, 3))
+    with ThreadPoolExecutor(1) as single, ThreadPoolExecutor(3) as pool:
+        one, several = (local(table, limits=Limits(work=work), executor=executor) for executor in (single, pool))
     assert np.array_equal(one.pattern, several.pattern)
     assert (one.cost, one.bound, one.work, one.status) == (several.cost, several.bound, several.work, several.status)
 

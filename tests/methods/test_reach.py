@@ -23,7 +23,7 @@ from tabprotect.methods.suppression.local.lanes import Lanes
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Limits, Progress
-from tabprotect.solver.pieces import processes
+from tabprotect.solver.pieces import processes, processors
 from tabprotect.table.system import LinearSystem
 from tests.checker import Judge
 from tests.random_problems import random_problem
@@ -161,10 +161,10 @@ def test_methods_without_pieces_say_so(method: str) -> None:
 
 
 def test_local_works_in_as_many_threads_as_an_executor_has_workers(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[int | None] = []
+    asked: list[int] = []
 
     class Watched(Lanes):
-        def __init__(self, answers: Answers, threads: int | None = None) -> None:
+        def __init__(self, answers: Answers, threads: int = 1) -> None:
             asked.append(threads)
             super().__init__(answers, threads)
 
@@ -172,7 +172,7 @@ def test_local_works_in_as_many_threads_as_an_executor_has_workers(monkeypatch: 
     problem = several(2)
     with ThreadPoolExecutor(3) as pool:
         same(solve(problem, "local", executor=pool), solve(problem, "local"))
-    assert asked == [3, None]
+    assert asked == [3, processors()]
 
 
 def test_what_has_no_pieces_says_so(tmp_path: Path) -> None:

@@ -69,12 +69,10 @@ def local_in_stages(
     Parameters
     ----------
     means : Means
-        Stages build on each other, so of an executor only its number of workers is of use: `local` works in so many
-        threads.
+        Stages build on each other; an executor is of use within them.
     problem, limits, seed, progress, start, passes, engine, deviations
         As for `local`; `passes` may be 0 or None.
     """
-    threads = None if means.executor is None else means.width
     if means.store is None:
         return local(
             problem,
@@ -85,7 +83,7 @@ def local_in_stages(
             passes=passes,
             engine=engine,
             deviations=deviations,
-            threads=threads,
+            executor=means.executor,
         )
     budget = Budget(limits or Limits(), progress)
     name = digest("local", parts_of(problem), start, tuple(deviations), seed, engine, budget.limits.gap)
@@ -97,7 +95,7 @@ def local_in_stages(
             most = budget.work_left if best is None else min(work, budget.work_left)
             name = digest(name, None if math.isinf(most) else int(most))
             from_ = (best.pattern, best.deviations) if best else (start, deviations)
-            stage = _stage(problem, budget, means, name, most, seed, *from_, best is None, engine, threads)
+            stage = _stage(problem, budget, means, name, most, seed, *from_, best is None, engine)
             if stage is None or stage.pattern is None:
                 break
             still = best is not None and stage.cost > best.cost * (1 - GAIN) and stage.bound < bound * (1 + GAIN)
@@ -141,7 +139,6 @@ def _stage(
     deviations: Sequence[Deviation],
     first: bool,
     engine: str,
-    threads: int | None,
 ) -> Stage | None:
     """Do one stage, unless it is kept already; None when the limits left no time."""
     seconds = budget.seconds_left
@@ -168,7 +165,7 @@ def _stage(
             passes=passes,
             engine=engine,
             deviations=deviations,
-            threads=threads,
+            executor=means.executor,
         )
         pattern = None if found.status == "unknown" else found.pattern
         proof = found.cuts if isinstance(found.cuts, BoundProof) else None

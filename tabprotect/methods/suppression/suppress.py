@@ -76,8 +76,8 @@ def suppress(
         Works on independent parts of the problem side by side: `tabprotect.processes`, a pool of the standard library,
         or ``client.get_executor()`` of dask.distributed. The answer does not depend on how many workers it has, nor on
         workers that die, unless the limit is one of time. Not for engine='pyomo' and the classic ways. 'local', which
-        `auto` takes for more than 30,000 cells, works in threads of this process, which share the table: as many as the
-        executor has workers (and as there are processors).
+        `auto` takes for more than 30,000 cells, has it solve attacks, and looks for deviations in threads of this
+        process, which share the table.
     resume : path, optional
         A folder (confidential) where finished pieces of work are kept. The same call with the same folder goes on after
         it was killed; under limits of work, or none, its answer is the same. Not for engine='pyomo' and the classic

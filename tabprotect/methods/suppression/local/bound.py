@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from concurrent.futures import Executor
 from typing import NamedTuple
 
 import numpy as np
@@ -13,12 +14,13 @@ from scipy import sparse
 from tabprotect.attack.keys import Key
 from tabprotect.attack.proof import BoundProof, Bridge, Capacity, ProofRow, simple_fraction, snap_multipliers
 from tabprotect.methods.suppression.costs import next_cost, unit_of_costs
-from tabprotect.methods.suppression.local.rows import LocalRows, Sparse
+from tabprotect.methods.suppression.local.rows import Attacks, LocalRows, Sparse, attack
 from tabprotect.methods.suppression.local.surroundings import Surroundings
 from tabprotect.problem import Problem
 from tabprotect.solver.exact import exact
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.lp import LinearProgram
+from tabprotect.solver.pieces import run_pieces
 
 __all__ = ["LocalBound"]
 
@@ -30,6 +32,12 @@ WIDEST = 4
 
 PROGRESS = 2e-3
 """A round that lifts the bound by less than this share makes the attacks see further."""
+
+CHUNK, AT_ONCE = 32, 1024
+"""Attacks in one piece of work, and attacks that are stated before the first of them is solved."""
+
+GRACE = 0.5
+"""Pieces under way have the limit of time in them; they are waited for so many seconds longer."""
 
 LOOSE = 0.5
 """Rows with more slack than this leave the programme now and then."""
@@ -61,6 +69,8 @@ class LocalBound:
     ----------
     problem : Problem
     near : Surroundings
+    executor : concurrent.futures.Executor, optional
+        Solves attacks side by side; the bound is the same as without.
 
     Attributes
     ----------
@@ -70,8 +80,9 @@ class LocalBound:
         True when no attack finds anything more.
     """
 
-    def __init__(self, problem: Problem, near: Surroundings) -> None:
+    def __init__(self, problem: Problem, near: Surroundings, executor: Executor | None = None) -> None:
         self.problem = problem
+        self._executor = executor
         self.bound = 0.0
         self._value = 0.0  # of the best programme
         self.finished = False
@@ -102,14 +113,9 @@ class LocalBound:
         if self._lp is None:
             self._start(budget)
             return
-        questions = self._questions
-        while self._turn < len(questions):
-            if self._turn % 16 == 0 and budget.exhausted:
+        while self._turn < len(self._questions):
+            if not self._attack(self._questions[self._turn : self._turn + AT_ONCE], budget):
                 return
-            made = self._rows.separate(int(questions[self._turn]), self.x, budget, hops=self._hops)
-            self._turn += 1
-            if made is not None:
-                self._found.append(made)
         self._turn = 0
         new = self._add([_Row(f.cells, f.values, 1.0, f) for f in self._found]) + self._bridges()
         self._found = []
@@ -120,6 +126,25 @@ class LocalBound:
             self._hops += 1
             self._drop_loose()
             self.finished = self._hops > WIDEST
+
+    def _attack(self, questions: Ints, budget: Budget) -> bool:
+        """Attack some questions side by side and keep the cuts; False when the budget ended that."""
+        chunks = [questions[k : k + CHUNK].tolist() for k in range(0, len(questions), CHUNK)]
+        seconds = budget.seconds_left
+        pieces = [Attacks(tuple(self._rows.stated(k, self.x, hops=self._hops) for k in c), seconds) for c in chunks]
+        grace = 0.0 if math.isinf(seconds) else GRACE
+        for chunk, answer in zip(chunks, run_pieces(attack, pieces, budget, self._executor, grace=grace), strict=True):
+            # what others have solved beyond the limit counts no more than what nobody would have begun here
+            if answer is None or budget.exhausted:
+                return False
+            found, work = answer
+            budget.spend(work)
+            for k, multipliers in zip(chunk, found, strict=True):
+                made = None if multipliers is None else self._rows.cut(k, multipliers, self.x, hops=self._hops)
+                if made is not None:
+                    self._found.append(made)
+            self._turn += len(chunk)
+        return True
 
     def proof(self) -> BoundProof:
         """Return what the best bound rests on, in rational numbers, as `tabprotect.attack` rebuilds it.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
@@ -13,6 +12,7 @@ import numpy as np
 
 from tabprotect.methods.suppression.local.answers import Answers, Proposal, Search
 from tabprotect.solver.limits import Budget
+from tabprotect.solver.pieces import processors
 
 __all__ = ["Lanes", "Looked"]
 
@@ -50,13 +50,13 @@ class Lanes:
     ----------
     answers : Answers
         At the prices of the cover itself.
-    threads : int, optional
-        By default as many as this process may use processors, and never more.
+    threads : int
+        No more than there are processors are of use.
     """
 
-    def __init__(self, answers: Answers, threads: int | None = None) -> None:
+    def __init__(self, answers: Answers, threads: int = 1) -> None:
         self._answers = answers
-        self._width = max(1, min(_processors(), threads or BATCH[1]))
+        self._width = max(1, min(processors(), threads))
         self._twins: list[Answers] = []
         self._free: SimpleQueue[Answers] = SimpleQueue()
         self._free.put(answers)
@@ -116,10 +116,3 @@ class Lanes:
             return Looked(question, lane.propose(question, budget, search), lane.nearby.rough)
         finally:
             self._free.put(lane)
-
-
-def _processors() -> int:
-    """How many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import replace
 
 import numpy as np
@@ -21,6 +23,7 @@ from tabprotect.methods.suppression.local.windows import Windows
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
+from tabprotect.solver.pieces import Means, processors
 from tabprotect.solver.sides import Side, is_first
 from tabprotect.solver.tolerances import OPTIMAL
 
@@ -62,7 +65,7 @@ def local(
     passes: int | None = None,
     engine: str = "scip",
     deviations: Sequence[Deviation] = (),
-    threads: int | None = None,
+    executor: Executor | None = None,
 ) -> SuppressionResult:
     """Protect by cheapest deviations within a few equations of each primary, and bound the cost by attacks as narrow.
 
@@ -87,9 +90,10 @@ def local(
         What solves small windows of the pattern exactly.
     deviations : sequence of Deviation
         What is known of the pattern to start from (`SuppressionResult.deviations`), so that it need not be found again.
-    threads : int, optional
-        So many look at questions side by side; by default as many as this process may use processors, and never more.
-        The answer does not depend on how many there are, unless the limit is one of time.
+    executor : concurrent.futures.Executor, optional
+        Solves attacks for the bound side by side. Questions about the pattern are looked at in threads, which share the
+        table: as many as it has workers, at most one a processor. By default there are threads for both, one a
+        processor. The answer does not depend on how many there are, unless the limit is one of time.
 
     Returns
     -------
@@ -106,8 +110,8 @@ def local(
     ([4, 5, 7, 8], 17.0, 17.0)
     """
     budget = Budget(limits or Limits(), progress)
-    with cancel_on_interrupt(budget):
-        search = _Search(problem, seed, budget, engine, threads)
+    with cancel_on_interrupt(budget), nullcontext(executor) if executor else ThreadPoolExecutor(processors()) as pool:
+        search = _Search(problem, seed, budget, engine, pool)
         if not search.first(start, deviations):
             return finish(problem, search.judge, _cheapest(search.judge, start, None), budget, "local")
         search.refine()
@@ -144,18 +148,18 @@ def _cheapest(judge: Witnesses, start: Bools | None, found: Bools | None) -> Boo
 class _Search:
     """One run of `local`."""
 
-    def __init__(self, problem: Problem, seed: int, budget: Budget, engine: str, threads: int | None = None) -> None:
+    def __init__(self, problem: Problem, seed: int, budget: Budget, engine: str, executor: Executor) -> None:
         self.problem = problem
         self.budget = budget
         self.judge = Witnesses(problem)
         near = Surroundings(problem.system)
         self.cover = Cover(problem)
         known = {k: self.judge.known(k) for k in range(len(problem.attackers))}
-        self.rebuilder = Rebuilder(self.cover, Nearby(problem, near), known, seed, threads)
+        self.rebuilder = Rebuilder(self.cover, Nearby(problem, near), known, seed, Means(executor).width)
         self.insiders = Insiders(self.cover, self.rebuilder.nearby, self.judge, known)
         self.windows = Windows(self.rebuilder, near, seed, engine)
         self._ways = tuple(Side(fade=fade) for fade in FADES)
-        self.bound = LocalBound(problem, near)
+        self.bound = LocalBound(problem, near, executor)
         self.reserve = 0.0
         self._judged_first: Bools | None = None
 

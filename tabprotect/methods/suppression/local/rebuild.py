@@ -60,7 +60,7 @@ class Rebuilder:
     known : dict of int to ndarray
         Cells that each attacker knows, by his number.
     seed : int
-    threads : int, optional
+    threads : int
         So many look at questions side by side (see `Lanes`).
 
     Attributes
@@ -79,7 +79,7 @@ class Rebuilder:
         nearby: Nearby,
         known: dict[int, Ints],
         seed: int,
-        threads: int | None = None,
+        threads: int = 1,
     ) -> None:
         self.cover = cover
         self.nearby = nearby

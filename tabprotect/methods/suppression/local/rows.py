@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -11,10 +13,10 @@ from tabprotect.attack.keys import Questions
 from tabprotect.methods.suppression.local.surroundings import Block, Surroundings
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget
-from tabprotect.solver.small import SmallProgrammes
+from tabprotect.solver.small import Columns, SmallProgrammes
 from tabprotect.solver.tolerances import LEVEL, MULTIPLIER
 
-__all__ = ["LocalRows", "Sparse"]
+__all__ = ["Attack", "Attacks", "LocalRows", "Multipliers", "Sparse", "attack"]
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -48,6 +50,77 @@ class Sparse(NamedTuple):
     multipliers: Floats
 
 
+@dataclass(frozen=True, eq=False)
+class Attack:
+    """How far one cell moves towards its level in the equations near it.
+
+    Attributes
+    ----------
+    A : Columns
+    own : int
+        Position of the cell.
+    side : int
+        +1 or -1.
+    down, up : ndarray of float
+        How far each cell may move, in levels.
+    """
+
+    A: Columns
+    own: int
+    side: int
+    down: Floats
+    up: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Attacks:
+    """Attacks that are solved in one go, wherever that is.
+
+    Attributes
+    ----------
+    attacks : tuple of Attack
+    seconds : float
+        Time that is left.
+    """
+
+    attacks: tuple[Attack, ...]
+    seconds: float
+
+
+class Multipliers(NamedTuple):
+    """Equations of an attack, by position, and multipliers other than 0, which prove that the level is out of reach."""
+
+    rows: Ints
+    values: Floats
+
+
+def attack(piece: Attacks) -> tuple[list[Multipliers | None], int]:
+    """Return what shows that each level is out of reach, None where it is not (or was not decided), and the work spent.
+
+    Examples
+    --------
+    >>> A = Columns((1, 2), np.array([0, 1, 2]), np.array([0, 0]), np.ones(2))  # two cells with a fixed total
+    >>> whole, half = (Attack(A, 0, 1, np.array([0.0, down]), np.ones(2)) for down in (1.0, 0.5))
+    >>> found, _ = attack(Attacks((whole, half), 9.0))
+    >>> [one and one.values.tolist() for one in found]
+    [None, [1.0]]
+    """
+    programmes, found, work = SmallProgrammes(), list[Multipliers | None](), 0
+    end = time.monotonic() + piece.seconds
+    for one in piece.attacks:
+        cost = np.zeros(len(one.up))
+        cost[one.own] = -one.side
+        left = max(0.0, end - time.monotonic())
+        solution = programmes.solve(one.A, cost, -one.down, one.up, primal=True, seconds=left)
+        work += 1 if solution is None else 1 + solution.iterations
+        if solution is None or one.side * solution.x[one.own] >= 1 - 1e-9:
+            found.append(None)
+            continue
+        rows = np.flatnonzero(np.abs(solution.duals) > MULTIPLIER)
+        found.append(Multipliers(rows, -solution.duals[rows]))
+    return found, work
+
+
 class LocalRows:
     """Capacity cuts from attacks that see the equations near a cell only.
 
@@ -69,8 +142,6 @@ class LocalRows:
         self._must = problem.must_hide | (problem.may_hide & (problem.weights == 0))
         self._down = np.where(self._fixed, 0.0, problem.down)
         self._up = np.where(self._fixed, 0.0, problem.up)
-        self._lp = SmallProgrammes()
-        self._d = np.zeros(problem.n_cells)
         self._all = np.ones(problem.n_cells, bool)
         self._blocks: dict[tuple[int, int], Block] = {}
         self._entries = 0
@@ -104,6 +175,12 @@ class LocalRows:
             No cell moves more than so many levels in the attack (this steers it; the cut is made from the true
             bounds).
         """
+        (found,), work = attack(Attacks((self.stated(question, x, hops=hops, cap=cap),), budget.seconds_left))
+        budget.spend(work)
+        return None if found is None else self.cut(question, found, x, hops=hops)
+
+    def stated(self, question: int, x: Floats, *, hops: int, cap: float = 1.0) -> Attack:
+        """Return the attack on one question at a point, ready for whoever solves it."""
         q = self.questions
         cell, side, level = int(q.cell[question]), int(q.side[question]), float(q.need[question])
         block = self._block(cell, hops)
@@ -117,14 +194,12 @@ class LocalRows:
             down[own], up[own] = 2 * cap, 1.0
         else:
             down[own], up[own] = 1.0, 2 * cap
-        cost = np.zeros(len(cells))
-        cost[own] = -side
-        solution = self._lp.solve(block.A, cost, -down, up, primal=True, seconds=budget.seconds_left)
-        budget.spend(1 if solution is None else 1 + solution.iterations)
-        if solution is None or side * solution.x[own] >= 1 - 1e-9:
-            return None
-        rows = np.flatnonzero(np.abs(solution.duals) > MULTIPLIER)
-        made = self._cut(question, block, rows, -solution.duals[rows])
+        return Attack(block.A, own, side, down, up)
+
+    def cut(self, question: int, found: Multipliers, x: Floats, *, hops: int) -> Sparse | None:
+        """Return the cut of what an attack found, if x violates it."""
+        block = self._block(int(self.questions.cell[question]), hops)
+        made = self._cut(question, block, found.rows, found.values)
         if made is None or float(made.values @ x[made.cells]) > 1 - VIOLATION:
             return None
         return made
