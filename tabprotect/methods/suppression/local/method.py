@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import nullcontext
+from concurrent.futures import Executor
 from dataclasses import replace
 
 import numpy as np
@@ -91,9 +90,9 @@ def local(
     deviations : sequence of Deviation
         What is known of the pattern to start from (`SuppressionResult.deviations`), so that it need not be found again.
     executor : concurrent.futures.Executor, optional
-        Solves attacks for the bound side by side. Questions about the pattern are looked at in threads, which share the
-        table: as many as it has workers, at most one a processor. By default there are threads for both, one a
-        processor. The answer does not depend on how many there are, unless the limit is one of time.
+        Solves attacks for the bound side by side; by default they are solved here, one after the other.
+        Questions about the pattern are looked at in threads, which share the table: as many as it has workers, at most
+        and by default one a processor. The answer depends on none of that, unless the limit is one of time.
 
     Returns
     -------
@@ -110,8 +109,8 @@ def local(
     ([4, 5, 7, 8], 17.0, 17.0)
     """
     budget = Budget(limits or Limits(), progress)
-    with cancel_on_interrupt(budget), nullcontext(executor) if executor else ThreadPoolExecutor(processors()) as pool:
-        search = _Search(problem, seed, budget, engine, pool)
+    with cancel_on_interrupt(budget):
+        search = _Search(problem, seed, budget, engine, executor)
         if not search.first(start, deviations):
             return finish(problem, search.judge, _cheapest(search.judge, start, None), budget, "local")
         search.refine()
@@ -148,14 +147,15 @@ def _cheapest(judge: Witnesses, start: Bools | None, found: Bools | None) -> Boo
 class _Search:
     """One run of `local`."""
 
-    def __init__(self, problem: Problem, seed: int, budget: Budget, engine: str, executor: Executor) -> None:
+    def __init__(self, problem: Problem, seed: int, budget: Budget, engine: str, executor: Executor | None) -> None:
         self.problem = problem
         self.budget = budget
         self.judge = Witnesses(problem)
         near = Surroundings(problem.system)
         self.cover = Cover(problem)
+        threads = processors() if executor is None else Means(executor).width
         known = {k: self.judge.known(k) for k in range(len(problem.attackers))}
-        self.rebuilder = Rebuilder(self.cover, Nearby(problem, near), known, seed, Means(executor).width)
+        self.rebuilder = Rebuilder(self.cover, Nearby(problem, near), known, seed, threads)
         self.insiders = Insiders(self.cover, self.rebuilder.nearby, self.judge, known)
         self.windows = Windows(self.rebuilder, near, seed, engine)
         self._ways = tuple(Side(fade=fade) for fade in FADES)
