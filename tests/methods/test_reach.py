@@ -17,6 +17,7 @@ from scipy import sparse
 
 from tabprotect.errors import InputError
 from tabprotect.methods.suppression import rounds, stages, suppress
+from tabprotect.methods.suppression.local import bound as bounds
 from tabprotect.methods.suppression.local import rebuild
 from tabprotect.methods.suppression.local.answers import Answers
 from tabprotect.methods.suppression.local.lanes import Lanes
@@ -77,16 +78,19 @@ def same(a: SuppressionResult, b: SuppressionResult) -> None:
 def short_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rounds, "FIRST", 100)
     monkeypatch.setattr(stages, "FIRST", 100)
+    monkeypatch.setattr(bounds, "CHUNK", 4)
 
 
-@pytest.mark.parametrize("method", ["exact", "greedy"])
+@pytest.mark.parametrize("method", ["exact", "greedy", "local"])
 def test_one_answer_for_any_number_of_workers(tmp_path: Path, method: str) -> None:
     problem = several()
     with ThreadPoolExecutor(1) as one, ThreadPoolExecutor(3) as three:
         alone = solve(problem, method, executor=one)
         same(alone, solve(problem, method, executor=three))
-    same(alone, solve(problem, method, resume=tmp_path / "r"))
-    same(alone, solve(problem, method, resume=tmp_path / "r"))
+    if method != "local":  # in stages it works on the bound otherwise
+        same(alone, solve(problem, method, resume=tmp_path / "r"))
+    resumed = solve(problem, method, resume=tmp_path / "r")
+    same(resumed, solve(problem, method, resume=tmp_path / "r"))
     if method == "exact":
         assert alone.status == "optimal"
         assert alone.cuts is not None
@@ -119,7 +123,8 @@ def test_a_killed_run_goes_on(tmp_path: Path, checkout: Path, method: str, when:
 
 
 @pytest.mark.slow
-def test_a_dead_worker_changes_nothing() -> None:
+@pytest.mark.parametrize(("method", "stage"), [("exact", "rounds"), ("local", "bound")])
+def test_a_dead_worker_changes_nothing(method: str, stage: str) -> None:
     problem = several()
     with processes(2) as pool:
         assert isinstance(pool, ProcessPoolExecutor)
@@ -127,14 +132,14 @@ def test_a_dead_worker_changes_nothing() -> None:
         killed: list[int] = []
 
         def kill(progress: Progress) -> None:
-            if progress.stage == "rounds" and pool._processes and not killed:
+            if progress.stage == stage and pool._processes and not killed:
                 killed.append(next(iter(pool._processes)))
                 os.kill(killed[0], signal.SIGKILL)
 
-        found = solve(problem, "exact", executor=pool, progress=kill)
+        found = solve(problem, method, executor=pool, progress=kill)
     assert killed
     with ThreadPoolExecutor(2) as threads:
-        same(found, solve(problem, "exact", executor=threads))
+        same(found, solve(problem, method, executor=threads))
 
 
 def test_stages_are_safe_bounded_and_repeatable(tmp_path: Path) -> None:
@@ -181,7 +186,8 @@ def test_what_has_no_pieces_says_so(tmp_path: Path) -> None:
 
 
 @pytest.mark.dask
-def test_a_dask_worker_that_is_killed_in_mid_run(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("method", "stage"), [("exact", "rounds"), ("local", "bound")])
+def test_a_dask_worker_that_is_killed_in_mid_run(tmp_path: Path, method: str, stage: str) -> None:
     distributed = pytest.importorskip("distributed")
     problem = several()
     reports = 0
@@ -194,16 +200,16 @@ def test_a_dask_worker_that_is_killed_in_mid_run(tmp_path: Path) -> None:
 
         def kill(progress: Progress) -> None:
             nonlocal reports
-            if progress.stage == "rounds":
+            if progress.stage == stage:
                 reports += 1
                 if reports == 2:
                     os.kill(next(iter(workers.values())), signal.SIGKILL)
 
-        found = solve(problem, "exact", executor=client.get_executor(), progress=kill)
+        found = solve(problem, method, executor=client.get_executor(), progress=kill)
         judged = judge_intervals(problem, found, client.get_executor())
     assert reports >= 2
     with ThreadPoolExecutor(1) as alone:
-        same(found, solve(problem, "exact", executor=alone))
+        same(found, solve(problem, method, executor=alone))
         assert judged == judge_intervals(problem, found, alone)
     assert Judge(problem).safe(found.pattern)
 
