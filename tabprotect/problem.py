@@ -170,9 +170,9 @@ class Problem:
         >>> p.primaries.tolist()
         [4]
         """
-        A = sparse.csr_array(A)
+        A = _matrix(A)
         n = A.shape[1]
-        array = np.asarray(values, dtype=np.float64)
+        array = _numbers("values", values)
         status = np.zeros(n, dtype=np.int8)
         with collect() as problems:
             for name, where, what in (
@@ -187,7 +187,7 @@ class Problem:
                     problems.found += error.problems
 
         def full(name: str, x: float | Sequence[float] | Floats) -> Floats:
-            given = np.asarray(x, dtype=np.float64)
+            given = _numbers(name, x)
             if given.shape not in ((), (n,)):
                 raise InputError(f"{name} has shape {given.shape}; one number, or one for each of {n} cells, is needed")
             return np.broadcast_to(given, (n,)).copy()
@@ -268,3 +268,17 @@ def cell_mask(given: Any, n: int, name: str) -> npt.NDArray[np.bool_]:
     mask = np.zeros(n, dtype=bool)
     mask[array.astype(np.int64)] = True
     return mask
+
+
+def _numbers(name: str, given: Any) -> npt.NDArray[np.float64]:
+    try:
+        return np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name} must be numbers: {error}") from None
+
+
+def _matrix(given: Any) -> sparse.csr_array:
+    try:
+        return sparse.csr_array(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError("A must be a matrix of numbers, with as many in every row") from None

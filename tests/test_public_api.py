@@ -4,7 +4,9 @@ import ast
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -53,3 +55,28 @@ def test_the_reference_names_only_what_there_is(checkout: Path) -> None:
     names = re.findall(r"^::: tabprotect\.(\w+)$", page, re.MULTILINE)
     assert len(names) > 10
     assert set(names) <= {*tp.__all__, "errors"}
+
+
+def numbers(A: Any, values: Any, level: Any) -> tp.Problem:
+    return tp.Problem.from_arrays(A, values, primary=[1], lpl=level, upl=1)
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda p: tp.suppress(p, seed="x"), "seed must be a whole number of at least 0, not 'x'"),
+        (lambda p: tp.suppress(p, seed=-1), "seed must be a whole number of at least 0, not -1"),
+        (
+            lambda p: tp.Problem.from_arrays([[1, 1], [1]], [1, 2]),
+            "A must be a matrix of numbers, with as many in every row",
+        ),
+        (lambda p: numbers([[1, 1], [1]], [1, 2], 1), "A must be a matrix of numbers, with as many in every row"),
+        (lambda p: numbers([[-1, 1, 1]], ["a", 2, 3], 1), "values must be numbers: .*'a'"),
+        (lambda p: numbers([[-1, 1, 1]], [5, 2, 3], "x"), "lpl must be numbers: .*'x'"),
+        (lambda p: tp.protect(p, 5), "rules must be such as 'p%=15', or a list of them, not 5"),
+    ],
+)
+def test_what_is_no_input_at_all_is_told_in_one_error(call: Callable[[Any], object], says: str) -> None:
+    problem = tp.Problem.from_arrays([[-1, 1, 1, 1]], [20, 9, 6, 5], primary=[1], lpl=2, upl=2)
+    with pytest.raises(tp.InputError, match=says):
+        call(problem)

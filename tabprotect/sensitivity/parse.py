@@ -91,6 +91,8 @@ def as_rules(rules: Rule | Override | str | Iterable[Rule | Override | str]) -> 
     >>> as_rules("p%=15|threshold=3") == as_rules(["p%=15", "threshold=3", "p%=15"])
     True
     """
+    if not isinstance(rules, Iterable | Rule | Override):
+        raise InputError(f"rules must be such as 'p%=15', or a list of them, not {rules!r}")
     given: Iterable[object] = [rules] if isinstance(rules, str | Rule | Override) else rules
     problems = Problems()
     found: list[Rule | Override] = []

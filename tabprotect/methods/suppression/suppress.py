@@ -90,7 +90,8 @@ def suppress(
     Raises
     ------
     InputError
-        If there is no such method or engine, `start` does not fit, or the method cannot take this system.
+        If there is no such method or engine, `seed` is no whole number, `start` does not fit, or the method cannot take
+        this system.
     SolverError
         If the solver is not installed or fails.
     """
@@ -99,6 +100,8 @@ def suppress(
         raise InputError(f"no method '{method}'{did_you_mean(method, methods())}")
     if engine not in ENGINES:
         raise InputError(f"no engine '{engine}'{did_you_mean(engine, ENGINES)}")
+    if not isinstance(seed, int | np.integer) or seed < 0:
+        raise InputError(f"seed must be a whole number of at least 0, not {seed!r}")
     if solver is not None and engine != "pyomo":
         raise InputError("solver= goes with engine='pyomo'")
     if (method in CLASSIC and engine != "scip") or (method in ("local", "greedy") and engine == "pyomo"):
