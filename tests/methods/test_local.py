@@ -27,7 +27,7 @@ from tabprotect.methods.suppression.local.rows import LocalRows
 from tabprotect.methods.suppression.local.surroundings import Surroundings
 from tabprotect.methods.suppression.local.windows import Windows
 from tabprotect.methods.suppression.suppress import suppress
-from tabprotect.problem import Problem, Status
+from tabprotect.problem import Attacker, Problem, Status
 from tabprotect.solver.limits import Budget, Limits, Progress
 from tabprotect.table.system import LinearSystem
 from tests.checker import Judge
@@ -289,9 +289,12 @@ def test_names_what_cannot_be_protected() -> None:
 def test_auto_chooses_by_size_and_shape_and_says_why() -> None:
     limits = Limits(work=3000)
     assert suppress(large(300, seed=1), limits=limits).method.startswith("auto: exact")
-    assert suppress(large(4000, dims=3, seed=1), limits=limits).method.startswith("auto: local, since 4 equations")
     assert choose(large(4000, seed=1)) == ("exact", "each of 4,158 cells is in only 2.4 equations on average")
-    assert choose(large(4000, primaries=0.15, seed=1))[0] == "local"
+    few = large(4000, dims=3, seed=1)
+    assert choose(few) == ("exact", "4,896 cells with 147 primaries are few")
+    assert choose(replace(few, attackers=(Attacker("a", (0, 1)),)))[0] == "local"
+    many = suppress(large(11000, dims=3, primaries=0.06, seed=1), limits=limits)
+    assert many.method.startswith("auto: local, since 4 equations")
 
 
 def test_auto_starts_in_the_first_pool_where_many_cells_are_primary() -> None:

@@ -53,8 +53,8 @@ HOPS, SAMPLE, FAR = 4, 30, 0.3
 TWO_WAY = 2.75
 """Cells in at most so many equations on average are those of tables of two dimensions, whose relaxations are tight."""
 
-MANY = 400
-"""With more primaries than this the relaxation of such a table takes longer than local programmes."""
+EFFORT = 5_000_000
+"""Cells times primaries up to which the exact engine gets further in other tables, too, if nobody knows cells."""
 
 LINKED = 4.5
 """Cells in more equations than this on average are linked so strongly that local programmes find no way through."""
@@ -102,8 +102,10 @@ def choose(problem: Problem) -> tuple[str, str]:
     if links > LINKED:
         return "exact", f"each of {n:,} cells is in {links:.1f} equations on average"
     watched = problem.attackers and n > PROBED_CELLS
-    if links <= TWO_WAY and not watched and (len(problem.primaries) <= MANY or _is_dense(problem)):
+    if links <= TWO_WAY and not watched:
         return "exact", f"each of {n:,} cells is in only {links:.1f} equations on average"
+    if not problem.attackers and n * len(problem.primaries) <= EFFORT:
+        return "exact", f"{n:,} cells with {len(problem.primaries):,} primaries are few"
     share = nearness(problem)
     why = f"{HOPS} equations lead from a primary to {100 * share:.0f} % of {n:,} cells"
     return "local" if share <= FAR else "exact", why
