@@ -17,6 +17,7 @@ from tabprotect.attack.audit import audit
 from tabprotect.formats.jj import read_jj
 from tabprotect.instances import family, load
 from tabprotect.instances.large import large
+from tabprotect.methods.suppression import choice
 from tabprotect.methods.suppression.choice import begins_locally, choose
 from tabprotect.methods.suppression.local import local
 from tabprotect.methods.suppression.local.bound import LocalBound
@@ -290,11 +291,21 @@ def test_auto_chooses_by_size_and_shape_and_says_why() -> None:
     limits = Limits(work=3000)
     assert suppress(large(300, seed=1), limits=limits).method.startswith("auto: exact")
     assert choose(large(4000, seed=1)) == ("exact", "each of 4,158 cells is in only 2.4 equations on average")
-    few = large(4000, dims=3, seed=1)
-    assert choose(few) == ("exact", "4,896 cells with 147 primaries are few")
-    assert choose(replace(few, attackers=(Attacker("a", (0, 1)),)))[0] == "local"
-    many = suppress(large(11000, dims=3, primaries=0.06, seed=1), limits=limits)
-    assert many.method.startswith("auto: local, since 4 equations")
+    assert choose(large(4000, primaries=0.15, seed=1))[0] == "local"
+    far = suppress(large(4000, dims=3, seed=1), limits=limits)
+    assert far.method.startswith("auto: local, since 4 equations")
+
+
+def test_auto_hands_over_to_the_exact_engine_where_the_bound_comes_close(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(choice, "TIGHT", 4.0)
+    table, limits = large(4000, primaries=0.12, seed=1), Limits(work=30_000)
+    alone, both = suppress(table, method="local", limits=limits), suppress(table, limits=limits)
+    assert both.method.startswith("auto: local, then exact")
+    assert both.safe
+    assert both.cost <= alone.cost
+    watched = replace(table, attackers=(Attacker("a", (0, 1)),))
+    assert suppress(watched, limits=limits).method.startswith("auto: local, since")
+    assert suppress(table, limits=Limits(work=30_000, gap=0.8)).method.startswith("auto: local, since")
 
 
 def test_auto_starts_in_the_first_pool_where_many_cells_are_primary() -> None:

@@ -16,6 +16,7 @@ import pytest
 from scipy import sparse
 
 from tabprotect.errors import InputError
+from tabprotect.instances.large import large
 from tabprotect.methods.suppression import rounds, stages, suppress
 from tabprotect.methods.suppression.local import bound as bounds
 from tabprotect.methods.suppression.local import rebuild
@@ -178,6 +179,20 @@ def test_local_works_in_as_many_threads_as_an_executor_has_workers(monkeypatch: 
     with ThreadPoolExecutor(3) as pool:
         same(solve(problem, "local", executor=pool), solve(problem, "local"))
     assert asked == [3, processors()]
+
+
+def test_auto_begins_locally_with_workers_too(tmp_path: Path) -> None:
+    problem = large(1100, primaries=0.1, seed=1)
+    limits = Limits(work=4000)
+    alone = suppress(problem, limits=limits)
+    with ThreadPoolExecutor(2) as pool:
+        found = suppress(problem, limits=limits, executor=pool)
+    kept = suppress(problem, limits=limits, resume=tmp_path / "r")
+    assert found.method.startswith("auto: local, then exact")
+    assert found.safe
+    assert found.cost == pytest.approx(alone.cost, rel=0.1)
+    same(found, kept)
+    same(kept, suppress(problem, limits=limits, resume=tmp_path / "r"))
 
 
 def test_what_has_no_pieces_says_so(tmp_path: Path) -> None:

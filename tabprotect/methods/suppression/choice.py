@@ -12,11 +12,12 @@ import numpy.typing as npt
 from tabprotect.attack.proof import BoundProof
 from tabprotect.attack.witness import Deviation
 from tabprotect.methods.suppression.exact import exact
-from tabprotect.methods.suppression.local import local
 from tabprotect.methods.suppression.local.surroundings import Surroundings
 from tabprotect.methods.suppression.result import SuppressionResult
+from tabprotect.methods.suppression.stages import local_in_stages
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Limits, Progress
+from tabprotect.solver.pieces import Means
 
 __all__ = [
     "EXACT_CELLS",
@@ -53,8 +54,12 @@ HOPS, SAMPLE, FAR = 4, 30, 0.3
 TWO_WAY = 2.75
 """Cells in at most so many equations on average are those of tables of two dimensions, whose relaxations are tight."""
 
-EFFORT = 5_000_000
-"""Cells times primaries up to which the exact engine gets further in other tables, too, if nobody knows cells."""
+MANY = 400
+"""With more primaries than this the relaxation of such a table takes longer than local programmes."""
+
+TIGHT = 1.6
+"""Up to 30,000 cells the exact engine goes on from local programmes once their cost is at most so many times their
+bound, if nobody knows cells: then relaxations are tight."""
 
 LINKED = 4.5
 """Cells in more equations than this on average are linked so strongly that local programmes find no way through."""
@@ -102,10 +107,8 @@ def choose(problem: Problem) -> tuple[str, str]:
     if links > LINKED:
         return "exact", f"each of {n:,} cells is in {links:.1f} equations on average"
     watched = problem.attackers and n > PROBED_CELLS
-    if links <= TWO_WAY and not watched:
+    if links <= TWO_WAY and not watched and (len(problem.primaries) <= MANY or _is_dense(problem)):
         return "exact", f"each of {n:,} cells is in only {links:.1f} equations on average"
-    if not problem.attackers and n * len(problem.primaries) <= EFFORT:
-        return "exact", f"{n:,} cells with {len(problem.primaries):,} primaries are few"
     share = nearness(problem)
     why = f"{HOPS} equations lead from a primary to {100 * share:.0f} % of {n:,} cells"
     return "local" if share <= FAR else "exact", why
@@ -120,27 +123,34 @@ def automatic(
     engine: str,
     start: Bools | None,
     deviations: Sequence[Deviation] = (),
+    means: Means | None = None,
 ) -> SuppressionResult:
     """Choose by size, dimensions and how far equations reach; the `method` of the result says what and why.
+
+    Where cost and local bound come close to each other, relaxations are tight, and the exact engine goes on from there.
 
     Parameters
     ----------
     As in `tabprotect.methods.suppression.suppress`.
     """
     method, why = choose(problem)
-    from_start: dict[str, Any] = {"start": start, "deviations": deviations}
-    if method == "local":
-        result = local(problem, limits=limits, seed=seed, progress=progress, engine=engine, **from_start)
-        return because(result, why)
-    if not begins_locally(problem):
-        result = exact(problem, limits=limits, seed=seed, progress=progress, engine=engine, start=start)
-        return because(result, why)
-    first = local(problem, limits=_probe(limits), seed=seed, progress=progress, passes=0, engine=engine, **from_start)
+    shared: dict[str, Any] = {"seed": seed, "progress": progress, "engine": engine, "means": means or Means()}
+    if method == "exact" and not begins_locally(problem):
+        return because(exact(problem, limits=limits, start=start, **shared), why)
+    alone = method == "local" and (problem.n_cells > EXACT_CELLS or bool(problem.attackers))
+    how: dict[str, Any] = {"limits": limits}
+    if method == "exact":
+        how = {"limits": _probe(limits), "passes": 0}
+    elif not alone:
+        how = {"limits": replace(limits, gap=max(limits.gap, 1 - 1 / TIGHT))}
+    first = local_in_stages(problem, start=start, deviations=deviations, **how, **shared)
+    done = first.gap is not None and first.gap <= limits.gap
+    loose = method == "local" and (first.gap is None or first.gap > how["limits"].gap)
     left = rest(limits, first)
-    if ended(first) or first.status == "optimal":
+    if alone or done or loose or ended(first) or first.status == "optimal":
         return because(first, why)
     hint = first.pattern if first.safe else start
-    result = exact(problem, limits=left, seed=seed, progress=progress, engine=engine, start=hint)
+    result = exact(problem, limits=left, start=hint, **shared)
     return because(joined(first, result), why)
 
 

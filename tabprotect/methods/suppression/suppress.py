@@ -119,12 +119,9 @@ def suppress(
         shared["means"] = Means(executor, store_for(problem, resume))
     if method != "auto" or engine == "pyomo":
         return _run(problem, method, engine, solver, shared)
-    from tabprotect.methods.suppression.choice import automatic, because, choose
+    from tabprotect.methods.suppression.choice import automatic
 
-    if "means" not in shared:
-        return automatic(problem, engine=engine, **{"start": None, **shared})
-    chosen, why = choose(problem)
-    return because(_run(problem, chosen, engine, None, shared), why)
+    return automatic(problem, engine=engine, **{"start": None, **shared})
 
 
 def _run(problem: Problem, method: str, engine: str, solver: str | None, shared: dict[str, Any]) -> SuppressionResult:
