@@ -15,6 +15,7 @@ from tabprotect.methods.suppression.snapshot import POOL_GAP
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.pool_milp import PoolSolver
 from tabprotect.solver.pool_parts import InParts
+from tabprotect.solver.priced import Point, Priced
 from tabprotect.solver.rows import Row, RowPool
 
 __all__ = ["POOL_SHARE", "Pools", "violated_rows"]
@@ -61,7 +62,7 @@ class Pools:
 
     def __init__(self, core: Core, solver: PoolSolver) -> None:
         self._core = core
-        self._solver = InParts(solver)
+        self._solver = InParts(Priced(solver))
         self.gap = POOL_GAP[0]
         self.solved = False
         self.needed: Ints = np.zeros(0, np.int64)
@@ -84,7 +85,8 @@ class Pools:
         self.solved = False
         if self._taught:
             self.needed = np.union1d(self.needed, _violated(pool, self._taught)).astype(np.int64)
-        chosen = np.union1d(np.union1d(_near(pool, relaxation.x), self.needed), self._held)
+        chosen = np.unique(np.concatenate([_near(pool, relaxation.x), self.needed, self._held, relaxation.binding]))
+        point = Point(relaxation.x, relaxation.reduced)
         while True:
             if not budget.fits(BYTES * pool.matrix[chosen].nnz):
                 return best, ()
@@ -98,6 +100,7 @@ class Pools:
                 gap=self.gap,
                 most=CHOICES,
                 budget=budget,
+                point=point,
             )
             best = max(best, answer.bound)
             costs = [core.cost(choice) for choice in answer.choices]

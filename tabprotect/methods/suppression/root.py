@@ -16,6 +16,7 @@ from tabprotect.methods.suppression.separation import RADII, Found, Separation
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.lp import LinearProgram
 from tabprotect.solver.rows import RowPool
+from tabprotect.solver.tolerances import MULTIPLIER
 from tabprotect.solver.zerohalf import zero_half
 
 __all__ = ["Relaxation"]
@@ -73,6 +74,8 @@ class Relaxation:
         The best bound proven by a solved programme.
     x, reduced : ndarray
         Solution and reduced costs of the last programme.
+    binding : ndarray of int
+        Rows of the pool with a multiplier there.
     pool : RowPool
         Every row found, whether in the programme or not.
     """
@@ -101,6 +104,7 @@ class Relaxation:
         self.bound = 0.0
         self.x: Floats = core.hidden.astype(np.float64)
         self.reduced: Floats = core.weight.copy()
+        self.binding: Ints = np.zeros(0, np.int64)
 
     def use(self, budget: Budget) -> None:
         """Spend from this budget from now on."""
@@ -129,6 +133,7 @@ class Relaxation:
         if solution.status != "optimal":
             return False
         self.x, self.reduced = np.clip(solution.x, 0.0, 1.0), solution.reduced
+        self.binding = np.array(self._active, np.int64)[np.abs(solution.duals) > MULTIPLIER]
         self.bound = max(self.bound, solution.objective)
         self._unsolved = False
         return True
