@@ -126,7 +126,7 @@ class Priced:
         def solve() -> PoolAnswer:
             closed = np.zeros(len(cost), bool)
             closed[mine] = reduced > reach[of] * (1 + INTEGRAL)
-            return self._solver(cost, fixed, _without(matrix, closed), rhs, **how)
+            return self._solver(cost, fixed, *_without(matrix, rhs, closed), **how)
 
         answer = solve()
         if likely >= certain or how["budget"].exhausted:
@@ -141,8 +141,8 @@ class Priced:
             reach = np.minimum(np.maximum(paid, 0.0), certain)
             how["cutoff"] = min(how["cutoff"], float(cost[chosen].sum()))
             better = solve()
-            bound = min(better.bound, float(cost[chosen].sum()))
-            return PoolAnswer(bound, better.choices or answer.choices, answer.nodes + better.nodes)
+            both = sorted(better.choices + answer.choices, key=lambda choice: float(cost[choice].sum()))
+            return PoolAnswer(min(better.bound, float(cost[both[0]].sum())), tuple(both), answer.nodes + better.nodes)
         return PoolAnswer(max(0.0, answer.bound - float(short.sum())), answer.choices, answer.nodes)
 
 
@@ -155,11 +155,16 @@ def _likely(reduced: Floats) -> float:
     return float(np.partition(reduced, most)[most])
 
 
-def _without(matrix: sparse.csr_array, closed: Bools) -> sparse.csr_array:
-    """Leave out the entries of some columns."""
+def _without(matrix: sparse.csr_array, rhs: Floats, closed: Bools) -> tuple[sparse.csr_array, Floats]:
+    """Leave out the entries of some columns, and rows that hold whatever is chosen then."""
     kept = ~closed[matrix.indices]
-    ends = np.concatenate(([0], np.cumsum(kept)))[matrix.indptr]
-    return sparse.csr_array((matrix.data[kept], matrix.indices[kept], ends), shape=matrix.shape)
+    rows = np.repeat(np.arange(len(rhs)), np.diff(matrix.indptr))
+    least = np.bincount(rows[kept], np.minimum(matrix.data[kept], 0.0), len(rhs))
+    asks = least < rhs
+    kept &= asks[rows]
+    sizes = np.bincount(rows[kept], minlength=len(rhs))[asks]
+    ends = np.concatenate(([0], np.cumsum(sizes)))
+    return sparse.csr_array((matrix.data[kept], matrix.indices[kept], ends), shape=(len(sizes), len(closed))), rhs[asks]
 
 
 def parts(matrix: sparse.csr_array, fixed: Bools) -> tuple[Ints, Ints]:

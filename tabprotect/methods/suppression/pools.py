@@ -33,6 +33,10 @@ SLACK = 0.6
 TIGHT = 1e-6
 """Rows with less slack than this at the choice of a pool are tight."""
 
+WHOLE = 50_000
+"""Pools of use are solved over all rows where those have at most so many entries: otherwise several times, until no
+row left out is violated."""
+
 BYTES = 4_000
 """What a MIP solver holds for every entry of a pool, about."""
 
@@ -74,18 +78,25 @@ class Pools:
         if self.gap:
             self.gap = max(POOL_GAP[1], self.gap / 2)
 
-    def solve(self, relaxation: Relaxation, cutoff: float, budget: Budget) -> tuple[float, tuple[Bools, ...]]:
+    def solve(
+        self, relaxation: Relaxation, cutoff: float, budget: Budget, *, whole: bool = False
+    ) -> tuple[float, tuple[Bools, ...]]:
         """Return a lower bound on what a choice costs, if that is below `cutoff`, and choices, cheapest first.
 
         The cheapest one satisfies every row of the pool, unless the budget ended or nothing is below `cutoff`. Where it
-        ended, they are those of the last programme solved, if there is one.
+        ended, they are those of the last programme solved, if there is one. With `whole` no row is left out at first
+        unless there are too many.
         """
         core, pool, best = self._core, relaxation.pool, 0.0
         last: tuple[Bools, ...] = ()
         self.solved = False
         if self._taught:
             self.needed = np.union1d(self.needed, _violated(pool, self._taught)).astype(np.int64)
-        chosen = np.unique(np.concatenate([_near(pool, relaxation.x), self.needed, self._held, relaxation.binding]))
+        if whole and pool.matrix.nnz <= WHOLE:
+            chosen = np.arange(len(pool))
+        else:
+            near = _near(pool, relaxation.x)
+            chosen = np.unique(np.concatenate([near, self.needed, self._held, relaxation.binding]))
         point = Point(relaxation.x, relaxation.reduced)
         while True:
             if not budget.fits(BYTES * pool.matrix[chosen].nnz):

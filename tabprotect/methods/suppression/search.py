@@ -309,7 +309,8 @@ class Search:
         """Solve one pool; return its choices, cheapest first."""
         assert self.relaxation is not None
         cutoff = self.cost - self._unit / 2 if self._unit else self.cost
-        bound, choices = self._pools.solve(self.relaxation, cutoff, budget)
+        whole = self.ways.useful or not self.ways.pool.spent
+        bound, choices = self._pools.solve(self.relaxation, cutoff, budget, whole=whole)
         self.raise_to(min(bound, self.cost))
         return choices
 
