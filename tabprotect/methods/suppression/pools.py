@@ -47,6 +47,9 @@ cheapest."""
 NEAR_FIRST = (60, 400)
 """Equations around a cell that attacks at a choice see, one after the other until one finds something."""
 
+FLOOR, ALL_FLOORS = 1e-3, 0.1
+"""Cells that a choice does not hide count as hidden that much in attacks, and as that much all together."""
+
 EXPOSURES = 300
 """Exposures of one choice that are turned into rows, at most."""
 
@@ -150,7 +153,8 @@ def violated_rows(relaxation: Relaxation, choice: Bools, targets: Sequence[int])
     Both sides of a cell share the attacks on one of them where their turned multipliers cut, too.
     """
     x = choice.astype(np.float64)
-    points = (np.maximum(x, 1e-3), np.maximum(x, np.maximum(0.3 * relaxation.x, 1e-6)))
+    floor = min(FLOOR, ALL_FLOORS / len(x))
+    points = (np.maximum(x, floor), np.maximum(x, np.maximum(0.3 * relaxation.x, 1e-6)))
     found: list[Found] = []
     separation, left = relaxation.separation, dict.fromkeys(targets[:EXPOSURES])
     while left and not relaxation.budget.exhausted:
@@ -158,7 +162,7 @@ def violated_rows(relaxation: Relaxation, choice: Bools, targets: Sequence[int])
         del left[t]
         relaxation.watch(t)
         mine: list[Found] = []
-        for radius in NEAR_FIRST:
+        for radius in separation.radii(t, NEAR_FIRST):
             if not mine:
                 cuts = [separation.cut(t, p, 1.0, 1, radius) for p in points]
                 mine = [f for f in cuts if f is not None and f.row.slack(x) < -VIOLATION]
