@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from tabprotect.attack.witness import Exposure
 from tabprotect.methods.suppression.cleanup import Cleaner
 from tabprotect.methods.suppression.one_tree import CELLS
 from tabprotect.methods.suppression.pools import POOL_SHARE
@@ -50,7 +49,7 @@ def begin(search: Search, budget: Budget, hint: Bools | None) -> None:
     Where nobody knows cells, solutions of a first pool are completed before anything else: what no choice answers
     turns up on the way. Only where that takes long it is asked before whether hiding everything is safe.
     """
-    bare = search.exposed(search.core.hidden, budget)
+    bare = search.bare(budget)
     if not bare:
         search.best = search.core.hidden.copy()
         return
@@ -64,7 +63,7 @@ def begin(search: Search, budget: Budget, hint: Bools | None) -> None:
         _first(search, bare, budget)
 
 
-def _first(search: Search, bare: tuple[Exposure, ...], budget: Budget) -> None:
+def _first(search: Search, bare: frozenset[tuple[int, int]], budget: Budget) -> None:
     """Complete the solutions of a first pool to safe choices.
 
     Where they leave most of what is `bare` exposed, pools without many more rows are of no use.

@@ -116,6 +116,11 @@ class Relaxation:
             self._watched.add(target)
             self.targets = np.append(self.targets, target)
 
+    def keep(self, targets: Ints) -> None:
+        """Separate for these targets alone from now on."""
+        self.targets = self.targets[np.isin(self.targets, targets)]
+        self._watched = set(self.targets.tolist())
+
     def add(self, found: Sequence[Found]) -> None:
         """Put rows into the pool and the violated ones into the programme."""
         new = self.pool.add([f.row for f in found], [f.origin for f in found])
