@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from tabprotect.attack.witness import Exposure
 from tabprotect.methods.suppression.cleanup import Cleaner
 from tabprotect.methods.suppression.one_tree import CELLS
 from tabprotect.methods.suppression.pools import POOL_SHARE
@@ -49,8 +50,8 @@ def begin(search: Search, budget: Budget, hint: Bools | None) -> None:
     Where nobody knows cells, solutions of a first pool are completed before anything else: what no choice answers
     turns up on the way. Only where that takes long it is asked before whether hiding everything is safe.
     """
-    bare = search.bare(budget)
-    if not bare:
+    bare = search.exposed(search.core.hidden, budget) if search.core.attackers else None
+    if bare == ():
         search.best = search.core.hidden.copy()
         return
     endless = _endless(search, budget)
@@ -63,10 +64,10 @@ def begin(search: Search, budget: Budget, hint: Bools | None) -> None:
         _first(search, bare, budget)
 
 
-def _first(search: Search, bare: frozenset[tuple[int, int]], budget: Budget) -> None:
+def _first(search: Search, bare: tuple[Exposure, ...] | None, budget: Budget) -> None:
     """Complete the solutions of a first pool to safe choices.
 
-    Where they leave most of what is `bare` exposed, pools without many more rows are of no use.
+    Where they leave most exposed of what is exposed without any secondary, pools without many more rows are of no use.
     """
     core, ways, before, left = search.core, search.ways, meter(budget), meter_left(budget)
     search.relax(bare, budget)
@@ -85,11 +86,13 @@ def _first(search: Search, bare: frozenset[tuple[int, int]], budget: Budget) -> 
             choices = search.pool(solving)
             whole = not solving.exhausted
         exposed = search.exposed(choices[0], part) if choices else ()
-        ways.useful = bool(choices) and len(exposed) <= USELESS * len(bare)
+        # equations of their own tell of some targets that nothing protects, and of the others it is rarely asked
+        least, n = relaxation.certain, len(exposed)
+        ways.useful = bool(choices) and (n <= USELESS * least or n <= USELESS * search.bare(budget))
         spent = meter(part) - begun
         if not ways.useful:
             ways.wait(math.inf if choices else spent)
-    if search.best is None and meter(budget) > EARLY * (meter(budget) + meter_left(budget)):
+    if search.best is None and (exposed or not choices) and meter(budget) > EARLY * (meter(budget) + meter_left(budget)):
         _hide_everything(search, budget)
     if ways.useful:
         with budget.part(LEARN_SHARE) as part:

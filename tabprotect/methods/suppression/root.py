@@ -74,6 +74,8 @@ class Relaxation:
         The best bound proven by a solved programme.
     x, reduced : ndarray
         Solution and reduced costs of the last programme.
+    certain : int
+        How many of the targets single equations tell to be exposed.
     binding : ndarray of int
         Rows of the pool with a multiplier there.
     pool : RowPool
@@ -87,8 +89,10 @@ class Relaxation:
         self.budget = budget
         self.separation = Separation(core, budget)
         self.pool = RowPool(core.n)
-        for matrix, rhs, origins in (own_equations(core, targets), bridges(core)):
-            self.pool.extend(matrix, rhs, origins)
+        own, rhs, origins = own_equations(core, targets)
+        self.certain = len(np.unique(origins.arrays[0]))
+        for rows in ((own, rhs, origins), bridges(core)):
+            self.pool.extend(*rows)
         self._lp = LinearProgram(
             sparse.csr_array((0, core.n)), [], [], core.hidden.astype(np.float64), np.ones(core.n), core.weight,
             method="dual",

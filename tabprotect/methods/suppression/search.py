@@ -79,7 +79,7 @@ class Search:
         self.improver: Improver | None = None
         self.cleaner: Cleaner | None = None
         self._cleaned = False
-        self._guessed = False  # whether the relaxation may have targets that are not exposed without any secondary
+        self._bare: int | None = 0  # how much is exposed without any secondary, None if that was not asked
         self._in_vain = 0.0  # spent on completing choices since that last helped
         self.told: Callable[[str], None] = lambda stage: None
         self._solver = solver
@@ -114,34 +114,27 @@ class Search:
             self.part.problem, self.judge, self._seed, constructor=self.constructor, best=best, easy_first=True
         )
 
-    def bare(self, budget: Budget) -> frozenset[tuple[int, int]]:
-        """Cells and sides that are exposed where only cells hidden anyway are hidden, as far as is known soon.
-
-        Without attackers simultaneous witnesses tell; what they leave open is asked one by one only when the relaxation
-        looks for rows of its own.
-        """
-        if self.core.attackers:
-            return frozenset((e.key.cell, e.key.side) for e in self.exposed(self.core.hidden, budget))
-        self._guessed = True
-        q, answered = self.judge.questions, self.judge.sweep(self.core.hidden, budget)
-        return frozenset(zip(q.cell[~answered].tolist(), q.side[~answered].tolist(), strict=True))
-
-    def relax(self, bare: frozenset[tuple[int, int]], budget: Budget) -> None:
-        """State the relaxation for what is exposed where only cells hidden anyway are hidden."""
+    def relax(self, bare: tuple[Exposure, ...] | None, budget: Budget) -> None:
+        """State the relaxation for what is exposed where only cells hidden anyway are hidden; for all while unknown."""
+        self._bare = None if bare is None else len(bare)
         self.relaxation = Relaxation(self.core, self._targets(bare), budget)
 
-    def _targets(self, asked: frozenset[tuple[int, int]]) -> Ints:
-        targets = [t for key, t in self._target.items() if (key.cell, key.side) in asked and not self._is_hopeless(key)]
+    def _targets(self, bare: tuple[Exposure, ...] | None) -> Ints:
+        asked = None if bare is None else {(e.key.cell, e.key.side) for e in bare}
+        open_ = ((key, t) for key, t in self._target.items() if not self._is_hopeless(key))
+        targets = [t for key, t in open_ if asked is None or (key.cell, key.side) in asked]
         if len(targets) > MANY:  # attackers take part when one of them finds something
             targets = [t for t in targets if self.core.targets.attacker[t] < 0]
         return np.array(targets, dtype=np.int64)
 
-    def _aim(self, budget: Budget) -> None:
-        """Leave out of the relaxation what turns out not to be exposed where only cells hidden anyway are hidden."""
-        if self._guessed and self.relaxation is not None:
-            exposed = frozenset((e.key.cell, e.key.side) for e in self.exposed(self.core.hidden, budget))
+    def bare(self, budget: Budget) -> int:
+        """Return how much is exposed where only cells hidden anyway are hidden; the relaxation keeps to that."""
+        if self._bare is None and self.relaxation is not None:
+            exposed = self.exposed(self.core.hidden, budget)
             self.relaxation.keep(self._targets(exposed))
-            self._guessed = budget.exhausted
+            self._bare = len(exposed) if all(e.decided for e in exposed) else None
+            return len(exposed)
+        return self._bare or 0
 
     def forget(self) -> None:
         """Forget bound and rows: they were found before it was known that some questions have no answer."""
@@ -222,7 +215,7 @@ class Search:
             now = self.bound
         else:
             whole = True
-            self._aim(budget)
+            self.bare(budget)
             relaxation.run(center, self.cost)
             self.raise_to(relaxation.bound)
             now = relaxation.bound
