@@ -182,14 +182,14 @@ class Search:
             return
         if not self._cleaned:
             self.cleaner = cleaner = self.cleaner or Cleaner(self.judge, self.best, ignore=self.ignore)
-            before = cleaner.tried
+            cleaner.least, before = self.bound, cleaner.tried
             self.take(cleaner.run(budget))
             self._cleaned = cleaner.finished
             if cleaner.tried == before and budget.exhausted:
                 self.ways.patience["choice"] *= 2
             return
         guide = self.relaxation.x if self.relaxation.bound > 0 else None
-        self.take(self.improver.step(budget, guide))
+        self.take(self.improver.step(budget, guide, least=self.bound))
 
     def lift(self, budget: Budget) -> None:
         """Raise the bound: by the linear relaxation with cuts or by pools of cuts, whichever gained more lately.
@@ -340,7 +340,7 @@ class Search:
         price = np.where(choice, 0.0, self.core.weight)
         repaired = self.constructor.build(price, budget, start=choice)
         if repaired is not None and self.core.cost(repaired) < 1.2 * self.cost:
-            self.offer(clean(self.judge, repaired, budget, ignore=self.ignore), budget)
+            self.offer(clean(self.judge, repaired, budget, ignore=self.ignore, least=self.bound), budget)
 
     def _try_repair(self, choice: Bools, budget: Budget) -> None:
         """Complete a choice unless too much was spent on that in vain."""
