@@ -1,4 +1,4 @@
-"""A pool of rows beside its solved relaxation: what that settles is not left to a MIP solver, nor what it prices out."""
+"""A pool of rows beside its solved relaxation: a MIP solver gets neither what that settles nor what it prices out."""
 
 from __future__ import annotations
 

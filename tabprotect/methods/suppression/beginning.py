@@ -98,7 +98,8 @@ def _first(search: Search, bare: tuple[Exposure, ...] | None, budget: Budget) ->
         spent = meter(part) - begun
         if not ways.useful:
             ways.wait(math.inf if choices else spent)
-    if search.best is None and (exposed or not choices) and meter(budget) > EARLY * (meter(budget) + meter_left(budget)):
+    late = meter(budget) > EARLY * (meter(budget) + meter_left(budget))
+    if late and search.best is None and (exposed or not choices):
         _hide_everything(search, budget)
     if ways.useful:
         with budget.part(LEARN_SHARE) as part:
