@@ -91,7 +91,7 @@ class InParts:
         label, part = parts(matrix, fixed)
         sizes = np.bincount(label)
         if sizes.max(initial=0) > MOST * len(rhs):
-            return self._solver(cost, fixed, matrix, rhs, gap=gap, **how)
+            return self._solver(cost, fixed, matrix, rhs, gap=0.0 if len(rhs) <= SMALL else gap, **how)
         order = np.lexsort((names, label))
         keys = [mine.tobytes() for mine in np.split(names[order], np.cumsum(sizes)[:-1])]
         old = {k: self._parts[key] for k, key in enumerate(keys) if key in self._parts}
