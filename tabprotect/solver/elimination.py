@@ -76,13 +76,29 @@ class Elimination:
         zero = [j for j, (u, v) in enumerate(zip(first, second, strict=True)) if u == 0 and v == 0]
         leader: dict[int, int] = {}
         tied = []
+        inverse = _inverses(first)
         for j, (u, v) in enumerate(zip(first, second, strict=True)):
             if u == 0 or v == 0:
                 continue
-            i = leader.setdefault(v * pow(u, -1, PRIME) % PRIME, j)
-            if i != j and (ratio := _small_fraction(u * pow(first[i], -1, PRIME) % PRIME)) is not None:
+            i = leader.setdefault(v * inverse[j] % PRIME, j)
+            if i != j and (ratio := _small_fraction(u * inverse[i] % PRIME)) is not None:
                 tied.append((j, i, ratio))
         return zero, tied
+
+
+def _inverses(residues: list[int]) -> list[int]:
+    """Invert all residues that are not 0 by one inversion and three products each."""
+    before, product = [], 1
+    for u in residues:
+        before.append(product)
+        product = product * (u or 1) % PRIME
+    inverse = pow(product, -1, PRIME)
+    found = [0] * len(residues)
+    for j in range(len(residues) - 1, -1, -1):
+        if u := residues[j]:
+            found[j] = inverse * before[j] % PRIME
+            inverse = inverse * u % PRIME
+    return found
 
 
 def _small_fraction(residue: int) -> Fraction | None:
@@ -103,11 +119,10 @@ def _meant(value: float) -> Fraction:
 
 def _residues(values: npt.NDArray[np.float64]) -> list[int]:
     """What entries stand for, modulo the prime."""
-    known: dict[float, int] = {}
-    for v in np.unique(values):
-        exact = _meant(float(v))
-        known[float(v)] = exact.numerator * pow(exact.denominator, -1, PRIME) % PRIME
-    return [known[float(v)] for v in values]
+    distinct, which = np.unique(values, return_inverse=True)
+    meant = [_meant(v) for v in distinct.tolist()]
+    known = [v.numerator * pow(v.denominator, -1, PRIME) % PRIME for v in meant]
+    return [known[k] for k in which.tolist()]
 
 
 def eliminate(A: sparse.csr_array) -> Elimination:
@@ -126,9 +141,10 @@ def eliminate(A: sparse.csr_array) -> Elimination:
     data = _residues(A.data)
     rows: list[dict[int, int]] = []
     where: dict[int, set[int]] = {}
+    ends, columns = A.indptr.tolist(), A.indices.tolist()
     for r in range(m):
-        lo, hi = int(A.indptr[r]), int(A.indptr[r + 1])
-        row = {int(j): v for j, v in zip(A.indices[lo:hi], data[lo:hi], strict=True) if v}
+        lo, hi = ends[r], ends[r + 1]
+        row = {j: v for j, v in zip(columns[lo:hi], data[lo:hi], strict=True) if v}
         rows.append(row)
         for j in row:
             where.setdefault(j, set()).add(r)
@@ -144,7 +160,7 @@ def eliminate(A: sparse.csr_array) -> Elimination:
         done[r] = True
         if not row:
             continue
-        column = min(row, key=lambda j: (len(where[j]), j))
+        column = min([(len(where[j]), j) for j in row])[1]
         inverse = pow(row[column], -1, PRIME)
         for j in row:
             where[j].discard(r)

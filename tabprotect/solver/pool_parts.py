@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from scipy.sparse import csgraph
 
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.pool_milp import PoolAnswer, PoolSolver
+from tabprotect.solver.priced import parts
 
 __all__ = ["InParts"]
 
@@ -88,10 +88,10 @@ class InParts:
             Of the rows; the same row has the same name every time.
         """
         budget: Budget = how["budget"]
-        label, part = _parts(matrix, fixed)
+        label, part = parts(matrix, fixed)
         sizes = np.bincount(label)
         if sizes.max(initial=0) > MOST * len(rhs):
-            return self._solver(cost, fixed, matrix, rhs, gap=gap, **how)
+            return self._solver(cost, fixed, matrix, rhs, gap=0.0 if len(rhs) <= SMALL else gap, **how)
         order = np.lexsort((names, label))
         keys = [mine.tobytes() for mine in np.split(names[order], np.cumsum(sizes)[:-1])]
         old = {k: self._parts[key] for k, key in enumerate(keys) if key in self._parts}
@@ -125,16 +125,3 @@ class InParts:
 
     def _sum_of_slacks(self, known: dict[int, _Known]) -> float:
         return sum(self._slack[k] for k in {part.programme for part in known.values()})
-
-
-def _parts(matrix: sparse.csr_array, fixed: Bools) -> tuple[Ints, Ints]:
-    """Return the part of every row, and of every variable (-1: in no row)."""
-    m, n = matrix.shape
-    row = np.repeat(np.arange(m), np.diff(matrix.indptr))
-    free = ~fixed[matrix.indices]
-    links = sparse.coo_array((np.ones(int(free.sum())), (matrix.indices[free], n + row[free])), shape=(n + m, n + m))
-    joined = csgraph.connected_components(links, directed=False)[1]
-    number = np.full(n + m, -1)
-    used = np.unique(joined[n:])
-    number[used] = np.arange(len(used))
-    return number[joined[n:]], number[joined[:n]]

@@ -59,13 +59,13 @@ class Origins(Sequence[Any]):
 
     def __init__(self, make: Callable[..., Any], *arrays: npt.NDArray[Any]) -> None:
         self._make = make
-        self._arrays = arrays
+        self.arrays = arrays
 
     def __len__(self) -> int:
-        return len(self._arrays[0])
+        return len(self.arrays[0])
 
     def __getitem__(self, k: Any) -> Any:
-        return self._make(*(array[k].item() for array in self._arrays))
+        return self._make(*(array[k].item() for array in self.arrays))
 
 
 class RowPool:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 __all__ = ["begin"]
 
 Bools = npt.NDArray[np.bool_]
+Choices = tuple[Bools, ...]
+Exposures = tuple[Exposure, ...]
 
 BUILD_SHARE = 0.05
 """Share of the limit for a first choice made of cheapest witnesses where hiding everything is safe."""
@@ -30,6 +32,10 @@ FIRST_SHARE, FIRST = (0.02, 0.1), 4.0
 
 LEARN_SHARE = 0.25
 """Share of the limit for completing the solutions of a first pool that is of use, and for rows at them."""
+
+PATIENT, NEARLY = 0.003, 3
+"""A first choice that leaves at most so much exposed is not completed before this share of the limit was spent: the
+next one may be safe."""
 
 USELESS = 0.5
 """A pool is of no use when its solution leaves more than this share of the primaries exposed that nothing protected."""
@@ -50,8 +56,8 @@ def begin(search: Search, budget: Budget, hint: Bools | None) -> None:
     Where nobody knows cells, solutions of a first pool are completed before anything else: what no choice answers
     turns up on the way. Only where that takes long it is asked before whether hiding everything is safe.
     """
-    bare = search.exposed(search.core.hidden, budget)
-    if not bare:
+    bare = search.exposed(search.core.hidden, budget) if search.core.attackers else None
+    if bare == ():
         search.best = search.core.hidden.copy()
         return
     endless = _endless(search, budget)
@@ -64,10 +70,10 @@ def begin(search: Search, budget: Budget, hint: Bools | None) -> None:
         _first(search, bare, budget)
 
 
-def _first(search: Search, bare: tuple[Exposure, ...], budget: Budget) -> None:
+def _first(search: Search, bare: tuple[Exposure, ...] | None, budget: Budget) -> None:
     """Complete the solutions of a first pool to safe choices.
 
-    Where they leave most of what is `bare` exposed, pools without many more rows are of no use.
+    Where they leave most exposed of what is exposed without any secondary, pools without many more rows are of no use.
     """
     core, ways, before, left = search.core, search.ways, meter(budget), meter_left(budget)
     search.relax(bare, budget)
@@ -86,17 +92,21 @@ def _first(search: Search, bare: tuple[Exposure, ...], budget: Budget) -> None:
             choices = search.pool(solving)
             whole = not solving.exhausted
         exposed = search.exposed(choices[0], part) if choices else ()
-        ways.useful = bool(choices) and len(exposed) <= USELESS * len(bare)
+        # equations of their own tell of some targets that nothing protects, and of the others it is rarely asked
+        least, n = relaxation.certain, len(exposed)
+        ways.useful = bool(choices) and (n <= USELESS * least or n <= USELESS * search.bare(budget))
         spent = meter(part) - begun
         if not ways.useful:
             ways.wait(math.inf if choices else spent)
-    if search.best is None and meter(budget) > EARLY * (meter(budget) + meter_left(budget)):
+    late = meter(budget) > EARLY * (meter(budget) + meter_left(budget))
+    if late and search.best is None and (exposed or not choices):
         _hide_everything(search, budget)
     if ways.useful:
         with budget.part(LEARN_SHARE) as part:
             relaxation.use(part)
             if not all(e.decided for e in exposed):
                 exposed = search.exposed(choices[0], part)
+            choices, whole, exposed = _flow(search, choices, whole, exposed, part, PATIENT * (before + left))
             until = meter(part) + spent
             if exposed:  # nothing else gives a good choice so early
                 search.repair(choices[0], part)
@@ -104,6 +114,30 @@ def _first(search: Search, bare: tuple[Exposure, ...], budget: Budget) -> None:
                 return
             search.learn(choices, whole, part, until, exposed)
     ways.first((search.bound - root) / max(1.0, search.bound), meter(budget) - before)
+
+
+def _flow(
+    search: Search, choices: Choices, whole: bool, exposed: Exposures, budget: Budget, until: float
+) -> tuple[Choices, bool, Exposures]:
+    """Solve pool after pool, each with the rows found at the choice of the one before, until one is safe.
+
+    It ends where a choice is wanted without more ado, or where a question seems to have no answer.
+    """
+    relaxation = search.relaxation
+    assert relaxation is not None
+    while 0 < len(exposed) <= NEARLY and whole and meter(budget) < until < math.inf:
+        rows = search.rows(choices[0], exposed)
+        if budget.exhausted or any(found.row.slack(np.ones(search.core.n)) < -CONTRADICTION for found in rows):
+            break
+        relaxation.add(rows)
+        if not relaxation.solve():
+            break
+        search.raise_to(relaxation.bound)
+        better = search.pool(budget)
+        if budget.exhausted or not better:
+            break
+        choices, exposed = better, search.exposed(better[0], budget)
+    return choices, whole, exposed
 
 
 def _build(search: Search, budget: Budget, hint: Bools | None, endless: bool) -> None:

@@ -48,18 +48,16 @@ class Cheapest:
         self._down, self._up = problem.down, problem.up
         self._fixed = ~problem.may_hide
         self._n = problem.n_cells
-        A = sparse.csc_array(problem.system.A)
-        self._A = sparse.csc_array(sparse.hstack((A, -A)))
         self._lps: dict[str, LinearProgram] = {}
         self._order = np.arange(2 * self._n)
         self.solved = 0
 
     def _lp(self, method: str) -> LinearProgram:
         if method not in self._lps:
-            zeros, m = np.zeros(2 * self._n), self._A.shape[0]
-            rows = np.zeros(m)
+            A = sparse.csc_array(self._judge.problem.system.A)
+            zeros, rows = np.zeros(2 * self._n), np.zeros(A.shape[0])
             self._lps[method] = LinearProgram(
-                self._A,
+                sparse.hstack((A, -A)),
                 rows,
                 rows,
                 zeros,

@@ -16,7 +16,7 @@ from tabprotect.methods.suppression.reroute import reroute
 from tabprotect.problem import Problem
 from tabprotect.solver.elimination import eliminate
 from tabprotect.solver.limits import Budget
-from tabprotect.solver.tolerances import LEVEL
+from tabprotect.solver.tolerances import LEVEL, OPTIMAL
 
 __all__ = ["Cleaner", "Locks", "Series", "clean", "series"]
 
@@ -154,6 +154,8 @@ class Cleaner:
         Questions that need not be answered (nothing can).
     order : ndarray of float, shape (cells,), optional
         Try large sums of these first; by default the weights.
+    least : float
+        No safe pattern costs less: a class that weighs more than what the pattern costs above it stays untried.
 
     Attributes
     ----------
@@ -174,8 +176,10 @@ class Cleaner:
         *,
         ignore: Callable[[Key], bool] | None = None,
         order: Floats | None = None,
+        least: float = 0.0,
     ) -> None:
         self.judge = judge
+        self.least = least
         self.pattern = pattern.copy()
         self.finished = False
         self.tried = 0
@@ -216,6 +220,9 @@ class Cleaner:
         total = np.bincount(label, weights=self._rank[mine], minlength=problem.n_cells)
         free = np.bincount(label, minlength=problem.n_cells) > 0
         free[label[held[mine]]] = False
+        weights = problem.weights[mine]
+        spare = float(weights.sum()) - self.least
+        free &= np.bincount(label, weights, problem.n_cells) <= spare + OPTIMAL * abs(self.least)
         if not free.any():
             return np.zeros(0, np.int64)
         best = int(np.argmax(np.where(free, total, -np.inf)))
@@ -323,14 +330,15 @@ def clean(
     *,
     ignore: Callable[[Key], bool] | None = None,
     order: Floats | None = None,
+    least: float = 0.0,
 ) -> Bools:
     """Return a safe pattern inside a safe one, with no secondary that can be taken out alone (unless a limit ends it).
 
     Parameters
     ----------
-    judge, pattern, ignore, order :
+    judge, pattern, ignore, order, least :
         See `Cleaner`.
     budget : Budget
         Any-time: the pattern is safe whenever it ends.
     """
-    return Cleaner(judge, pattern, ignore=ignore, order=order).run(budget)
+    return Cleaner(judge, pattern, ignore=ignore, order=order, least=least).run(budget)

@@ -171,6 +171,8 @@ def own_equations(core: Core, targets: Ints) -> tuple[sparse.csr_array, Floats, 
     t = targets[core.targets.side[targets] != 0]
     columns = sparse.csc_array(A)[:, core.targets.cell[t]]
     t, row, own = np.repeat(t, np.diff(columns.indptr)), columns.indices, columns.data
+    few = _may_ask(core, A, t, row, own)
+    t, row, own = t[few], row[few], own[few]
     cell, side = core.targets.cell[t], core.targets.side[t]
     attacker, level = core.targets.attacker[t], core.targets.level[t]
     order = np.lexsort((cell, row))
@@ -193,3 +195,17 @@ def own_equations(core: Core, targets: Ints) -> tuple[sparse.csr_array, Floats, 
     values = np.minimum(c[kept] / rest[each[kept]], 1.0)
     matrix = sparse.csr_array((values, cells[kept], ends), shape=(int(asked.sum()), core.n))
     return matrix, np.ones(matrix.shape[0]), Origins(Own, t[asked], attacker[asked], names[row[asked]], own[asked])
+
+
+def _may_ask(core: Core, A: sparse.csr_array, t: Ints, row: Ints, own: Floats) -> Bools:
+    """Whether cells hidden anyway may be too few in an equation for a target, told from the sum over all of them."""
+    side, cell, level = core.targets.side[t], core.targets.cell[t], core.targets.level[t]
+    inside = core.hidden[A.indices]
+    cells, size, rises = A.indices[inside], np.abs(A.data[inside]), A.data[inside] > 0
+    rows = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))[inside]
+    ways = (np.where(rises, core.up[cells], core.down[cells]), np.where(rises, core.down[cells], core.up[cells]))
+    with np.errstate(invalid="ignore"):
+        high, low = (np.bincount(rows, size * way, A.shape[0]) for way in ways)
+        room = np.where(side / own < 0, high[row], low[row]) / np.abs(own)
+        room -= np.where(side < 0, core.up[cell], core.down[cell])
+    return np.asarray((core.targets.attacker[t] >= 0) | ~(room > level * (1 + LEVEL)))

@@ -95,7 +95,7 @@ class Improver:
         if not any(np.array_equal(pattern, old) for old in self._elite):
             self._elite = [*self._elite, pattern.copy()][-_ELITE:]
 
-    def step(self, budget: Budget, guide: Floats | None = None) -> Bools | None:
+    def step(self, budget: Budget, guide: Floats | None = None, *, least: float = 0.0) -> Bools | None:
         """Make one attempt; return a pattern when it is cheaper than all before.
 
         Parameters
@@ -103,17 +103,19 @@ class Improver:
         budget : Budget
         guide : ndarray of float, shape (cells,), optional
             A point x* of a relaxation, in [0, 1]: cells that it hides are charged w (1 - alpha x*).
+        least : float
+            No safe pattern costs less.
         """
         self._steps += 1
         if self.best is not None and (self._steps < self._later or self._steps % 3 != 1):
-            pattern = self._widened(self.best, budget, guide)
+            pattern = self._widened(self.best, budget, guide, least)
         else:
-            pattern = self._rebuilt(budget, guide)
+            pattern = self._rebuilt(budget, guide, least)
             if pattern is None and budget.exhausted:
                 self._later = 2 * self._steps
         return pattern if pattern is not None and self.learn(pattern) else None
 
-    def _rebuilt(self, budget: Budget, guide: Floats | None) -> Bools | None:
+    def _rebuilt(self, budget: Budget, guide: Floats | None, least: float) -> Bools | None:
         """Build a pattern at other prices, from nothing or from a part of the best, and clean it up if it may pay."""
         rng, problem = self._rng, self.problem
         cost = problem.weights * np.exp(rng.normal(0.0, rng.choice(_NOISE), problem.n_cells))
@@ -135,11 +137,11 @@ class Improver:
                 pattern = smaller
         if problem.cost(pattern) > _WORTH * self.cost:
             return None
-        pattern = clean(self.judge, pattern, budget, ignore=self._ignore)
+        pattern = clean(self.judge, pattern, budget, ignore=self._ignore, least=least)
         self._keep(pattern)
         return pattern
 
-    def _widened(self, best: Bools, budget: Budget, guide: Floats | None) -> Bools | None:
+    def _widened(self, best: Bools, budget: Budget, guide: Floats | None, least: float) -> Bools | None:
         """Hide more than the best pattern does, which is as safe, and take out again in another order."""
         rng, problem = self._rng, self.problem
         more = best.copy()
@@ -160,7 +162,7 @@ class Improver:
         order = problem.weights * np.exp(rng.normal(0.0, rng.choice(_NOISE), problem.n_cells))
         if guide is not None:
             order = order * (1 - rng.choice((0.0, *_TRUST)) * np.clip(guide, 0.0, 1.0))
-        pattern = Cleaner(self.judge, more, ignore=self._ignore, order=order).run(budget)
+        pattern = Cleaner(self.judge, more, ignore=self._ignore, order=order, least=least).run(budget)
         self._keep(pattern)
         return pattern
 

@@ -48,17 +48,10 @@ class Part:
             core.up,
             tuple(Attacker(str(k), tuple(cells.tolist())) for k, cells in enumerate(core.attackers)),
         )
-        size = [len(cells) for cells, _ in core.members]
-        ends = np.concatenate(([0], np.cumsum(size)))
-        width = 1 + max((int(cells.max()) for cells, _ in core.members), default=0)
-        self._lift = sparse.csr_array(
-            (
-                np.concatenate([scale for _, scale in core.members]),
-                np.concatenate([cells for cells, _ in core.members]),
-                ends,
-            ),
-            shape=(n, width),
-        )
+        ends = np.cumsum([0, *(len(cells) for cells, _ in core.members)])
+        cells = np.concatenate([cells for cells, _ in core.members])
+        scale = np.concatenate([scale for _, scale in core.members])
+        self._lift = sparse.csr_array((scale, cells, ends), shape=(n, 1 + int(cells.max(initial=0))))
 
     def lift(self, deviations: Sequence[Deviation]) -> sparse.csr_array:
         """Return deviations of this part as those of the whole problem, one a row."""

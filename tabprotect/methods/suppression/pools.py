@@ -15,6 +15,7 @@ from tabprotect.methods.suppression.snapshot import POOL_GAP
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.pool_milp import PoolSolver
 from tabprotect.solver.pool_parts import InParts
+from tabprotect.solver.priced import Point, Priced
 from tabprotect.solver.rows import Row, RowPool
 
 __all__ = ["POOL_SHARE", "Pools", "violated_rows"]
@@ -32,6 +33,10 @@ SLACK = 0.6
 TIGHT = 1e-6
 """Rows with less slack than this at the choice of a pool are tight."""
 
+WHOLE = 50_000
+"""Pools of use are solved over all rows where those have at most so many entries: otherwise several times, until no
+row left out is violated."""
+
 BYTES = 4_000
 """What a MIP solver holds for every entry of a pool, about."""
 
@@ -41,6 +46,9 @@ cheapest."""
 
 NEAR_FIRST = (60, 400)
 """Equations around a cell that attacks at a choice see, one after the other until one finds something."""
+
+FLOOR, ALL_FLOORS = 1e-3, 0.1
+"""Cells that a choice does not hide count as hidden that much in attacks, and as that much all together."""
 
 EXPOSURES = 300
 """Exposures of one choice that are turned into rows, at most."""
@@ -61,7 +69,7 @@ class Pools:
 
     def __init__(self, core: Core, solver: PoolSolver) -> None:
         self._core = core
-        self._solver = InParts(solver)
+        self._solver = InParts(Priced(solver))
         self.gap = POOL_GAP[0]
         self.solved = False
         self.needed: Ints = np.zeros(0, np.int64)
@@ -73,18 +81,26 @@ class Pools:
         if self.gap:
             self.gap = max(POOL_GAP[1], self.gap / 2)
 
-    def solve(self, relaxation: Relaxation, cutoff: float, budget: Budget) -> tuple[float, tuple[Bools, ...]]:
+    def solve(
+        self, relaxation: Relaxation, cutoff: float, budget: Budget, *, whole: bool = False
+    ) -> tuple[float, tuple[Bools, ...]]:
         """Return a lower bound on what a choice costs, if that is below `cutoff`, and choices, cheapest first.
 
         The cheapest one satisfies every row of the pool, unless the budget ended or nothing is below `cutoff`. Where it
-        ended, they are those of the last programme solved, if there is one.
+        ended, they are those of the last programme solved, if there is one. With `whole` no row is left out at first
+        unless there are too many.
         """
         core, pool, best = self._core, relaxation.pool, 0.0
         last: tuple[Bools, ...] = ()
         self.solved = False
         if self._taught:
             self.needed = np.union1d(self.needed, _violated(pool, self._taught)).astype(np.int64)
-        chosen = np.union1d(np.union1d(_near(pool, relaxation.x), self.needed), self._held)
+        if whole and pool.matrix.nnz <= WHOLE:
+            chosen = np.arange(len(pool))
+        else:
+            near = _near(pool, relaxation.x)
+            chosen = np.unique(np.concatenate([near, self.needed, self._held, relaxation.binding]))
+        point = Point(relaxation.x, relaxation.reduced)
         while True:
             if not budget.fits(BYTES * pool.matrix[chosen].nnz):
                 return best, ()
@@ -98,6 +114,7 @@ class Pools:
                 gap=self.gap,
                 most=CHOICES,
                 budget=budget,
+                point=point,
             )
             best = max(best, answer.bound)
             costs = [core.cost(choice) for choice in answer.choices]
@@ -136,7 +153,8 @@ def violated_rows(relaxation: Relaxation, choice: Bools, targets: Sequence[int])
     Both sides of a cell share the attacks on one of them where their turned multipliers cut, too.
     """
     x = choice.astype(np.float64)
-    points = (np.maximum(x, 1e-3), np.maximum(x, np.maximum(0.3 * relaxation.x, 1e-6)))
+    floor = min(FLOOR, ALL_FLOORS / len(x))
+    points = (np.maximum(x, floor), np.maximum(x, np.maximum(0.3 * relaxation.x, 1e-6)))
     found: list[Found] = []
     separation, left = relaxation.separation, dict.fromkeys(targets[:EXPOSURES])
     while left and not relaxation.budget.exhausted:
@@ -144,7 +162,7 @@ def violated_rows(relaxation: Relaxation, choice: Bools, targets: Sequence[int])
         del left[t]
         relaxation.watch(t)
         mine: list[Found] = []
-        for radius in NEAR_FIRST:
+        for radius in separation.radii(t, NEAR_FIRST):
             if not mine:
                 cuts = [separation.cut(t, p, 1.0, 1, radius) for p in points]
                 mine = [f for f in cuts if f is not None and f.row.slack(x) < -VIOLATION]

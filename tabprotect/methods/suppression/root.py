@@ -16,6 +16,7 @@ from tabprotect.methods.suppression.separation import RADII, Found, Separation
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.lp import LinearProgram
 from tabprotect.solver.rows import RowPool
+from tabprotect.solver.tolerances import MULTIPLIER
 from tabprotect.solver.zerohalf import zero_half
 
 __all__ = ["Relaxation"]
@@ -73,6 +74,10 @@ class Relaxation:
         The best bound proven by a solved programme.
     x, reduced : ndarray
         Solution and reduced costs of the last programme.
+    certain : int
+        How many of the targets single equations tell to be exposed.
+    binding : ndarray of int
+        Rows of the pool with a multiplier there.
     pool : RowPool
         Every row found, whether in the programme or not.
     """
@@ -84,8 +89,10 @@ class Relaxation:
         self.budget = budget
         self.separation = Separation(core, budget)
         self.pool = RowPool(core.n)
-        for matrix, rhs, origins in (own_equations(core, targets), bridges(core)):
-            self.pool.extend(matrix, rhs, origins)
+        own, rhs, origins = own_equations(core, targets)
+        self.certain = len(np.unique(origins.arrays[0]))
+        for rows in ((own, rhs, origins), bridges(core)):
+            self.pool.extend(*rows)
         self._lp = LinearProgram(
             sparse.csr_array((0, core.n)), [], [], core.hidden.astype(np.float64), np.ones(core.n), core.weight,
             method="dual",
@@ -101,6 +108,7 @@ class Relaxation:
         self.bound = 0.0
         self.x: Floats = core.hidden.astype(np.float64)
         self.reduced: Floats = core.weight.copy()
+        self.binding: Ints = np.zeros(0, np.int64)
 
     def use(self, budget: Budget) -> None:
         """Spend from this budget from now on."""
@@ -111,6 +119,11 @@ class Relaxation:
         if target not in self._watched:
             self._watched.add(target)
             self.targets = np.append(self.targets, target)
+
+    def keep(self, targets: Ints) -> None:
+        """Separate for these targets alone from now on."""
+        self.targets = self.targets[np.isin(self.targets, targets)]
+        self._watched = set(self.targets.tolist())
 
     def add(self, found: Sequence[Found]) -> None:
         """Put rows into the pool and the violated ones into the programme."""
@@ -129,6 +142,7 @@ class Relaxation:
         if solution.status != "optimal":
             return False
         self.x, self.reduced = np.clip(solution.x, 0.0, 1.0), solution.reduced
+        self.binding = np.array(self._active, np.int64)[np.abs(solution.duals) > MULTIPLIER]
         self.bound = max(self.bound, solution.objective)
         self._unsolved = False
         return True

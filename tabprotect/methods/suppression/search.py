@@ -79,6 +79,7 @@ class Search:
         self.improver: Improver | None = None
         self.cleaner: Cleaner | None = None
         self._cleaned = False
+        self._bare: int | None = 0  # how much is exposed without any secondary, None if that was not asked
         self._in_vain = 0.0  # spent on completing choices since that last helped
         self.told: Callable[[str], None] = lambda stage: None
         self._solver = solver
@@ -113,13 +114,27 @@ class Search:
             self.part.problem, self.judge, self._seed, constructor=self.constructor, best=best, easy_first=True
         )
 
-    def relax(self, bare: tuple[Exposure, ...], budget: Budget) -> None:
-        """State the relaxation for what is exposed where only cells hidden anyway are hidden."""
-        asked = {(e.key.cell, e.key.side) for e in bare}
-        targets = [t for key, t in self._target.items() if (key.cell, key.side) in asked and not self._is_hopeless(key)]
+    def relax(self, bare: tuple[Exposure, ...] | None, budget: Budget) -> None:
+        """State the relaxation for what is exposed where only cells hidden anyway are hidden; for all while unknown."""
+        self._bare = None if bare is None else len(bare)
+        self.relaxation = Relaxation(self.core, self._targets(bare), budget)
+
+    def _targets(self, bare: tuple[Exposure, ...] | None) -> Ints:
+        asked = None if bare is None else {(e.key.cell, e.key.side) for e in bare}
+        open_ = ((key, t) for key, t in self._target.items() if not self._is_hopeless(key))
+        targets = [t for key, t in open_ if asked is None or (key.cell, key.side) in asked]
         if len(targets) > MANY:  # attackers take part when one of them finds something
             targets = [t for t in targets if self.core.targets.attacker[t] < 0]
-        self.relaxation = Relaxation(self.core, np.array(targets, dtype=np.int64), budget)
+        return np.array(targets, dtype=np.int64)
+
+    def bare(self, budget: Budget) -> int:
+        """Return how much is exposed where only cells hidden anyway are hidden; the relaxation keeps to that."""
+        if self._bare is None and self.relaxation is not None:
+            exposed = self.exposed(self.core.hidden, budget)
+            self.relaxation.keep(self._targets(exposed))
+            self._bare = len(exposed) if all(e.decided for e in exposed) else None
+            return len(exposed)
+        return self._bare or 0
 
     def forget(self) -> None:
         """Forget bound and rows: they were found before it was known that some questions have no answer."""
@@ -167,14 +182,14 @@ class Search:
             return
         if not self._cleaned:
             self.cleaner = cleaner = self.cleaner or Cleaner(self.judge, self.best, ignore=self.ignore)
-            before = cleaner.tried
+            cleaner.least, before = self.bound, cleaner.tried
             self.take(cleaner.run(budget))
             self._cleaned = cleaner.finished
             if cleaner.tried == before and budget.exhausted:
                 self.ways.patience["choice"] *= 2
             return
         guide = self.relaxation.x if self.relaxation.bound > 0 else None
-        self.take(self.improver.step(budget, guide))
+        self.take(self.improver.step(budget, guide, least=self.bound))
 
     def lift(self, budget: Budget) -> None:
         """Raise the bound: by the linear relaxation with cuts or by pools of cuts, whichever gained more lately.
@@ -200,6 +215,7 @@ class Search:
             now = self.bound
         else:
             whole = True
+            self.bare(budget)
             relaxation.run(center, self.cost)
             self.raise_to(relaxation.bound)
             now = relaxation.bound
@@ -309,7 +325,8 @@ class Search:
         """Solve one pool; return its choices, cheapest first."""
         assert self.relaxation is not None
         cutoff = self.cost - self._unit / 2 if self._unit else self.cost
-        bound, choices = self._pools.solve(self.relaxation, cutoff, budget)
+        whole = self.ways.useful or not self.ways.pool.spent
+        bound, choices = self._pools.solve(self.relaxation, cutoff, budget, whole=whole)
         self.raise_to(min(bound, self.cost))
         return choices
 
@@ -323,7 +340,7 @@ class Search:
         price = np.where(choice, 0.0, self.core.weight)
         repaired = self.constructor.build(price, budget, start=choice)
         if repaired is not None and self.core.cost(repaired) < 1.2 * self.cost:
-            self.offer(clean(self.judge, repaired, budget, ignore=self.ignore), budget)
+            self.offer(clean(self.judge, repaired, budget, ignore=self.ignore, least=self.bound), budget)
 
     def _try_repair(self, choice: Bools, budget: Budget) -> None:
         """Complete a choice unless too much was spent on that in vain."""

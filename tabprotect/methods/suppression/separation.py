@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -101,7 +102,8 @@ class Attacks:
         self._entries = 0
         self.count = 0
 
-    def _programme(self, cell: int, radius: int) -> _Programme:
+    def programme(self, cell: int, radius: int) -> _Programme:
+        """Return the programme of the equations around a cell."""
         if (cell, radius) in self._local:
             return self._local[cell, radius]
         m = self.core.A.shape[0]
@@ -153,7 +155,7 @@ class Attacks:
         radius : int
             How many equations around the cell hold at least; 0 for all. Cells in no other equation do not move.
         """
-        programme = self._programme(cell, radius)
+        programme = self.programme(cell, radius)
         lower, upper = -room_down[programme.cells] / level, room_up[programme.cells] / level
         column = programme.aim(cell, side)
         if not boxed:
@@ -205,6 +207,11 @@ class Separation:
             down[self._known[k]] = 0.0
             up[self._known[k]] = 0.0
         return down, up
+
+    def radii(self, t: int, radii: Sequence[int]) -> list[int]:
+        """Return those radii around a target that differ in the equations that they see."""
+        cell = int(self.core.targets.cell[t])
+        return list({id(self.attacks.programme(cell, radius)): radius for radius in reversed(radii)}.values())[::-1]
 
     def cut(self, t: int, x: Floats, cap: float = np.inf, rounds: int = 0, radius: int = 0) -> Found | None:
         """Return a capacity cut for target t that x violates, if this attack shows one.
