@@ -202,7 +202,7 @@ def go_on(searches: list[Search], constant: float, budget: Budget, engine: str) 
         left = sum(s.cost - s.bound for s in open_)
         untold = turn == "bound" and not sides["bound"].spent and left >= gap and worst.primed
         sides[turn].record((gap - left) / gap, meter(budget) - before)
-        flows = untold or worst.flows and not meter(budget) > FLOW_SHARE * (meter(budget) + meter_left(budget))
+        flows = untold or (worst.flows and not meter(budget) > FLOW_SHARE * (meter(budget) + meter_left(budget)))
         turn = "bound" if flows else _next(sides)
 
 
