@@ -200,8 +200,9 @@ def go_on(searches: list[Search], constant: float, budget: Budget, engine: str) 
                 break
         report(turn)
         left = sum(s.cost - s.bound for s in open_)
+        untold = turn == "bound" and not sides["bound"].spent and left >= gap and worst.primed
         sides[turn].record((gap - left) / gap, meter(budget) - before)
-        flows = worst.flows and not meter(budget) > FLOW_SHARE * (meter(budget) + meter_left(budget))
+        flows = untold or (worst.flows and not meter(budget) > FLOW_SHARE * (meter(budget) + meter_left(budget)))
         turn = "bound" if flows else _next(sides)
 
 

@@ -80,6 +80,7 @@ class Search:
         self.cleaner: Cleaner | None = None
         self._cleaned = False
         self._bare: int | None = 0  # how much is exposed without any secondary, None if that was not asked
+        self._pooled = 0  # rows known when the last pool was solved
         self._in_vain = 0.0  # spent on completing choices since that last helped
         self.told: Callable[[str], None] = lambda stage: None
         self._solver = solver
@@ -232,6 +233,11 @@ class Search:
         """True as long as pools are of use and none was cut short: their solutions are the best choices, too."""
         return self.ways.useful and self.ways.again == 0.0 and self._way() == "pool"
 
+    @property
+    def primed(self) -> bool:
+        """True when rows came in since the last pool: what they bring shows in the next one."""
+        return self.relaxation is not None and len(self.relaxation.pool) > self._pooled
+
     def slices(self, turn: str) -> float:
         """Return how many slices the next step towards a better 'bound' or 'choice' should get."""
         return self.ways.patience[self._way() if turn == "bound" else turn]
@@ -326,6 +332,7 @@ class Search:
         assert self.relaxation is not None
         cutoff = self.cost - self._unit / 2 if self._unit else self.cost
         whole = self.ways.useful or not self.ways.pool.spent
+        self._pooled = len(self.relaxation.pool)
         bound, choices = self._pools.solve(self.relaxation, cutoff, budget, whole=whole)
         self.raise_to(min(bound, self.cost))
         return choices
