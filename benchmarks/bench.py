@@ -162,6 +162,7 @@ def _load(engine: str) -> None:
     """Load all libraries, which takes a second once: some are loaded by the first solve only."""
     A = [[-1, 1, 1, 0, 0, 0, 0, 0, 0], [0, 0, 0, -1, 1, 1, 0, 0, 0], [0, 0, 0, 0, 0, 0, -1, 1, 1]]
     A += [[-1, 0, 0, 1, 0, 0, 1, 0, 0], [0, -1, 0, 0, 1, 0, 0, 1, 0], [0, 0, -1, 0, 0, 1, 0, 0, 1]]
+    pool_solver(engine)
     exact(Problem.from_arrays(A, [20, 9, 11, 8, 3, 5, 12, 6, 6], primary=[4], lpl=1, upl=1), engine=engine)
 
 
