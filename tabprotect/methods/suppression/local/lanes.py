@@ -30,7 +30,7 @@ class Looked(NamedTuple):
     ----------
     question : int
     proposals : tuple of Proposal
-        None where nothing was found.
+        Empty where nothing was found.
     rough : bool
         Whether a quick search gave up programmes.
     """
@@ -43,8 +43,8 @@ class Looked(NamedTuple):
 class Lanes:
     """Threads that look at questions, each with buffers and prices of its own.
 
-    Solvers and numpy let go of the interpreter while they work, so on two processors this takes little more than half
-    of the time. Batches are the same whatever the number of threads, and so are answers.
+    Solvers let go of the interpreter while they work: in three dimensions two threads take two thirds of the time of
+    one. Batches are the same whatever the number of threads, and so are answers.
 
     Parameters
     ----------

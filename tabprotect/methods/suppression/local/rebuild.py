@@ -106,7 +106,7 @@ class Rebuilder:
         left, _ = self._answer_all(left, search, budget, BATCH[0]) if cut else (left, cut)
         if budget.exhausted and not all(cover.relies[k] for k in waiting):
             return False
-        self.hopeless.update(left)
+        self.hopeless.update(k for k in left if not cover.relies[k])
         if cut:
             self.rough += [k for k in late if k not in self.hopeless]
         return True
