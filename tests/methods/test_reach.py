@@ -33,9 +33,11 @@ from tests.random_problems import random_problem
 KILLED_RUN = """
 import os, signal, sys
 from tabprotect.methods.suppression import rounds, stages
+from tabprotect.methods.suppression.local import bound as bounds
 from tabprotect.solver.store import Store
 from tests.methods.test_reach import several, solve
 rounds.FIRST = stages.FIRST = 100
+bounds.CHUNK = 4
 keep, left = Store.put, [int(sys.argv[2])]
 def put(store, name, answer):
     left[0] -= 1
