@@ -119,7 +119,12 @@ def suppress_linked(
     if alone or not first.safe or ended(first):
         return first
     whole = exact(problem, limits=rest(limits, first), seed=seed, progress=progress, start=first.pattern, means=means)
-    return joined(first, whole)
+    both = joined(first, whole)
+    strict = _strictly(problem, both, Budget(rest(limits, both), progress), both.method)
+    if strict is both or strict.cost is None or both.bound is None:
+        return strict
+    spent = {"seconds": both.seconds + strict.seconds, "work": both.work + strict.work}
+    return replace(strict, bound=min(both.bound, strict.cost), cuts=both.cuts, **spent)
 
 
 def _passes(
@@ -168,7 +173,7 @@ def _strictly(problem: Problem, result: SuppressionResult, budget: Budget, name:
         budget.spend(after.work)
         if not more.safe:
             break
-        result = replace(more, problem=problem, stopped=result.stopped)
+        result = replace(more, problem=problem, stopped=result.stopped, seconds=budget.seconds, work=budget.work)
     return result
 
 
