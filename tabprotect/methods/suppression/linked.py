@@ -123,8 +123,8 @@ def suppress_linked(
     strict = _strictly(problem, both, Budget(rest(limits, both), progress), both.method)
     if strict is both or strict.cost is None or both.bound is None:
         return strict
-    spent = {"seconds": both.seconds + strict.seconds, "work": both.work + strict.work}
-    return replace(strict, bound=min(both.bound, strict.cost), cuts=both.cuts, **spent)
+    seconds, work = both.seconds + strict.seconds, both.work + strict.work
+    return replace(strict, bound=min(both.bound, strict.cost), cuts=both.cuts, seconds=seconds, work=work)
 
 
 def _passes(
