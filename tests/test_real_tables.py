@@ -101,7 +101,7 @@ def test_five_linked_tables_in_passes(shared: Shared) -> None:
     result = tp.suppress_linked(problem, cells, limits=tp.Limits(work=420_000), together=0)
     assert result.safe, result.message
     assert result.method == "passes over 5 linked tables"
-    assert not tp.audit(problem, result.pattern, intervals=False, deviations=result.deviations).exposures
+    assert not tp.audit(problem, result.pattern, intervals=False).exposures
 
 
 def test_a_tau_argus_file(shared: Shared) -> None:

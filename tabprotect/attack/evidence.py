@@ -9,6 +9,7 @@ elsewhere a small integer programme is asked.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -122,7 +123,7 @@ class _Gathering:
         self.hidden = hidden & ((self.problem.down > 0) | (self.problem.up > 0))
         self.budget = budget
         self.store = Answers(self.exact)
-        self.tried: set[int] = set()
+        self.tried: dict[int, Floats] = {}  # by address, which nothing else has while they are kept
         self._region: tuple[int, Region] | None = None
 
     def first(self) -> tuple[Exposure, ...]:
@@ -249,7 +250,7 @@ class _Gathering:
     def _convert(self, deviations: Sequence[Deviation]) -> None:
         """Store exact witnesses near deviations that were not tried before."""
         new = list({id(d.z): d for d in deviations if id(d.z) not in self.tried}.values())
-        self.tried.update(id(d.z) for d in new)
+        self.tried.update((id(d.z), d.z) for d in new)
         for witness in self.exact.exactly(new):
             if witness is not None:
                 self.store.add(witness)
@@ -281,18 +282,23 @@ class _Gathering:
         cells, reached = region.cells[columns], 0.0
         # different for every cell, so that bounds which were tied up to rounding errors are not tied any more
         share = np.random.default_rng(0).uniform(1, 2, self.problem.n_cells)
-        for tight in (0.0, *TIGHTENING):
+        times = [(0.0, 1.0), *((tight, 1 + tight) for tight in TIGHTENING)]
+        if key.side and not self.problem.integer:
+            # beyond the level a vertex lies between bounds alone, whose numbers are shorter
+            times.insert(1, (0.0, 10.0 ** (math.floor(math.log10(need)) + 1) / need))
+        for tight, further in times:
             narrow = 1 - tight * share
             down, up = self.problem.down[cells] * narrow[cells], self.problem.up[cells] * narrow[cells]
-            target, level = np.searchsorted(columns, [place]), np.array([need * (1 + tight)])
+            target, level = np.searchsorted(columns, [place]), np.array([need * further])
             for cap in _CAPS:
                 programme = AttackProgramme(region, columns, down, up, unit_of(need), cap * need)
                 solution = programme.solve(target, np.array([side]), level, self.budget, both=key.side == 0)
                 if solution.status != "optimal":
                     return reached, False
-                if solution.objective >= 1 - LEVEL:
+                if solution.objective * further >= 1 - LEVEL:
                     break
-            reached = max(reached, solution.objective * need)
+            if further == 1.0:
+                reached = solution.objective * need
             z = solution.x * programme.unit
             if self.problem.integer:
                 self._convert([self._piece(cells, z, key.cell)])
@@ -303,7 +309,7 @@ class _Gathering:
             if tight == 0.0:
                 self._convert([piece])
             else:
-                self._slackened(piece, narrow, key.cell, need * (1 + tight))
+                self._slackened(piece, narrow, key.cell, need * further)
             if view.holds(question):
                 break
         return reached, False

@@ -6,6 +6,7 @@ import itertools
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import replace
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,8 +16,9 @@ from hypothesis import strategies as st
 from tabprotect import instances
 from tabprotect.attack import evidence
 from tabprotect.attack.audit import Audit, audit
+from tabprotect.attack.exact_problem import ExactProblem
 from tabprotect.attack.keys import Key
-from tabprotect.attack.witness import Witnesses
+from tabprotect.attack.witness import Deviation, Witnesses
 from tabprotect.errors import InputError
 from tabprotect.formats.jj import read_jj
 from tabprotect.problem import Attacker, Problem
@@ -317,3 +319,36 @@ def test_stops_at_the_first_exposed_cell() -> None:
                 assert not first.insiders
                 assert "stopped here" in first.summary()
     assert unsafe > 5
+
+
+def test_a_new_deviation_is_not_taken_for_one_that_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Arrays that were let go of leave their address to others."""
+    problem = Problem.from_arrays([[-1, 1, 1, 1]], [20, 9, 6, 5], primary=[1], lpl=2, upl=2)
+    gathering = evidence._Gathering(problem, np.array([False, True, True, False]), None, Budget())
+    seen: list[float] = []
+
+    def none(deviations: list[Deviation]) -> list[None]:
+        seen.extend(float(d.z[0]) for d in deviations)
+        return [None] * len(deviations)
+
+    monkeypatch.setattr(gathering.exact, "exactly", none)
+    for k in range(100):
+        gathering._convert([Deviation(np.array([1, 2]), np.array([1.0 + k, -1.0 - k]))])
+    assert seen == [1.0 + k for k in range(100)]
+
+
+def test_a_level_is_proven_beyond_it_where_the_vertex_at_it_stays_inexact(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = Problem.from_arrays([[-1, 1, 1, 1]], [20, 9, 6, 5], primary=[1], lpl=2, upl=2)
+    exactly = ExactProblem.exactly
+
+    def but_at_the_level(self: ExactProblem, deviations: list[Deviation], digits: int | None = None) -> list[Any]:
+        found = exactly(self, deviations, digits)
+        return [w if np.abs(d.z).max(initial=0.0) > 2.1 else None for d, w in zip(deviations, found, strict=True)]
+
+    monkeypatch.setattr(ExactProblem, "exactly", but_at_the_level)
+    monkeypatch.setattr(ExactProblem, "slackened", lambda *_: None)
+    judged = audit(problem, [1, 2], intervals=False)
+    assert judged.safe
+    assert all(max(map(abs, w.z)) > 2 for w in judged.evidence.witnesses)
+    tight = replace(problem, upper=np.array([np.inf, 11.0, np.inf, np.inf]))  # no room beyond
+    assert [(e.key.side, e.decided) for e in audit(tight, [1, 2], intervals=False).exposures] == [(1, False)]

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
-from tabprotect.attack.audit import audit
 from tabprotect.errors import InputError
 from tabprotect.methods.suppression.choice import EXACT_CELLS, SMALL_CELLS, ended, joined, rest
 from tabprotect.methods.suppression.completion import complete
 from tabprotect.methods.suppression.exact import exact
-from tabprotect.methods.suppression.finish import GRACE, stopped
 from tabprotect.methods.suppression.modular import pieces_of, rows_within
 from tabprotect.methods.suppression.passes import EXACT_CELLS as PIECE_CELLS
 from tabprotect.methods.suppression.passes import Passes, Piece
@@ -34,12 +30,6 @@ SHARE = 0.6
 
 FIRST_SHARE = 0.5
 """Share of the limits for all of that where the exact engine goes on from there."""
-
-TIES, HAIR = 3, 1e-6
-"""Levels that are reached to the last digit only are asked for with so much more, so many times."""
-
-GRACE_WORK = 100_000
-"""Work units for that, beyond the limits if need be; of limits of time it takes what is left, or `GRACE` seconds."""
 
 
 def suppress_linked(
@@ -119,12 +109,7 @@ def suppress_linked(
     if alone or not first.safe or ended(first):
         return first
     whole = exact(problem, limits=rest(limits, first), seed=seed, progress=progress, start=first.pattern, means=means)
-    both = joined(first, whole)
-    strict = _strictly(problem, both, Budget(rest(limits, both), progress), both.method)
-    if strict is both or strict.cost is None or both.bound is None:
-        return strict
-    seconds, work = both.seconds + strict.seconds, both.work + strict.work
-    return replace(strict, bound=min(both.bound, strict.cost), cuts=both.cuts, seconds=seconds, work=work)
+    return joined(first, whole)
 
 
 def _passes(
@@ -148,33 +133,9 @@ def _passes(
             with early.part(SHARE) as most:
                 passes.run(most, seed, "passes")
             result = complete(problem, passes.pattern, early, name)
-        if not (result.safe or not result.stopped or budget.exhausted):
-            result = complete(problem, passes.pattern, budget, name)
-        return _strictly(problem, result, budget, name)
-
-
-def _strictly(problem: Problem, result: SuppressionResult, budget: Budget, name: str) -> SuppressionResult:
-    """Ask a hair more of levels that a pattern reaches to the last digit only: no auditor accepts these."""
-    asked = problem
-    for _ in range(TIES):
-        known = result.deviations
-        tied = audit(problem, result.pattern, intervals=False, deviations=known).exposures if result.safe else ()
-        if not tied or stopped(budget) in ("cancelled", "memory"):
-            break
-        levels = {side: getattr(asked, field).copy() for side, field in ((1, "upl"), (-1, "lpl"), (0, "spl"))}
-        for key in (exposure.key for exposure in tied):
-            levels[key.side][key.cell] *= 1 + HAIR
-        asked = replace(asked, upl=levels[1], lpl=levels[-1], spl=levels[0])
-        # beyond the limits, as an answer that no auditor accepts is none
-        left = budget.seconds_left
-        more_time = Limits(work=GRACE_WORK) if math.isinf(left) else Limits(max(left, GRACE))
-        after = Budget(replace(more_time, stop=lambda: budget.exhausted and budget.cancelled))
-        more = complete(asked, result.pattern, after, name)
-        budget.spend(after.work)
-        if not more.safe:
-            break
-        result = replace(more, problem=problem, stopped=result.stopped, seconds=budget.seconds, work=budget.work)
-    return result
+        if result.safe or not result.stopped or budget.exhausted:
+            return result
+        return complete(problem, passes.pattern, budget, name)
 
 
 def _parts(problem: Problem, piece: Piece) -> list[Piece]:
