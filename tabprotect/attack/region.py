@@ -9,7 +9,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from scipy.sparse import csgraph
+
+from tabprotect.solver.connected import connected
 
 __all__ = ["Region", "open_region"]
 
@@ -135,15 +136,13 @@ def open_region(A: sparse.csc_array, cells: Ints) -> Region:
     distinct = _distinct_rows(inner)
     inner = inner[distinct]
     m, n = inner.shape
-    graph = sparse.coo_array(inner)
-    links = sparse.coo_array((np.ones(inner.nnz), (graph.coords[1], n + graph.coords[0])), shape=(n + m, n + m))
-    component = csgraph.connected_components(links, directed=False)[1][:n] if n else none
+    component = connected(inner.indices, n + np.repeat(np.arange(m), np.diff(inner.indptr)), n + m)[:n]
     # labels of rows without cells cannot occur (every row kept has cells), so column labels are dense
     return Region(
         cells[keep],
         rows[distinct],
         sparse.csc_array(inner),
-        np.asarray(component, np.int64),
+        component,
         cells[peeled],
         rows[peel_rows],
     )

@@ -16,7 +16,6 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from scipy.sparse import csgraph
 
 from tabprotect.attack.attackers import AttackProgramme
 from tabprotect.attack.check import Check
@@ -25,6 +24,7 @@ from tabprotect.attack.keys import Key, Questions, keys
 from tabprotect.attack.pool import Deviation, Pool
 from tabprotect.attack.region import Region
 from tabprotect.problem import Problem, Status
+from tabprotect.solver.connected import connected
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.tolerances import MULTIPLIER
 
@@ -218,9 +218,7 @@ class Witnesses:
         entry = np.arange(ends[-1]) + np.repeat(starts - ends[:-1], np.diff(ends))
         rows, local = np.unique(A.indices[entry], return_inverse=True)
         residual = np.abs(np.bincount(local, A.data[entry] * np.repeat(z, np.diff(ends)), len(rows)))
-        ends = np.concatenate((ends, np.full(len(rows), ends[-1])))
-        links = sparse.csr_array((np.ones(len(local)), n + local, ends), shape=(n + len(rows),) * 2)
-        label = csgraph.connected_components(links, directed=False)[1]
+        label = connected(np.repeat(np.arange(n), np.diff(ends)), n + local, n + len(rows))
         worst = np.zeros(int(label.max(initial=-1)) + 1)
         np.maximum.at(worst, label[n:], residual)
         order = np.argsort(label[:n], kind="stable")

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from scipy.sparse import csgraph
 
+from tabprotect.solver.connected import connected
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.pool_milp import PoolAnswer, PoolSolver
 
@@ -172,8 +172,7 @@ def parts(matrix: sparse.csr_array, fixed: Bools) -> tuple[Ints, Ints]:
     m, n = matrix.shape
     row = np.repeat(np.arange(m), np.diff(matrix.indptr))
     free = ~fixed[matrix.indices]
-    links = sparse.coo_array((np.ones(int(free.sum())), (matrix.indices[free], n + row[free])), shape=(n + m, n + m))
-    joined = csgraph.connected_components(links, directed=False)[1]
+    joined = connected(matrix.indices[free], n + row[free], n + m)
     number = np.full(n + m, -1)
     used = np.unique(joined[n:])
     number[used] = np.arange(len(used))

@@ -9,10 +9,9 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 
 from tabprotect.errors import InputError, did_you_mean
+from tabprotect.solver.connected import connected
 from tabprotect.table.shared import SharedCells
 from tabprotect.table.table import Table
 
@@ -97,9 +96,8 @@ def find_clusters(
             if common := len(np.intersect1d(shared.cell[0], shared.cell[1])):
                 links[pair] = common
     names = list(named)
-    ends = [(names.index(a), names.index(b)) for a, b in links]
-    graph = sparse.coo_array((np.ones(len(ends)), tuple(zip(*ends, strict=True)) or ([], [])), shape=(len(names),) * 2)
-    label = connected_components(graph, directed=False)[1]
+    ends = np.array([(names.index(a), names.index(b)) for a, b in links], np.int64).reshape(-1, 2)
+    label = connected(ends[:, 0], ends[:, 1], len(names))
     found = []
     for which in pd.unique(label):
         mine = tuple(name for name, mark in zip(names, label, strict=True) if mark == which)

@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 
 from tabprotect.errors import InputError, collect
+from tabprotect.solver.connected import connected
 from tabprotect.table.codes import some
 from tabprotect.table.grid import Grid
 from tabprotect.table.hierarchy import Hierarchy
@@ -123,8 +123,7 @@ class SharedCells:
         starts = np.cumsum([0, *(t.n_cells for t in tables.values())])
         total = int(starts[-1])
         nodes = np.concatenate([cell + start for (_, cell), start in zip(found, starts[:-1], strict=True)])
-        graph = sparse.coo_array((np.ones(len(which)), (nodes, total + which)), shape=(total + len(keys),) * 2)
-        _, component = connected_components(graph, directed=False)
+        component = connected(nodes, total + which, total + len(keys))
         # number the variables by the first of their keys
         components, first = np.unique(component[total:], return_index=True)
         order = np.argsort(first)

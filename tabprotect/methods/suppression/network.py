@@ -15,6 +15,7 @@ from tabprotect.errors import InputError
 from tabprotect.methods.suppression.completion import complete
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem
+from tabprotect.solver.connected import connected
 from tabprotect.solver.elimination import eliminate
 from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
 
@@ -161,8 +162,7 @@ def _signs(A: sparse.csr_array) -> Floats | None:
     # node r: row r as it is, node m + r: row r turned round
     left = np.concatenate((a, a + m))
     right = np.concatenate((np.where(same, b + m, b), np.where(same, b, b + m)))
-    graph = sparse.coo_array((np.ones(len(left)), (left, right)), shape=(2 * m, 2 * m))
-    label = csgraph.connected_components(graph, directed=False)[1]
+    label = connected(left, right, 2 * m)
     if (label[:m] == label[m:]).any():
         return None
     return np.where(label[:m] < label[m:], 1.0, -1.0)

@@ -23,6 +23,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from tabprotect.problem import Problem
+from tabprotect.solver.connected import connected
 from tabprotect.solver.elimination import Elimination, eliminate
 from tabprotect.solver.tolerances import LEVEL
 
@@ -311,10 +312,7 @@ def _split(
 ) -> tuple[Core, ...]:
     """Cut the reduced system into its connected parts and keep those with something to protect."""
     n, m = A.shape[1], A.shape[0]
-    links = A.tocoo()
-    ones = np.ones(A.nnz)
-    graph = sparse.coo_array((ones, (links.coords[1], n + links.coords[0])), shape=(n + m, n + m))
-    _, part = sparse.csgraph.connected_components(graph, directed=False)
+    part = connected(A.indices, n + np.repeat(np.arange(m), np.diff(A.indptr)), n + m)
     cell_part, row_part = part[:n], part[n:]
     order = inside[np.argsort(group[inside], kind="stable")]
     starts, factors = np.searchsorted(group[order], np.arange(n + 1)).tolist(), factor[order]
