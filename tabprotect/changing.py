@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
@@ -20,6 +19,7 @@ from tabprotect.changed import ChangedRelease
 from tabprotect.errors import InputError, SolverError
 from tabprotect.methods.choices import Call, CellKey, Choice
 from tabprotect.problem import Problem
+from tabprotect.seeds import Seed, secret_seed
 from tabprotect.sensitivity.assess import Assessment
 from tabprotect.solver.limits import Budget, Limits, Progress
 from tabprotect.table.decimals import decimals_of
@@ -87,11 +87,10 @@ def change_values(
     return release
 
 
-def draw_seed(method: Choice, seed: int | None) -> int:
+def draw_seed(method: object, seed: Seed | None) -> int:
     """Return the seed: a fresh secret one where values are drawn at random and none was given."""
-    if seed is not None:
-        return seed
-    return secrets.randbits(63) if method.drawn else 0
+    protects = isinstance(method, Choice) and method.drawn
+    return 0 if seed is None and not protects else secret_seed(seed)
 
 
 def _as_printed(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

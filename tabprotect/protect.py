@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tabprotect.methods.choices import Choice
     from tabprotect.methods.suppression.result import SuppressionResult
     from tabprotect.release import Release
+    from tabprotect.seeds import Seed
     from tabprotect.sensitivity.assess import Levels, Rules
     from tabprotect.sensitivity.bounds import Bounds
     from tabprotect.sensitivity.costs import Preferences, Transform
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
         singletons: bool
         unions: Literal["repair", "audit", "off"]
         limits: Limits | None
-        seed: int | None
+        seed: Seed | None
         intervals: bool
         title: str
         separate_statuses: bool
@@ -149,7 +150,7 @@ def protect(
     singletons: bool = True,
     unions: Literal["repair", "audit", "off"] = "repair",
     limits: Limits | None = None,
-    seed: int | None = None,
+    seed: Seed | None = None,
     intervals: bool = True,
     title: str = "Protected table",
     separate_statuses: bool = False,
@@ -180,7 +181,7 @@ def protect(
     limits : Limits, optional
         For the search, over all its rounds. What it finds is always judged in full; a tenth of a limit in seconds is
         set aside for that.
-    seed : int, optional
+    seed : int or numpy.random.Generator, optional
         The same seed, data and limits (counted in work) give the same release. Without one, methods that draw
         values at random draw a fresh seed, which only the internal files tell; all others are the same every time.
     intervals : bool
@@ -272,7 +273,7 @@ def protect(
             "resume": resume,
         }
         refuse(method, [name for name, value in for_hidden.items() if value not in (None, False)])
-    drawn = draw_seed(method, seed) if isinstance(method, Choice) else seed or 0
+    drawn = draw_seed(method, seed)
     if unions not in ("repair", "audit", "off"):
         raise InputError(f"unions must be 'repair', 'audit' or 'off', not {unions!r}")
     wanted = as_rules(rules)

@@ -51,6 +51,15 @@ Resume = Annotated[
 ]
 Gap = Annotated[float, typer.Option("--gap", min=0.0, max=1.0, help="Stop at this (cost - bound) / cost.")]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Same seed, same answer.")]
+FreshSeed = Annotated[
+    int | None,
+    typer.Option(
+        "--seed",
+        min=0,
+        help="Same seed, same answer. Without one, methods that draw values at random draw a fresh secret one; all "
+        "others take 0.",
+    ),
+]
 Engine = Annotated[
     str | None,
     typer.Option("--engine", help="What solves suppression: scip, highs or pyomo.", show_default="scip"),

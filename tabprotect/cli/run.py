@@ -58,7 +58,7 @@ def carry_out(spec: Spec, base: Path, *, workers: int | None = None, resume: Pat
     check_replaceable(folder)
     _check_formats(spec)
     method = method_of(spec, base)
-    seed = draw_seed(method, spec.seed) if isinstance(method, Choice) else spec.seed
+    seed = draw_seed(method, spec.seed)
     err = screen.screen()
     pool = nullcontext() if workers is None else processes(workers)
     with interruptible(err) as asked, Display(err) as progress, pool as executor:
@@ -68,7 +68,7 @@ def carry_out(spec: Spec, base: Path, *, workers: int | None = None, resume: Pat
             spec = spec.model_copy(update={"empty": "zero"})
         table = _read(spec, base, method.contributions if isinstance(method, Choice) else 0)
         if isinstance(method, Choice):
-            method = with_records(method, spec, base, table, seed or 0)
+            method = with_records(method, spec, base, table, seed)
         release = protect(
             table,
             spec.rules,

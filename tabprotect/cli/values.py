@@ -72,7 +72,7 @@ def run(
     method: str,
     given: Mapping[str, Any],
     limits: Limits,
-    seed: int,
+    seed: int | None,
     progress: Callable[[Progress], None],
 ) -> Result:
     """Call the method with what was given."""
@@ -84,7 +84,7 @@ def run(
     options = {name: value for name, value in given.items() if value is not None}
     if method == "adjust":
         kept = keep(problem, options.pop("preserve", "nothing"), options.pop("correlation", None))
-        return adjust(problem, **options, preserve=kept, limits=limits, seed=seed, progress=progress)
+        return adjust(problem, **options, preserve=kept, limits=limits, seed=seed or 0, progress=progress)
     base = options.pop("base")
     if method == "round":
         steps = options.pop("steps", "0")
@@ -95,11 +95,11 @@ def run(
             protect=bool(options.pop("levels", False)),
             **options,
             limits=limits,
-            seed=seed,
+            seed=seed or 0,
             progress=progress,
         )
     if method == "small-counts":
-        return small_counts(problem, base, **options, limits=limits, seed=seed, progress=progress)
+        return small_counts(problem, base, **options, limits=limits, seed=seed or 0, progress=progress)
     if method == "conventional-round":
         return rounding.conventional_rounding(problem, base, **options)
     other = rounding.unbiased_rounding if method == "unbiased-round" else rounding.random_rounding
@@ -130,6 +130,8 @@ def summary(result: Result) -> dict[str, Any]:
     }
     if isinstance(result, RoundingResult):
         content |= {"base": result.base, "steps": result.steps, "loss": result.loss, "jump": result.jump}
+        if result.seed is not None:
+            content["seed"] = result.seed
         why = result.diagnosis
         content["relaxation"] = why and {
             "steps": why.steps,

@@ -21,6 +21,7 @@ from tabprotect.methods.loss import Loss, loss
 from tabprotect.problem import Problem
 from tabprotect.report.comparison import comparison_page
 from tabprotect.report.pages import Bars, Grid
+from tabprotect.seeds import Seed, as_seed
 from tabprotect.solver.limits import Budget, Limits, Progress
 from tabprotect.table.table import Table
 
@@ -187,7 +188,7 @@ def compare(
     *,
     limits: Limits | None = None,
     audit_limits: Limits | None = None,
-    seed: int = 0,
+    seed: Seed = 0,
     keys: npt.NDArray[np.int64] | None = None,
     table: Table | None = None,
     prepare: Callable[[Any], Any] | None = None,
@@ -206,7 +207,7 @@ def compare(
         Of each method.
     audit_limits : Limits, optional
         Of each judgement; what is not decided within them is told as such.
-    seed : int
+    seed : int or numpy.random.Generator
     keys : ndarray of int, shape (cells,), optional
         Cell keys (see `tabprotect.methods.cell_key.cell_keys`).
     table : Table, optional
@@ -238,7 +239,7 @@ def compare(
     records = keys is not None or prepare is not None
     chosen = _default(problem, records, table) if methods is None else methods
     approaches = [parse_approach(m) if isinstance(m, str) else m for m in chosen]
-    call = Call(problem, limits or Limits(), seed, progress, keys, table, prepare)
+    call = Call(problem, limits or Limits(), as_seed(seed), progress, keys, table, prepare)
     return Comparison(problem, tuple(_line(call, one, audit_limits or Limits()) for one in approaches), title)
 
 

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from tabprotect.errors import InputError, SolverError, collect, did_you_mean
+from tabprotect.seeds import Seed, as_seed
 from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
 from tabprotect.solver.rows import Row
 from tabprotect.solver.tolerances import OPTIMAL
@@ -266,7 +267,7 @@ def branch_and_cut(
     engine: str = "scip",
     limits: Limits | None = None,
     progress: Callable[[Progress], None] | None = None,
-    seed: int = 0,
+    seed: Seed = 0,
     heuristic: Callable[[Floats], Floats | None] | None = None,
 ) -> LazyResult:
     """Minimise over all points that satisfy the written rows and in which the separator finds nothing.
@@ -282,7 +283,7 @@ def branch_and_cut(
         solution is known before the last, unless the heuristic finds one).
     limits : Limits, optional
     progress : callable, optional
-    seed : int
+    seed : int or numpy.random.Generator
         Of the solvers' own random numbers.
     heuristic : callable, optional
         Is handed points of the relaxation and may return a solution, which is checked like any other.
@@ -312,7 +313,7 @@ def branch_and_cut(
     """
     if engine not in ENGINES:
         raise InputError(f"no engine '{engine}'{did_you_mean(engine, ENGINES)}")
-    budget = Budget(limits or Limits(), progress)
+    budget, seed = Budget(limits or Limits(), progress), as_seed(seed)
     oracle = Oracle(programme, separator)
     if engine == "scip":
         from tabprotect.solver.lazy_scip import solve

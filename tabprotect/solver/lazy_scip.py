@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.errors import SolverError
+from tabprotect.seeds import SOLVER_SEEDS
 from tabprotect.solver.lazy import FEASIBLE, Oracle, Programme
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.rows import Row
@@ -65,7 +66,7 @@ def solve(
         ("misc/allowweakdualreds", False),
         ("misc/usesymmetry", 0),
         ("timing/clocktype", 2),
-        ("randomization/randomseedshift", seed),
+        ("randomization/randomseedshift", seed % SOLVER_SEEDS),
         ("limits/gap", budget.limits.gap),
         ("separating/maxrounds", ROUNDS),
         ("separating/maxroundsroot", -1),

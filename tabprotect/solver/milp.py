@@ -12,6 +12,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from tabprotect.errors import SolverError
+from tabprotect.seeds import SOLVER_SEEDS
 from tabprotect.solver.limits import Budget
 
 __all__ = ["MilpAnswer", "solve_milp"]
@@ -133,7 +134,7 @@ def solve_milp(
     h = highspy.Highs()
     h.setOptionValue("output_flag", False)
     h.setOptionValue("threads", 1)
-    h.setOptionValue("random_seed", seed)
+    h.setOptionValue("random_seed", seed % SOLVER_SEEDS)
     h.setOptionValue("mip_rel_gap", gap)
     h.setOptionValue("mip_abs_gap", 0.0)
     if is_mip and np.all(np.asarray(upper)[integer] <= 1) and np.all(np.asarray(lower)[integer] >= 0):

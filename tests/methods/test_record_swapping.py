@@ -28,6 +28,7 @@ def people(n=600, seed=0):
 
 def swap(data, **options):
     given = {"geography": GEOGRAPHY, "risk": ["origin"], "similar": [["sex"], []], "household": "household", "k": 3}
+    given["seed"] = 0
     return swap_records(data, **(given | options))
 
 
@@ -128,6 +129,14 @@ def test_same_seed_same_swaps():
     assert one.frame.equals(two.frame)
     assert one.pairs.equals(two.pairs)
     assert not one.pairs.equals(other.pairs)
+
+
+def test_without_a_seed_swaps_are_drawn_afresh_and_the_result_tells_how():
+    data = people()
+    one, two = (swap(data, rate=0.2, seed=None) for _ in range(2))
+    assert not one.pairs.equals(two.pairs)
+    assert swap(data, rate=0.2, seed=one.seed).pairs.equals(one.pairs)
+    assert str(one.seed) not in repr(one)
 
 
 def test_records_without_households():

@@ -23,6 +23,7 @@ from tabprotect.methods.adjustment.sizes import sizes_bound
 from tabprotect.methods.adjustment.statement import Statement, state
 from tabprotect.methods.distance import Norm, Weights, check_norm, distance, distance_weights
 from tabprotect.problem import Problem, Status
+from tabprotect.seeds import Seed, as_seed
 from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
 
 __all__ = ["METHODS", "Method", "adjust"]
@@ -66,7 +67,7 @@ def adjust(
     decimals: int | None = None,
     method: Method = "auto",
     limits: Limits | None = None,
-    seed: int = 0,
+    seed: Seed = 0,
     progress: Callable[[Progress], None] | None = None,
 ) -> AdjustmentResult:
     """Replace values by near ones that still add up, sensitive cells moved by their protection level or more.
@@ -100,7 +101,7 @@ def adjust(
         expensive first; 'exact' ends with a proof if the limits allow. 'auto' is 'exact' for small problems; for
         others 'turns', then up to 20,000 cells 'exact' in what is left of a time limit.
     limits : Limits, optional
-    seed : int
+    seed : int or numpy.random.Generator
         For the order of blocks.
     progress : callable, optional
 
@@ -128,7 +129,7 @@ def adjust(
     check_norm(norm)
     if method not in METHODS:
         raise InputError(f"unknown method '{method}'{did_you_mean(method, METHODS)}")
-    keep = _mask(problem, fixed)
+    keep, seed = _mask(problem, fixed), as_seed(seed)
     weight = distance_weights(problem, weights)
     if decimals is None and problem.integer:
         decimals = 0

@@ -18,6 +18,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from tabprotect.errors import collect, did_you_mean
+from tabprotect.seeds import Seed, secret_seed
 
 __all__ = ["SwapResult", "swap_records"]
 
@@ -41,6 +42,8 @@ class SwapResult:
         Households at risk at some level.
     unmatched : tuple
         Households at risk for which no similar one was left to swap with.
+    seed : int
+        What the draws follow from: as confidential as the swaps.
     """
 
     frame: pd.DataFrame = field(repr=False)
@@ -48,6 +51,7 @@ class SwapResult:
     households: int
     risky: int
     unmatched: tuple[Any, ...] = field(repr=False)
+    seed: int = field(repr=False)
 
     @property
     def rate(self) -> float:
@@ -64,7 +68,7 @@ def swap_records(
     household: str | None = None,
     k: int = 3,
     rate: float = 0.0,
-    seed: int = 0,
+    seed: Seed | None = None,
 ) -> SwapResult:
     """Swap households at risk with similar ones, and more of them until a rate is reached.
 
@@ -90,7 +94,8 @@ def swap_records(
         At least 1; 1 takes nobody for risky.
     rate : float
         At least this share of the households of every smallest area takes part, as far as there are partners.
-    seed : int
+    seed : int or numpy.random.Generator, optional
+        A fresh secret one by default. Whoever knows it can undo the protection, so it is confidential.
 
     Returns
     -------
@@ -118,7 +123,7 @@ def swap_records(
     level = _risky_level(data, risk, member, areas, k)
     profiles = [_profiles(data, columns, member, len(names)) for columns in similar]
     rarity = _rarity(data, risk, member, areas[-1])
-    market = _Market(areas, profiles, np.random.default_rng(seed))
+    market = _Market(areas, profiles, np.random.default_rng(drawn := secret_seed(seed)))
     for depth in range(len(geography)):
         for one in market.rng.permutation(np.flatnonzero(level == depth)).tolist():
             market.swap(one, depth, "risk")
@@ -133,7 +138,7 @@ def swap_records(
         frame[column] = data[column].to_numpy()[source]
     rows = [(names[i], names[j], geography[depth], why) for i, j, depth, why in market.swaps]
     pairs = pd.DataFrame(rows, columns=["first", "second", "level", "reason"])
-    return SwapResult(frame, pairs, len(names), int(np.sum(level >= 0)), unmatched)
+    return SwapResult(frame, pairs, len(names), int(np.sum(level >= 0)), unmatched, drawn)
 
 
 def _check(

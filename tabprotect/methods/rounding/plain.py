@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +13,7 @@ from tabprotect.methods.rounding.grid import in_units
 from tabprotect.methods.rounding.result import RoundingResult
 from tabprotect.methods.rounding.verdict import judge
 from tabprotect.problem import Problem
+from tabprotect.seeds import Seed, secret_seed
 from tabprotect.solver.exact import exact
 
 __all__ = ["conventional_rounding", "random_rounding", "reported"]
@@ -54,7 +56,7 @@ def random_rounding(
     problem: Problem,
     base: float,
     *,
-    seed: int = 0,
+    seed: Seed | None = None,
     norm: Norm = "l1",
     weights: Weights | npt.ArrayLike = "unit",
 ) -> RoundingResult:
@@ -67,7 +69,8 @@ def random_rounding(
     ----------
     problem : Problem
     base : float
-    seed : int
+    seed : int or numpy.random.Generator, optional
+        A fresh secret one by default. Whoever knows it can undo the protection, so it is confidential.
     norm, weights :
         How the distance is measured; see `tabprotect.methods.rounding.round`.
 
@@ -85,8 +88,8 @@ def random_rounding(
     started = time.monotonic()
     whole, (a, *_) = in_units(problem, base)
     part = np.array([int(rest) / whole for rest in a % whole], np.float64)
-    up = np.random.default_rng(seed).random(problem.n_cells) < part
-    return reported(problem, base, a // whole + up, "random", norm, weights, started)
+    up = np.random.default_rng(drawn := secret_seed(seed)).random(problem.n_cells) < part
+    return replace(reported(problem, base, a // whole + up, "random", norm, weights, started), seed=drawn)
 
 
 def reported(

@@ -89,6 +89,8 @@ class RoundingResult(Deviations):
         When neighbouring multiples are not enough.
     norm, weights, method, seconds, work, message, stopped_by :
         As in the result of an adjustment.
+    seed : int or None
+        What values that were drawn at random follow from, which is confidential.
     """
 
     problem: Problem = field(repr=False)
@@ -109,6 +111,7 @@ class RoundingResult(Deviations):
     work: int = 0
     message: str = ""
     stopped_by: Literal["", "time", "work", "user"] = ""
+    seed: int | None = field(default=None, repr=False)
 
     @property
     def additive(self) -> bool:

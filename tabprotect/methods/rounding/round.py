@@ -19,6 +19,7 @@ from tabprotect.methods.rounding.result import Diagnosis, RoundingResult
 from tabprotect.methods.rounding.search import Search
 from tabprotect.methods.rounding.verdict import judge
 from tabprotect.problem import Problem
+from tabprotect.seeds import Seed, as_seed
 from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
 
 __all__ = ["METHODS", "Method", "round"]
@@ -63,7 +64,7 @@ def round(
     protect: bool = False,
     method: Method = "auto",
     limits: Limits | None = None,
-    seed: int = 0,
+    seed: Seed = 0,
     progress: Callable[[Progress], None] | None = None,
 ) -> RoundingResult:
     """Round all cells to multiples of a base so that the rounded table adds up.
@@ -93,7 +94,7 @@ def round(
         'heuristic' gives no proof but the relaxation's bound; 'exact' ends with a proof if the limits allow; 'auto'
         searches first where the table is large.
     limits : Limits, optional
-    seed : int
+    seed : int or numpy.random.Generator
     progress : callable, optional
 
     Returns
@@ -122,7 +123,7 @@ def round(
         raise InputError(f"steps are a whole number or 'least', not {steps!r}")
     weight = distance_weights(problem, weights)
     budget = Budget(limits or Limits(), progress)
-    job = _Job(problem, base, norm, weight, protect, method, budget, seed)
+    job = _Job(problem, base, norm, weight, protect, method, budget, as_seed(seed))
     with cancel_on_interrupt(budget):
         found, diagnosis = job.least() if steps == "least" else job.given(steps)
     return job.result(found, diagnosis)

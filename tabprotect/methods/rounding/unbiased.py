@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,7 @@ from tabprotect.methods.rounding.grid import in_units
 from tabprotect.methods.rounding.plain import reported
 from tabprotect.methods.rounding.result import RoundingResult
 from tabprotect.problem import Problem
+from tabprotect.seeds import Seed, secret_seed
 
 __all__ = ["unbiased_rounding"]
 
@@ -25,7 +26,7 @@ def unbiased_rounding(
     problem: Problem,
     base: float,
     *,
-    seed: int = 0,
+    seed: Seed | None = None,
     norm: Norm = "l1",
     weights: Weights | npt.ArrayLike = "unit",
 ) -> RoundingResult:
@@ -41,7 +42,8 @@ def unbiased_rounding(
     problem : Problem
         Whose values add up exactly.
     base : float
-    seed : int
+    seed : int or numpy.random.Generator, optional
+        A fresh secret one by default. Whoever knows it can undo the protection, so it is confidential.
     norm, weights :
         How the distance is measured; see `tabprotect.methods.rounding.round`.
 
@@ -73,11 +75,11 @@ def unbiased_rounding(
         raise InputError(
             "unbiased controlled rounding needs a table that is a network: two dimensions, at most one with a hierarchy"
         )
-    multiples = _push([int(x) for x in a], whole, network, np.random.default_rng(seed))
+    multiples = _push([int(x) for x in a], whole, network, np.random.default_rng(drawn := secret_seed(seed)))
     result = reported(problem, base, multiples, "unbiased", norm, weights, started)
     if result.verdict is None or not result.verdict.ok:
         raise InputError("unbiased controlled rounding needs values that add up exactly, and a network of equations")
-    return result
+    return replace(result, seed=drawn)
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,6 +14,7 @@ from tabprotect.methods.small_counts.result import SmallCountResult
 from tabprotect.methods.small_counts.search import guess, improved, neighbourhoods, rounded_relaxation
 from tabprotect.methods.small_counts.statement import SIMPLEX, Statement
 from tabprotect.problem import Problem
+from tabprotect.seeds import Seed, as_seed
 from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
 
 __all__ = ["small_counts"]
@@ -39,7 +40,7 @@ def small_counts(
     norm: Norm = "l1",
     weights: Weights | npt.ArrayLike = "unit",
     limits: Limits | None = None,
-    seed: int = 0,
+    seed: Seed = 0,
     progress: Callable[[Progress], None] | None = None,
 ) -> SmallCountResult:
     """Round small counts to 0 or a base so that no small count is published, changing as little as possible.
@@ -61,7 +62,7 @@ def small_counts(
     weights : {'unit', 'value', 'reciprocal', 'problem'} or array
         Of a change in every cell.
     limits : Limits, optional
-    seed : int
+    seed : int or numpy.random.Generator
         Of the first guess.
     progress : callable, optional
 
@@ -97,6 +98,7 @@ def small_counts(
     """
     budget = Budget(limits or Limits(), progress)
     check_norm(norm)
+    first = as_seed(seed)
     published = np.ones(problem.n_cells, bool) if publish is None else np.asarray(publish)
     with collect() as problems:
         if isinstance(base, bool) or base != int(base) or base < 2:
@@ -107,7 +109,7 @@ def small_counts(
             problems.add("small counts are rounded in tables of counts, whole numbers from 0")
     statement = Statement(problem, int(base), published, norm, distance_weights(problem, weights))
     with cancel_on_interrupt(budget):
-        return _solve(statement, budget, np.random.default_rng(seed))
+        return _solve(statement, budget, np.random.default_rng(first))
 
 
 def _solve(statement: Statement, budget: Budget, rng: np.random.Generator) -> SmallCountResult:

@@ -17,6 +17,7 @@ from tabprotect.methods.suppression.passes import Passes, Piece
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.methods.suppression.suppress import suppress
 from tabprotect.problem import Problem, cell_mask
+from tabprotect.seeds import Seed, as_seed
 from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
 from tabprotect.solver.pieces import Means
 from tabprotect.table.system import LinearSystem
@@ -37,7 +38,7 @@ def suppress_linked(
     tables: Mapping[str, Ints],
     *,
     limits: Limits | None = None,
-    seed: int = 0,
+    seed: Seed = 0,
     progress: Callable[[Progress], None] | None = None,
     together: int = EXACT_CELLS,
     carry: bool = False,
@@ -58,7 +59,7 @@ def suppress_linked(
     tables : mapping of str to ndarray of int
         The cells of every table (`tabprotect.table.clusters.cells_by_table`).
     limits : Limits, optional
-    seed : int
+    seed : int or numpy.random.Generator
     progress : callable, optional
     together : int
         Cells of one system at most; 0 asks for passes alone.
@@ -89,7 +90,7 @@ def suppress_linked(
     >>> result.suppressed.tolist(), result.safe
     ([1, 2], True)
     """
-    limits = limits or Limits()
+    limits, seed = limits or Limits(), as_seed(seed)
     if problem.n_cells <= min(together, SMALL_CELLS):
         return suppress(problem, limits=limits, seed=seed, progress=progress)
     every = np.arange(problem.system.n_equations)

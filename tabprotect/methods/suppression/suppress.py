@@ -13,6 +13,7 @@ import numpy.typing as npt
 from tabprotect.errors import InputError, did_you_mean
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem
+from tabprotect.seeds import Seed, as_seed
 from tabprotect.solver.limits import Limits, Progress
 from tabprotect.solver.pieces import Means
 from tabprotect.solver.store import Store, digest
@@ -38,7 +39,7 @@ def suppress(
     *,
     method: str = "auto",
     limits: Limits | None = None,
-    seed: int = 0,
+    seed: Seed = 0,
     progress: Callable[[Progress], None] | None = None,
     engine: str = "scip",
     solver: str | None = None,
@@ -60,7 +61,7 @@ def suppress(
         linear programme for many cells.
     limits : Limits, optional
         In seconds, work units, or as a gap. Without any, the search goes on until the optimum is proven.
-    seed : int
+    seed : int or numpy.random.Generator
         The same seed, problem and limits (in work) give the same answer.
     progress : callable, optional
         Is handed a `tabprotect.solver.limits.Progress` now and then.
@@ -90,7 +91,7 @@ def suppress(
     Raises
     ------
     InputError
-        If there is no such method or engine, `seed` is no whole number, `start` does not fit, or the method cannot take
+        If there is no such method or engine, `seed` is none, `start` does not fit, or the method cannot take
         this system.
     SolverError
         If the solver is not installed or fails.
@@ -100,8 +101,7 @@ def suppress(
         raise InputError(f"no method '{method}'{did_you_mean(method, methods())}")
     if engine not in ENGINES:
         raise InputError(f"no engine '{engine}'{did_you_mean(engine, ENGINES)}")
-    if not isinstance(seed, int | np.integer) or seed < 0:
-        raise InputError(f"seed must be a whole number of at least 0, not {seed!r}")
+    seed = as_seed(seed)
     if solver is not None and engine != "pyomo":
         raise InputError("solver= goes with engine='pyomo'")
     if (method in CLASSIC and engine != "scip") or (method in ("local", "greedy") and engine == "pyomo"):

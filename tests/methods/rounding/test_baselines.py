@@ -72,6 +72,14 @@ def test_random_rounding_is_unbiased_but_not_additive():
     assert all(np.array_equal(r.values[multiples], problem.values[multiples]) for r in results[:50])
 
 
+def test_random_rounding_without_a_seed_is_drawn_afresh():
+    problem = flat(9, 9, seed=2)
+    one, two = random_rounding(problem, 5), random_rounding(problem, 5)
+    assert not np.array_equal(one.values, two.values)
+    assert np.array_equal(random_rounding(problem, 5, seed=one.seed).values, one.values)
+    assert str(one.seed) not in repr(one)
+
+
 def test_the_test_of_bias_sees_a_bias():
     def biased(problem, base, seed):
         lifted = replace(problem, values=np.minimum(problem.values + 0.5, base * np.ceil(problem.values / base)))
@@ -98,8 +106,10 @@ def test_unbiased_rounding_of_larger_tables():
         result = unbiased_rounding(table, 5)
         check(result)
         assert result.jump < 5
-        again = unbiased_rounding(table, 5)
-        assert np.array_equal(result.values, again.values)
+        assert np.array_equal(unbiased_rounding(table, 5, seed=result.seed).values, result.values)
+        other = unbiased_rounding(table, 5)
+        assert other.seed != result.seed
+        assert not np.array_equal(other.values, result.values)
 
 
 def test_unbiased_rounding_refuses_what_it_cannot():

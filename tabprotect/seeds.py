@@ -1,0 +1,42 @@
+"""What methods that draw at random take as a seed."""
+
+from __future__ import annotations
+
+import secrets
+
+import numpy as np
+
+from tabprotect.errors import InputError
+
+__all__ = ["SOLVER_SEEDS", "Seed", "as_seed", "secret_seed"]
+
+Seed = int | np.random.Generator
+"""A whole number of at least 0, or a generator that gives the next one."""
+
+SOLVER_SEEDS = 2**31
+"""Solvers take seeds below this; HiGHS goes on with another one where it is larger."""
+
+
+def as_seed(seed: Seed) -> int:
+    """Return a seed as a number; a generator gives its next one.
+
+    Raises
+    ------
+    InputError
+        If it is neither a whole number of at least 0 nor a `numpy.random.Generator`.
+
+    Examples
+    --------
+    >>> as_seed(7), as_seed(np.random.default_rng(7)) == as_seed(np.random.default_rng(7))
+    (7, True)
+    """
+    if isinstance(seed, np.random.Generator):
+        return int(seed.integers(2**63))
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise InputError(f"seed must be a whole number of at least 0 or a numpy.random.Generator, not {seed!r}")
+    return int(seed)
+
+
+def secret_seed(seed: Seed | None) -> int:
+    """Return a seed as a number, a fresh one that nobody knows by default: for draws that protect somebody."""
+    return secrets.randbits(63) if seed is None else as_seed(seed)
