@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Final, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -16,16 +16,13 @@ from tabprotect.solver.tolerances import LP_FEASIBILITY
 
 __all__ = ["AttackProgramme", "unit_of"]
 
-WAYS: Final[tuple[Literal["choose", "ipm"], ...]] = ("choose", "ipm", "choose")
-"""How programmes are solved: by simplex, with patience; by interior point, if that converges; by simplex to the end."""
-
-PATIENCE, LEAST_PATIENCE = 1.2, 1000
-"""Simplex iterations, per equation and at least, after which interior point takes over for good: in strongly linked
-tables and tables of three dimensions simplex takes many times more (ninenew: 4.2 s where interior point takes 0.3 s).
-Few equations take few milliseconds a thousand."""
+PATIENCE, LEAST_PATIENCE = 0.3, 1000
+"""Simplex iterations from the last basis, per equation and at least, after which a programme is solved anew, for good:
+in strongly linked tables and tables of three dimensions the last basis is worse than none (ninenew: 4 s, and 0.3 s by
+interior point). Few equations take few milliseconds a thousand."""
 
 LARGE = 500
-"""Smaller programmes are left to the simplex method."""
+"""Smaller programmes go on from the last basis, however long that takes."""
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -95,9 +92,10 @@ class AttackProgramme:
             presolve=presolve and len(columns) > LARGE,
             tolerance=LP_FEASIBILITY,
         )
-        self._patience = max(PATIENCE * len(rows), LEAST_PATIENCE)
         # interior point is at a loss with numbers of all sizes in one programme
-        self._way = 0 if len(columns) > LARGE and math.isfinite(cap) else len(WAYS) - 1
+        patient = len(columns) <= LARGE or math.isinf(cap)
+        self._patience = math.inf if patient else max(PATIENCE * len(rows), LEAST_PATIENCE)
+        self._others: list[Literal["ipm", "simplex"]] = [] if patient else ["ipm", "simplex"]
         self._targets = np.zeros(0, np.int64)
 
     def solve(self, targets: Ints, sides: Ints, levels: Floats, budget: Budget, *, both: bool = False) -> LpSolution:
@@ -127,15 +125,14 @@ class AttackProgramme:
         self._lp.set_costs(targets, sides / scaled)
         self._targets = np.array(targets)
         solution = self._run(budget)
-        while solution.status == "limit" and self._way < len(WAYS) - 1 and not budget.exhausted:
-            self._way += 1
-            self._lp.use(WAYS[self._way])
+        while solution.status == "limit" and self._others and not budget.exhausted:
+            self._patience = math.inf
+            self._lp.start_anew(self._others.pop(0))
             solution = self._run(budget)
         return solution
 
     def _run(self, budget: Budget) -> LpSolution:
-        last = self._way == len(WAYS) - 1
-        most, seconds = budget.work_left if last else min(budget.work_left, self._patience), budget.seconds_left
+        most, seconds = min(budget.work_left, self._patience), budget.seconds_left
         solution = self._lp.solve(
             max_iterations=None if math.isinf(most) else int(most), max_seconds=None if math.isinf(seconds) else seconds
         )

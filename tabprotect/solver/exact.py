@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from scipy.sparse import csgraph, linalg
+from scipy.sparse import linalg
 
+from tabprotect.solver.elimination import eliminate
 from tabprotect.solver.tolerances import AT_BOUND, ROUNDING
 
 __all__ = ["ExactSolver", "Polyhedron", "RationalVector", "exact", "integer_rows", "scaled_integers", "solve_exactly"]
@@ -155,8 +156,8 @@ class ExactSolver:
 
     A floating-point factorisation gives the leading digits, the exact integer residual is solved for again for the next
     ones (Wan 2006, "An algorithm to solve integer linear systems exactly using numerical methods"), until a small
-    common denominator fits all entries; the answer is then verified in integers. Being solved is the symmetric system
-    [[I, A], [A', 0]], so that A may have dependent rows.
+    common denominator fits all entries; the answer is then verified in integers. Being solved are the rows that
+    elimination finds independent; those that depend on them are looked at in the end.
 
     Parameters
     ----------
@@ -166,15 +167,13 @@ class ExactSolver:
 
     def __init__(self, A: sparse.csr_array) -> None:
         self.A = A
-        self._shape = m, n = A.shape
         self._factors: Any = None
-        self._K = sparse.csr_array((0, 0), dtype=np.int64)
-        # SuperLU writes beyond its arrays when a matrix is singular by its pattern alone
-        if n and csgraph.structural_rank(A) == n:
-            unit = sparse.eye_array(m, dtype=np.int64)
-            self._K = sparse.block_array([[unit, A], [A.T, None]], format="csr")
-            with contextlib.suppress(RuntimeError):  # singular: there is no unique solution
-                self._factors = linalg.splu(sparse.csc_array(self._K, dtype=np.float64), permc_spec="MMD_AT_PLUS_A")
+        self._rows = eliminate(A).independent
+        # (SuperLU writes beyond its arrays where a matrix is singular by its pattern alone, which these rows are not)
+        if 0 < len(self._rows) == A.shape[1]:
+            self._square = sparse.csr_array(A[self._rows])
+            with contextlib.suppress(RuntimeError):  # singular as far as floating point can tell
+                self._factors = linalg.splu(sparse.csc_array(self._square, dtype=np.float64), permc_spec="COLAMD")
 
     def solve(self, rhs: Integers) -> RationalVector | None:
         """Return the solution for a right-hand side of integers.
@@ -184,14 +183,14 @@ class ExactSolver:
         RationalVector or None
             None when the columns are dependent (or too nearly so), or no solution exists.
         """
-        m, n = self._shape
+        n = self.A.shape[1]
         if n == 0:
             return RationalVector(np.zeros(0, np.int64), 1) if not np.any(rhs) else None
         if self._factors is None:
             return None
-        # invariant: K found = 2^shift right - residual
-        residual: Integers = np.concatenate((rhs, np.zeros(n, np.int64)))
-        found: Integers = np.zeros(m + n, np.int64)
+        # invariant: square found = 2^shift right - residual
+        right: Integers = rhs[self._rows]
+        residual, found = right, np.zeros(n, np.int64)
         shift, last = 0, math.inf
         while shift <= _MAX_BITS:
             try:
@@ -203,17 +202,16 @@ class ExactSolver:
             error = exponent - shift  # log2 of the distance to the solution
             if error > last - 4 or exponent > 900:
                 return None
-            if error < 0 and _largest(found[:m]) >> max(0, exponent + 2):
-                return None  # least squares leave a remainder: no solution
-            x = _common_denominator(found[m:], shift, exponent) if error < -4 else None
-            if x is not None and np.array_equal(_product(self.A, x.numerators), _times(rhs, x.denominator)):
-                return x
+            x = _common_denominator(found, shift, exponent) if error < -4 else None
+            if x is not None and np.array_equal(_product(self._square, x.numerators), _times(right, x.denominator)):
+                whole = np.array_equal(_product(self.A, x.numerators), _times(rhs, x.denominator))
+                return x if whole else None
             if largest == 0.0:
                 return None
             last = error
             bits = max(0, _BITS_A_STEP - exponent)
             digits = _integers(np.rint(np.ldexp(step, bits)))
-            residual = _times(residual, 2**bits) - _product(self._K, digits)
+            residual = _times(residual, 2**bits) - _product(self._square, digits)
             found = _compact(_times(found, 2**bits) + digits)
             shift += bits
         return None

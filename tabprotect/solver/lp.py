@@ -88,6 +88,8 @@ class LinearProgram:
         threads: int = 1,
         tolerance: float | None = None,
     ) -> None:
+        # HiGHS writes beyond its arrays where simplex goes on from what interior point left in the same instance
+        self._anew = method == "ipm"
         self._h = h = highspy.Highs()
         h.setOptionValue("output_flag", False)
         h.setOptionValue("presolve", "choose" if presolve else "off")
@@ -177,13 +179,14 @@ class LinearProgram:
         """Forget the basis, so that the next solve starts cold."""
         self._h.clearSolver()
 
-    def use(self, method: Literal["ipm", "choose"]) -> None:
-        """Solve by interior point with crossover to a basis, or by what HiGHS chooses, from now on."""
-        self._h.setOptionValue("solver", method)
-        self._h.setOptionValue("ipm_iteration_limit", IPM_ITERATIONS)
+    def start_anew(self, method: Literal["ipm", "simplex"]) -> None:
+        """Presolve and start without a basis every time from now on, by interior point with crossover or by simplex."""
+        self._anew = True
+        for name, value in (("presolve", "on"), ("solver", method), ("ipm_iteration_limit", IPM_ITERATIONS)):
+            self._h.setOptionValue(name, value)
 
     def solve(self, *, max_iterations: int | None = None, max_seconds: float | None = None) -> LpSolution:
-        """Solve from the last basis (interior point has no use for one).
+        """Solve from the last basis, if there is one (interior point has no use for it).
 
         Raises
         ------
@@ -191,6 +194,8 @@ class LinearProgram:
             If HiGHS ends with anything but an answer or a limit.
         """
         h = self._h
+        if self._anew:
+            h.clearSolver()
         h.setOptionValue("simplex_iteration_limit", 2**31 - 1 if max_iterations is None else max(0, max_iterations))
         # HiGHS counts its time limit over all runs of one instance.
         h.setOptionValue(
@@ -226,7 +231,7 @@ class LinearProgram:
             {"solver": "simplex", "simplex_strategy": 1, "presolve": "on", **plain},
             {"solver": "simplex", "simplex_strategy": 4, **plain},
             {"solver": "simplex", "simplex_strategy": 1, "presolve": "on", **loose},
-            {"solver": "ipm", "presolve": "on", **loose},
+            {"solver": "simplex", "simplex_strategy": 4, "presolve": "on", **loose},
         )
         names = ("solver", "simplex_strategy", "presolve", *plain)
         before = {name: h.getOptionValue(name)[1] for name in names}
