@@ -27,7 +27,9 @@ def answer(lp: LinearProgram) -> tuple[str, float, list[float], list[float], int
 
 
 @pytest.mark.parametrize("how", ["method", "simplex", "ipm"])
-def test_whoever_starts_anew_goes_on_from_nothing(how: Literal["method", "simplex", "ipm"]) -> None:
+def test_whoever_starts_anew_goes_on_from_nothing(
+    how: Literal["method", "simplex", "ipm"], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Interior point that goes on from an earlier solution makes HiGHS write beyond its arrays."""
     rng = np.random.default_rng(0)
     n, index = 12, np.arange(144)
@@ -46,7 +48,11 @@ def test_whoever_starts_anew_goes_on_from_nothing(how: Literal["method", "simple
     used.set_costs(index, second)
     closed = rng.permutation(144)[:30]
     used.set_bounds(closed, np.zeros(30), np.zeros(30))
+    cleared: list[bool] = []
+    clear = used._h.clearSolver
+    monkeypatch.setattr(used._h, "clearSolver", lambda: cleared.append(True) or clear())
     used.solve()
+    assert cleared == [True]
     used.set_bounds(closed, np.zeros(30), np.ones(30))
     again = answer(used)
     assert again == answer(made(second))

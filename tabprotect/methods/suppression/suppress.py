@@ -91,8 +91,8 @@ def suppress(
     Raises
     ------
     InputError
-        If there is no such method or engine, `seed` is none, `start` does not fit, or the method cannot take
-        this system.
+        If there is no such method or engine, `seed` is no seed, `start` does not fit, or the method cannot take this
+        system.
     SolverError
         If the solver is not installed or fails.
     """
