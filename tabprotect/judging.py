@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
 
 from tabprotect.attack.audit import Audit, audit
+from tabprotect.attack.pool import Deviation
 from tabprotect.methods.suppression.result import SuppressionResult
+from tabprotect.methods.suppression.settle import settle
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
 
@@ -18,7 +19,10 @@ JUDGE_SHARE = 0.1
 """Part of a limit in seconds that is left for the last audit of a suppression pattern."""
 
 MOMENT = 2.0
-"""Seconds that intervals get where a search left nothing of its limit."""
+"""Seconds that intervals, or hiding more, get where a search left nothing of its limit."""
+
+TIGHT = (1e-6, 1e-4, 1e-2)
+"""Room that levels get which an audit does not find reached, in units of the external bounds; tried in this order."""
 
 
 def of_search(limits: Limits) -> Limits:
@@ -36,8 +40,10 @@ def judge(
     allow_unsafe: bool,
     progress: Callable[[Progress], None] | None,
     executor: Executor | None,
-) -> Audit:
+) -> tuple[SuppressionResult, Audit]:
     """Audit a pattern without limits, since what is not judged is not safe; intervals are told as far as they go.
+
+    A search decides in floating point. Where the audit does not agree more is hidden, and that is audited again.
 
     Parameters
     ----------
@@ -47,24 +53,40 @@ def judge(
     search : Budget
         What was spent until now.
     limits : Limits
-        Of everything. Intervals take what is left of a limit of time, or a moment; nothing depends on them.
+        Of everything. Intervals, and hiding more, take what is left of a limit of time, or a moment.
     intervals, allow_unsafe, progress, executor
         As for `tabprotect.protect`. Where no pattern was found and none may be written one exposed cell is enough.
+
+    Returns
+    -------
+    SuppressionResult, Audit
+        The result is the one given unless more had to be hidden.
     """
-    known = result.deviations if result.problem is problem else ()
-    found = audit(
-        problem,
-        result.pattern,
-        intervals=False,
-        budget=Budget(progress=progress),
-        executor=executor,
-        deviations=known,
-        stop_at_first=result.status == "unknown" and not allow_unsafe,
-    )
+
+    def look(deviations: Sequence[Deviation]) -> Audit:
+        return audit(
+            problem,
+            result.pattern,
+            intervals=False,
+            budget=Budget(progress=progress),
+            executor=executor,
+            deviations=deviations,
+            stop_at_first=result.status == "unknown" and not allow_unsafe,
+        )
+
+    def left() -> Budget:
+        rest = None if limits.seconds is None else max(limits.seconds - search.seconds, MOMENT)
+        seconds = MOMENT if search.cancelled else rest
+        return Budget(replace(limits, seconds=seconds, work=None), progress)
+
+    found = look(result.deviations if result.problem is problem else ())
+    for tight in TIGHT if result.safe else ():
+        if not found.exposures or (more := settle(result, found.exposures, tight, left())) is None:
+            continue
+        result = more
+        found = look((*result.deviations, *(w.deviation for w in found.evidence.witnesses)))
     if not (intervals and found.exhaustive):
-        return found
-    left = 0.0 if search.cancelled else math.inf if limits.seconds is None else limits.seconds - search.seconds
-    seconds = None if math.isinf(left) else max(left, MOMENT)
-    looking = Budget(replace(limits, seconds=seconds, work=None), progress)
+        return result, found
+    looking = left()
     with cancel_on_interrupt(looking):
-        return found.explored(looking, executor)
+        return result, found.explored(looking, executor)

@@ -365,10 +365,10 @@ def protect(
         means=Means(executor, store_for(problem, resume)),
         tables=tables,
     )
-    problem, result = answer.problem, answer.result
-    budget.report("audit", result.cost, result.bound)
-    judgement = judge(
-        problem, result, budget, limits, intervals=intervals, allow_unsafe=allow_unsafe, progress=progress,
+    problem = answer.problem
+    budget.report("audit", answer.result.cost, answer.result.bound)
+    result, judgement = judge(
+        problem, answer.result, budget, limits, intervals=intervals, allow_unsafe=allow_unsafe, progress=progress,
         executor=executor,
     )  # fmt: skip
     settings |= {
@@ -388,7 +388,7 @@ def protect(
         result,
         judgement,
         assessment,
-        answer.sums,
+        answer.sums if result is answer.result else exposed(result),
         settings,
         title,
         separate_statuses,

@@ -169,6 +169,8 @@ class Release(Publication):
         if sums:
             lines.append(("sums", f"{sums:,} sums of hidden cells were protected, too"))
         lines += [("not safe", exposure.reason) for exposure in self.unions[:10]]
+        if result.safe:
+            lines += [("not safe", line) for line in self.judgement.shortfalls()]
         lines += [("unprotectable", f"{problem.system.label(u.cell)}: {u.reason}") for u in result.unprotectable[:10]]
         lines += [("note", note) for note in (*problem.notes, result.message) if note]
         if self.table.residual:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,11 @@ import pandas as pd
 import pytest
 
 import tabprotect as tp
+from tabprotect.attack.certificate import certify
+from tabprotect.attack.evidence import gather
+from tabprotect.attack.exact_problem import ExactProblem
 from tabprotect.attack.insiders import within_reach
+from tabprotect.sensitivity.build import make_problem
 from tabprotect.table.clusters import cells_by_table
 
 pytestmark = pytest.mark.slow
@@ -90,6 +95,20 @@ def test_five_linked_tables_as_one_system(shared: Shared) -> None:
     assert len(release.problem.primaries) > 1000
     bare = tp.audit(release.problem, np.asarray(release.problem.must_hide), intervals=False)
     assert len(bare.exposures) > 100
+
+
+def test_levels_of_linked_tables_are_proven_where_no_vertex_is_found(
+    shared: Shared, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Values of four decimals and levels in percent: the numbers of a vertex may be longer than anything looked for."""
+    problem = make_problem(linked(shared), ["threshold=3", "nk=1,85"], singletons=False)
+    asked = np.zeros(problem.n_cells, bool)
+    asked[problem.primaries[:: len(problem.primaries) // 25]] = True
+    some = replace(problem, lpl=np.where(asked, problem.lpl, 0), upl=np.where(asked, problem.upl, 0))
+    monkeypatch.setattr(ExactProblem, "exactly", lambda self, deviations, digits=None: [None] * len(deviations))
+    found = gather(some, problem.may_hide)
+    assert found.exposures == ()
+    assert certify(some, problem.may_hide, witnesses=found).verify().safe
 
 
 def test_five_linked_tables_in_passes(shared: Shared) -> None:

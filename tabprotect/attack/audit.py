@@ -163,6 +163,19 @@ class Audit:
             }
         )
 
+    def shortfalls(self, most: int = 10) -> list[str]:
+        """Return a line an exposure, up to so many, and one for all others; confidential."""
+        lines = []
+        for e in self.exposures[:most]:
+            who = "" if e.key.attacker < 0 else f" for {self.problem.attackers[e.key.attacker].name}"
+            way = {1: "upwards", -1: "downwards", 0: "in width"}[e.key.side]
+            doubt = "" if e.decided else " (not decided)"
+            label = self.problem.system.label(e.key.cell)
+            lines.append(f"{label} moves {e.reached:.15g} {way}{who}, needs {e.needed:.15g}{doubt}")
+        if len(self.exposures) > most:
+            lines.append(f"... and {len(self.exposures) - most} more")
+        return lines
+
     def summary(self) -> str:
         """Return the judgement in words, at most ten exposures written out; confidential."""
         label = self.problem.system.label
@@ -171,13 +184,7 @@ class Audit:
         lines = [f"{verdict}: {int(self.pattern.sum())} cells hidden, {n} of them primary"]
         if len(self.shown):
             lines.append(f"published although they must be hidden: {', '.join(label(int(i)) for i in self.shown[:10])}")
-        for e in self.exposures[:10]:
-            who = "" if e.key.attacker < 0 else f" for {self.problem.attackers[e.key.attacker].name}"
-            way = {1: "upwards", -1: "downwards", 0: "in width"}[e.key.side]
-            doubt = "" if e.decided else " (not decided within the limits)"
-            lines.append(f"{label(e.key.cell)} moves {e.reached:g} {way}{who}, needs {e.needed:g}{doubt}")
-        if len(self.exposures) > 10:
-            lines.append(f"... and {len(self.exposures) - 10} more")
+        lines += self.shortfalls()
         if not self.exhaustive:
             lines.append("the audit stopped here, at the first exposed cell; others may be exposed, too")
         if self.unproven:

@@ -9,7 +9,6 @@ elsewhere a small integer programme is asked.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -28,7 +27,7 @@ from tabprotect.attack.region import Region, open_region
 from tabprotect.attack.witness import Deviation, Exposure, Witnesses
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget
-from tabprotect.solver.tolerances import AT_BOUND, LEVEL, MULTIPLIER, TIGHTENING
+from tabprotect.solver.tolerances import LEVEL, MULTIPLIER, TIGHTENING
 
 __all__ = ["Evidence", "gather"]
 
@@ -135,7 +134,7 @@ class _Gathering:
         if not self.problem.integer and self.exact.scale >= MANY_DECIMALS:
             self._coarse({}, few=True)
             for w in self.store.witnesses:
-                self.judge.offer(Deviation(w.cells, w.z.numerators.astype(np.float64) / w.z.denominator))
+                self.judge.offer(w.deviation)
         exposures = {e.key: e for e in _certain(self.judge.check(self.hidden, self.budget))}
         self._convert(self._chosen())
         while new := self._chosen_for_insiders():
@@ -280,24 +279,18 @@ class _Gathering:
             return 0.0, True
         columns = np.flatnonzero(region.component == region.component[place])
         cells, reached = region.cells[columns], 0.0
-        # different for every cell, so that bounds which were tied up to rounding errors are not tied any more
-        share = np.random.default_rng(0).uniform(1, 2, self.problem.n_cells)
-        times = [(0.0, 1.0), *((tight, 1 + tight) for tight in TIGHTENING)]
-        if key.side and not self.problem.integer:
-            # beyond the level a vertex lies between bounds alone, whose numbers are shorter
-            times.insert(1, (0.0, 10.0 ** (math.floor(math.log10(need)) + 1) / need))
-        for tight, further in times:
-            narrow = 1 - tight * share
-            down, up = self.problem.down[cells] * narrow[cells], self.problem.up[cells] * narrow[cells]
+        for tight in (0.0, *TIGHTENING):
+            narrow, further = 1 - tight, 1 + tight
+            down, up = self.problem.down[cells] * narrow, self.problem.up[cells] * narrow
             target, level = np.searchsorted(columns, [place]), np.array([need * further])
             for cap in _CAPS:
                 programme = AttackProgramme(region, columns, down, up, unit_of(need), cap * need)
                 solution = programme.solve(target, np.array([side]), level, self.budget, both=key.side == 0)
-                if solution.status != "optimal":
-                    return reached, False
-                if solution.objective * further >= 1 - LEVEL:
+                if solution.status == "optimal" and solution.objective * further >= 1 - LEVEL:
                     break
-            if further == 1.0:
+            if solution.status != "optimal":
+                continue
+            if tight == 0.0:
                 reached = solution.objective * need
             z = solution.x * programme.unit
             if self.problem.integer:
@@ -308,22 +301,11 @@ class _Gathering:
             piece = self._piece(cells, z, key.cell)
             if tight == 0.0:
                 self._convert([piece])
-            else:
-                self._slackened(piece, narrow, key.cell, need * further)
+            elif (witness := self.exact.slackened(piece)) is not None:
+                self.store.add(witness)
             if view.holds(question):
                 break
         return reached, False
-
-    def _slackened(self, piece: Deviation, narrow: Floats, cell: int, level: float) -> None:
-        """Store an exact witness near the vertex of a programme with narrower bounds, if there is one."""
-        stops = (
-            -self.problem.down[piece.cells] * narrow[piece.cells],
-            self.problem.up[piece.cells] * narrow[piece.cells],
-            np.where(piece.cells == cell, np.copysign(level, piece.z), np.inf),
-        )
-        held = np.logical_or.reduce([np.abs(piece.z - stop) <= AT_BOUND[-1] * np.abs(piece.z) for stop in stops])
-        if (witness := self.exact.slackened(piece, held)) is not None:
-            self.store.add(witness)
 
     def _integral(self, cells: Ints, target: int, side: int, key: Key) -> tuple[float, bool]:
         """Move one cell by integral deviations only; it may have to go beyond its level."""

@@ -14,6 +14,7 @@ from tabprotect.attack.keys import Questions
 from tabprotect.attack.pool import Deviation
 from tabprotect.errors import InputError
 from tabprotect.problem import Problem
+from tabprotect.solver.elimination import eliminate
 from tabprotect.solver.exact import Integers, Polyhedron, RationalVector, integer_rows, scaled_integers
 from tabprotect.solver.tolerances import WITNESS_ROUNDING
 
@@ -46,6 +47,11 @@ class ExactWitness:
         numerators = z.numerators[order]
         divisor = math.gcd(z.denominator, *numerators.tolist())
         return cls(cells[order], RationalVector(numerators // divisor, z.denominator // divisor))
+
+    @property
+    def deviation(self) -> Deviation:
+        """The nearest numbers in floating point."""
+        return Deviation(self.cells, np.array([n / self.z.denominator for n in self.z.numerators.tolist()]))
 
 
 class ExactProblem:
@@ -137,13 +143,15 @@ class ExactProblem:
         point = part.vertex(deviation.z, levels)
         return None if point is None else ExactWitness.of(cells, point)
 
-    def slackened(self, deviation: Deviation, held: Bools) -> ExactWitness | None:
-        """Round the `held` entries, solve the equations for the others; the bounds must leave room for that."""
-        cells = deviation.cells
+    def slackened(self, deviation: Deviation) -> ExactWitness | None:
+        """Turn a deviation with room at its bounds into an exact witness, by small steps of as few cells as suffice."""
+        cells, z = deviation.cells, deviation.z
         part = self.polyhedron.part(cells, self._stacked(cells, np.zeros(len(cells), np.int64)))
-        size = float(np.abs(deviation.z).max(initial=0.0))
+        size = float(np.abs(z).max(initial=0.0))
         grid = 10 ** max(0, 12 - (math.frexp(size)[1] * 3) // 10)
         if size * grid >= 2.0**62:
             return None
-        point = part.completed(held, RationalVector(np.rint(deviation.z * grid).astype(np.int64), grid))
+        held = np.ones(len(cells), bool)
+        held[eliminate(sparse.csr_array(part.A.T)).independent] = False
+        point = part.completed(held, RationalVector(np.rint(z * grid).astype(np.int64), grid))
         return None if point is None else ExactWitness.of(cells, point)

@@ -6,7 +6,7 @@ import signal
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Final
 
 from tabprotect.solver.limits import Budget
@@ -46,13 +46,16 @@ def optimise(model: Any, budget: Budget) -> None:
     raised: list[BaseException] = []
 
     def watch(interrupts: socket.socket) -> None:
-        try:
-            while not ended.wait(LOOK):
-                if _heard(interrupts) or budget.exhausted:
+        asked = False
+        while not ended.wait(LOOK):
+            try:
+                asked = asked or _heard(interrupts) or budget.exhausted
+            except BaseException as error:  # raised by whoever is asked whether to stop: handed on below
+                raised.append(error)
+                asked = True
+            if asked:
+                with suppress(Exception):  # between some of its stages SCIP refuses; the next look asks again
                     model.interruptSolve()
-        except BaseException as error:  # raised by whoever is asked whether to stop: handed on below
-            raised.append(error)
-            model.interruptSolve()
 
     with _interrupts() as heard:
         watcher = threading.Thread(target=watch, args=(heard,), daemon=True)

@@ -6,7 +6,6 @@ import itertools
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -337,18 +336,26 @@ def test_a_new_deviation_is_not_taken_for_one_that_is_gone(monkeypatch: pytest.M
     assert seen == [1.0 + k for k in range(100)]
 
 
-def test_a_level_is_proven_beyond_it_where_the_vertex_at_it_stays_inexact(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_level_is_proven_with_room_where_the_vertex_at_it_stays_inexact(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = Problem.from_arrays([[-1, 1, 1, 1]], [20, 9, 6, 5], primary=[1], lpl=2, upl=2)
-    exactly = ExactProblem.exactly
-
-    def but_at_the_level(self: ExactProblem, deviations: list[Deviation], digits: int | None = None) -> list[Any]:
-        found = exactly(self, deviations, digits)
-        return [w if np.abs(d.z).max(initial=0.0) > 2.1 else None for d, w in zip(deviations, found, strict=True)]
-
-    monkeypatch.setattr(ExactProblem, "exactly", but_at_the_level)
-    monkeypatch.setattr(ExactProblem, "slackened", lambda *_: None)
+    monkeypatch.setattr(ExactProblem, "exactly", lambda self, deviations, digits=None: [None] * len(deviations))
     judged = audit(problem, [1, 2], intervals=False)
     assert judged.safe
     assert all(max(map(abs, w.z)) > 2 for w in judged.evidence.witnesses)
     tight = replace(problem, upper=np.array([np.inf, 11.0, np.inf, np.inf]))  # no room beyond
     assert [(e.key.side, e.decided) for e in audit(tight, [1, 2], intervals=False).exposures] == [(1, False)]
+
+
+def test_what_no_bound_stops_becomes_an_exact_witness() -> None:
+    """None of these entries is at a bound or a level, so that they are no vertex of anything."""
+    problem = Problem.from_arrays(
+        [[-1, 1, 1, 1, 0, 0], [0, 0, 0, -1, 1, 1]], [20.1, 9, 6, 5.1, 3, 2.1], primary=[1], lpl=2, upl=2
+    )
+    cells = np.arange(1, 6)
+    z = np.array([2.0 + 1e-7, -1.3, -0.7 - 1e-7 + 1e-10, -1.1, 0.4 - 1e-7])
+    witness = ExactProblem(problem).slackened(Deviation(cells, z))
+    assert witness is not None
+    exact = [witness.z[i] for i in range(5)]
+    assert (sum(exact[:3]), exact[3] + exact[4]) == (0, exact[2])
+    assert exact[0] >= 2
+    assert np.abs(np.array([float(e) for e in exact]) - z).max() < 1e-9

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 import pytest
 from pyscipopt import Model, quicksum
@@ -41,3 +43,36 @@ def test_an_interrupt_ends_the_search_and_is_handed_on() -> None:
     with pytest.raises(KeyboardInterrupt):
         optimise(model, Budget(Limits(stop=stop)))
     assert model.getStatus() == "userinterrupt"
+
+
+class Hesitant:
+    """A model that refuses to be interrupted at first, as SCIP does between some of its stages."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+        self.interrupted = threading.Event()
+
+    def interruptSolve(self) -> None:
+        self.asked += 1
+        if self.asked < 3:
+            raise Exception("SCIP: method cannot be called at this time in solution process!")
+        self.interrupted.set()
+
+    def optimizeNogil(self) -> None:
+        assert self.interrupted.wait(20), "never interrupted"
+
+
+def test_scip_is_asked_again_when_it_refuses_to_stop() -> None:
+    model = Hesitant()
+    optimise(model, Budget(Limits(stop=lambda: True)))
+    assert model.asked == 3
+
+
+def test_who_is_asked_whether_to_stop_and_fails_is_heard_once_scip_has_stopped() -> None:
+    def stop() -> bool:
+        raise ValueError("the caller's own")
+
+    model = Hesitant()
+    with pytest.raises(ValueError, match="the caller's own"):
+        optimise(model, Budget(Limits(stop=stop)))
+    assert model.asked == 3

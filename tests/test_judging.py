@@ -1,0 +1,52 @@
+"""Levels that a search takes for reached and exact arithmetic does not: more is hidden, or the release is not safe."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+import tabprotect as tp
+
+HAIR = 1e-8
+"""Of a unit; a search counts levels as reached within 1e-7 of them."""
+
+
+def regions(*, movable: bool) -> tp.Table:
+    """Region a needs 2 to both sides; b, the cheapest partner, can go down by a hair less; c can or cannot help."""
+    frame = pd.DataFrame(
+        {
+            "region": ["Total", "a", "b", "c"],
+            "value": [20.0, 9, 6, 5],
+            "cost": [20, 9, 1, 5],
+            "sensitive": ["z", "u", "s", "s" if movable else "z"],
+            "least": [0, 0, 4 + HAIR, 0],
+            "level": [0, 2, 0, 0],
+        }
+    )
+    return tp.Table.from_cells(
+        frame, ["region"], "value", status="sensitive", cost="cost", lower="least", lpl="level", upl="level"
+    )
+
+
+def protected(table: tp.Table, **more: object) -> tp.Release:
+    return tp.protect(table, [], tp.Suppress(cost="cost"), **more)  # type: ignore[arg-type]
+
+
+def test_more_is_hidden_where_a_level_is_reached_in_floating_point_only() -> None:
+    table = regions(movable=True)
+    release = protected(table)
+    search = tp.suppress(release.problem)
+    assert search.suppressed.tolist() == [1, 2]  # what this is about: the search alone is content
+    assert release.result.suppressed.tolist() == [1, 2, 3]
+    assert (release.safe, release.result.cost, release.result.status) == (True, 6.0, "feasible")
+    assert release.result.bound == search.bound == 1.0
+    assert "1 cells are hidden for 1 levels that were reached in floating point only" in release.result.message
+    assert release.verify().ok
+    assert release.judgement.interval(1) == pytest.approx((0, 16 - HAIR))
+
+
+def test_what_cannot_be_mended_is_named_with_the_level_and_what_is_reached() -> None:
+    release = protected(regions(movable=False), allow_unsafe=True)
+    assert not release.safe
+    (line,) = [text for name, text in release.summary().lines if name == "not safe"]
+    assert line == "a moves 1.99999999 upwards, needs 2 (not decided)"
