@@ -57,6 +57,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Recode", "Suppress", "protect"]
 
+LEVELS_SHARE = 0.2
+"""Part of the limits for finding out which levels nothing can provide against respondents who know cells."""
+
 TOP = 3
 """Contributions kept per cell, at least: sums of hidden cells are judged by the largest of each."""
 
@@ -322,7 +325,8 @@ def protect(
     )
 
     budget.report("levels")
-    problem = within_reach(problem)
+    with budget.part(LEVELS_SHARE) as part:
+        problem = within_reach(problem, part)
     settings: dict[str, Any] = {
         "rules": [str(rule) for rule in wanted],
         "levels": levels,

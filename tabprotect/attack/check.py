@@ -243,17 +243,10 @@ class _Group:
         q = self.judge.questions
         open_ = np.zeros(len(q.cell), bool)
         open_[self.asked] = True
-        one_sided = self.asked[q.side[self.asked] != 0]
-        side, idle = 1, 0
-        joint = self.programme(self.unit, _JOINT_CAP * self.top) if len(one_sided) > 1 else None
-        while joint is not None and idle < 2 and open_[one_sided].sum() > 1 and not self.check.budget.exhausted:
-            pending = one_sided[open_[one_sided]]
-            first = np.argsort(q.side[pending] != side, kind="stable")
-            targets = pending[first][np.unique(q.cell[pending[first]], return_index=True)[1]]
-            before = open_[one_sided].sum()
-            self._solve(joint, targets, q.side[targets], open_)
-            idle = idle + 1 if open_[one_sided].sum() == before else 0
-            side = -side
+        if len(self.asked) > 1:
+            joint = self.programme(self.unit, _JOINT_CAP * self.top)
+            self._joint(joint, self.asked[q.side[self.asked] != 0], open_)
+            self._joint(joint, self.asked[q.side[self.asked] == 0], open_)
         singles: dict[tuple[float, float], AttackProgramme] = {}
         for question in self.asked.tolist() if self.check.alone else ():
             if not open_[question]:
@@ -261,6 +254,22 @@ class _Group:
             exposure = self._single(question, open_, singles)
             if exposure is not None:
                 yield question, exposure
+
+    def _joint(self, programme: AttackProgramme, asked: Ints, open_: Bools) -> None:
+        """Ask many questions at once, to one side after the other, as long as that answers some."""
+        q, judge = self.judge.questions, self.judge
+        side, idle = 1, 0
+        while idle < 2 and open_[asked].sum() > 1 and not self.check.budget.exhausted:
+            pending = asked[open_[asked]]
+            first = np.argsort(q.side[pending] != side, kind="stable")
+            targets = pending[first][np.unique(q.cell[pending[first]], return_index=True)[1]]
+            sliding = not q.side[targets].any()
+            self._solve(programme, targets, np.where(q.side[targets], q.side[targets], side), open_, both=sliding)
+            if sliding:
+                stored = judge.pool.avoiding(judge.pool.valid(self.check.hidden), self.known)
+                open_[pending[judge.pool.answered(stored)[pending]]] = False
+            idle = 0 if open_[asked].sum() < len(pending) else idle + 1
+            side = -side
 
     def _solve(
         self, programme: AttackProgramme, targets: Ints, sides: Ints, open_: Bools, *, both: bool = False

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from tabprotect.attack.witness import Witnesses
 from tabprotect.problem import Attacker, Problem, Status
+from tabprotect.solver.limits import Budget
 
 __all__ = ["within_reach"]
 
@@ -23,12 +24,19 @@ NARROWER = 1e-9
 """A bound has to become narrower by this share to count."""
 
 
-def within_reach(problem: Problem) -> Problem:
+def within_reach(problem: Problem, budget: Budget | None = None) -> Problem:
     """Lower the lower levels that nothing could provide against an intruder who knows parts of a cell.
 
     Whoever contributes 90 to a cell of 100 and knows so is never in doubt about these 90: against him a lower level of
     15 is out of reach whatever is hidden, just as one above the value is against everybody. A cell that he can always
     compute is one that he knows. Upper levels stay; every change is noted in ``problem.notes``.
+
+    Parameters
+    ----------
+    problem : Problem
+    budget : Budget, optional
+        Levels that were not looked at when it is exhausted stay, and that is noted, too: a search may find some of them
+        out of reach.
 
     Examples
     --------
@@ -69,7 +77,7 @@ def within_reach(problem: Problem) -> Problem:
                 lower(attacker, cell, -1, reached)
     eased = _changed(problem, lpl, spl, known)
     if problem.n_cells * len(problem.attackers) <= LARGEST_ASKED:
-        for exposure in Witnesses(eased).check(problem.may_hide):
+        for exposure in Witnesses(eased).check(problem.may_hide, budget):
             attacker, cell, side = exposure.key
             if attacker >= 0 and side <= 0 and exposure.decided:
                 lower(attacker, cell, side, exposure.reached)
@@ -82,6 +90,8 @@ def within_reach(problem: Problem) -> Problem:
         )
     if taught:
         notes.append(f"in {taught} cases a respondent who is alone in a cell can compute another one, and so knows it")
+    if budget is not None and budget.exhausted:
+        notes.append("the limits ended the look for levels that are out of reach against respondents who know cells")
     return replace(eased, notes=tuple(notes))
 
 
