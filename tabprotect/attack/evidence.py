@@ -279,11 +279,12 @@ class _Gathering:
             return 0.0, True
         columns = np.flatnonzero(region.component == region.component[place])
         cells, reached = region.cells[columns], 0.0
-        for tight in (0.0, *TIGHTENING):
+        # what is at a cap is at no bound of the problem: where there is no room to spare, the last try has none
+        for tight, caps in ((0.0, _CAPS), *((t, _CAPS) for t in TIGHTENING), (0.0, (np.inf,))):
             narrow, further = 1 - tight, 1 + tight
             down, up = self.problem.down[cells] * narrow, self.problem.up[cells] * narrow
             target, level = np.searchsorted(columns, [place]), np.array([need * further])
-            for cap in _CAPS:
+            for cap in caps:
                 programme = AttackProgramme(region, columns, down, up, unit_of(need), cap * need)
                 solution = programme.solve(target, np.array([side]), level, self.budget, both=key.side == 0)
                 if solution.status == "optimal" and solution.objective * further >= 1 - LEVEL:

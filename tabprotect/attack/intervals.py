@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
@@ -156,14 +157,16 @@ class _Explorer:
         )
         for side in (1, -1):
             if not budget.exhausted:
-                self._together(lp, side)
+                self._together(lp, side, budget)
             for k in self._open(side).tolist():
                 if budget.exhausted:
                     left_out[k] = True
                 elif self._open(side, k):
                     reached, target = self._reached(side), self.targets[k]
-                    solution = self._maximise(lp, self.targets[[k]], np.array([float(side)]))
-                    reached[target] = side * max(side * reached[target], solution.objective)
+                    solution = self._maximise(lp, self.targets[[k]], np.array([float(side)]), budget)
+                    left_out[k] |= solution is None
+                    if solution is not None:
+                        reached[target] = side * max(side * reached[target], solution.objective)
         low, high = (np.where(left_out, np.nan, found[self.targets]) for found in (self.low, self.high))
         return low * self.unit, high * self.unit, self.work
 
@@ -177,20 +180,24 @@ class _Explorer:
         more = reached < limit - AT_BOUND[0] * np.maximum(1.0, np.where(np.isinf(limit), 0.0, limit))
         return np.flatnonzero(more) if k is None else bool(more[0])
 
-    def _together(self, lp: LinearProgram, side: int) -> None:
+    def _together(self, lp: LinearProgram, side: int, budget: Budget) -> None:
         """Let one programme bring many targets to their limits at once, as long as that helps."""
         endless = np.isinf(self.limit[side])
         before = len(self.targets) + 1
         while len(open_ := np.setdiff1d(self._open(side), np.flatnonzero(endless))) > 4 and len(open_) < 0.7 * before:
             before = len(open_)
-            self._maximise(lp, self.targets[open_], side / self.limit[side][open_])
+            if self._maximise(lp, self.targets[open_], side / self.limit[side][open_], budget) is None:
+                return
 
-    def _maximise(self, lp: LinearProgram, targets: Ints, weights: Floats) -> LpSolution:
+    def _maximise(self, lp: LinearProgram, targets: Ints, weights: Floats, budget: Budget) -> LpSolution | None:
+        """Solve one programme and note its vertex; None when time was up before its end."""
         lp.set_costs(self._costed, np.zeros(len(self._costed)))
         self._costed = targets
         lp.set_costs(targets, weights)
-        solution = lp.solve()
+        solution = lp.solve(max_seconds=None if math.isinf(budget.seconds_left) else budget.seconds_left)
         self.work += max(1, solution.iterations)
+        if solution.status == "limit":
+            return None
         if solution.status != "optimal":
             raise SolverError(f"an interval programme with a bounded answer ended as '{solution.status}'")
         residual = float(np.abs(self.A @ solution.x).max(initial=0.0))

@@ -346,10 +346,11 @@ def _names(problem: Problem, exposures: Sequence[UnionExposure]) -> pd.Index:
     """Return the ids of the cells and of the sums."""
     cells = problem.system.cells
     sums = ["sum of " + " + ".join(map(problem.system.label, e.cells)) for e in exposures]
-    new: list[Any] = [(name, *[""] * (cells.nlevels - 1)) if cells.nlevels > 1 else name for name in sums]
+    several = isinstance(cells, pd.MultiIndex)  # with one level, too
+    new: list[Any] = [(name, *[""] * (cells.nlevels - 1)) if several else name for name in sums]
     if known := [name for name, key in zip(sums, new, strict=True) if key in cells]:
         raise InputError(f"{known[0]} is in the problem already; its pattern does not protect it")
-    if isinstance(cells, pd.MultiIndex):
+    if several:
         return pd.MultiIndex.from_tuples([*cells.tolist(), *new], names=cells.names)
     ids: pd.Index = pd.Index([*cells.tolist(), *new], dtype=object, name=cells.name)
     return ids

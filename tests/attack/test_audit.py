@@ -6,6 +6,7 @@ import itertools
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import replace
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ from tabprotect.errors import InputError
 from tabprotect.formats.jj import read_jj
 from tabprotect.problem import Attacker, Problem
 from tabprotect.solver.limits import Budget, Limits
+from tabprotect.solver.lp import LinearProgram
 from tests.checker import Judge
 from tests.random_problems import problems, random_problem
 
@@ -359,3 +361,20 @@ def test_what_no_bound_stops_becomes_an_exact_witness() -> None:
     assert (sum(exact[:3]), exact[3] + exact[4]) == (0, exact[2])
     assert exact[0] >= 2
     assert np.abs(np.array([float(e) for e in exact]) - z).max() < 1e-9
+
+
+def test_interval_programmes_end_with_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = Problem.from_arrays([[-1, 1, 1, 1]], [20, 9, 6, 5], primary=[1], lpl=2, upl=2, upper=30)
+    solve, seconds = LinearProgram.solve, []
+
+    def too_long(self: LinearProgram, *, max_seconds: float | None = None, **limits: Any) -> Any:
+        seconds.append(max_seconds)
+        return replace(solve(self, **limits), status="limit")
+
+    judged = audit(problem, [1, 2, 3], intervals=False)
+    monkeypatch.setattr("tabprotect.attack.intervals.LinearProgram.solve", too_long)
+    cut = judged.explored(Budget(Limits(seconds=60)))
+    assert seconds
+    assert all(s is not None and s <= 60 for s in seconds)
+    assert not cut.complete
+    assert all(np.isnan(cut.interval(1)))

@@ -12,6 +12,7 @@ from tabprotect.attack.exact_problem import ExactProblem
 from tabprotect.attack.insiders import within_reach
 from tabprotect.attack.witness import Witnesses
 from tabprotect.problem import Attacker, Problem
+from tabprotect.solver.limits import Budget
 
 
 @pytest.mark.parametrize("other", [1014, 10, 7003.5, 0.0421])
@@ -105,3 +106,17 @@ def test_one_attacker_after_the_other_finds_the_same(monkeypatch: pytest.MonkeyP
     assert within_reach(others).lpl.tolist() == within_reach(problem).lpl.tolist()
     nobody = replace(problem, attackers=(Attacker("c", (3,)), Attacker("b", (2,))))
     assert within_reach(nobody).lpl.tolist() == problem.lpl.tolist()
+
+
+def test_what_the_limits_kept_from_being_looked_at_is_noted() -> None:
+    problem = Problem.from_arrays(
+        [[-1, 1, 1]], [100, 90, 10], primary=[0, 1], lpl=15, upl=15, attackers=[Attacker("a", (1,))]
+    )
+    budget = Budget()
+    budget.cancel()
+    found, cut = within_reach(problem), within_reach(problem, budget)
+    assert [any("the limits ended the look for levels" in note for note in p.notes) for p in (found, cut)] == [
+        False,
+        True,
+    ]
+    assert cut.lpl[0] == found.lpl[0] == 9.999  # one equation says so

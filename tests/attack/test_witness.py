@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.optimize import linprog
 
+from tabprotect.attack.attackers import AttackProgramme
 from tabprotect.attack.region import open_region
 from tabprotect.attack.witness import Exposure, Key, Witnesses, capacity, keys
 from tabprotect.formats.jj import read_jj
@@ -255,3 +257,22 @@ def test_csplib_everything_hidden_is_safe(shared) -> None:  # type: ignore[no-un
     assert judge.programmes < 10
     # a lone primary per row or column is recovered exactly
     assert judge.check(problem.must_hide)
+
+
+def test_sliding_levels_are_asked_for_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two programmes a cell and intruder were more than 400 here."""
+    problem = load("singletons-small")
+    none = np.zeros(problem.n_cells)
+    problem = replace(problem, spl=problem.lpl + problem.upl, lpl=none, upl=none)
+    solved: list[int] = []
+    solve = AttackProgramme.solve
+    monkeypatch.setattr(AttackProgramme, "solve", lambda self, *a, **k: solved.append(1) or solve(self, *a, **k))
+    judge = Witnesses(problem)
+    assert judge.check(problem.may_hide) == ()
+    assert len(problem.attackers) * len(problem.primaries) > 200
+    assert len(solved) < 60
+    for attacker in (-1, *range(len(problem.attackers))):
+        for cell in np.setdiff1d(problem.primaries, judge.known(attacker)).tolist():
+            upper, lower = judge.witness(Key(attacker, cell, 0), problem.may_hide)
+            ends = [float(d.z[d.cells == cell].sum()) for d in (upper, lower)]
+            assert ends[0] - ends[1] >= problem.spl[cell] * (1 - 1e-7)
