@@ -87,8 +87,9 @@ peer: ## install tau-ARGUS in an environment of its own, to compare with (`tabpr
 	@test -x .venv-peer/bin/pip || $(PYTHON) -m venv --clear .venv-peer
 	.venv-peer/bin/python -m pip install --quiet "pytauargus==0.6.0"
 
-fuzz: setup ## 1,000 random problems, each answer judged without the engine
+fuzz: setup ## 1,000 random problems and 300 releases, each answer judged without the engine
 	$(BIN)/python -m benchmarks.fuzz --problems 1000 --seed 0
+	$(BIN)/python -m benchmarks.fuzz_releases --releases 300 --seed 0
 
 data: setup ## write the bundled register and its hierarchies again (nothing changes unless the generator did)
 	$(BIN)/python -c "from tabprotect.instances.register import bundle; bundle('instances/data')"
