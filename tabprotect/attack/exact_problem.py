@@ -24,6 +24,10 @@ Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 
 
+LITTLE = 1e-7
+"""Cells with less room than this share of the largest step take up rounding errors only where no others can."""
+
+
 @dataclass(frozen=True, eq=False)
 class ExactWitness:
     """Another table that the intruder cannot rule out, in rational numbers: values + z, with z = 0 outside `cells`.
@@ -140,8 +144,11 @@ class ExactProblem:
         cells = deviation.cells
         part = self.polyhedron.part(cells, self._stacked(cells, np.zeros(len(cells), np.int64)))
         levels = [(level[cells], applies[cells]) for level, applies in self._levels]
-        point = part.vertex(deviation.z, levels)
-        return None if point is None else ExactWitness.of(cells, point)
+        # an entry may be near a level by chance: levels come with 16 digits
+        for stops in (levels, ()):
+            if (point := part.vertex(deviation.z, stops)) is not None:
+                return ExactWitness.of(cells, point)
+        return None
 
     def slackened(self, deviation: Deviation) -> ExactWitness | None:
         """Turn a deviation with room at its bounds into an exact witness, by small steps of as few cells as suffice."""
@@ -151,7 +158,8 @@ class ExactProblem:
         grid = 10 ** max(0, 12 - (math.frexp(size)[1] * 3) // 10)
         if size * grid >= 2.0**62:
             return None
+        room = np.minimum(z + self.problem.down[cells], self.problem.up[cells] - z)
         held = np.ones(len(cells), bool)
-        held[eliminate(sparse.csr_array(part.A.T)).independent] = False
+        held[eliminate(sparse.csr_array(part.A.T), room < LITTLE * size).independent] = False
         point = part.completed(held, RationalVector(np.rint(z * grid).astype(np.int64), grid))
         return None if point is None else ExactWitness.of(cells, point)

@@ -125,12 +125,14 @@ def _residues(values: npt.NDArray[np.float64]) -> list[int]:
     return [known[k] for k in which.tolist()]
 
 
-def eliminate(A: sparse.csr_array) -> Elimination:
+def eliminate(A: sparse.csr_array, last: npt.NDArray[np.bool_] | None = None) -> Elimination:
     """Bring A to echelon form modulo the prime, choosing short rows and rare columns first to stay sparse.
 
     Parameters
     ----------
     A : scipy.sparse.csr_array, shape (m, n)
+    last : ndarray of bool, shape (m,), optional
+        Rows that are not among the independent ones unless all others do not suffice.
 
     Examples
     --------
@@ -149,11 +151,12 @@ def eliminate(A: sparse.csr_array) -> Elimination:
         for j in row:
             where.setdefault(j, set()).add(r)
     pivots: list[tuple[int, int, dict[int, int]]] = []
-    queue = [(len(row), r) for r, row in enumerate(rows)]
+    late = [False] * m if last is None else last.tolist()
+    queue = [(late[r], len(row), r) for r, row in enumerate(rows)]
     heapq.heapify(queue)
     done = [False] * m
     while queue:
-        length, r = heapq.heappop(queue)
+        _, length, r = heapq.heappop(queue)
         row = rows[r]
         if done[r] or length != len(row):
             continue
@@ -178,7 +181,7 @@ def eliminate(A: sparse.csr_array) -> Elimination:
                 elif j in target:
                     del target[j]
                     where[j].discard(other)
-            heapq.heappush(queue, (len(target), other))
+            heapq.heappush(queue, (late[other], len(target), other))
         where[column] = set()
         pivots.append((r, column, row))
     return Elimination((m, int(A.shape[1])), pivots)

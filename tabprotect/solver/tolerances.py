@@ -39,7 +39,7 @@ MULTIPLIER: Final = 1e-10
 AT_BOUND: Final = (1e-9, 1e-6, 1e-12)
 """How near (relative, at least absolute) an entry of a vertex is read as being at its bound; tried in this order."""
 
-TIGHTENING: Final = (1e-3, 1e-5, 1e-7)
+TIGHTENING: Final = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7)
 """Shares by which bounds are narrowed and levels raised when a vertex cannot be made exact; tried in this order.
 The more room, the surer: floating point is off by up to 1e-9 of the level in every equation."""
 

@@ -67,7 +67,8 @@ def complete(
         if x is None:
             x = _from_everything(constructor.judge, budget)
         if x is None:
-            return finish(problem, judge, None, budget, method)
+            # some levels are out of reach: which ones is for the end to say
+            return finish(problem, judge, problem.may_hide, budget, method)
         built.append((part, constructor, x))
     choices: list[Bools] = []
     for left, (part, constructor, x) in zip(range(len(built), 0, -1), built, strict=True):
@@ -81,7 +82,10 @@ def complete(
 
 
 def _from_everything(judge: Witnesses, budget: Budget) -> Bools | None:
-    """Return a safe pattern that needs few programmes: everything hidden, whole series classes let go at a time."""
+    """Return a safe pattern that needs few programmes: everything hidden, whole series classes let go at a time.
+
+    None if not even everything hidden is safe.
+    """
     everything = np.ones(judge.problem.n_cells, bool)
     if judge.check(everything, budget):
         return None
