@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +13,11 @@ from tabprotect.attack.exact_problem import ExactProblem, ExactWitness
 
 __all__ = ["Answers", "View"]
 
+Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
+
+CLOSE = 1e-9
+"""Within this share of a level fractions decide, since floating point cannot."""
 
 
 class Answers:
@@ -53,9 +56,8 @@ class Answers:
         n, k, w = self.exact.problem.n_cells, len(q.cell), len(self.witnesses)
         answered = _rows(self.answered, k)
         total = np.bincount(answered.indices, minlength=k)
-        spans = self._spans()
-        for question, span in spans.items():
-            total[question] = self._slides(question, span, range(w))
+        sliding, moves = np.flatnonzero(q.side == 0), self._moves()
+        total[sliding] = self._slides(sliding, moves, np.arange(w))
         public = np.flatnonzero(total == 0)
         result = [(-1, public)]
         if self._known:
@@ -65,28 +67,41 @@ class Answers:
             for attacker, known in enumerate(self._known):
                 part = slice(lost.indptr[attacker], lost.indptr[attacker + 1])
                 gone = lost.indices[part][lost.data[part] == total[lost.indices[part]]]
-                touched = set(touches.indices[touches.indptr[attacker] : touches.indptr[attacker + 1]].tolist())
-                rest = [i for i in range(w) if i not in touched] if spans and touched else []
-                slides = [s for s, span in spans.items() if touched and not self._slides(s, span, rest)]
-                mine = np.union1d(np.concatenate((gone, np.array(slides, np.int64))), public)
+                touched = touches.indices[touches.indptr[attacker] : touches.indptr[attacker + 1]]
+                if len(sliding) and len(touched):
+                    rest = np.setdiff1d(np.arange(w), touched)
+                    gone = np.concatenate((gone, sliding[~self._slides(sliding, moves, rest)]))
+                mine = np.union1d(gone, public)
                 result.append((attacker, mine[~np.isin(q.cell[mine], known)]))
         return result
 
-    def _spans(self) -> dict[int, dict[int, Any]]:
-        """For every sliding question how far each witness moves the cell."""
+    def _moves(self) -> sparse.csr_array:
+        """How far each witness moves the cell of each sliding question, in floating point."""
         q = self.exact.questions
-        spans: dict[int, dict[int, Any]] = {int(s): {} for s in np.flatnonzero(q.side == 0)}
-        if spans:
-            for i, witness in enumerate(self.witnesses):
-                place = q.place[0][witness.cells]
-                for j in np.flatnonzero(place >= 0).tolist():
-                    spans[int(place[j])][i] = witness.z[j]
-        return spans
+        number = np.cumsum(q.side == 0) - 1
+        rows, columns, moved = [], [], []
+        for i, witness in enumerate(self.witnesses if np.any(q.side == 0) else ()):
+            place = q.place[0][witness.cells]
+            at = np.flatnonzero(place >= 0)
+            rows += [i] * len(at)
+            columns += number[place[at]].tolist()
+            moved += [int(z) / witness.z.denominator for z in witness.z.numerators[at]]
+        return sparse.csr_array((moved, (rows, columns)), shape=(len(self.witnesses), int(np.sum(q.side == 0))))
 
-    def _slides(self, question: int, span: dict[int, Any], witnesses: Iterable[int]) -> bool:
-        moves = [span[i] for i in witnesses if i in span]
-        width = max([0, *moves]) - min([0, *moves])
-        return bool(width * self.exact.scale >= int(self.exact.need[0][self.exact.questions.cell[question]]))
+    def _slides(self, sliding: Ints, moves: sparse.csr_array, which: Ints) -> Bools:
+        """Whether some witnesses together answer the sliding questions; what is close is left to fractions."""
+        q, mine = self.exact.questions, sparse.csc_array(moves[which])
+        if not len(sliding) or not len(which):
+            return np.zeros(len(sliding), bool)
+        width = np.maximum(mine.max(axis=0).toarray(), 0.0) - np.minimum(mine.min(axis=0).toarray(), 0.0)
+        need = q.need[sliding]
+        found: Bools = width >= need
+        for k in np.flatnonzero(np.abs(width - need) <= CLOSE * need).tolist():
+            cell = int(q.cell[sliding[k]])
+            movers = [self.witnesses[i] for i in which[mine.indices[mine.indptr[k] : mine.indptr[k + 1]]].tolist()]
+            z = [Fraction(0), *(e.z[int(np.searchsorted(e.cells, cell))] for e in movers)]
+            found[k] = (max(z) - min(z)) * self.exact.scale >= int(self.exact.need[0][cell])
+        return found
 
 
 class View:

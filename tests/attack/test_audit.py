@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from tabprotect import instances
 from tabprotect.attack import evidence
+from tabprotect.attack.answers import Answers, View
 from tabprotect.attack.audit import Audit, audit
 from tabprotect.attack.exact_problem import ExactProblem
 from tabprotect.attack.keys import Key
@@ -378,3 +379,31 @@ def test_interval_programmes_end_with_the_limit(monkeypatch: pytest.MonkeyPatch)
     assert all(s is not None and s <= 60 for s in seconds)
     assert not cut.complete
     assert all(np.isnan(cut.interval(1)))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_is_missing_is_what_no_view_holds(seed: int) -> None:
+    """For levels of all kinds, sliding ones at the very width that the witnesses reach among them."""
+    problem = instances.load("singletons-small")
+    rng = np.random.default_rng(seed)
+    some = rng.random(problem.n_cells) < 0.5
+    problem = replace(
+        problem,
+        spl=np.where(some, problem.lpl + problem.upl, 0.0),
+        lpl=np.where(some, 0.0, problem.lpl),
+        upl=np.where(some, 0.0, problem.upl),
+    )
+    judge = Witnesses(problem)
+    assert judge.check(problem.may_hide) == ()
+    exact = ExactProblem(problem)
+    store = Answers(exact)
+    for witness in exact.exactly(judge.deviations(problem.may_hide)):
+        if witness is not None and rng.random() < 0.15:
+            store.add(witness)
+    missing = store.missing()
+    assert [attacker for attacker, _ in missing] == list(range(-1, len(problem.attackers)))
+    for attacker, questions in missing:
+        view, known = View(store, judge.known(attacker)), judge.known(attacker)
+        asked = np.flatnonzero(~np.isin(exact.questions.cell, known))
+        assert questions.tolist() == [k for k in asked.tolist() if not view.holds(k)]
+    assert 0 < sum(len(questions) for _, questions in missing)

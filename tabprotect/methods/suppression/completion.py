@@ -67,8 +67,8 @@ def complete(
         if x is None:
             x = _from_everything(constructor.judge, budget)
         if x is None:
-            # some levels are out of reach: which ones is for the end to say
-            return finish(problem, judge, problem.may_hide, budget, method)
+            # with time left some levels are out of reach: which ones is for the end to say
+            return finish(problem, judge, None if budget.exhausted else problem.may_hide, budget, method)
         built.append((part, constructor, x))
     choices: list[Bools] = []
     for left, (part, constructor, x) in zip(range(len(built), 0, -1), built, strict=True):
@@ -84,7 +84,7 @@ def complete(
 def _from_everything(judge: Witnesses, budget: Budget) -> Bools | None:
     """Return a safe pattern that needs few programmes: everything hidden, whole series classes let go at a time.
 
-    None if not even everything hidden is safe.
+    None if not even everything hidden is safe, or a limit keeps that from being found out.
     """
     everything = np.ones(judge.problem.n_cells, bool)
     if judge.check(everything, budget):
