@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from tabprotect._version import __version__
 
 # a function of its module's name: imported now, so that the module never takes its place
-from tabprotect.protect import Recode, Suppress, protect
+from tabprotect.hiding import Recode, Suppress
+from tabprotect.protect import protect
 
 # what type checkers and editors see; the same names as in `_HOMES`
 # ruff: noqa: F401

@@ -14,9 +14,9 @@ from tabprotect.cli.spec import HierarchySpec, Spec, each_table
 from tabprotect.errors import InputError, collect
 
 if TYPE_CHECKING:
+    from tabprotect.hiding import Recode, Suppress
     from tabprotect.methods.choices import Choice
     from tabprotect.problem import Problem
-    from tabprotect.protect import Recode, Suppress
     from tabprotect.publication import Publication
     from tabprotect.sensitivity.bounds import Bounds
     from tabprotect.table.dimension import Dimension
@@ -109,9 +109,9 @@ def method_of(spec: Spec, base: Path) -> Suppress | Recode | Choice:
         Unknown methods and options, values that they cannot have, settings that do not go with them.
     """
     from tabprotect.errors import did_you_mean
+    from tabprotect.hiding import Suppress
     from tabprotect.methods.choices import CHOICES, read_options
     from tabprotect.methods.suppression import methods
-    from tabprotect.protect import Suppress
     from tabprotect.sums import PASSES
 
     if spec.tables and spec.method in (RECODE, "cell-key"):
@@ -137,8 +137,8 @@ def method_of(spec: Spec, base: Path) -> Suppress | Recode | Choice:
 def _recode(spec: Spec, base: Path) -> Recode:
     """Read the options of recoding; recodings by hand are applied when the data are read."""
     from tabprotect.errors import did_you_mean
+    from tabprotect.hiding import Recode, Suppress
     from tabprotect.methods.suppression import methods
-    from tabprotect.protect import Recode, Suppress
 
     known = ("least", "keep", "rules", "then")
     given = spec.options
