@@ -155,16 +155,18 @@ def run(seeds: range, seconds: float, report: Callable[[str], None] = print) -> 
     return wrong
 
 
-def main() -> int:
-    """Run the command line."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.fuzz", description=__doc__.split("\n\n")[0])
-    parser.add_argument("--problems", type=int, default=1000, metavar="N", help="how many (1000)")
+def command(module: str, doc: str, things: str, many: int, seconds: float, go: Callable[..., int]) -> int:
+    """Run the command line of a fuzz run; the exit code is 1 when anything was wrong."""
+    parser = argparse.ArgumentParser(prog=f"python -m {module}", description=doc.split("\n\n")[0])
+    parser.add_argument(f"--{things}", dest="many", type=int, default=many, metavar="N", help=f"how many ({many})")
     parser.add_argument("--seed", type=int, default=0, help="the first; the others follow (0)")
-    parser.add_argument("--time-limit", type=float, default=5.0, metavar="S", help="seconds for each (5)")
+    parser.add_argument(
+        "--time-limit", type=float, default=seconds, metavar="S", help=f"seconds for each ({seconds:g})"
+    )
     arguments = parser.parse_args()
-    seeds = range(arguments.seed, arguments.seed + arguments.problems)
-    return int(run(seeds, arguments.time_limit, lambda line: print(line, flush=True)) > 0)
+    seeds = range(arguments.seed, arguments.seed + arguments.many)
+    return int(go(seeds, arguments.time_limit, lambda line: print(line, flush=True)) > 0)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(command("benchmarks.fuzz", __doc__ or "", "problems", 1000, 5.0, run))

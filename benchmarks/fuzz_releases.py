@@ -9,7 +9,6 @@ anything was found.
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
 from collections import Counter
@@ -21,6 +20,7 @@ import numpy as np
 import pandas as pd
 
 import tabprotect as tp
+from benchmarks.fuzz import command
 from benchmarks.isolated import Failure, Worker
 from tests.checker import Judge
 
@@ -194,16 +194,5 @@ def run(seeds: range, seconds: float, report: Callable[[str], None] = print) -> 
     return wrong
 
 
-def main() -> int:
-    """Run the command line."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.fuzz_releases", description=__doc__.split("\n\n")[0])
-    parser.add_argument("--releases", type=int, default=300, metavar="N", help="how many (300)")
-    parser.add_argument("--seed", type=int, default=0, help="the first; the others follow (0)")
-    parser.add_argument("--time-limit", type=float, default=3.0, metavar="S", help="seconds for each (3)")
-    arguments = parser.parse_args()
-    seeds = range(arguments.seed, arguments.seed + arguments.releases)
-    return int(run(seeds, arguments.time_limit, lambda line: print(line, flush=True)) > 0)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(command("benchmarks.fuzz_releases", __doc__ or "", "releases", 300, 3.0, run))
