@@ -291,8 +291,11 @@ class _Gathering:
                     break
             if solution.status != "optimal":
                 continue
+            short = key.side != 0 and solution.objective * further < 1 - LEVEL
             if tight == 0.0:
                 reached = solution.objective * need
+            elif short:
+                continue
             z = solution.x * programme.unit
             if self.problem.integer:
                 self._convert([self._piece(cells, z, key.cell)])
@@ -304,7 +307,7 @@ class _Gathering:
                 self._convert([piece])
             elif (witness := self.exact.slackened(piece)) is not None:
                 self.store.add(witness)
-            if view.holds(question):
+            if short or view.holds(question):
                 break
         return reached, False
 
