@@ -149,6 +149,8 @@ class _Gathering:
             if not len(left):
                 continue
             view = View(self.store, self.judge.known(attacker))
+            if not self.problem.integer:
+                self._roomy(attacker, left, view)
             for question in left.tolist():
                 key = self._key(attacker, question)
                 if key in exposures or view.holds(question):
@@ -270,6 +272,40 @@ class _Gathering:
         if view.holds(question):
             return None
         return Exposure(key, reached, need, (), decided=decided and reached < need)
+
+    def _roomy(self, attacker: int, left: Ints, view: View) -> None:
+        """Answer many levels of one intruder at once and with room to spare, as long as that answers half of them."""
+        q, tight = self.exact.questions, TIGHTENING[0]
+        region = self._open(attacker)
+        place = np.searchsorted(region.cells, q.cell[left])
+        inside = place < len(region.cells)
+        inside[inside] = region.cells[place[inside]] == q.cell[left[inside]]
+        asked = left[inside & (q.side[left] != 0)]
+        if len(asked) < FEW:
+            return
+        cells, need = region.cells, float(q.need[asked].min())
+        down, up = self.problem.down[cells] * (1 - tight), self.problem.up[cells] * (1 - tight)
+        columns = np.arange(len(cells))
+        programme = AttackProgramme(region, columns, down, up, unit_of(need), _CAPS[1] * need)
+        side, idle = 1, 0
+        while idle < 2 and not self.budget.exhausted:
+            open_ = np.array([k for k in asked.tolist() if q.side[k] == side and not view.holds(k)], np.int64)
+            if not len(open_):
+                idle, side = idle + 1, -side
+                continue
+            open_ = open_[np.argsort(q.cell[open_])]
+            place = np.searchsorted(cells, q.cell[open_])
+            solution = programme.solve(place, np.full(len(place), side), q.need[open_] * (1 + tight), self.budget)
+            if solution.status == "optimal":
+                moved = np.abs(solution.x) > MULTIPLIER
+                z = solution.x[moved] * programme.unit
+                for part in components(self.problem, cells[moved]):
+                    at = np.searchsorted(cells[moved], part.cells)
+                    if (witness := self.exact.slackened(Deviation(part.cells, z[at]))) is not None:
+                        self.store.add(witness)
+            held = sum(view.holds(k) for k in open_.tolist())
+            idle = 0 if 2 * held > len(open_) else idle + 1
+            side = -side
 
     def _programme(self, key: Key, question: int, side: int, need: float, view: View) -> tuple[float, bool]:
         """Move one cell as far as its level; return how far it got, and whether that is the last word."""

@@ -407,3 +407,20 @@ def test_what_is_missing_is_what_no_view_holds(seed: int) -> None:
         asked = np.flatnonzero(~np.isin(exact.questions.cell, known))
         assert questions.tolist() == [k for k in asked.tolist() if not view.holds(k)]
     assert sum(len(questions) for _, questions in missing) > 0
+
+
+def test_levels_without_short_vertices_are_proven_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = instances.load("singletons-small")
+    asked: list[Key] = []
+    one = evidence._Gathering._one
+    monkeypatch.setattr(ExactProblem, "exactly", lambda self, deviations, digits=None: [None] * len(deviations))
+    monkeypatch.setattr(
+        evidence._Gathering, "_one", lambda self, key, *rest: asked.append(key) or one(self, key, *rest)
+    )
+    found = evidence.gather(problem, problem.may_hide)
+    assert found.exposures == ()
+    assert len(asked) < 20
+    store = Answers(ExactProblem(problem))
+    for witness in found.witnesses:
+        store.add(witness)
+    assert not any(len(questions) for _, questions in store.missing())
