@@ -152,9 +152,7 @@ class Check:
     def _ask(self, region: Region, left: Ints, attacker: int, known: Ints) -> Iterator[tuple[int, Exposure]]:
         """Answer questions for one attacker by programmes; yield what stays exposed."""
         q = self.judge.questions
-        place = np.searchsorted(region.cells, q.cell[left])
-        inside = place < len(region.cells)
-        inside[inside] = region.cells[place[inside]] == q.cell[left[inside]]
+        place, inside = region.places(q.cell[left])
         for question in left[~inside].tolist() if self.alone else ():
             yield question, self._fixed(region, question, attacker, known)
             if self.stop:

@@ -277,9 +277,7 @@ class _Gathering:
         """Answer many levels of one intruder at once and with room to spare, as long as that answers half of them."""
         q, tight = self.exact.questions, TIGHTENING[0]
         region = self._open(attacker)
-        place = np.searchsorted(region.cells, q.cell[left])
-        inside = place < len(region.cells)
-        inside[inside] = region.cells[place[inside]] == q.cell[left[inside]]
+        inside = region.places(q.cell[left])[1]
         asked = left[inside & (q.side[left] != 0)]
         if len(asked) < FEW:
             return

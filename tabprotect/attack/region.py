@@ -49,6 +49,13 @@ class Region:
         """Number of connected components."""
         return int(self.component.max()) + 1 if len(self.component) else 0
 
+    def places(self, cells: Ints) -> tuple[Ints, npt.NDArray[np.bool_]]:
+        """Where cells are among those that can move, and which of them can."""
+        place = np.searchsorted(self.cells, cells)
+        inside = place < len(self.cells)
+        inside[inside] = self.cells[place[inside]] == cells[inside]
+        return place, inside
+
     @cached_property
     def _place(self) -> dict[int, int]:
         """Where every peeled cell is."""
