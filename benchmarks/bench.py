@@ -37,6 +37,9 @@ SETS = ("csplib", "families", "quick")
 #: The quick set: instances of the index of at most so many cells.
 QUICK_CELLS = 500
 
+#: Times that a small table is solved before the clock starts.
+WARM = 5
+
 #: A peer is killed after so many times the limit.
 PATIENCE = 2.0
 
@@ -159,11 +162,12 @@ def solve(asked: Asked) -> Ours:
 
 @cache
 def _load(engine: str) -> None:
-    """Load all libraries, which takes a second once: some are loaded by the first solve only."""
+    """Load all libraries, which takes a second once, some of them in the first solve; Python is slow in the first few."""
     A = [[-1, 1, 1, 0, 0, 0, 0, 0, 0], [0, 0, 0, -1, 1, 1, 0, 0, 0], [0, 0, 0, 0, 0, 0, -1, 1, 1]]
     A += [[-1, 0, 0, 1, 0, 0, 1, 0, 0], [0, -1, 0, 0, 1, 0, 0, 1, 0], [0, 0, -1, 0, 0, 1, 0, 0, 1]]
     pool_solver(engine)
-    exact(Problem.from_arrays(A, [20, 9, 11, 8, 3, 5, 12, 6, 6], primary=[4], lpl=1, upl=1), engine=engine)
+    for _ in range(WARM):
+        exact(Problem.from_arrays(A, [20, 9, 11, 8, 3, 5, 12, 6, 6], primary=[4], lpl=1, upl=1), engine=engine)
 
 
 def judged(problem: Problem, pattern: npt.NDArray[np.bool_]) -> tuple[float | None, str]:

@@ -70,10 +70,12 @@ class AttackProgramme:
         presolve: bool = False,
     ) -> None:
         block = region.A[:, columns] if len(columns) < len(region.cells) else region.A
-        rows = np.unique(block.indices)
-        place = np.zeros(region.A.shape[0], np.int64)
-        place[rows] = np.arange(len(rows))
-        block = sparse.csc_array((block.data, place[block.indices], block.indptr), shape=(len(rows), len(columns)))
+        rows = np.arange(region.A.shape[0])
+        if block is not region.A:  # every equation of a region has cells
+            rows = np.unique(block.indices)
+            place = np.zeros(region.A.shape[0], np.int64)
+            place[rows] = np.arange(len(rows))
+            block = sparse.csc_array((block.data, place[block.indices], block.indptr), shape=(len(rows), len(columns)))
         self.columns = columns
         self.rows = region.rows[rows]
         self.unit = unit

@@ -279,20 +279,22 @@ class _Group:
         solution = programme.solve(columns[order], sides[order], need[order], self.check.budget, both=both)
         if solution.status != "optimal":
             return None
-        open_[self.judge._take(self.region, programme, solution.x)] = False
-        # where the bounds are wide, the same deviation turned round answers the other side
-        if self._turned(programme, solution.x, open_):
-            open_[self.judge._take(self.region, programme, -solution.x)] = False
+        turned = self._turned(programme, solution.x, open_)
+        open_[self.judge._take(self.region, programme, solution.x, turned=turned)] = False
         return solution
 
     def _turned(self, programme: AttackProgramme, x: Floats, open_: Bools) -> bool:
-        """Whether a deviation turned round, within the bounds of the cells asked about, answers an open question."""
+        """Whether a deviation turned round, within the bounds of the cells asked about, answers an open question.
+
+        Where the bounds are wide it answers what the deviation itself answers on the other side.
+        """
         q = self.judge.questions
         asked = self.asked[open_[self.asked]]
         cells, side = q.cell[asked], q.side[asked]
-        z = -x[[self.column[int(question)] for question in asked]] * programme.unit
-        z = np.clip(z, -self.judge._down[cells], self.judge._up[cells])
-        return bool(np.any(side * z >= q.need[asked] * (1 - LEVEL)))
+        z = x[[self.column[int(question)] for question in asked]] * programme.unit
+        down, up, enough = self.judge._down[cells], self.judge._up[cells], q.need[asked] * (1 - LEVEL)
+        straight = side * np.clip(z, -down, up) >= enough
+        return bool(np.any(~straight & (side * np.clip(-z, -down, up) >= enough)))
 
     def _single(
         self, question: int, open_: Bools, singles: dict[tuple[float, float], AttackProgramme]

@@ -139,9 +139,10 @@ def open_region(A: sparse.csc_array, cells: Ints) -> Region:
     peel_rows = np.concatenate(by) if by else none
 
     keep = np.flatnonzero(alive)
-    inner = local[:, keep].tocsr()
+    inner = (local[:, keep] if fallen else local).tocsr()
     distinct = _distinct_rows(inner)
-    inner = inner[distinct]
+    if len(distinct) < len(rows):
+        inner = inner[distinct]
     m, n = inner.shape
     component = connected(inner.indices, n + np.repeat(np.arange(m), np.diff(inner.indptr)), n + m)[:n]
     # labels of rows without cells cannot occur (every row kept has cells), so column labels are dense

@@ -186,7 +186,7 @@ class Witnesses:
         cells = deviation.cells[inside]
         z = np.clip(deviation.z[inside], -self._down[cells], self._up[cells])
         order = np.argsort(cells)
-        return self._store(cells[order], z[order])
+        return self._store(cells[order], z[order][None])
 
     def offer_many(self, deviations: Sequence[Deviation]) -> None:
         """Do what `offer_all` does with deviations that stand by themselves."""
@@ -211,24 +211,23 @@ class Witnesses:
         self.pool.add(moved.indices.astype(np.int64), moved.data, moved.indptr.astype(np.int64), residual)
 
     def _store(self, cells: Ints, z: Floats) -> Ints:
-        """Split a deviation into parts that no equation joins, and keep those that answer something."""
+        """Split deviations of the same cells, one a row, into parts that no equation joins; keep those that answer."""
         A, n = self._columns, len(cells)
         starts = A.indptr[cells].astype(np.int64)
         ends = np.concatenate(([0], np.cumsum(A.indptr[cells + 1] - starts)))
         entry = np.arange(ends[-1]) + np.repeat(starts - ends[:-1], np.diff(ends))
         rows, local = np.unique(A.indices[entry], return_inverse=True)
-        residual = np.abs(np.bincount(local, A.data[entry] * np.repeat(z, np.diff(ends)), len(rows)))
+        off = [np.bincount(local, A.data[entry] * np.repeat(each, np.diff(ends)), len(rows)) for each in z]
         label = connected(np.repeat(np.arange(n), np.diff(ends)), n + local, n + len(rows))
-        worst = np.zeros(int(label.max(initial=-1)) + 1)
-        np.maximum.at(worst, label[n:], residual)
+        worst = np.zeros((int(label.max(initial=-1)) + 1, len(z)))
+        np.maximum.at(worst, label[n:], np.abs(np.stack(off, axis=1)))
         order = np.argsort(label[:n], kind="stable")
-        parts = np.searchsorted(label[order], np.arange(len(worst) + 1))
-        return self.pool.add(cells[order], z[order], parts, worst)
+        starts = np.searchsorted(label[order], np.arange(len(worst)))
+        ends = np.append(np.concatenate([starts + k * n for k in range(len(z))]), len(z) * n)
+        return self.pool.add(np.tile(cells[order], len(z)), z[:, order].ravel(), ends, worst.T.ravel())
 
-    def _take(self, region: Region, programme: AttackProgramme, x: Floats) -> Ints:
-        """Keep the answer of a programme as witnesses."""
-        cells = region.cells[programme.columns]
-        z = x * programme.unit
+    def _take(self, region: Region, programme: AttackProgramme, x: Floats, *, turned: bool) -> Ints:
+        """Keep the answer of a programme as witnesses, and turned round."""
         moved = np.abs(x) > MULTIPLIER
-        cells, z = cells[moved], np.clip(z[moved], -self._down[cells[moved]], self._up[cells[moved]])
-        return self._store(cells, z)
+        cells, z = region.cells[programme.columns[moved]], x[moved] * programme.unit
+        return self._store(cells, np.clip([z, -z] if turned else [z], -self._down[cells], self._up[cells]))

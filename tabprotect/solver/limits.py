@@ -198,7 +198,10 @@ class Budget:
 
     @contextmanager
     def part(self, share: float) -> Iterator[Budget]:
-        """Within the block a budget of its own: at most this share of what is left; its work is spent here, too."""
+        """Within the block a budget of its own: this share of what is left; its work is spent here, too.
+
+        Of work it is a unit at least: who goes on until the whole is spent gets there.
+        """
         share = min(1.0, share)
         # nothing of an endless budget is nothing
         seconds, work = (left * share if share > 0 else 0.0 for left in (self.seconds_left, self.work_left))
@@ -206,7 +209,7 @@ class Budget:
         inner = Budget(
             Limits(
                 None if seconds == float("inf") else seconds,
-                None if work == float("inf") else int(work),
+                None if work == float("inf") else math.ceil(work),
                 self.limits.gap,
                 lambda: bool(self.exhausted and self.stopped in ("cancelled", "memory")),
                 self.limits.memory,

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
+from tabprotect.attack.audit import audit
 from tabprotect.attack.certificate import certify
 from tabprotect.instances import load
 from tabprotect.methods.suppression import rounds, suppress
@@ -65,8 +68,9 @@ def test_what_nothing_answers_turns_up_after_the_first_pool(seed, monkeypatch):
 
 def test_better_choices_are_told_when_they_are_found():
     lines = []
-    result = suppress(load("flat2d-10x10"), method="exact", progress=lines.append)
+    result = suppress(load("hier3d-small"), method="exact", progress=lines.append)
     told = [line.cost for line in lines if line.stage == "better"]
+    assert len(told) > 1
     assert told == sorted(told, reverse=True)
     assert told[-1] == pytest.approx(result.cost)
 
@@ -224,3 +228,19 @@ def test_pools_of_use_go_on_before_trials_around_the_best_choice():
     assert (result.status, result.cost) == ("optimal", 46590)
     assert stages.count("bound") > 1
     assert "choice" not in stages
+
+
+@pytest.mark.parametrize("workers", [None, 1])
+def test_a_start_that_reaches_a_level_only_by_an_error_has_no_bound_and_an_end(workers):
+    """Whoever hides all cells is 5e-9 short of the level: safe to the judge of patterns, while a row says otherwise."""
+    upper, lower = [40, 20, 20, 20, 10], [40, 0, 9.5, 9.5 + 5e-9, 10]
+    p = Problem.from_arrays(
+        [[-1, 1, 1, 1, 1]], [40, 10, 10, 10, 10], primary=[1], lpl=1, upl=1, lower=lower, upper=upper
+    )
+    start = np.array([False, True, True, True, False])
+    with ThreadPoolExecutor(1) as pool:
+        result = suppress(p, method="exact", start=start, executor=pool if workers else None)
+    assert (result.status, result.cost, result.bound, result.stopped) == ("feasible", 20, 0, "")
+    assert "no bound" in result.message
+    assert not audit(p, result.pattern).safe
+    assert suppress(p, method="exact").status == "unknown"

@@ -49,6 +49,18 @@ def test_a_part_ends_with_the_memory_of_the_whole():
     assert budget.stopped == "memory"
 
 
+def test_a_part_of_little_work_is_a_unit():
+    """Who goes on in parts until all is spent would never come to an end with parts of nothing."""
+    budget, parts = Budget(Limits(work=7)), 0
+    while not budget.exhausted:
+        with budget.part(0.01) as part:
+            part.spend(min(1, part.work_left))
+        parts += 1
+        assert parts <= 7
+    with budget.part(0.0) as part:
+        assert part.exhausted
+
+
 @pytest.mark.parametrize("memory", [0, -5])
 def test_no_memory_at_all_is_refused(memory):
     with pytest.raises(InputError, match="positive number of bytes"):

@@ -10,14 +10,17 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.attack.proof import BoundProof
-from tabprotect.attack.witness import Deviation
+from tabprotect.attack.witness import Deviation, Witnesses
 from tabprotect.methods.suppression.exact import exact
+from tabprotect.methods.suppression.finish import finish
+from tabprotect.methods.suppression.glance import glance
 from tabprotect.methods.suppression.local.surroundings import Surroundings
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.methods.suppression.stages import local_in_stages
 from tabprotect.problem import Problem
-from tabprotect.solver.limits import Limits, Progress
+from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
 from tabprotect.solver.pieces import Means
+from tabprotect.solver.pool_milp import pool_solver
 
 __all__ = [
     "EXACT_CELLS",
@@ -137,6 +140,14 @@ def automatic(
     shared: dict[str, Any] = {"seed": seed, "progress": progress, "engine": engine, "means": means or Means()}
     if method == "exact" and not begins_locally(problem):
         return because(exact(problem, limits=limits, start=start, **shared), why)
+    if start is None and means is None and problem.n_cells <= EXACT_CELLS:
+        first = _at_a_glance(problem, limits, progress, engine)
+        limits = rest(limits, first)
+        if ended(first):
+            limits = replace(limits, stop=lambda: True)
+        if first.safe:
+            result = joined(first, exact(problem, limits=limits, start=first.pattern, **shared))
+            return because(result, "its relaxation leaves little open")
     alone = method == "local" and (problem.n_cells > EXACT_CELLS or bool(problem.attackers))
     how: dict[str, Any] = {"limits": limits}
     if method == "exact":
@@ -152,6 +163,15 @@ def automatic(
     hint = first.pattern if first.safe else start
     result = exact(problem, limits=left, start=hint, **shared)
     return because(joined(first, result), why)
+
+
+def _at_a_glance(
+    problem: Problem, limits: Limits, progress: Callable[[Progress], None] | None, engine: str
+) -> SuppressionResult:
+    budget, judge = Budget(limits, progress), Witnesses(problem)
+    with cancel_on_interrupt(budget):
+        pattern = glance(problem, judge, pool_solver(engine), budget)
+        return finish(problem, judge, pattern, budget, "glance")
 
 
 def begins_locally(problem: Problem) -> bool:

@@ -131,7 +131,7 @@ def capacity(core: Core, c: Floats, cell: int, level: float, kept: float = 0.0) 
 
 def _equations(core: Core) -> tuple[sparse.csr_array, Ints]:
     """Every equation of a core, implied ones too, and which one it is in the problem."""
-    A = sparse.csr_array(sparse.vstack((core.A, core.implied)))
+    A = sparse.csr_array(sparse.vstack((core.A, core.implied))) if core.implied.shape[0] else core.A
     A.sort_indices()
     return A, np.concatenate((core.rows, core.implied_rows))
 

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from tabprotect.attack.witness import Witnesses
 from tabprotect.methods.suppression.finish import finish, stopped
+from tabprotect.methods.suppression.glance import glance
 from tabprotect.methods.suppression.presolve import Reduction, reduce_problem
 from tabprotect.methods.suppression.proofs import bound_proof
 from tabprotect.methods.suppression.result import SuppressionResult
@@ -113,21 +114,23 @@ def exact(
     budget = Budget(limits or Limits(), progress)
     with cancel_on_interrupt(budget):
         judge = Witnesses(problem)
+        pattern = glance(problem, judge, solver, budget) if start is None and not means else None
+        start = pattern if start is None else start
+        begun = budget.seconds
         reduction = reduce_problem(problem)
         rng = np.random.default_rng(seed)
         seeds = [int(rng.integers(2**31)) for _ in reduction.cores]
         searches = [Search(core, solver, seed) for core, seed in zip(reduction.cores, seeds, strict=True)]
-        proof_seconds = PROOF_TIME * budget.seconds if prove and problem.n_cells <= PROOF_CELLS else 0.0
+        proof_seconds = PROOF_TIME * (budget.seconds - begun) if prove and problem.n_cells <= PROOF_CELLS else 0.0
         with budget.part(1.0 - min(PROOF_SHARE, proof_seconds / max(budget.seconds_left, 1e-9))) as part:
             if means:
                 found = search_in_rounds(reduction, seeds, part, start, engine, means)
                 for s, known in zip(searches, found, strict=True):
                     s.best, s.bound = known.best, known.bound
             else:
-                _search(searches, reduction, part, start, engine)
+                _search(searches, reduction, part, start, judge, engine)
                 found = [s.snapshot() for s in searches]
             ended = stopped(part)
-        pattern = None
         if all(s.best is not None for s in searches):
             pattern = reduction.pattern([s.best for s in searches if s.best is not None])
             for s in searches:
@@ -136,19 +139,30 @@ def exact(
         result = finish(problem, judge, pattern, budget, f"exact ({engine})")
         result = replace(result, stopped=result.stopped or ended)
         pools = {k: (known.rows.pool, known.rows.x) for k, known in enumerate(found) if known.rows is not None}
+        if result.safe and not result.stopped and any(k not in pools and not s.done for k, s in enumerate(searches)):
+            result = replace(result, message="levels are reached to floating-point accuracy only: there is no bound")
         proof = None
         if prove and result.safe and problem.n_cells <= PROOF_CELLS:
             left = 0.0 if result.stopped == "cancelled" else budget.seconds_left
             if proof_seconds <= left + 1.0:
                 proof = bound_proof(reduction, pools)
             else:
-                result = replace(result, message="no time was left to prove the bound in exact arithmetic")
+                late = "no time was left to prove the bound in exact arithmetic"
+                result = replace(result, message="; ".join(filter(None, (result.message, late))))
     return _with_bound(replace(result, cuts=proof), reduction.constant + sum(s.bound for s in searches))
 
 
-def _search(searches: list[Search], reduction: Reduction, budget: Budget, start: Bools | None, engine: str) -> None:
-    hints = reduction.choices(start) if start is not None else [None] * len(searches)
+def _search(
+    searches: list[Search], reduction: Reduction, budget: Budget, start: Bools | None, judge: Witnesses, engine: str
+) -> None:
     report = _reporter(searches, reduction.constant, budget)
+    hints: list[Bools | None] = [None] * len(searches)
+    if start is not None:
+        known = judge.deviations(start)
+        for k, (s, choice) in enumerate(zip(searches, reduction.choices(start), strict=True)):
+            hints[k] = choice
+            s.judge.offer_all(s.part.restrict(known))
+            s.offer(choice, budget)
     for s, hint in zip(searches, hints, strict=True):
         s.told = report
         s.start(budget, hint)
@@ -179,7 +193,7 @@ def go_on(searches: list[Search], constant: float, budget: Budget, engine: str) 
     sides = {"bound": Side(), "choice": Side()}
     turn = "bound"
     while not budget.exhausted:
-        open_ = [s for s in searches if not s.done]
+        open_ = [s for s in searches if not s.done and s.relaxation is not None]
         gap = sum(s.cost - s.bound for s in open_)
         cost = constant + sum(s.cost for s in searches)
         if not open_ or gap <= budget.limits.gap * cost:

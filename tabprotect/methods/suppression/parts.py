@@ -52,6 +52,7 @@ class Part:
         cells = np.concatenate([cells for cells, _ in core.members])
         scale = np.concatenate([scale for _, scale in core.members])
         self._lift = sparse.csr_array((scale, cells, ends), shape=(n, 1 + int(cells.max(initial=0))))
+        self._first, self._scale = cells[ends[:-1]], scale[ends[:-1]]
 
     def lift(self, deviations: Sequence[Deviation]) -> sparse.csr_array:
         """Return deviations of this part as those of the whole problem, one a row."""
@@ -59,3 +60,17 @@ class Part:
         cells = np.concatenate([np.zeros(0, np.int64), *(d.cells for d in deviations)])
         z = np.concatenate([np.zeros(0), *(d.z for d in deviations)])
         return sparse.csr_array((z, cells, ends), shape=(len(deviations), self.core.n)) @ self._lift
+
+    def restrict(self, deviations: Sequence[Deviation]) -> sparse.csr_array:
+        """Return what deviations of the whole problem do in this part, one a row."""
+        width = self._lift.shape[1]
+        place = np.full(width, -1)
+        place[self._first] = np.arange(self.core.n)
+        which = np.repeat(np.arange(len(deviations)), [len(d.cells) for d in deviations])
+        cells = np.concatenate([np.zeros(0, np.int64), *(d.cells for d in deviations)])
+        z = np.concatenate([np.zeros(0), *(d.z for d in deviations)])
+        mine = cells < width
+        mine[mine] = place[cells[mine]] >= 0
+        column = place[cells[mine]]
+        z = z[mine] / self._scale[column]
+        return sparse.coo_array((z, (which[mine], column)), shape=(len(deviations), self.core.n)).tocsr()

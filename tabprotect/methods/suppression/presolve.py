@@ -27,7 +27,7 @@ from tabprotect.solver.connected import connected
 from tabprotect.solver.elimination import Elimination, eliminate
 from tabprotect.solver.tolerances import LEVEL
 
-__all__ = ["Core", "Reduction", "Targets", "reduce_problem"]
+__all__ = ["Core", "Reduction", "Targets", "questions", "reduce_problem"]
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -174,7 +174,7 @@ def _immovable(A: sparse.csr_array, down: Floats, up: Floats, never: Bools) -> B
         never[A.indices[stuck[row]]] = True
 
 
-def _questions(problem: Problem) -> tuple[Ints, Ints, Floats]:
+def questions(problem: Problem) -> tuple[Ints, Ints, Floats]:
     """(cell, side, level) for everything with a positive level, the sliding level sharpening the sides."""
     p = problem.primaries
     down, up = problem.down[p], problem.up[p]
@@ -282,7 +282,7 @@ def _number(leader: Ints, zero: Bools) -> tuple[int, Ints]:
 
 def _merge_targets(problem: Problem, group: Ints, factor: Floats, down: Floats, up: Floats) -> Targets:
     """State the questions of the public on groups, the largest level of each; leave out those that nothing answers."""
-    cell, side, level = _questions(problem)
+    cell, side, level = questions(problem)
     inside = group[cell] >= 0
     cell, side, level = cell[inside], side[inside], level[inside]
     g = group[cell]

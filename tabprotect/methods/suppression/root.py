@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -67,6 +67,8 @@ class Relaxation:
     targets : ndarray of int
         The targets that the cells hidden anyway do not protect.
     budget : Budget
+    told : callable, optional
+        Called with the name of a stage after every round.
 
     Attributes
     ----------
@@ -82,9 +84,12 @@ class Relaxation:
         Every row found, whether in the programme or not.
     """
 
-    def __init__(self, core: Core, targets: Ints, budget: Budget) -> None:
+    def __init__(
+        self, core: Core, targets: Ints, budget: Budget, told: Callable[[str], None] = lambda stage: None
+    ) -> None:
         self.core = core
         self.targets = targets
+        self.told = told
         self._watched = set(targets.tolist())
         self.budget = budget
         self.separation = Separation(core, budget)
@@ -254,7 +259,7 @@ class Relaxation:
         self._rounds += 1
         if self._rounds % 5 == 0 or kind in ("pool", "zero-half"):
             self.purge()
-        self.budget.report(f"root {kind} {radius}", bound=self.bound)
+        self.told(f"root {kind} {radius}")
         if self.bound - last > PROGRESS * abs(last) and rows:
             self._stalls = 0.0
         else:

@@ -95,7 +95,12 @@ class _Line:
 
     @property
     def done(self) -> bool:
-        return self.bound >= self.cost - OPTIMAL * abs(self.cost)
+        return self.bound >= self.cost - OPTIMAL * abs(self.cost) or self.stuck
+
+    @property
+    def stuck(self) -> bool:
+        """True where a safe choice violates a row, if only by an error of floating point: there is no bound."""
+        return self.known.best is not None and self.known.rows is None
 
 
 def search_in_rounds(

@@ -118,7 +118,7 @@ class Search:
     def relax(self, bare: tuple[Exposure, ...] | None, budget: Budget) -> None:
         """State the relaxation for what is exposed where only cells hidden anyway are hidden; for all while unknown."""
         self._bare = None if bare is None else len(bare)
-        self.relaxation = Relaxation(self.core, self._targets(bare), budget)
+        self.relaxation = Relaxation(self.core, self._targets(bare), budget, self._tell)
 
     def _targets(self, bare: tuple[Exposure, ...] | None) -> Ints:
         asked = None if bare is None else {(e.key.cell, e.key.side) for e in bare}
@@ -169,7 +169,7 @@ class Search:
             self.judge.dismiss(key)
         if known.best is None or known.rows is None:
             return
-        self.relaxation = Relaxation(self.core, known.rows.targets, budget)
+        self.relaxation = Relaxation(self.core, known.rows.targets, budget, self._tell)
         self.relaxation.pool.join(known.rows.pool)
         self.relaxation.settle()
         if known.rows.finished:
@@ -369,6 +369,12 @@ class Search:
             if self.improver is not None:
                 self.improver.learn(choice)
             self.told("better")
+
+    def _tell(self, stage: str) -> None:
+        """Tell the bound of the relaxation while it grows."""
+        if self.relaxation is not None:
+            self.raise_to(self.relaxation.bound)
+        self.told(stage)
 
     def raise_to(self, bound: float) -> None:
         """Raise the bound; where all weights are multiples of a unit, so is every cost."""

@@ -1,0 +1,196 @@
+"""A first look at a small table: many have their cheapest pattern within milliseconds.
+
+Nothing is reduced and no MIP solver is asked. Where the relaxation over own equations and bridges is integral, or
+nearly so, and the intruder finds little in its solution, that takes less time than to prepare the search.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from tabprotect.attack.exposure import Exposure
+from tabprotect.attack.witness import Witnesses
+from tabprotect.methods.suppression.costs import unit_of_costs
+from tabprotect.methods.suppression.cuts import bridges, capacity, own_equations, potential, reduced
+from tabprotect.methods.suppression.presolve import Core, Targets, questions
+from tabprotect.problem import Problem
+from tabprotect.solver.branching import WHOLE, branch
+from tabprotect.solver.limits import Budget
+from tabprotect.solver.lp import LinearProgram, LpSolution
+from tabprotect.solver.pool_milp import PoolSolver
+from tabprotect.solver.priced import Point, Priced
+from tabprotect.solver.rows import RowPool
+
+__all__ = ["glance"]
+
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+
+ENTRIES = 5_000_000
+"""Entries of all bridges; with more nothing is looked at."""
+
+FEW, SHARE = 10, 0.15
+"""It takes longer where the relaxation hides more cells in part, and more than this share of all that it hides; and
+where a choice leaves more questions open, and more than this share of all."""
+
+BRANCHED = 150
+"""In tables of at most so many cells branching begins before a MIP solver would."""
+
+WHOLE_POOL = 50_000
+"""Bridges with at most so many entries are all stated to the MIP solver."""
+
+ROUNDS, WORK, LIMIT_SHARE = 12, 1000, 0.2
+"""Patterns that the intruder is asked about, work units for all of it besides one for every cell, and the share of the
+limits that it may take."""
+
+VIOLATION, ERROR = 1e-6, 1e-9
+"""A bridge that a relaxed solution violates by more than this is added; what a choice may violate a row by."""
+
+
+def glance(problem: Problem, judge: Witnesses, solver: PoolSolver, budget: Budget) -> Bools | None:
+    """Return a pattern that leaves nothing exposed, or None where that takes more than a glance.
+
+    Most often it is the cheapest one; no bound is claimed. Attackers and sliding levels have no inequalities of their
+    own here, but the judge asks about them, too.
+    """
+    sizes = np.diff(problem.system.A.indptr).astype(np.float64)
+    if not len(problem.primaries) or float(sizes @ sizes) > ENTRIES:
+        return None
+    with budget.part(LIMIT_SHARE) as part:
+        part.limits = replace(part.limits, work=int(min(WORK + problem.n_cells, part.work_left)))
+        found = _Look(problem, judge, solver, part).run()
+    if found is not None:
+        budget.report("glance", problem.cost(found), 0.0)
+    return found
+
+
+class _Look:
+    """The inequalities known so far, as a linear programme."""
+
+    def __init__(self, problem: Problem, judge: Witnesses, solver: PoolSolver, budget: Budget) -> None:
+        self.judge = judge
+        self.solver = solver
+        self.budget = budget
+        self.core = core = _unreduced(problem)
+        self.unit = unit_of_costs(core.weight[~core.hidden])
+        self.lower = core.hidden.astype(np.float64)
+        self.upper = np.maximum(self.lower, problem.may_hide & ((core.down > 0) | (core.up > 0)))
+        rows, rhs, _ = own_equations(core, np.arange(len(core.targets)))
+        self.bridges, _, _ = bridges(core)
+        self.rows, self.rhs = [rows], [rhs]
+        self.lp = LinearProgram(rows, rhs, np.full(len(rhs), np.inf), self.lower, self.upper, core.weight)
+
+    def run(self) -> Bools | None:
+        for _ in range(ROUNDS):
+            choice = self._cheapest()
+            if choice is None or not self._holds(choice):
+                return None
+            exposed = self.judge.check(choice, self.budget)
+            if not exposed:
+                return choice
+            if len(exposed) > max(FEW, SHARE * len(self.core.targets)) or not self._forbid(exposed):
+                return None
+        return None
+
+    def _cheapest(self) -> Bools | None:
+        """The cheapest choice that satisfies all inequalities."""
+        while not self.budget.exhausted:
+            found = self.lp.solve(max_iterations=int(self.budget.work_left), max_seconds=self._seconds)
+            self.budget.spend(1 + found.iterations)
+            if found.status != "optimal":
+                return None
+            vague = int(np.sum(np.abs(found.x - np.rint(found.x)) > WHOLE))
+            if vague > max(FEW, SHARE * np.sum(found.x[~self.core.hidden] > WHOLE)):
+                return None
+            if self._bridge(found.x):
+                continue
+            choice = self._whole(found) if vague else found.x > 0.5
+            if choice is None or not self._bridge(choice.astype(np.float64)):
+                return choice
+        return None
+
+    def _holds(self, choice: Bools) -> bool:
+        """Whether a choice satisfies all inequalities, not only up to the tolerance of a solver."""
+        pairs = zip(self.rows, self.rhs, strict=True)
+        return all(np.all(rows @ choice.astype(np.float64) > rhs - ERROR) for rows, rhs in pairs)
+
+    @property
+    def _seconds(self) -> float | None:
+        left = self.budget.seconds_left
+        return None if math.isinf(left) else left
+
+    def _whole(self, relaxed: LpSolution) -> Bools | None:
+        """The cheapest choice that satisfies what the linear programme holds."""
+        core = self.core
+        if core.n <= BRANCHED:
+            return branch(self.lp, relaxed, core.weight, self.lower, self.upper, self.budget, self.unit)
+        rows, rhs = self.rows, self.rhs
+        if self.bridges.nnz <= WHOLE_POOL:
+            rows, rhs = [*rows, self.bridges], [*rhs, np.zeros(self.bridges.shape[0])]
+        pool = Priced(self.solver)(
+            core.weight,
+            core.hidden,
+            sparse.csr_array(sparse.vstack(rows)),
+            np.concatenate(rhs),
+            cutoff=math.inf,
+            gap=0.0,
+            most=1,
+            budget=self.budget,
+            point=Point(relaxed.x, relaxed.reduced),
+        )
+        return pool.choices[0] if pool.choices else None
+
+    def _bridge(self, x: Floats) -> bool:
+        """Add the bridges that a solution violates; tell whether there are any."""
+        missing = np.flatnonzero(self.bridges @ x < -VIOLATION)
+        if len(missing):
+            self._add(self.bridges[missing], np.zeros(len(missing)))
+        return bool(len(missing))
+
+    def _add(self, rows: sparse.csr_array, rhs: Floats) -> None:
+        self.rows.append(rows)
+        self.rhs.append(rhs)
+        self.lp.add_rows(rows, rhs, np.full(len(rhs), math.inf))
+
+    def _forbid(self, exposed: tuple[Exposure, ...]) -> bool:
+        """Add the capacity cuts that prove a choice unsafe; tell whether there are any."""
+        core, found = self.core, []
+        for e in exposed:
+            if len(e.proofs) == 1:
+                (proof,) = e.proofs
+                multipliers = np.zeros(core.A.shape[0])
+                multipliers[proof.rows] = proof.values
+                d = reduced(core, e.key.cell, proof.side, multipliers)
+                c = potential(core, d, self.judge.known(e.key.attacker))
+                found.append(capacity(core, c, e.key.cell, e.needed))
+        pool = RowPool(core.n)
+        pool.add([row for row in found if row is not None], [None] * len(found))
+        if len(pool):
+            self._add(pool.matrix, pool.rhs)
+        return bool(len(pool))
+
+
+def _unreduced(problem: Problem) -> Core:
+    """All cells and equations of a problem as one core."""
+    cell, side, level = questions(problem)
+    movable = problem.may_hide & ((problem.down > 0) | (problem.up > 0))
+    weight = np.where(problem.must_hide, 0.0, problem.weights)
+    none = np.zeros(0, np.int64)
+    return Core(
+        problem.system.A,
+        np.arange(problem.system.A.shape[0]),
+        sparse.csr_array((0, problem.n_cells)),
+        none,
+        problem.down,
+        problem.up,
+        weight,
+        problem.must_hide | (movable & (weight == 0)),
+        Targets(cell, side, level, np.full(len(cell), -1)),
+        (),
+        (),
+    )
