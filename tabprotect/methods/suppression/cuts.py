@@ -136,13 +136,19 @@ def _equations(core: Core) -> tuple[sparse.csr_array, Ints]:
     return A, np.concatenate((core.rows, core.implied_rows))
 
 
-def bridges(core: Core) -> tuple[sparse.csr_array, Floats, Origins]:
+def bridges(core: Core, x: Floats | None = None, violation: float = 0.0) -> tuple[sparse.csr_array, Floats, Origins]:
     """For every equation without a cell that is hidden anyway: x_i <= sum of the other x of the equation.
 
     A cell that is the only hidden one of an equation follows from the others: z_i = 0 for every intruder, so that
     hiding it protects nothing. Take a protected pattern of minimal cost; publishing such a cell keeps it protected and
     makes it cheaper, as the cells that are not hidden anyway have positive weight. So no pattern of minimal cost has
     one.
+
+    Parameters
+    ----------
+    core : Core
+    x : ndarray of float, optional
+        Then only those that it violates by more than `violation`.
 
     Returns
     -------
@@ -152,8 +158,11 @@ def bridges(core: Core) -> tuple[sparse.csr_array, Floats, Origins]:
     A, names = _equations(core)
     sizes = np.diff(A.indptr)
     row = np.repeat(np.arange(A.shape[0]), sizes)
-    open_ = np.bincount(row[core.hidden[A.indices]], minlength=A.shape[0]) == 0
-    cells, row = A.indices[open_[row]].astype(np.int64), row[open_[row]]
+    asked = (np.bincount(row[core.hidden[A.indices]], minlength=A.shape[0]) == 0)[row]
+    if x is not None:
+        mine = x[A.indices]
+        asked &= 2 * mine - np.bincount(row, mine, A.shape[0])[row] > violation
+    cells, row = A.indices[asked].astype(np.int64), row[asked]
     found = A[row]  # an equation for each of its cells
     found.data = np.where(found.indices == np.repeat(cells, sizes[row]), -1.0, 1.0)
     return found, np.zeros(len(row)), Origins(Bridge, cells, names[row])

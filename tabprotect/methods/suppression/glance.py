@@ -32,7 +32,7 @@ Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 
 ENTRIES = 5_000_000
-"""Entries of all bridges; with more nothing is looked at."""
+"""Where the inequalities from single equations may have more entries, nothing is looked at."""
 
 FEW, SHARE = 10, 0.15
 """It takes longer where the relaxation hides more cells in part, and more than this share of all that it hides; and
@@ -42,7 +42,7 @@ BRANCHED = 150
 """In tables of at most so many cells branching begins before a MIP solver would."""
 
 WHOLE_POOL = 50_000
-"""Bridges with at most so many entries are all stated to the MIP solver."""
+"""All bridges are stated to the MIP solver where they have no more entries than this."""
 
 ROUNDS, WORK, LIMIT_SHARE = 12, 1000, 0.2
 """Patterns that the intruder is asked about, work units for all of it besides one for every cell, and the share of the
@@ -58,8 +58,10 @@ def glance(problem: Problem, judge: Witnesses, solver: PoolSolver, budget: Budge
     Most often it is the cheapest one; no bound is claimed. Attackers and sliding levels have no inequalities of their
     own here, but the judge asks about them, too.
     """
-    sizes = np.diff(problem.system.A.indptr).astype(np.float64)
-    if not len(problem.primaries) or float(sizes @ sizes) > ENTRIES:
+    A = problem.system.A
+    sizes = np.diff(A.indptr)
+    around = np.bincount(A.indices, np.repeat(sizes, sizes), problem.n_cells)  # entries of the equations of every cell
+    if not len(problem.primaries) or 2 * around[problem.primaries].sum() > ENTRIES:
         return None
     with budget.part(LIMIT_SHARE) as part:
         part.limits = replace(part.limits, work=int(min(WORK + problem.n_cells, part.work_left)))
@@ -81,7 +83,6 @@ class _Look:
         self.lower = core.hidden.astype(np.float64)
         self.upper = np.maximum(self.lower, problem.may_hide & ((core.down > 0) | (core.up > 0)))
         rows, rhs, _ = own_equations(core, np.arange(len(core.targets)))
-        self.bridges, _, _ = bridges(core)
         self.rows, self.rhs = [rows], [rhs]
         self.lp = LinearProgram(rows, rhs, np.full(len(rhs), np.inf), self.lower, self.upper, core.weight)
 
@@ -130,8 +131,10 @@ class _Look:
         if core.n <= BRANCHED:
             return branch(self.lp, relaxed, core.weight, self.lower, self.upper, self.budget, self.unit)
         rows, rhs = self.rows, self.rhs
-        if self.bridges.nnz <= WHOLE_POOL:
-            rows, rhs = [*rows, self.bridges], [*rhs, np.zeros(self.bridges.shape[0])]
+        sizes = np.diff(core.A.indptr).astype(np.float64)
+        if float(sizes @ sizes) <= WHOLE_POOL:
+            more, zeros, _ = bridges(core)
+            rows, rhs = [*rows, more], [*rhs, zeros]
         pool = Priced(self.solver)(
             core.weight,
             core.hidden,
@@ -147,10 +150,10 @@ class _Look:
 
     def _bridge(self, x: Floats) -> bool:
         """Add the bridges that a solution violates; tell whether there are any."""
-        missing = np.flatnonzero(self.bridges @ x < -VIOLATION)
-        if len(missing):
-            self._add(self.bridges[missing], np.zeros(len(missing)))
-        return bool(len(missing))
+        rows, rhs, _ = bridges(self.core, x, VIOLATION)
+        if len(rhs):
+            self._add(rows, rhs)
+        return bool(len(rhs))
 
     def _add(self, rows: sparse.csr_array, rhs: Floats) -> None:
         self.rows.append(rows)
