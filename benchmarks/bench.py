@@ -162,7 +162,7 @@ def solve(asked: Asked) -> Ours:
 
 @cache
 def _load(engine: str) -> None:
-    """Load all libraries, which takes a second once, some of them in the first solve; Python is slow in the first few."""
+    """Load all libraries, some of which the first solve loads, and solve a few times: Python is slow at first."""
     A = [[-1, 1, 1, 0, 0, 0, 0, 0, 0], [0, 0, 0, -1, 1, 1, 0, 0, 0], [0, 0, 0, 0, 0, 0, -1, 1, 1]]
     A += [[-1, 0, 0, 1, 0, 0, 1, 0, 0], [0, -1, 0, 0, 1, 0, 0, 1, 0], [0, 0, -1, 0, 0, 1, 0, 0, 1]]
     pool_solver(engine)

@@ -214,16 +214,18 @@ class Witnesses:
         """Split deviations of the same cells, one a row, into parts that no equation joins; keep those that answer."""
         A, n = self._columns, len(cells)
         starts = A.indptr[cells].astype(np.int64)
-        ends = np.concatenate(([0], np.cumsum(A.indptr[cells + 1] - starts)))
-        entry = np.arange(ends[-1]) + np.repeat(starts - ends[:-1], np.diff(ends))
+        sizes = A.indptr[cells + 1] - starts
+        ends = np.cumsum(sizes)
+        column = np.repeat(np.arange(n), sizes)
+        entry = np.arange(len(column)) + (starts - ends + sizes)[column]
         rows, local = np.unique(A.indices[entry], return_inverse=True)
-        off = [np.bincount(local, A.data[entry] * np.repeat(each, np.diff(ends)), len(rows)) for each in z]
-        label = connected(np.repeat(np.arange(n), np.diff(ends)), n + local, n + len(rows))
+        off = [np.bincount(local, A.data[entry] * each[column], len(rows)) for each in z]
+        label = connected(column, n + local, n + len(rows))
         worst = np.zeros((int(label.max(initial=-1)) + 1, len(z)))
         np.maximum.at(worst, label[n:], np.abs(np.stack(off, axis=1)))
         order = np.argsort(label[:n], kind="stable")
-        starts = np.searchsorted(label[order], np.arange(len(worst)))
-        ends = np.append(np.concatenate([starts + k * n for k in range(len(z))]), len(z) * n)
+        parts = np.searchsorted(label[order], np.arange(len(worst)))
+        ends = np.append((parts + n * np.arange(len(z))[:, None]).ravel(), n * len(z))
         return self.pool.add(np.tile(cells[order], len(z)), z[:, order].ravel(), ends, worst.T.ravel())
 
     def _take(self, region: Region, programme: AttackProgramme, x: Floats, *, turned: bool) -> Ints:

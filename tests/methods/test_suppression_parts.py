@@ -9,7 +9,7 @@ from scipy import sparse
 from tabprotect.attack.witness import Witnesses
 from tabprotect.instances import load
 from tabprotect.methods.suppression.cleanup import Cleaner, series
-from tabprotect.methods.suppression.cuts import bridges, own_equations
+from tabprotect.methods.suppression.cuts import bridges, own_equations, pairs
 from tabprotect.methods.suppression.parts import Part
 from tabprotect.methods.suppression.pools import Pools, violated_rows
 from tabprotect.methods.suppression.presolve import reduce_problem
@@ -203,3 +203,33 @@ def test_the_equations_of_a_core_are_independent_and_all_there_is() -> None:
             found += 1
     assert len(reduce_problem(problems[0]).cores[0].A.toarray()) == 1
     assert found > 30
+
+
+def test_rows_in_pairs_hold_for_every_choice_that_the_rows_hold_for():
+    rng, sharper = np.random.default_rng(5), 0
+    for _ in range(60):
+        rows = sparse.csr_array(rng.choice([0.0, 0.0, 0.2, 0.45, 0.5, 0.7, 0.9, 1.0], size=(3, 6)))
+        choices = (np.arange(64)[:, None] >> np.arange(6) & 1).astype(np.float64)
+        more = pairs(rows, np.ones(3))
+        for choice in choices:
+            if np.all(rows @ choice >= 1 - 1e-9):
+                assert np.all(more @ choice >= 1)
+        sharper += any(np.all(rows @ x >= 1) and np.any(more @ x < 1 - 1e-9) for x in rng.random((40, 6)))
+    assert sharper > 10
+
+
+def test_a_coefficient_of_nearly_one_is_one_in_pairs():
+    row = sparse.csr_array([[1 - 1e-9, 0.8, 0.3]])
+    assert pairs(row, np.ones(1)).toarray().tolist() == [[1.0, 0.5, 0.5]]
+    assert pairs(row, np.zeros(1)).shape == (0, 3)
+
+
+def test_bridges_at_a_point_are_those_that_it_violates():
+    core = reduce_problem(load("hier3d-small")).cores[0]
+    every, _, _ = bridges(core)
+    x = np.random.default_rng(1).random(core.n)
+    x[core.hidden] = 1.0
+    some, rhs, origins = bridges(core, x, 0.1)
+    violated = every[np.flatnonzero(every @ x < -0.1)]
+    assert 0 < some.shape[0] == violated.shape[0] == len(rhs) == len(origins) < every.shape[0]
+    assert abs(some - violated).max() == 0

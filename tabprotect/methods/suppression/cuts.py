@@ -12,7 +12,7 @@ from tabprotect.methods.suppression.presolve import Core
 from tabprotect.solver.rows import Origins, Row
 from tabprotect.solver.tolerances import LEVEL, MULTIPLIER
 
-__all__ = ["Bridge", "Capacity", "Cover", "Own", "bridges", "capacity", "own_equations"]
+__all__ = ["Bridge", "Capacity", "Cover", "Own", "bridges", "capacity", "own_equations", "pairs"]
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -218,3 +218,30 @@ def _may_ask(core: Core, A: sparse.csr_array, t: Ints, row: Ints, own: Floats) -
         room = np.where(side / own < 0, high[row], low[row]) / np.abs(own)
         room -= np.where(side < 0, core.up[cell], core.down[cell])
     return np.asarray((core.targets.attacker[t] >= 0) | ~(room > level * (1 + LEVEL)))
+
+
+SHORT = 1e-6
+"""A coefficient that is less than this below 1 counts as 1: the cell alone may satisfy the row."""
+
+
+def pairs(rows: sparse.csr_array, rhs: Floats) -> sparse.csr_array:
+    """Return what rows with coefficients in (0, 1] and right-hand side 1 say of whole cells: two may be needed.
+
+    No cell with a coefficient below 1 satisfies such a row alone, so a choice has a cell with coefficient 1 or two of
+    the others: with 1/2 for those the row holds, too. It says more where some of them are above 1/2; others of the rows
+    are left out.
+
+    Examples
+    --------
+    >>> pairs(sparse.csr_array([[1.0, 0.8, 0.4], [1.0, 0.5, 0.3], [0, -1.0, 0.8]]), np.ones(3)).toarray().tolist()
+    [[1.0, 0.5, 0.5]]
+    """
+    row = np.repeat(np.arange(len(rhs)), np.diff(rows.indptr))
+    short = rows.data < 1 - SHORT
+    asked = rhs == 1
+    asked[row[rows.data <= 0]] = False
+    gains = np.zeros(len(rhs), bool)
+    gains[row[short & (rows.data > 0.5)]] = True
+    found = rows[np.flatnonzero(asked & gains)]
+    found.data = np.where(found.data < 1 - SHORT, 0.5, 1.0)
+    return found

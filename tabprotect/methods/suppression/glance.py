@@ -16,7 +16,7 @@ from scipy import sparse
 from tabprotect.attack.exposure import Exposure
 from tabprotect.attack.witness import Witnesses
 from tabprotect.methods.suppression.costs import unit_of_costs
-from tabprotect.methods.suppression.cuts import bridges, capacity, own_equations, potential, reduced
+from tabprotect.methods.suppression.cuts import bridges, capacity, own_equations, pairs, potential, reduced
 from tabprotect.methods.suppression.presolve import Core, Targets, questions
 from tabprotect.problem import Problem
 from tabprotect.solver.branching import WHOLE, branch
@@ -83,8 +83,10 @@ class _Look:
         self.lower = core.hidden.astype(np.float64)
         self.upper = np.maximum(self.lower, problem.may_hide & ((core.down > 0) | (core.up > 0)))
         rows, rhs, _ = own_equations(core, np.arange(len(core.targets)))
-        self.rows, self.rhs = [rows], [rhs]
-        self.lp = LinearProgram(rows, rhs, np.full(len(rhs), np.inf), self.lower, self.upper, core.weight)
+        self.rows: list[sparse.csr_array] = []
+        self.rhs: list[Floats] = []
+        self.lp = LinearProgram(sparse.csr_array((0, core.n)), [], [], self.lower, self.upper, core.weight)
+        self._add(rows, rhs)
 
     def run(self) -> Bools | None:
         for _ in range(ROUNDS):
@@ -156,9 +158,12 @@ class _Look:
         return bool(len(rhs))
 
     def _add(self, rows: sparse.csr_array, rhs: Floats) -> None:
-        self.rows.append(rows)
-        self.rhs.append(rhs)
-        self.lp.add_rows(rows, rhs, np.full(len(rhs), math.inf))
+        more = pairs(rows, rhs)
+        for matrix, right in ((rows, rhs), (more, np.ones(more.shape[0]))):
+            if len(right):
+                self.rows.append(matrix)
+                self.rhs.append(right)
+                self.lp.add_rows(matrix, right, np.full(len(right), math.inf))
 
     def _forbid(self, exposed: tuple[Exposure, ...]) -> bool:
         """Add the capacity cuts that prove a choice unsafe; tell whether there are any."""
