@@ -1,7 +1,7 @@
-"""A first look at a small table: many have their cheapest pattern within milliseconds.
+"""A first look at the whole table: many have their cheapest pattern within milliseconds.
 
-Nothing is reduced and no MIP solver is asked. Where the relaxation over own equations and bridges is integral, or
-nearly so, and the intruder finds little in its solution, that takes less time than to prepare the search.
+Nothing is reduced. Where the relaxation over own equations and bridges is integral, or nearly so, and the intruder finds
+little in its solution, this takes less time than to prepare the search.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ ROUNDS, WORK, LIMIT_SHARE = 12, 1000, 0.2
 limits that it may take."""
 
 VIOLATION, ERROR = 1e-6, 1e-9
-"""A bridge that a relaxed solution violates by more than this is added; what a choice may violate a row by."""
+"""By more than the first a bridge is violated, and added; by more than the second a choice may not violate a row."""
 
 
 def glance(problem: Problem, judge: Witnesses, solver: PoolSolver, budget: Budget) -> Bools | None:
     """Return a pattern that leaves nothing exposed, or None where that takes more than a glance.
 
-    Most often it is the cheapest one; no bound is claimed. Attackers and sliding levels have no inequalities of their
-    own here, but the judge asks about them, too.
+    It is the cheapest one unless a limit cut the last programme short; no bound is claimed. Attackers and sliding
+    levels have no inequalities of their own here, but the judge asks about them, too.
     """
     A = problem.system.A
     sizes = np.diff(A.indptr)
@@ -119,8 +119,8 @@ class _Look:
 
     def _holds(self, choice: Bools) -> bool:
         """Whether a choice satisfies all inequalities, not only up to the tolerance of a solver."""
-        pairs = zip(self.rows, self.rhs, strict=True)
-        return all(np.all(rows @ choice.astype(np.float64) > rhs - ERROR) for rows, rhs in pairs)
+        x = choice.astype(np.float64)
+        return all(np.all(rows @ x > rhs - ERROR) for rows, rhs in zip(self.rows, self.rhs, strict=True))
 
     @property
     def _seconds(self) -> float | None:
