@@ -1,7 +1,7 @@
 """A first look at the whole table: many have their cheapest pattern within milliseconds.
 
-Nothing is reduced. Where the relaxation over own equations and bridges is integral, or nearly so, and the intruder finds
-little in its solution, this takes less time than to prepare the search.
+Nothing is reduced. Where the relaxation over own equations and bridges is integral, or nearly so, and the intruder
+finds little in its solution, this takes less time than to prepare the search.
 """
 
 from __future__ import annotations
