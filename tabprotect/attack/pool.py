@@ -76,30 +76,38 @@ class Pool:
 
         Those that answer nothing, alone or as one side of a sliding level, are left out.
         """
-        q, n = self._questions, len(residual)
+        n = len(residual)
         which = np.repeat(np.arange(n), np.diff(ends))
-        places = [q.place[side][cells] for side in (1, -1, 0)]
-        asked = [np.flatnonzero(place >= 0) for place in places]
-        asked = [at[residual[which[at]] <= RESIDUAL * q.need[p[at]]] for at, p in zip(asked, places, strict=True)]
-        for k, side in ((0, 1), (1, -1)):
-            asked[k] = asked[k][side * z[asked[k]] >= q.need[places[k][asked[k]]] * (1 - LEVEL)]
-        number = np.concatenate([places[0][asked[0]], places[1][asked[1]]])
-        owner = np.concatenate([which[asked[0]], which[asked[1]]])
+        off = residual[which]
+        (up, high), (down, low), (slides, slots) = (self._answered_by(side, cells, z, off) for side in (1, -1, 0))
+        number, owner = np.concatenate([high, low]), which[np.concatenate([up, down])]
         order = np.lexsort((number, owner))
-        number, slides = number[order], asked[2]
+        number = number[order]
         own = np.searchsorted(owner[order], np.arange(n + 1))
         sliding = np.searchsorted(which[slides], np.arange(n + 1))
         for k in np.flatnonzero(np.diff(own) + np.diff(sliding)).tolist():
-            mine, part = slice(ends[k], ends[k + 1]), slides[sliding[k] : sliding[k + 1]]
+            mine, part = slice(ends[k], ends[k + 1]), slice(sliding[k], sliding[k + 1])
             self._clock += 1
             self._deviations.append(Deviation(cells[mine].copy(), z[mine].copy()))
             self._answers.append(number[own[k] : own[k + 1]])
-            self._spans.append((places[2][part], z[part]))
+            self._spans.append((slots[part], z[slides[part]]))
             self._used.append(self._clock)
             self._entries += int(ends[k + 1] - ends[k])
             if self._entries > self._max_entries:
                 self._forget()
         return number
+
+    def _answered_by(self, side: int, cells: Ints, z: Floats, residual: Floats) -> tuple[Ints, Ints]:
+        """Return which entries of deviations answer a question about a side (0: may help to), and which question."""
+        q = self._questions
+        place = q.place[side][cells]
+        at = np.flatnonzero(place >= 0)
+        need = q.need[place[at]]
+        good = residual[at] <= RESIDUAL * need
+        if side:
+            good &= side * z[at] >= need * (1 - LEVEL)
+        at = at[good]
+        return at, place[at]
 
     def _forget(self) -> None:
         order = np.argsort(-np.array(self._used), kind="stable")
