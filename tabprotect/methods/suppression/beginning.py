@@ -51,7 +51,9 @@ CONTRADICTION = 1e-9
 
 
 def begin(search: Search, budget: Budget, hint: Bools | None) -> None:
-    """Find a first safe choice, containing `hint` but for what is hidden in vain, and what cannot be protected.
+    """Find a first safe choice if there is none yet, and what cannot be protected.
+
+    A choice that is looked for contains `hint`, but for what that hides in vain.
 
     Where nobody knows cells, solutions of a first pool are completed before anything else: what no choice answers
     turns up on the way. Only where that takes long it is asked before whether hiding everything is safe.

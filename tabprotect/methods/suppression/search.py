@@ -104,7 +104,10 @@ class Search:
         return self.bound >= self.cost - OPTIMAL * abs(self.cost)
 
     def start(self, budget: Budget, hint: Bools | None = None) -> None:
-        """Find a first safe choice, containing `hint` but for what is hidden in vain, and what cannot be protected."""
+        """Find a first safe choice if there is none yet, and what cannot be protected.
+
+        It contains `hint` but for what that hides in vain.
+        """
         begin(self, budget, hint)
         if self.relaxation is not None and self.best is not None:
             self._equip(self.best)
