@@ -163,7 +163,7 @@ def bridges(core: Core, x: Floats | None = None, violation: float = 0.0) -> tupl
         mine = x[A.indices]
         asked &= 2 * mine - np.bincount(row, mine, A.shape[0])[row] > violation
     cells, row = A.indices[asked].astype(np.int64), row[asked]
-    found = A[row]  # an equation for each of its cells
+    found = A[row] if len(row) else sparse.csr_array((0, core.n))  # an equation for each of its cells
     found.data = np.where(found.indices == np.repeat(cells, sizes[row]), -1.0, 1.0)
     return found, np.zeros(len(row)), Origins(Bridge, cells, names[row])
 
@@ -242,6 +242,7 @@ def pairs(rows: sparse.csr_array, rhs: Floats) -> sparse.csr_array:
     asked[row[rows.data <= 0]] = False
     gains = np.zeros(len(rhs), bool)
     gains[row[short & (rows.data > 0.5)]] = True
-    found = rows[np.flatnonzero(asked & gains)]
+    chosen = np.flatnonzero(asked & gains)
+    found = rows[chosen] if len(chosen) else sparse.csr_array((0, rows.shape[1]))
     found.data = np.where(found.data < 1 - SHORT, 0.5, 1.0)
     return found
