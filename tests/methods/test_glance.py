@@ -82,6 +82,22 @@ def test_limits_end_it():
     assert look(problem, budget=Budget(Limits(stop=lambda: True))) is None
 
 
+@pytest.mark.parametrize(("limit", "share"), [(0.08, 0.08), (10.0, 2.0), (1000.0, 200.0)])
+def test_it_may_take_all_of_a_short_limit_and_a_fifth_of_a_long_one(monkeypatch, limit, share):
+    limits = []
+
+    class Nothing:
+        def __init__(self, problem, judge, solver, budget):
+            limits.append(budget.limits.seconds)
+
+        def run(self):
+            return None
+
+    monkeypatch.setattr("tabprotect.methods.suppression.glance._Look", Nothing)
+    assert look(load("hier2d-small"), budget=Budget(Limits(seconds=limit))) is None
+    assert limits == [pytest.approx(share, rel=0.1)]
+
+
 def test_attackers_have_their_say():
     problem = load("hier2d-small")
     pattern = look(problem)

@@ -44,9 +44,11 @@ BRANCHED = 150
 WHOLE_POOL = 50_000
 """All bridges are stated to the MIP solver where they have no more entries than this."""
 
-ROUNDS, WORK, LIMIT_SHARE = 12, 1000, 0.2
-"""Patterns that the intruder is asked about, work units for all of it besides one for every cell, and the share of the
-limits that it may take."""
+ROUNDS, WORK = 12, 1000
+"""Patterns that the intruder is asked about, and work units for all of it besides one for every cell."""
+
+LIMIT_SHARE, LEAST = 0.2, 0.1
+"""The share of the limits that it may take, and seconds that it may take of any: nothing else is as quick."""
 
 VIOLATION, ERROR = 1e-6, 1e-9
 """By more than the first a bridge is violated, and added; by more than the second a choice may not violate a row."""
@@ -63,7 +65,7 @@ def glance(problem: Problem, judge: Witnesses, solver: PoolSolver, budget: Budge
     around = np.bincount(A.indices, np.repeat(sizes, sizes), problem.n_cells)  # entries of the equations of every cell
     if not len(problem.primaries) or 2 * around[problem.primaries].sum() > ENTRIES:
         return None
-    with budget.part(LIMIT_SHARE) as part:
+    with budget.part(max(LIMIT_SHARE, LEAST / max(LEAST, budget.seconds_left))) as part:
         part.limits = replace(part.limits, work=int(min(WORK + problem.n_cells, part.work_left)))
         found = _Look(problem, judge, solver, part).run()
     if found is not None:
