@@ -40,7 +40,12 @@ def verify(
     from tabprotect.formats.files import read_bytes
     from tabprotect.formats.folder import PUBLISH, changed_files, read_manifest
     from tabprotect.formats.released import read_release
+    from tabprotect.microdata.folder import KIND, verify_masked
 
+    if target.is_dir() and read_manifest(target).get("kind") == KIND:
+        checked = verify_masked(target)
+        screen.out().print(escape(checked.summary()), style="green" if checked else "red")
+        return Exit.DONE if checked else Exit.UNSAFE
     failures: list[str] = []
     certificate = target
     if target.is_dir():

@@ -1,0 +1,35 @@
+"""Protect microdata: mask or synthesise records, measure risk and utility, choose with open eyes.
+
+The usual import is ``import tabprotect.microdata as md``.
+"""
+
+from __future__ import annotations
+
+from tabprotect.microdata import checks as _checks  # noqa: F401 (registers the checkers)
+from tabprotect.microdata.claims import Check, Claim, Verification, claim_kinds
+from tabprotect.microdata.mask import mask
+from tabprotect.microdata.masked import Masked, Step
+from tabprotect.microdata.masking.coding import BottomCoding, TopCoding
+from tabprotect.microdata.method import Method, make_method, methods
+from tabprotect.microdata.records import Records, read_records
+from tabprotect.microdata.scales import Scale
+from tabprotect.microdata.schema import Schema
+
+__all__ = [
+    "BottomCoding",
+    "Check",
+    "Claim",
+    "Masked",
+    "Method",
+    "Records",
+    "Scale",
+    "Schema",
+    "Step",
+    "TopCoding",
+    "Verification",
+    "claim_kinds",
+    "make_method",
+    "mask",
+    "methods",
+    "read_records",
+]

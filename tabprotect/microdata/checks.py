@@ -1,0 +1,111 @@
+"""Checkers of the kinds of claims that many methods share.
+
+Numbers are compared to within `ROUNDING` of their size (sums of floats).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tabprotect.microdata.claims import claim_kind
+
+if TYPE_CHECKING:
+    from tabprotect.microdata.records import Records
+
+__all__ = ["ROUNDING"]
+
+ROUNDING = 1e-9
+"""Relative difference by which two sums of the same numbers may differ."""
+
+
+@claim_kind("group-size")
+def _group_size(after: Records, before: Records | None, given: Mapping[str, Any]) -> str:
+    """Every combination of some columns is shared by at least k records; a missing value is a value of its own."""
+    index, count = after.groups(given["columns"])
+    sizes = np.bincount(index, minlength=count)
+    least = int(sizes.min(initial=given["k"]))
+    if least < given["k"]:
+        return (
+            f"{int((sizes < given['k']).sum())} combinations have fewer than {given['k']} records, the smallest {least}"
+        )
+    return ""
+
+
+@claim_kind("at-most")
+def _at_most(after: Records, before: Records | None, given: Mapping[str, Any]) -> str:
+    """No value of a column is above a number."""
+    values = after.numbers(given["column"])
+    above = values[values > given["most"]]
+    return f"{len(above)} values are above {given['most']:g}" if len(above) else ""
+
+
+@claim_kind("at-least")
+def _at_least(after: Records, before: Records | None, given: Mapping[str, Any]) -> str:
+    """No value of a column is below a number."""
+    values = after.numbers(given["column"])
+    under = values[values < given["least"]]
+    return f"{len(under)} values are below {given['least']:g}" if len(under) else ""
+
+
+@claim_kind("moments")
+def _moments(after: Records, before: Records | None, given: Mapping[str, Any]) -> str:
+    """Means (and covariances, divisor n - 1) of some columns are given numbers; records with a missing value left out.
+
+    ``tolerance`` is relative to the standard deviations.
+    """
+    values = after.matrix(given["columns"])
+    values = values[~np.isnan(values).any(axis=1)]
+    slack = max(given.get("tolerance", 0.0), ROUNDING)
+    mean = np.asarray(given["mean"], dtype=np.float64)
+    cov = given.get("covariance")
+    scale = np.sqrt(np.diag(np.asarray(cov))) if cov is not None else values.std(axis=0)
+    allowed = slack * np.maximum(scale, np.abs(mean))
+    off = np.abs(values.mean(axis=0) - mean)
+    if (off > allowed).any():
+        j = int(np.argmax(off - allowed))
+        return f"the mean of '{given['columns'][j]}' is off by {off[j]:g}"
+    if cov is not None:
+        found = np.atleast_2d(np.cov(values, rowvar=False))
+        wrong = np.abs(found - np.asarray(cov)) > slack * np.maximum(np.outer(scale, scale), np.outer(allowed, allowed))
+        if wrong.any():
+            i, j = np.argwhere(wrong)[0]
+            return f"the covariance of '{given['columns'][i]}' and '{given['columns'][j]}' is {found[i, j]:g}"
+    return ""
+
+
+@claim_kind("same-values")
+def _same_values(after: Records, before: Records | None, given: Mapping[str, Any]) -> str:
+    """A column holds the same values as before, each as often (within each stratum), in another order."""
+    assert before is not None
+    for name in given["columns"]:
+        index, count = (after.groups(given["strata"])) if given.get("strata") else (np.zeros(len(after), np.int64), 1)
+        for stratum in range(count):
+            mine = index == stratum
+            old, new = (
+                [str(v) for v, m in zip(r.frame[name].to_list(), mine, strict=True) if m] for r in (before, after)
+            )
+            if sorted(old) != sorted(new):
+                return f"the values of '{name}' are not those of before"
+    return ""
+
+
+@claim_kind("unchanged-where")
+def _unchanged(after: Records, before: Records | None, given: Mapping[str, Any]) -> str:
+    """At most so many values of a column differ from before."""
+    assert before is not None
+    for name in given["columns"]:
+        old, new = (np.array([str(v) for v in r.frame[name].to_list()], dtype=object) for r in (before, after))
+        changed = int((old != new).sum())
+        if changed > given["most"]:
+            return f"{changed} values of '{name}' differ from before, more than {given['most']}"
+    return ""
+
+
+@claim_kind("absent")
+def _absent(after: Records, before: Records | None, given: Mapping[str, Any]) -> str:
+    """Some columns are not released."""
+    there = [name for name in given["columns"] if name in after.columns]
+    return f"column '{there[0]}' is released" if there else ""

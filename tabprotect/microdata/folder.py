@@ -1,0 +1,157 @@
+"""Masked microdata in folders: ``publish/`` may leave the building, ``internal/`` may not."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import narwhals as nw
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from tabprotect._version import __version__
+from tabprotect.errors import InfeasibleError, InputError
+from tabprotect.formats.files import read_bytes
+from tabprotect.formats.folder import (
+    INTERNAL,
+    PUBLISH,
+    Content,
+    changed_files,
+    check_replaceable,
+    read_manifest,
+    write_release,
+)
+from tabprotect.formats.frames import encode_frame
+from tabprotect.microdata.claims import Claim, Verification, check_claims
+from tabprotect.microdata.records import Records, pandas_of
+from tabprotect.microdata.schema import Schema
+from tabprotect.table.hierarchy import Hierarchy
+
+if TYPE_CHECKING:
+    from tabprotect.microdata.masked import Masked
+
+__all__ = ["KIND", "verify_masked", "write_masked"]
+
+KIND = "masked microdata"
+"""What the manifest says of such a release."""
+
+
+def write_masked(masked: Masked, folder: str | Path, formats: Sequence[str] = ("csv",)) -> Path:
+    """Write a masked file; see `Masked.write`."""
+    check_replaceable(folder)
+    found = masked.verify()
+    if not found:
+        raise InfeasibleError("not written, as what is claimed does not hold:\n" + found.summary())
+    frame = masked.records.pandas().reset_index(drop=True)
+    kinds = tuple(dict.fromkeys(formats))
+    publish: dict[str, bytes] = {f"data.{kind}": encode_frame(frame, kind, title="data") for kind in kinds}
+    publish["metadata.json"] = _json(_metadata(masked))
+    # claims are checked on exact values and types again, whatever the published form keeps of them
+    internal: dict[str, Content] = {
+        "released.parquet": encode_frame(frame, "parquet"),
+        "claims.json": _json({"claims": [_claim(c) for c in masked.claims], "schema": masked.records.schema.to_dict()}),
+        "steps.json": _json({"seed": masked.seed, "steps": [step.to_dict() for step in masked.steps]}),
+        "links.csv": encode_frame(_links(masked), "csv"),
+        "summary.txt": (masked.summary() + "\n").encode(),
+    }
+    for step, kept in masked.before.items():
+        internal[f"before-{step}.parquet"] = encode_frame(kept.pandas().reset_index(drop=True), "parquet")
+    facts = {
+        "notice": "CONFIDENTIAL. Nothing in this folder may be published.",
+        "kind": KIND,
+        "title": masked.title,
+        "version": __version__,
+        "seed": masked.seed,
+    }
+    write_release(folder, publish, internal, facts)
+    return Path(folder)
+
+
+def _metadata(masked: Masked) -> dict[str, Any]:
+    """What the public is told of the file: its columns and how many records there are."""
+    records = masked.records
+    columns = [{"name": name, "type": str(records.frame[name].dtype)} for name in records.columns]
+    return {"title": masked.title, "records": len(records), "columns": columns}
+
+
+def _claim(claim: Claim) -> dict[str, Any]:
+    return {
+        "kind": claim.kind, "columns": list(claim.columns), "statement": claim.statement,
+        "parameters": dict(claim.parameters), "before": list(claim.before), "step": claim.step,
+    }  # fmt: skip
+
+
+def _links(masked: Masked) -> pd.DataFrame:
+    """Return the original record of every released one (rows counted from 1), with its identifiers."""
+    frame = pd.DataFrame({"released": np.arange(1, len(masked.links) + 1), "original": masked.links + 1})
+    for name in masked.records.schema.identifiers:
+        values = np.array([*masked.original.frame[name].to_list(), None], dtype=object)
+        frame[name] = values[masked.links]
+    return frame
+
+
+def _json(content: Any) -> bytes:
+    return (json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
+
+
+def verify_masked(folder: str | Path) -> Verification:
+    """Check a written release: every file, every claim, and that each published form holds the released values.
+
+    Raises
+    ------
+    InputError
+        If the folder is no such release, or a file cannot be read.
+    """
+    folder = Path(folder)
+    manifest = read_manifest(folder)
+    if manifest.get("kind") != KIND:
+        raise InputError(f"{folder} is no release of masked microdata")
+    inside = folder / INTERNAL
+    try:
+        document = json.loads(read_bytes(inside / "claims.json"))
+        claims = tuple(
+            Claim(c["kind"], tuple(c["columns"]), c["statement"], c["parameters"], tuple(c["before"]), int(c["step"]))
+            for c in document["claims"]
+        )
+        schema = _schema(document["schema"])
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise InputError(f"{inside / 'claims.json'} is damaged: {error}") from error
+    released = _parquet(inside / "released.parquet", schema)
+    steps = sorted({claim.step for claim in claims if claim.before})
+    before = {step: _parquet(inside / f"before-{step}.parquet", schema) for step in steps}
+    failures = [*changed_files(folder), *_published(folder, manifest, released)]
+    return check_claims(claims, released, before, tuple(failures))
+
+
+def _schema(given: dict[str, Any]) -> Schema:
+    trees = {
+        name: Hierarchy(tuple((parent, tuple(parts)) for parent, parts in splits))
+        for name, splits in given["hierarchies"].items()
+    }
+    return Schema(**{**given, "hierarchies": trees})
+
+
+def _parquet(path: Path, schema: Schema) -> Records:
+    try:
+        frame = pandas_of(pq.read_table(io.BytesIO(read_bytes(path))))
+    except (ValueError, OSError, KeyError, pa.ArrowException) as error:
+        raise InputError(f"{path} cannot be read: {error}") from error
+    return Records(nw.from_native(frame, eager_only=True), schema, "pandas")
+
+
+def _published(folder: Path, manifest: dict[str, Any], released: Records) -> list[str]:
+    """Compare every published form with what was released, byte for byte."""
+    failures = []
+    for name in manifest[PUBLISH]:
+        if not name.startswith("data."):
+            continue
+        wanted = encode_frame(released.pandas(), name.partition(".")[2], title="data")
+        path = folder / PUBLISH / name
+        if path.is_file() and path.read_bytes() != wanted:
+            failures.append(f"{PUBLISH}/{name} does not hold the values that the claims are about")
+    return failures

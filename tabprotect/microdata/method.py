@@ -1,0 +1,249 @@
+"""What every method for microdata is: parameters, what it needs of a column, what it does to records."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from tabprotect.errors import InputError, Problems, collect, did_you_mean
+from tabprotect.microdata.claims import Claim
+from tabprotect.microdata.records import Records
+from tabprotect.microdata.scales import ANY, Scale
+
+__all__ = [
+    "Masking",
+    "Method",
+    "MethodCall",
+    "as_columns",
+    "make_method",
+    "methods",
+    "need_choice",
+    "need_number",
+]
+
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class MethodCall:
+    """What a method is called with.
+
+    Attributes
+    ----------
+    records : Records
+        As the step before left them.
+    rng : numpy.random.Generator
+        The only source of randomness.
+    """
+
+    records: Records
+    rng: np.random.Generator
+
+
+@dataclass(frozen=True, eq=False)
+class Masking:
+    """What a method made of records; confidential.
+
+    Attributes
+    ----------
+    records : Records
+    facts : mapping
+        What was done, in numbers and words; JSON, internal.
+    claims : tuple of Claim
+        What holds of the new records.
+    rows : ndarray of int, optional
+        For each new record the position of the old one that it comes from, -1 for none; without it records and their
+        order are the same.
+    notes : tuple of str
+        What the user should know, such as limits reached.
+    """
+
+    records: Records
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    claims: tuple[Claim, ...] = ()
+    rows: Ints | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Method(ABC):
+    """A method that masks or synthesises records: a frozen dataclass whose fields are its parameters.
+
+    A subclass with a `name` is known to the command line, the specification, the comparison and the documentation. Its
+    docstring says what it does with missing values, strata and weights.
+    """
+
+    name: ClassVar[str] = ""
+    family: ClassVar[str] = ""
+    """'non-perturbative', 'perturbative', 'fully synthetic' or 'partially synthetic'."""
+    scales: ClassVar[tuple[Scale, ...]] = ANY
+    """Scales that its target columns may have."""
+    random: ClassVar[bool] = False
+    """Whether it draws at random."""
+    claim_kinds: ClassVar[tuple[str, ...]] = ()
+    """Kinds of the claims that it can make; see `tabprotect.microdata.claims`."""
+    source: ClassVar[str] = ""
+    """Paper and section."""
+
+    def __init_subclass__(cls, **words: Any) -> None:
+        super().__init_subclass__(**words)
+        if cls.name:
+            other = _METHODS.setdefault(cls.name, cls)
+            # a frozen dataclass with slots is made twice; anything else is a clash
+            if other is not cls and other.__qualname__ != cls.__qualname__:
+                raise TypeError(f"two methods are called '{cls.name}': {other.__qualname__}, {cls.__qualname__}")
+            _METHODS[cls.name] = cls
+
+    def __post_init__(self) -> None:
+        with collect() as problems:
+            self.check_parameters(problems)
+
+    def check_parameters(self, problems: Problems) -> None:  # noqa: B027 (a method may have none)
+        """Note every parameter that cannot be, without data."""
+
+    @abstractmethod
+    def targets(self, records: Records) -> tuple[str, ...]:
+        """Return the columns that it changes (or makes)."""
+
+    def uses(self, records: Records) -> tuple[str, ...]:
+        """Return further columns that it reads."""
+        return ()
+
+    def check(self, records: Records, problems: Problems) -> None:  # noqa: B027
+        """Note everything about the records that the method cannot work with, beyond columns and scales."""
+
+    @abstractmethod
+    def apply(self, call: MethodCall) -> Masking:
+        """Carry it out."""
+
+    def keeps(self, claim: Claim) -> bool:
+        """Return whether an earlier claim about a column that this method changes still holds."""
+        return False
+
+    def parameters(self) -> dict[str, Any]:
+        """Return all parameters as JSON would have them; confidential."""
+        return {f.name: _plain(getattr(self, f.name)) for f in fields(self)}
+
+    def __str__(self) -> str:
+        given = {f.name: getattr(self, f.name) for f in fields(self)}
+        defaults = {f.name: f.default for f in fields(self)}
+        words = [f"{name}={_plain(value)}" for name, value in given.items() if value is not defaults[name]]
+        return f"{self.name}({', '.join(words)})"
+
+
+_METHODS: dict[str, type[Method]] = {}
+
+
+def methods() -> dict[str, type[Method]]:
+    """Return every method by its name, in alphabetical order.
+
+    Examples
+    --------
+    >>> import tabprotect.microdata as md
+    >>> "top-coding" in md.methods()
+    True
+    """
+    return dict(sorted(_METHODS.items()))
+
+
+def make_method(name: str, parameters: Mapping[str, Any]) -> Method:
+    """Make a method from its name and parameters, as a specification gives them.
+
+    Raises
+    ------
+    InputError
+        Names the unknown method, every unknown parameter and every value that cannot be.
+
+    Examples
+    --------
+    >>> import tabprotect.microdata as md
+    >>> make_method("top-coding", {"columns": "income", "threshold": 100})
+    TopCoding(columns=('income',), threshold=100, quantile=None, tail=None, replace='threshold')
+    """
+    if name not in _METHODS:
+        raise InputError(f"there is no method '{name}'{did_you_mean(name, methods())}")
+    kind = _METHODS[name]
+    known = [f.name for f in fields(kind)]
+    with collect() as problems:
+        for given in parameters:
+            if given not in known:
+                problems.add(f"'{given}' is no parameter of {name}{did_you_mean(given, known)}")
+    try:
+        return kind(**parameters)
+    except TypeError as error:
+        raise InputError(f"{name}: {str(error).partition('() ')[2] or error}") from error
+
+
+def as_columns(method: Method, field_name: str, problems: Problems, least: int = 1) -> None:
+    """Turn a parameter of one or several columns into a tuple; note what is none. For `check_parameters`."""
+    given = getattr(method, field_name)
+    names = (given,) if isinstance(given, str) else given
+    if isinstance(names, Sequence) and all(isinstance(name, str) for name in names):
+        found = tuple(dict.fromkeys(names))
+        if len(found) < len(names):
+            problems.add(f"{method.name}: {field_name} name a column twice")
+        if len(found) < least:
+            problems.add(f"{method.name}: {field_name} must name at least {least} column{'s' * (least > 1)}")
+        object.__setattr__(method, field_name, found)
+        return
+    problems.add(f"{method.name}: {field_name} must be a list of columns, not {given!r}")
+    object.__setattr__(method, field_name, ())
+
+
+def need_number(
+    method: Method,
+    field_name: str,
+    problems: Problems,
+    *,
+    least: float = -math.inf,
+    most: float = math.inf,
+    above: float = -math.inf,
+    below: float = math.inf,
+    whole: bool = False,
+    optional: bool = False,
+) -> None:
+    """Note a parameter that is no number in its range (``least <= x <= most``, ``above < x < below``)."""
+    value = getattr(method, field_name)
+    if value is None and optional:
+        return
+    what = "a whole number" if whole else "a number"
+    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    if not number or not math.isfinite(value) or (whole and value != int(value)):
+        problems.add(f"{method.name}: {field_name} must be {what}, not {value!r}")
+        return
+    bounds = [
+        (value < least, f"at least {least:g}"),
+        (value > most, f"at most {most:g}"),
+        (value <= above, f"above {above:g}"),
+        (value >= below, f"below {below:g}"),
+    ]
+    wrong = [text for bad, text in bounds if bad]
+    if wrong:
+        problems.add(f"{method.name}: {field_name} must be {' and '.join(wrong)}, not {value:g}")
+
+
+def need_choice(method: Method, field_name: str, problems: Problems, options: Sequence[str]) -> None:
+    """Note a parameter that is none of some words."""
+    value = getattr(method, field_name)
+    if value not in options:
+        problems.add(f"{method.name}: {field_name} cannot be {value!r}{did_you_mean(value, options)}")
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _plain(one) for key, one in value.items()}
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_plain(one) for one in value]
+    if isinstance(value, np.generic):
+        return value.item()
+    if value is None or isinstance(value, str | int | float | bool):
+        return value
+    return value.to_dict() if hasattr(value, "to_dict") else str(value)

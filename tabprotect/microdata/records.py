@@ -1,0 +1,333 @@
+"""Microdata as methods see them: columns as numbers or as categories, whatever library they came in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from os import PathLike, fspath
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pyarrow as pa
+
+from tabprotect.errors import InputError, Problems, did_you_mean
+from tabprotect.microdata.columns import like_numbers, like_values
+from tabprotect.microdata.scales import Scale, scale_of
+from tabprotect.microdata.schema import Schema
+from tabprotect.table.codes import factorise
+from tabprotect.table.duck import read_file
+from tabprotect.table.read import backend_of, open_frame, read_numbers
+
+__all__ = ["Categories", "Records", "pandas_of", "read_records"]
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+
+_WHOLE = re.compile(r"-?(0|[1-9]\d*)")
+_NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?")
+
+
+@dataclass(frozen=True, eq=False)
+class Categories:
+    """A column as categories.
+
+    Attributes
+    ----------
+    values : tuple
+        The different values; in their order where the column has one, else in order of first appearance.
+    index : ndarray of int, shape (records,)
+        Position of every record's value, -1 where it is missing.
+    """
+
+    values: tuple[Any, ...]
+    index: Ints
+
+    def counts(self) -> Ints:
+        """Return how many records have each value; missing ones are not counted."""
+        return np.bincount(self.index[self.index >= 0], minlength=len(self.values)).astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Records:
+    """A microdata file in memory; nothing changes it, every change is a new one.
+
+    Attributes
+    ----------
+    frame : narwhals.DataFrame
+    schema : Schema
+    kind : str
+        What came in and goes out again: 'pandas', 'polars', 'polars-lazy', 'pyarrow', 'duckdb', 'file'.
+    """
+
+    frame: nw.DataFrame[Any]
+    schema: Schema
+    kind: str
+
+    def __len__(self) -> int:
+        return len(self.frame)
+
+    def __repr__(self) -> str:
+        return f"Records({len(self):,} records, {len(self.columns)} columns)"
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of all columns, in order."""
+        return list(self.frame.columns)
+
+    def scale(self, name: str) -> Scale:
+        """Return the scale of a column: as the schema says, else as its type suggests."""
+        self._need(name)
+        given = self.schema.scales.get(name)
+        if given is not None:
+            return Scale(given)
+        if name in self.schema.hierarchies:
+            return Scale.TREE
+        if name in self.schema.orders:
+            return Scale.ORDERED
+        return scale_of(self.frame[name])
+
+    def missing(self, name: str) -> Flags:
+        """Return where a column has no value (null or nan)."""
+        self._need(name)
+        series = self.frame[name]
+        absent = np.asarray(series.is_null().to_numpy(), dtype=bool)
+        if series.dtype.is_float():
+            absent = absent | np.isnan(np.asarray(series.to_numpy(), dtype=np.float64))
+        return absent
+
+    def numbers(self, name: str) -> Floats:
+        """Return a column as floats, nan where it is missing.
+
+        Raises
+        ------
+        InputError
+            If it holds anything but finite numbers.
+        """
+        self._need(name)
+        problems = Problems()
+        values = read_numbers(self.frame, name, problems, missing=True)
+        problems.raise_if_any()
+        return values.copy()
+
+    def matrix(self, names: Sequence[str]) -> Floats:
+        """Return several columns as floats, shape (records, columns)."""
+        return np.column_stack([self.numbers(name) for name in names]) if names else np.empty((len(self), 0))
+
+    def categories(self, name: str) -> Categories:
+        """Return a column as categories, in their order where it has one."""
+        self._need(name)
+        values, index = factorise(self.frame[name])
+        absent = np.array([v is None or v != v for v in values] + [True])
+        order = self._order(name, [v for v, gone in zip(values, absent, strict=False) if not gone])
+        place = {value: i for i, value in enumerate(order)}
+        to = np.array(
+            [-1 if gone else place[v] for v, gone in zip(values, absent, strict=False)] + [-1], dtype=np.int64
+        )
+        return Categories(tuple(order), to[index])
+
+    def _order(self, name: str, values: list[Any]) -> list[Any]:
+        given = self.schema.orders.get(name)
+        if given is not None:
+            position = {value: i for i, value in enumerate(given)} | {str(value): i for i, value in enumerate(given)}
+            unknown = [value for value in values if value not in position and str(value) not in position]
+            if unknown:
+                hint = did_you_mean(unknown[0], given)
+                raise InputError(f"column '{name}' holds {unknown[0]!r}, which its order does not list{hint}")
+            return sorted(values, key=lambda value: position.get(value, position.get(str(value), 0)))
+        native = self.frame[name].to_native()
+        if isinstance(native, pd.Series) and isinstance(native.dtype, pd.CategoricalDtype) and native.dtype.ordered:
+            rank = {value: i for i, value in enumerate(native.dtype.categories)}
+            return sorted(values, key=rank.__getitem__)
+        dtype = self.frame[name].dtype
+        if isinstance(dtype, nw.Enum):
+            rank = {value: i for i, value in enumerate(dtype.categories)}
+            return sorted(values, key=rank.__getitem__)
+        if dtype.is_numeric() or dtype.is_temporal() or self.schema.scales.get(name) == Scale.ORDERED:
+            return sorted(values)
+        return values
+
+    def weights(self) -> Floats:
+        """Return the sampling weights, 1 without any.
+
+        Raises
+        ------
+        InputError
+            If one is missing or not above 0.
+        """
+        if self.schema.weight is None:
+            return np.ones(len(self))
+        problems = Problems()
+        weights = read_numbers(self.frame, self.schema.weight, problems)
+        if not problems.found and (weights <= 0).any():
+            problems.add(f"weights in column '{self.schema.weight}' must be above 0; the smallest is {weights.min():g}")
+        problems.raise_if_any()
+        return weights
+
+    def groups(self, names: Sequence[str]) -> tuple[Ints, int]:
+        """Number the combinations of some columns in order of first appearance; a missing value is one of its own.
+
+        Returns
+        -------
+        index : ndarray of int, shape (records,)
+        count : int
+        """
+        index = np.zeros(len(self), dtype=np.int64)
+        count = 1 if len(self) else 0
+        for name in names:
+            one = self.categories(name)
+            index = index * (len(one.values) + 1) + one.index + 1
+            index, found = pd.factorize(index)
+            count = len(found)
+        return index.astype(np.int64), count
+
+    def strata(self) -> list[Ints]:
+        """Return the records of every stratum of the schema, all records without strata."""
+        if not self.schema.strata:
+            return [np.arange(len(self))]
+        index, count = self.groups(self.schema.strata)
+        order = np.argsort(index, kind="stable")
+        return np.split(order, np.searchsorted(index[order], np.arange(1, count)))
+
+    def with_numbers(self, name: str, values: npt.NDArray[Any]) -> Records:
+        """Replace (or add) a column of numbers, nan as missing; whole numbers stay whole where all of them are."""
+        if name not in self.columns:
+            return self._with(name, like_numbers(_float_column(self.frame), values))
+        return self._with(name, like_numbers(self.frame[name], values))
+
+    def with_values(self, name: str, values: Sequence[Any]) -> Records:
+        """Replace (or add) a column of any values, None as missing; in its old type where they fit it."""
+        old = self.frame[name] if name in self.columns else self.frame[self.columns[0]].cast(nw.String)
+        return self._with(name, like_values(old, values))
+
+    def with_categories(self, name: str, categories: Categories) -> Records:
+        """Replace (or add) a column by categories."""
+        values = np.empty(len(categories.values) + 1, dtype=object)
+        values[:-1] = categories.values
+        return self.with_values(name, values[categories.index].tolist())
+
+    def with_missing(self, name: str, where: Flags) -> Records:
+        """Blank some values of a column."""
+        if not where.any():
+            return self
+        if self.frame[name].dtype.is_numeric():
+            return self.with_numbers(name, np.where(where, np.nan, self.numbers(name)))
+        values = np.array(self.frame[name].to_list(), dtype=object)
+        values[where] = None
+        return self.with_values(name, values.tolist())
+
+    def without(self, names: Iterable[str]) -> Records:
+        """Leave columns out."""
+        return replace(self, frame=self.frame.drop([name for name in names if name in self.columns]))
+
+    def select(self, names: Sequence[str]) -> Records:
+        """Keep some columns only."""
+        return replace(self, frame=self.frame.select(list(names)))
+
+    def take(self, rows: Ints) -> Records:
+        """Return some records, in the given order; a record may come more than once."""
+        return replace(
+            self, frame=self.frame[np.asarray(rows, dtype=np.int64).tolist(), :] if len(rows) else self.frame.head(0)
+        )
+
+    def native(self) -> Any:
+        """Return the frame as it came in."""
+        native = self.frame.to_native()
+        if self.kind == "duckdb":
+            import duckdb
+
+            return duckdb.from_arrow(native)
+        return native.lazy() if self.kind == "polars-lazy" else native
+
+    def pandas(self) -> pd.DataFrame:
+        """Return the records as a pandas frame."""
+        return self.frame.to_pandas()
+
+    def _with(self, name: str, series: nw.Series[Any]) -> Records:
+        if len(series) != len(self):
+            raise ValueError(f"{len(series)} values for {len(self)} records")
+        return replace(self, frame=self.frame.with_columns(series.alias(name)))
+
+    def _need(self, name: str) -> None:
+        if name not in self.frame.columns:
+            raise InputError(f"no column '{name}'{did_you_mean(name, self.frame.columns)}")
+
+
+def _float_column(frame: nw.DataFrame[Any]) -> nw.Series[Any]:
+    one = frame.with_columns(nw.lit(0.0).alias("_"))["_"]
+    return one
+
+
+def read_records(data: Any, schema: Schema, *, decimal: str = ".") -> Records:
+    """Take microdata in, and check that every column of the schema is there.
+
+    Parameters
+    ----------
+    data : pandas, polars or pyarrow frame, DuckDB relation, or path of a CSV or Parquet file
+        Columns of a CSV file are numbers where all of their values are, without leading zeros.
+    schema : Schema
+    decimal : str
+        Decimal sign of numbers in CSV files.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, or names the columns that are not there.
+    """
+    if isinstance(data, Records):
+        frame, kind = data.frame, data.kind
+    elif isinstance(data, str | PathLike):
+        table = read_file(fspath(data))
+        frame, kind = nw.from_native(pandas_of(_typed(table, decimal)), eager_only=True), "file"
+    else:
+        opened = open_frame(data)
+        kind = backend_of(opened)
+        if isinstance(opened, nw.LazyFrame):
+            kind = "polars-lazy" if kind == "polars" else kind
+            frame = opened.collect("pyarrow") if kind == "duckdb" else opened.collect()
+        else:
+            frame = opened
+    problems = Problems()
+    for name in schema.columns:
+        if name not in frame.columns:
+            problems.add(f"no column '{name}'{did_you_mean(name, frame.columns)}")
+    twice = sorted({str(name) for name in frame.columns if list(frame.columns).count(name) > 1})
+    if twice:
+        problems.add(f"several columns are called {', '.join(twice)}")
+    if not len(frame):
+        problems.add("the data have no records")
+    problems.raise_if_any()
+    return Records(frame, schema, kind)
+
+
+def _typed(table: pa.Table, decimal: str) -> pa.Table:
+    """Turn columns of text into numbers where all of their values are."""
+    columns = []
+    for name in table.column_names:
+        column = table.column(name)
+        if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+            columns.append(column)
+            continue
+        words = [word for word in column.unique().to_pylist() if word is not None]
+        plain = {word: word.strip().replace(decimal, ".") if decimal != "." else word.strip() for word in words}
+        if not any(plain.values()) or not all(_NUMBER.fullmatch(word) for word in plain.values() if word):
+            columns.append(column)
+            continue
+        whole = all(_WHOLE.fullmatch(word) and len(word) < 16 for word in plain.values() if word)
+        to = {word: (int(text) if whole else float(text)) if text else None for word, text in plain.items()}
+        kind = pa.int64() if whole else pa.float64()
+        columns.append(pa.array([to[w] if w is not None else None for w in column.to_pylist()], type=kind))
+    return pa.table(columns, names=table.column_names)
+
+
+def pandas_of(table: pa.Table) -> pd.DataFrame:
+    """Return an Arrow table as a pandas frame in which whole numbers with gaps stay whole."""
+    frame: pd.DataFrame = table.to_pandas()
+    for name in table.column_names:
+        if pa.types.is_integer(table.schema.field(name).type) and frame[name].dtype.kind == "f":
+            frame[name] = pd.array(table.column(name).to_pylist(), dtype="Int64")
+    return frame

@@ -1,0 +1,131 @@
+"""Specifications of masked files: data, schema, methods and output in one TOML file, checked as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from tabprotect.errors import InputError, Problems, did_you_mean
+from tabprotect.microdata.method import Method, make_method
+from tabprotect.microdata.schema import Schema
+from tabprotect.table.hierarchy import Hierarchy
+
+__all__ = ["MaskSpec", "read_mask_spec", "read_schema"]
+
+_KEYS = ("data", "decimal", "title", "seed", "schema", "steps", "formats")
+
+
+@dataclass(frozen=True)
+class MaskSpec:
+    """What a specification says.
+
+    Attributes
+    ----------
+    data : Path
+    schema : Schema
+    steps : tuple of Method
+    decimal, title : str
+    seed : int or None
+    formats : tuple of str
+    """
+
+    data: Path
+    schema: Schema
+    steps: tuple[Method, ...]
+    decimal: str = "."
+    title: str = "Masked microdata"
+    seed: int | None = None
+    formats: tuple[str, ...] = ("csv",)
+
+
+def read_mask_spec(content: Mapping[str, Any], base: Path, *, steps: bool = True) -> MaskSpec:
+    """Check a specification and make what it names; every path in it is relative to `base`.
+
+    Raises
+    ------
+    InputError
+        Everything that is wrong with it.
+
+    Examples
+    --------
+    >>> spec = read_mask_spec(
+    ...     {"data": "p.csv", "steps": [{"method": "top-coding", "columns": "income", "quantile": 0.99}]}, Path())
+    >>> str(spec.steps[0])
+    "top-coding(columns=['income'], quantile=0.99)"
+    """
+    problems = Problems()
+    for key in content:
+        if key not in _KEYS:
+            problems.add(f"unknown key '{key}'{did_you_mean(key, _KEYS)}")
+    if not isinstance(content.get("data"), str):
+        problems.add("'data' is missing: a CSV or Parquet file, relative to the specification")
+    for key, kind, word in (("decimal", str, "a text"), ("title", str, "a text"), ("seed", int, "a whole number")):
+        if key in content and (not isinstance(content[key], kind) or isinstance(content[key], bool)):
+            problems.add(f"{key} must be {word}, not {content[key]!r}")
+    formats = content.get("formats", ["csv"])
+    if not isinstance(formats, list) or not formats or not set(map(str, formats)) <= {"csv", "parquet", "xlsx"}:
+        problems.add(f"formats must be a list of csv, parquet or xlsx, not {formats!r}")
+    schema = _collected(problems, lambda: read_schema(content.get("schema", {}), base)) or Schema()
+    given = content.get("steps", [])
+    if steps and (not isinstance(given, list) or not given):
+        problems.add("'steps' are missing: one [[steps]] table for every method, such as method = 'top-coding'")
+        given = []
+    made = [_collected(problems, lambda one=one, i=i: _step(one, i)) for i, one in enumerate(given)]
+    problems.raise_if_any()
+    return MaskSpec(
+        base / content["data"], schema, tuple(m for m in made if m is not None), content.get("decimal", "."),
+        content.get("title", "Masked microdata"), content.get("seed"), tuple(formats),
+    )  # fmt: skip
+
+
+def read_schema(given: Any, base: Path) -> Schema:
+    """Make a schema from a table of a specification; hierarchies name .hrc files.
+
+    Raises
+    ------
+    InputError
+    """
+    if not isinstance(given, Mapping):
+        raise InputError("schema must be a table of keys")
+    names = [f.name for f in fields(Schema)]
+    problems = Problems()
+    for key in given:
+        if key not in names:
+            problems.add(f"schema: unknown key '{key}'{did_you_mean(key, names)}")
+    trees: dict[str, Hierarchy] = {}
+    files = given.get("hierarchies", {})
+    for column, file in files.items() if isinstance(files, Mapping) else ():
+        tree = _collected(problems, lambda file=file: _tree(file, base))
+        if tree is not None:
+            trees[column] = tree
+    words = {key: value for key, value in given.items() if key in names}
+    schema = _collected(problems, lambda: Schema(**{**words, "hierarchies": trees}))
+    problems.raise_if_any()
+    assert isinstance(schema, Schema)
+    return schema
+
+
+def _tree(file: Any, base: Path) -> Hierarchy:
+    if not isinstance(file, str):
+        raise InputError(f"schema: a hierarchy is the path of a .hrc file, not {file!r}")
+    return Hierarchy.read(base / file)
+
+
+def _step(given: Any, i: int) -> Method:
+    if not isinstance(given, Mapping) or not isinstance(given.get("method"), str):
+        raise InputError(f"step {i + 1}: name its method, such as method = 'top-coding'")
+    try:
+        return make_method(given["method"], {key: value for key, value in given.items() if key != "method"})
+    except InputError as error:
+        raise InputError(*(f"step {i + 1}: {problem}" for problem in error.problems)) from error
+
+
+def _collected(problems: Problems, make: Any) -> Any:
+    """Return what is made, or None and note what is wrong with it."""
+    try:
+        return make()
+    except InputError as error:
+        problems.found += error.problems
+        return None

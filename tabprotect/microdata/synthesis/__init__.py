@@ -1,0 +1,1 @@
+"""Methods that replace records by synthetic ones."""
