@@ -5,31 +5,51 @@ The usual import is ``import tabprotect.microdata as md``.
 
 from __future__ import annotations
 
+from tabprotect.errors import InputError
 from tabprotect.microdata import checks as _checks  # noqa: F401 (registers the checkers)
 from tabprotect.microdata.claims import Check, Claim, Verification, claim_kinds
 from tabprotect.microdata.mask import mask
 from tabprotect.microdata.masked import Masked, Step
 from tabprotect.microdata.masking.coding import BottomCoding, TopCoding
+from tabprotect.microdata.masking.compression import LossyCompression
+from tabprotect.microdata.masking.noise import Noise
+from tabprotect.microdata.masking.pram import PRAM, pram_estimate
+from tabprotect.microdata.masking.random_response import RandomResponse, random_response_estimate
+from tabprotect.microdata.masking.rank_swapping import RankSwapping
+from tabprotect.microdata.masking.resampling import Resampling
+from tabprotect.microdata.masking.rounding import Rounding
+from tabprotect.microdata.masking.swapping import Swapping
 from tabprotect.microdata.method import Method, make_method, methods
 from tabprotect.microdata.records import Records, read_records
 from tabprotect.microdata.scales import Scale
 from tabprotect.microdata.schema import Schema
 
 __all__ = [
+    "PRAM",
     "BottomCoding",
     "Check",
     "Claim",
+    "InputError",
+    "LossyCompression",
     "Masked",
     "Method",
+    "Noise",
+    "RandomResponse",
+    "RankSwapping",
     "Records",
+    "Resampling",
+    "Rounding",
     "Scale",
     "Schema",
     "Step",
+    "Swapping",
     "TopCoding",
     "Verification",
     "claim_kinds",
     "make_method",
     "mask",
     "methods",
+    "pram_estimate",
+    "random_response_estimate",
     "read_records",
 ]

@@ -5,10 +5,11 @@ Numbers are compared to within `ROUNDING` of their size (sums of floats).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from tabprotect.microdata.claims import claim_kind
 
@@ -78,18 +79,43 @@ def _moments(after: Records, before: Records | None, given: Mapping[str, Any]) -
 
 @claim_kind("same-values")
 def _same_values(after: Records, before: Records | None, given: Mapping[str, Any]) -> str:
-    """A column holds the same values as before, each as often (within each stratum), in another order."""
+    """Columns hold the same values as before, each as often (within each stratum), in another order."""
     assert before is not None
     for name in given["columns"]:
-        index, count = (after.groups(given["strata"])) if given.get("strata") else (np.zeros(len(after), np.int64), 1)
-        for stratum in range(count):
-            mine = index == stratum
-            old, new = (
-                [str(v) for v, m in zip(r.frame[name].to_list(), mine, strict=True) if m] for r in (before, after)
-            )
-            if sorted(old) != sorted(new):
-                return f"the values of '{name}' are not those of before"
+        if not _tuples(after, before, [name], list(given.get("strata", ()))):
+            return f"the values of '{name}' are not those of before"
     return ""
+
+
+@claim_kind("same-tuples")
+def _same_tuples(after: Records, before: Records | None, given: Mapping[str, Any]) -> str:
+    """Combinations of columns occur as often as before among the records that agree in some others."""
+    assert before is not None
+    if not _tuples(after, before, given["columns"], given["match"]):
+        return f"the values of {', '.join(given['columns'])} are not those of before"
+    return ""
+
+
+def _tuples(after: Records, before: Records, columns: Sequence[str], within: Sequence[str]) -> bool:
+    """Whether both files have every combination of values equally often."""
+    if len(before) != len(after):
+        return False
+    both = pd.DataFrame({name: _both(after, before, name) for name in (*columns, *within)})
+    index = both.groupby(list(both.columns), dropna=False, sort=False).ngroup().to_numpy()
+    new, old = (np.bincount(part, minlength=int(index.max()) + 1) for part in np.split(index, 2))
+    return bool((new == old).all())
+
+
+def _both(after: Records, before: Records, name: str) -> Any:
+    """Return the values of a column in both files; numbers as numbers, whatever type the column has now."""
+    if after.frame[name].dtype.is_numeric() and before.frame[name].dtype.is_numeric():
+        return np.concatenate([after.numbers(name), before.numbers(name)])
+    return [_word(value) for records in (after, before) for value in records.frame[name].to_list()]
+
+
+def _word(value: Any) -> str:
+    """Whole numbers are the same whatever type a column has."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 @claim_kind("unchanged-where")

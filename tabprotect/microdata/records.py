@@ -130,6 +130,12 @@ class Records:
         )
         return Categories(tuple(order), to[index])
 
+    def codes(self, name: str) -> tuple[Ints, int]:
+        """Number the values of a column in any order, -1 where it is missing, and say how many numbers there are."""
+        self._need(name)
+        index, values = pd.factorize(self.frame[name].to_pandas())
+        return np.where(self.missing(name), -1, index).astype(np.int64), len(values)
+
     def _order(self, name: str, values: list[Any]) -> list[Any]:
         given = self.schema.orders.get(name)
         if given is not None:
@@ -179,9 +185,8 @@ class Records:
         index = np.zeros(len(self), dtype=np.int64)
         count = 1 if len(self) else 0
         for name in names:
-            one = self.categories(name)
-            index = index * (len(one.values) + 1) + one.index + 1
-            index, found = pd.factorize(index)
+            one, size = self.codes(name)
+            index, found = pd.factorize(index * (size + 1) + one + 1)
             count = len(found)
         return index.astype(np.int64), count
 
@@ -209,6 +214,22 @@ class Records:
         values = np.empty(len(categories.values) + 1, dtype=object)
         values[:-1] = categories.values
         return self.with_values(name, values[categories.index].tolist())
+
+    def with_rows(self, names: Sequence[str], rows: Ints) -> Records:
+        """Give every record the values that another one has in some columns."""
+        moved = self.select(names).take(rows)
+        changed = self
+        for name in names:
+            changed = changed.with_values_of(name, moved.frame[name])
+        return changed
+
+    def with_values_of(self, name: str, series: nw.Series[Any]) -> Records:
+        """Replace (or add) a column by one of the same library, row by row."""
+        native = series.to_native()
+        if isinstance(native, pd.Series):
+            native = native.set_axis(self.frame.to_native().index)
+        wrapped: nw.Series[Any] = nw.from_native(native, series_only=True)
+        return self._with(name, wrapped)
 
     def with_missing(self, name: str, where: Flags) -> Records:
         """Blank some values of a column."""
