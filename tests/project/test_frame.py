@@ -18,7 +18,9 @@ def test_locked_versions_cover_every_dependency_and_name_no_place(checkout: Path
     locked = dict(re.findall(r"^([\w.-]+)==(\S+)", text, flags=re.MULTILINE))
     project = tomllib.loads((checkout / "pyproject.toml").read_text())["project"]
     extras = [
-        name for group in ("dev", "docs", "polars", "excel", "plot") for name in project["optional-dependencies"][group]
+        name
+        for group in ("dev", "docs", "polars", "excel", "plot", "microdata", "query", "serve", "delegation", "sdmx")
+        for name in project["optional-dependencies"][group]
     ]
     wanted = {re.split(r"[^\w-]", name)[0].lower() for name in [*project["dependencies"], *extras]}
     assert wanted - set(locked) == set()
