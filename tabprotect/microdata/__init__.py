@@ -23,13 +23,23 @@ from tabprotect.microdata.method import Method, make_method, methods
 from tabprotect.microdata.records import Records, read_records
 from tabprotect.microdata.scales import Scale
 from tabprotect.microdata.schema import Schema
+from tabprotect.microdata.synthesis.blank_and_impute import BlankAndImpute
+from tabprotect.microdata.synthesis.gaussian import Bootstrap, Cholesky, LatinHypercube
+from tabprotect.microdata.synthesis.hybrid import HybridMasking
+from tabprotect.microdata.synthesis.ipso import IPSO
 
 __all__ = [
+    "IPSO",
     "PRAM",
+    "BlankAndImpute",
+    "Bootstrap",
     "BottomCoding",
     "Check",
+    "Cholesky",
     "Claim",
+    "HybridMasking",
     "InputError",
+    "LatinHypercube",
     "LossyCompression",
     "Masked",
     "Method",

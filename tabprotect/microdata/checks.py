@@ -135,3 +135,16 @@ def _absent(after: Records, before: Records | None, given: Mapping[str, Any]) ->
     """Some columns are not released."""
     there = [name for name in given["columns"] if name in after.columns]
     return f"column '{there[0]}' is released" if there else ""
+
+
+@claim_kind("cross-covariances")
+def _cross(after: Records, before: Records | None, given: Mapping[str, Any]) -> str:
+    """Means of some columns, and covariances between the first and the second of them (and within the second), stay."""
+    values = after.matrix(given["columns"])
+    cov, mean = np.asarray(given["covariance"]), np.asarray(given["mean"])
+    scale = np.sqrt(np.diag(cov))
+    if (np.abs(values.mean(axis=0) - mean) > given["tolerance"] * np.maximum(scale, np.abs(mean))).any():
+        return "a mean is another one"
+    off = np.abs(np.cov(values, rowvar=False) - cov) > given["tolerance"] * np.outer(scale, scale)
+    off[: len(given["first"]), : len(given["first"])] = False
+    return "a covariance is another one" if off.any() else ""

@@ -249,6 +249,12 @@ class Records:
         """Keep some columns only."""
         return replace(self, frame=self.frame.select(list(names)))
 
+    def blank(self, columns: Sequence[str], count: int) -> Records:
+        """Return new records of some columns, to be filled: their values mean nothing yet."""
+        rows = np.arange(count, dtype=np.int64) % max(len(self), 1)
+        chosen = self.select(columns).take(rows)
+        return replace(chosen, schema=self.schema.only(columns))
+
     def take(self, rows: Ints) -> Records:
         """Return some records, in the given order; a record may come more than once."""
         return replace(

@@ -135,6 +135,20 @@ class Schema:
                 return role
         return "other"
 
+    def only(self, columns: Sequence[str]) -> Schema:
+        """Return what the schema says of some columns."""
+        return Schema(
+            [n for n in self.keys if n in columns],
+            [n for n in self.confidential if n in columns],
+            [n for n in self.identifiers if n in columns],
+            self.weight if self.weight in columns else None,
+            self.household if self.household in columns else None,
+            [n for n in self.strata if n in columns],
+            {n: tree for n, tree in self.hierarchies.items() if n in columns},
+            {n: order for n, order in self.orders.items() if n in columns},
+            {n: scale for n, scale in self.scales.items() if n in columns},
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Return what the internal files say of the schema; JSON."""
         return {
