@@ -123,7 +123,7 @@ def _unchanged(after: Records, before: Records | None, given: Mapping[str, Any])
     """At most so many values of a column differ from before."""
     assert before is not None
     for name in given["columns"]:
-        old, new = (np.array([str(v) for v in r.frame[name].to_list()], dtype=object) for r in (before, after))
+        old, new = (np.array([_word(v) for v in r.frame[name].to_list()], dtype=object) for r in (before, after))
         changed = int((old != new).sum())
         if changed > given["most"]:
             return f"{changed} values of '{name}' differ from before, more than {given['most']}"

@@ -80,7 +80,8 @@ class Cholesky(_Numbers):
     """New records with exactly the means and covariances of the file (Mateo-Sanz, Martinez-Balleste, Domingo-Ferrer).
 
     Normal numbers are centred, made exactly uncorrelated and multiplied by a root of the covariance matrix, in time
-    linear in the number of records. Records with a missing value are not looked at; weights and strata are not either. Only the columns named are released.
+    linear in the number of records. Records with a missing value are not looked at; weights and strata are not either.
+    Only the columns named are released.
 
     Parameters
     ----------
