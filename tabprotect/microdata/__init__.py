@@ -24,9 +24,17 @@ from tabprotect.microdata.records import Records, read_records
 from tabprotect.microdata.scales import Scale
 from tabprotect.microdata.schema import Schema
 from tabprotect.microdata.synthesis.blank_and_impute import BlankAndImpute
+from tabprotect.microdata.synthesis.combining import (
+    CombinedEstimate,
+    combine_fully_synthetic,
+    combine_partially_synthetic,
+)
+from tabprotect.microdata.synthesis.entropy import MaximumEntropy
 from tabprotect.microdata.synthesis.gaussian import Bootstrap, Cholesky, LatinHypercube
 from tabprotect.microdata.synthesis.hybrid import HybridMasking
 from tabprotect.microdata.synthesis.ipso import IPSO
+from tabprotect.microdata.synthesis.sequential import MultipleImputation, PartiallySynthetic, SequentialTrees
+from tabprotect.microdata.synthesis.smike import SMIKe
 
 __all__ = [
     "IPSO",
@@ -37,25 +45,33 @@ __all__ = [
     "Check",
     "Cholesky",
     "Claim",
+    "CombinedEstimate",
     "HybridMasking",
     "InputError",
     "LatinHypercube",
     "LossyCompression",
     "Masked",
+    "MaximumEntropy",
     "Method",
+    "MultipleImputation",
     "Noise",
+    "PartiallySynthetic",
     "RandomResponse",
     "RankSwapping",
     "Records",
     "Resampling",
     "Rounding",
+    "SMIKe",
     "Scale",
     "Schema",
+    "SequentialTrees",
     "Step",
     "Swapping",
     "TopCoding",
     "Verification",
     "claim_kinds",
+    "combine_fully_synthetic",
+    "combine_partially_synthetic",
     "make_method",
     "mask",
     "methods",

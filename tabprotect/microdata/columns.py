@@ -37,8 +37,10 @@ def like_numbers(old: nw.Series[Any], values: npt.NDArray[Any]) -> nw.Series[Any
     return _from_arrow(old, array, None if dtype.is_integer() and not whole else dtype)
 
 
-def like_values(old: nw.Series[Any], values: Sequence[Any]) -> nw.Series[Any]:
-    """Return values of any kind as a column, None as missing; in the old type where all of them fit it.
+def like_values(old: nw.Series[Any], values: Sequence[Any], *, same_type: bool = True) -> nw.Series[Any]:
+    """Return values of any kind as a column of the same library, None as missing.
+
+    They have the old type where all of them fit it, unless another one is wanted.
 
     Examples
     --------
@@ -48,13 +50,15 @@ def like_values(old: nw.Series[Any], values: Sequence[Any]) -> nw.Series[Any]:
     """
     given = list(values)
     native = old.to_native()
+    if isinstance(native, pd.Series) and not same_type:
+        return _wrap(pd.Series(given, index=_same_length(old, given), name=old.name))
     if isinstance(native, pd.Series):
         return _wrap(_pandas_values(native, given, _same_length(old, given)))
     try:
         array = pa.array(given)
     except (pa.ArrowInvalid, pa.ArrowTypeError):
         array = pa.array([None if v is None else str(v) for v in given])
-    return _from_arrow(old, array, old.dtype)
+    return _from_arrow(old, array, old.dtype if same_type else None)
 
 
 def _wrap(series: Any) -> nw.Series[Any]:

@@ -206,8 +206,9 @@ class Records:
 
     def with_values(self, name: str, values: Sequence[Any]) -> Records:
         """Replace (or add) a column of any values, None as missing; in its old type where they fit it."""
-        old = self.frame[name] if name in self.columns else self.frame[self.columns[0]].cast(nw.String)
-        return self._with(name, like_values(old, values))
+        there = name in self.columns
+        old = self.frame[name if there else self.columns[0]]
+        return self._with(name, like_values(old, values, same_type=there))
 
     def with_categories(self, name: str, categories: Categories) -> Records:
         """Replace (or add) a column by categories."""
