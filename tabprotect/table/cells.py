@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike, fspath
-from typing import Any
+from typing import Any, TypeVar
 
 import narwhals as nw
 import numpy as np
@@ -20,15 +20,16 @@ from tabprotect.table.dimension import Dimension, dimensions_of, finest
 from tabprotect.table.duck import read_file
 from tabprotect.table.grid import Grid
 from tabprotect.table.hierarchy import Hierarchy
+from tabprotect.table.kinds import check_kind, missing_cells
 from tabprotect.table.levels import add_up, levels_of
 from tabprotect.table.read import backend_of, need_columns, open_frame, read_ids, read_numbers
 from tabprotect.table.status import EMPTY, read_status
 from tabprotect.table.sums import Limbs
 from tabprotect.table.system import LinearSystem
-from tabprotect.table.table import Table
-from tabprotect.table.tabulate import check_kind, missing_cells
 
 __all__ = ["Columns", "table_of_cells"]
+
+T = TypeVar("T")
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -74,6 +75,7 @@ def _given(*names: str | None) -> tuple[str, ...]:
 
 
 def table_of_cells(
+    make: Callable[..., T],
     data: Any,
     by: Any,
     columns: Columns,
@@ -83,8 +85,8 @@ def table_of_cells(
     empty: str,
     margins: str,
     decimal: str,
-) -> Table:
-    """Build a table from finished cells; see `Table.from_cells`."""
+) -> T:
+    """Build a table, by calling `make` with its parts, from finished cells; see `Table.from_cells`."""
     with collect() as problems:
         wanted = dimensions_of(by, hierarchies, problems)
         check_kind(kind, problems.add)
@@ -169,7 +171,7 @@ def table_of_cells(
                 shadow = (columns.shadow, fill(numbers[columns.shadow]))
             contributions = largest_contributions(system, cell_values, top, count, holders, shadow, tolerance, problems)
     rows, row_cell = _rows(frame, grid, codes, columns, values, position[row_cell], keys, n, cell_values)
-    return Table(
+    return make(
         system=system,
         values=cell_values,
         dimensions=dimensions,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import reduce
 from math import prod
-from typing import Any, Protocol
+from typing import Any
 
 import narwhals as nw
 import numpy as np
@@ -22,13 +22,14 @@ from tabprotect.table.grid import Grid
 from tabprotect.table.lazy_columns import check_ids, flag, numbers_of, resolve
 from tabprotect.table.lazy_sums import largest, limbs_of, names, split
 from tabprotect.table.levels import Level, Measures, Totals, levels_of
+from tabprotect.table.place import Place
 from tabprotect.table.ranking import NO_REQUEST, Ranking
 from tabprotect.table.read import id_text
 from tabprotect.table.roles import Roles, Tabulated
 from tabprotect.table.rollup import beside
 from tabprotect.table.sums import LARGEST, SCALES, Limbs
 
-__all__ = ["Place", "tabulate_lazy"]
+__all__ = ["tabulate_lazy"]
 
 Frame = nw.LazyFrame[Any]
 Ints = npt.NDArray[np.int64]
@@ -42,26 +43,6 @@ _TOGETHER = {
     "requested": "min",
 }
 """How what is known of several records of one holder is put together; anything else is added up."""
-
-
-class Place(Protocol):
-    """Where the data are: the few things that narwhals has no words for."""
-
-    def numbered(self, frame: Frame) -> Frame:
-        """Return the frame, computed once, with a further column ``row``: 0, 1, ... in the order of the data."""
-        ...
-
-    def keep(self, frame: Frame) -> Frame:
-        """Compute a frame once, there, for several uses."""
-        ...
-
-    def lend(self, table: pa.Table) -> Frame:
-        """Bring a small table there."""
-        ...
-
-    def take(self, frame: Frame) -> pa.Table:
-        """Compute a frame and bring it here."""
-        ...
 
 
 def tabulate_lazy(frame: Frame, roles: Roles, place: Place) -> Tabulated:

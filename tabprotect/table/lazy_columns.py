@@ -17,7 +17,7 @@ from tabprotect.table.read import as_flag, id_text
 from tabprotect.table.roles import Roles
 
 if TYPE_CHECKING:
-    from tabprotect.table.lazy import Place
+    from tabprotect.table.place import Place
 
 __all__ = ["check_ids", "flag", "numbers_of", "resolve"]
 

@@ -14,7 +14,7 @@ from tabprotect.table.ranking import Candidates, Ranking
 from tabprotect.table.sums import Limbs
 
 if TYPE_CHECKING:
-    from tabprotect.table.lazy import Place
+    from tabprotect.table.place import Place
 
 __all__ = ["absolute", "largest", "limbs_of", "names", "split"]
 

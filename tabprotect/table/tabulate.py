@@ -18,6 +18,7 @@ from tabprotect.table.duck import DuckSource
 from tabprotect.table.duck_tabulate import tabulate_duckdb
 from tabprotect.table.grid import Grid
 from tabprotect.table.hierarchy import Hierarchy
+from tabprotect.table.kinds import check_kind, missing_cells
 from tabprotect.table.lazy import tabulate_lazy
 from tabprotect.table.memory import tabulate_frame
 from tabprotect.table.ranking import NO_REQUEST
@@ -27,12 +28,10 @@ from tabprotect.table.spark import Spark
 from tabprotect.table.system import LinearSystem
 from tabprotect.table.table import Contributions, Table
 
-__all__ = ["check_kind", "missing_cells", "tabulate"]
+__all__ = ["tabulate"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
-
-_NOT_ADDITIVE = ("average", "averages", "mean", "median", "percentage", "percent", "ratio", "rate", "index")
 
 
 def tabulate(
@@ -183,17 +182,6 @@ def tabulate(
     return _table(found, roles, frequency, empty, backend)
 
 
-def check_kind(kind: str | None, complain: Any) -> None:
-    """Note a kind of table that there is not, with the reason why averages are none."""
-    if kind in _NOT_ADDITIVE:
-        complain(
-            f"kind='{kind}': a table of averages, percentages or ratios cannot be protected, since the total is not "
-            "the sum of its parts; protect the tables of numerators and denominators, then divide what is published"
-        )
-    elif kind not in (None, "magnitude", "frequency"):
-        complain(f"kind must be 'magnitude' or 'frequency', not {kind!r}")
-
-
 def _table(found: Tabulated, roles: Roles, frequency: bool, empty: str | None, backend: str) -> Table:
     grid, s, measures = found.grid, found.summary, found.measures
     empty = empty or ("zero" if frequency else "structural")
@@ -249,18 +237,6 @@ def _rows(grid: Grid, keys: Ints | None, name: str, values: Floats) -> tuple[pd.
         for dimension, h, code in zip(grid.names, grid.hierarchies, codes, strict=True)
     }
     return pd.DataFrame({**columns, name: values[row_cell]}), row_cell
-
-
-def missing_cells(dimensions: Sequence[Dimension], grid: Grid, keys: Ints | None) -> npt.NDArray[np.bool_] | None:
-    """Return the cells that belong to a missing code, or None when no dimension has one."""
-    marked = [dimension.missing_codes() for dimension in dimensions]
-    if not any(codes.any() for codes in marked):
-        return None
-    codes = grid.codes_of(np.arange(grid.size) if keys is None else keys)
-    missing = np.zeros(len(codes[0]), dtype=bool)
-    for mark, code in zip(marked, codes, strict=True):
-        missing |= mark[code]
-    return missing
 
 
 def _contributions(found: Tabulated, roles: Roles, at: Ints, fill: Any) -> Contributions:

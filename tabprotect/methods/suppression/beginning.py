@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -12,11 +11,9 @@ from tabprotect.attack.witness import Exposure
 from tabprotect.methods.suppression.cleanup import Cleaner
 from tabprotect.methods.suppression.one_tree import CELLS
 from tabprotect.methods.suppression.pools import POOL_SHARE
+from tabprotect.methods.suppression.state import State
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.sides import meter, meter_left
-
-if TYPE_CHECKING:
-    from tabprotect.methods.suppression.search import Search
 
 __all__ = ["begin"]
 
@@ -50,7 +47,7 @@ CONTRADICTION = 1e-9
 """A row that everything hidden violates by more than this belongs to a question that nothing answers."""
 
 
-def begin(search: Search, budget: Budget, hint: Bools | None) -> None:
+def begin(search: State, budget: Budget, hint: Bools | None) -> None:
     """Find a first safe choice if there is none yet, and what cannot be protected.
 
     A choice that is looked for contains `hint`, but for what that hides in vain.
@@ -72,7 +69,7 @@ def begin(search: Search, budget: Budget, hint: Bools | None) -> None:
         _first(search, bare, budget)
 
 
-def _first(search: Search, bare: tuple[Exposure, ...] | None, budget: Budget) -> None:
+def _first(search: State, bare: tuple[Exposure, ...] | None, budget: Budget) -> None:
     """Complete the solutions of a first pool to safe choices.
 
     Where they leave most exposed of what is exposed without any secondary, pools without many more rows are of no use.
@@ -119,7 +116,7 @@ def _first(search: Search, bare: tuple[Exposure, ...] | None, budget: Budget) ->
 
 
 def _flow(
-    search: Search, choices: Choices, whole: bool, exposed: Exposures, budget: Budget, until: float
+    search: State, choices: Choices, whole: bool, exposed: Exposures, budget: Budget, until: float
 ) -> tuple[Choices, bool, Exposures]:
     """Solve pool after pool, each with the rows found at the choice of the one before, until one is safe.
 
@@ -142,7 +139,7 @@ def _flow(
     return choices, whole, exposed
 
 
-def _build(search: Search, budget: Budget, hint: Bools | None, endless: bool) -> None:
+def _build(search: State, budget: Budget, hint: Bools | None, endless: bool) -> None:
     """Make a choice of cheapest witnesses; if that takes too long, of everything, taking out in bulk.
 
     In bulk first where there is no limit: who stops such a search shall not be left with everything.
@@ -162,25 +159,25 @@ def _build(search: Search, budget: Budget, hint: Bools | None, endless: bool) ->
         _bulk(search, budget)
 
 
-def _hide_everything(search: Search, budget: Budget) -> None:
+def _hide_everything(search: State, budget: Budget) -> None:
     everything = np.ones(search.core.n, dtype=bool)
     if not search.core.attackers and not search.judge.check(everything, budget):
         search.best = everything
 
 
-def _give_up(search: Search) -> None:
+def _give_up(search: State) -> None:
     """Forget what was found before it was known that some questions have no answer."""
     if search.constructor.hopeless - search.hopeless:
         search.hopeless = frozenset(search.constructor.hopeless)
         search.forget()
 
 
-def _endless(search: Search, budget: Budget) -> bool:
+def _endless(search: State, budget: Budget) -> bool:
     """Whether a large core is searched without a limit, so that nothing may take long before there is a choice."""
     return math.isinf(meter_left(budget)) and search.core.n > CELLS
 
 
-def _bulk(search: Search, budget: Budget) -> None:
+def _bulk(search: State, budget: Budget) -> None:
     """Take out of the best choice in bulk."""
     if search.best is not None:
         cleaner = Cleaner(search.judge, search.best)

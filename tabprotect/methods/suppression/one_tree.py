@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from tabprotect.methods.suppression.root import FLOOR, VIOLATION
-from tabprotect.solver.lazy import FEASIBLE, LazyResult, Programme, branch_and_cut
+from tabprotect.methods.suppression.state import State
+from tabprotect.solver.branch_and_cut import branch_and_cut
+from tabprotect.solver.lazy import FEASIBLE, LazyResult, Programme
 from tabprotect.solver.limits import Budget, Limits
 from tabprotect.solver.rows import Row
-
-if TYPE_CHECKING:
-    from tabprotect.methods.suppression.search import Search
 
 __all__ = ["CELLS", "one_tree"]
 
@@ -30,12 +28,12 @@ TRIALS = 0.3
 """Share of the work in the tree that may go into cheaper choices near its relaxed solutions."""
 
 
-def one_tree(search: Search, budget: Budget, seed: int) -> LazyResult:
+def one_tree(search: State, budget: Budget, seed: int) -> LazyResult:
     """Search one core in one tree; what it finds is in the pool of the core's relaxation, too.
 
     Parameters
     ----------
-    search : Search
+    search : State
         With a relaxation and a best choice.
     budget : Budget
     seed : int
@@ -64,7 +62,7 @@ def one_tree(search: Search, budget: Budget, seed: int) -> LazyResult:
 class _Attacks:
     """The rows of a core as a separator."""
 
-    def __init__(self, search: Search, budget: Budget) -> None:
+    def __init__(self, search: State, budget: Budget) -> None:
         self._search = search
         self._budget = budget
 
@@ -104,7 +102,7 @@ class _Attacks:
 class _Trials:
     """Hands the tree the best choice known, and looks for a cheaper one now and then."""
 
-    def __init__(self, search: Search, budget: Budget) -> None:
+    def __init__(self, search: State, budget: Budget) -> None:
         self._search = search
         self._budget = budget
         self._start = budget.work

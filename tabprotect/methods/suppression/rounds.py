@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.methods.suppression.presolve import Core, Reduction
+from tabprotect.methods.suppression.schedule import go_on
 from tabprotect.methods.suppression.search import Search
 from tabprotect.methods.suppression.snapshot import NOTHING, Snapshot
 from tabprotect.solver.limits import Budget, Limits
@@ -60,8 +61,6 @@ class Outcome:
 
 def advance(task: Task) -> Outcome:
     """Do one round."""
-    from tabprotect.methods.suppression.exact import go_on
-
     budget = Budget(task.limits)
     search = Search(task.core, pool_solver(task.engine), task.seed)
     if task.known.best is None:
