@@ -72,11 +72,11 @@ if TYPE_CHECKING:
     )
     from tabprotect.sensitivity.unions import UnionExposure, protect_unions, union_exposures
     from tabprotect.solver.limits import Limits, Progress
-    from tabprotect.solver.pieces import processes
-    from tabprotect.table.clusters import Cluster, find_clusters
+    from tabprotect.solver.tasks.pieces import processes
     from tabprotect.table.dimension import Dimension
     from tabprotect.table.hierarchy import Hierarchy
     from tabprotect.table.link import link
+    from tabprotect.table.link.clusters import Cluster, find_clusters
     from tabprotect.table.system import LinearSystem
     from tabprotect.table.table import Contributions, Table
     from tabprotect.table.tabulate import tabulate
@@ -136,8 +136,8 @@ _HOMES = {
     ),
     "sensitivity.unions": ("UnionExposure", "protect_unions", "union_exposures"),
     "solver.limits": ("Limits", "Progress"),
-    "solver.pieces": ("processes",),
-    "table.clusters": ("Cluster", "find_clusters"),
+    "solver.tasks.pieces": ("processes",),
+    "table.link.clusters": ("Cluster", "find_clusters"),
     "table.dimension": ("Dimension",),
     "table.hierarchy": ("Hierarchy",),
     "table.link": ("link",),

@@ -205,11 +205,11 @@ def protect(
     from tabprotect.sensitivity.parse import as_rules
     from tabprotect.sensitivity.unions import union_exposures
     from tabprotect.solver.limits import Budget, Limits
-    from tabprotect.solver.pieces import Means
+    from tabprotect.solver.tasks.pieces import Means
     from tabprotect.sums import PASSES, suppress_with_sums
     from tabprotect.swapped import swap_table
-    from tabprotect.table.clusters import cells_by_table
     from tabprotect.table.duck import share_of
+    from tabprotect.table.link.clusters import cells_by_table
     from tabprotect.table.table import Table
     from tabprotect.table.tabulate import tabulate
 

@@ -52,7 +52,7 @@ def carry_out(spec: Spec, base: Path, *, workers: int | None = None, resume: Pat
     from tabprotect.methods.choices import Choice, Swap
     from tabprotect.protect import protect
     from tabprotect.solver.limits import Budget, Limits
-    from tabprotect.solver.pieces import processes
+    from tabprotect.solver.tasks.pieces import processes
 
     folder = base / spec.output.folder
     check_replaceable(folder)

@@ -174,7 +174,7 @@ class Table:
         >>> table.values.tolist(), table.system.equation(0)
         ([9.0, 5.0, 4.0], 'Total = N + S')
         """
-        from tabprotect.table.cells import Columns, table_of_cells
+        from tabprotect.table.finished import Columns, table_of_cells
 
         columns = Columns(
             value,

@@ -15,8 +15,8 @@ from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem
 from tabprotect.seeds import Seed, as_seed
 from tabprotect.solver.limits import Limits, Progress
-from tabprotect.solver.pieces import Means
-from tabprotect.solver.store import Store, digest
+from tabprotect.solver.tasks.pieces import Means
+from tabprotect.solver.tasks.store import Store, digest
 
 __all__ = ["CLASSIC", "methods", "store_for", "suppress"]
 
@@ -119,7 +119,7 @@ def suppress(
         shared["means"] = Means(executor, store_for(problem, resume))
     if method != "auto" or engine == "pyomo":
         return _run(problem, method, engine, solver, shared)
-    from tabprotect.methods.suppression.choice import automatic
+    from tabprotect.methods.suppression.strategy import automatic
 
     return automatic(problem, engine=engine, **{"start": None, **shared})
 
@@ -129,15 +129,15 @@ def _run(problem: Problem, method: str, engine: str, solver: str | None, shared:
     if method != "local":
         shared.pop("deviations", None)
     if method == "local" and "means" in shared:
-        from tabprotect.methods.suppression.stages import local_in_stages
+        from tabprotect.methods.suppression.large.stages import local_in_stages
 
         return local_in_stages(problem, engine=engine, **shared)
     if method == "local":
-        from tabprotect.methods.suppression.local import local
+        from tabprotect.methods.suppression.large import local
 
         return local(problem, engine=engine, **shared)
     if method == "greedy":
-        from tabprotect.methods.suppression.greedy import greedy
+        from tabprotect.methods.suppression.search.greedy import greedy
 
         return greedy(problem, **shared)
     if method in CLASSIC:
@@ -145,14 +145,14 @@ def _run(problem: Problem, method: str, engine: str, solver: str | None, shared:
 
         if method not in SEEDED:
             del shared["seed"]
-        run = getattr(import_module(f"tabprotect.methods.suppression.{method}"), method)
+        run = getattr(import_module(f"tabprotect.methods.suppression.classic.{method}"), method)
         found: SuppressionResult = run(problem, **shared)
         return found
     if engine == "pyomo":
-        from tabprotect.methods.suppression.compact import compact
+        from tabprotect.methods.suppression.search.compact import compact
 
         return compact(problem, limits=shared["limits"], solver=solver, progress=shared["progress"])
-    from tabprotect.methods.suppression.exact import exact
+    from tabprotect.methods.suppression.search.exact import exact
 
     return exact(problem, engine=engine, **shared)
 
@@ -161,7 +161,7 @@ def store_for(problem: Problem, folder: str | PathLike[str] | Store | None) -> S
     """Open the folder of finished pieces for a problem; one that is open serves for problems made on the way, too."""
     if folder is None or isinstance(folder, Store):
         return folder
-    from tabprotect.methods.suppression.stages import parts_of
+    from tabprotect.methods.suppression.large.stages import parts_of
 
     return Store(folder, digest(*parts_of(problem)))
 
