@@ -12,8 +12,7 @@ import pytest
 import tabprotect as tp
 from tabprotect.methods.record_swapping import swap_records
 from tabprotect.methods.small_counts import small_counts
-from tabprotect.solver import Programme
-from tabprotect.solver.mip import branch_and_cut
+from tabprotect.solver import Programme, branch_and_cut
 
 A = [
     [-1, 1, 1, 0, 0, 0, 0, 0, 0],

@@ -1,4 +1,4 @@
-"""Ways to spend a limit that compete for it: what was spent on each, and what that brought."""
+"""Credit of operators that compete for a limit: what was spent on each, and what that brought."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ from dataclasses import dataclass
 
 from tabprotect.solver.limits import Budget
 
-__all__ = ["Side", "is_first", "meter", "meter_left"]
+__all__ = ["Credit", "is_first", "meter", "meter_left"]
 
 FADE = 0.7
 """What a gain counts for after the next slice of the same kind."""
 
 
 @dataclass
-class Side:
-    """What was spent on one of several ways, and what that brought lately.
+class Credit:
+    """What was spent on one of several operators, and what that brought lately.
 
     Examples
     --------
-    >>> side = Side()
-    >>> side.record(gain=0.2, spent=2.0)
-    >>> side.rate
+    >>> credit = Credit()
+    >>> credit.record(gain=0.2, spent=2.0)
+    >>> credit.rate
     0.1
     """
 
@@ -41,12 +41,12 @@ class Side:
         return self.gain / self.lately if self.lately else 0.0
 
 
-def is_first(one: Side, other: Side, fair: float) -> bool:
-    """Tell whether it is the turn of the first: time follows the gains; both keep a fair share.
+def is_first(one: Credit, other: Credit, fair: float) -> bool:
+    """Tell whether the first is next: time follows the gains; both keep a fair share.
 
     Examples
     --------
-    >>> is_first(Side(spent=3.0, gain=1.0, lately=1.0), Side(spent=2.0, gain=1.0, lately=3.0), 0.25)
+    >>> is_first(Credit(spent=3.0, gain=1.0, lately=1.0), Credit(spent=2.0, gain=1.0, lately=3.0), 0.25)
     True
     """
     rates = one.rate + other.rate

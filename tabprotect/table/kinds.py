@@ -1,4 +1,4 @@
-"""What every table is told of its cells, however it is made: its kind, and which cells are of unknown codes."""
+"""The kind of a table, and its cells of unknown codes, however the table is made."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
 NEIGHBOURHOOD, MARGINS, NODES, FAILURES = 250, 8, 200, 20
-"""Inner cells chosen anew at a time, the margins they come from at most, tree nodes spent on them, tries in vain until
+"""Inner cells chosen anew at a time, the margins they come from at most, tree nodes spent on them, tries without effect until
 the search ends."""
 
 CELLS_A_WORK_UNIT: Final = 100

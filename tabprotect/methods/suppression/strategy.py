@@ -16,7 +16,7 @@ from tabprotect.methods.suppression.large.surroundings import Surroundings
 from tabprotect.methods.suppression.postsolve.finish import finish
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.methods.suppression.search.exact import exact
-from tabprotect.methods.suppression.start.root_solve import glance
+from tabprotect.methods.suppression.start.root_solve import root_solve
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
 from tabprotect.solver.mip.pool import pool_solver
@@ -141,7 +141,7 @@ def automatic(
     if method == "exact" and not begins_locally(problem):
         return because(exact(problem, limits=limits, start=start, **shared), why)
     if start is None and means is None and problem.n_cells <= EXACT_CELLS:
-        first = _at_a_glance(problem, limits, progress, engine)
+        first = _first_root_solve(problem, limits, progress, engine)
         limits = rest(limits, first)
         if ended(first):
             limits = replace(limits, stop=lambda: True)
@@ -165,13 +165,13 @@ def automatic(
     return because(joined(first, result), why)
 
 
-def _at_a_glance(
+def _first_root_solve(
     problem: Problem, limits: Limits, progress: Callable[[Progress], None] | None, engine: str
 ) -> SuppressionResult:
     budget, judge = Budget(limits, progress), Witnesses(problem)
     with cancel_on_interrupt(budget):
-        pattern = glance(problem, judge, pool_solver(engine), budget)
-        return finish(problem, judge, pattern, budget, "glance")
+        pattern = root_solve(problem, judge, pool_solver(engine), budget)
+        return finish(problem, judge, pattern, budget, "root solve")
 
 
 def begins_locally(problem: Problem) -> bool:

@@ -1,4 +1,4 @@
-"""The door to the suppression methods."""
+"""The entry to the suppression methods."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ def suppress(
         quickly, without a bound; 'local' works with small programmes around each primary, so that tables of a
         million cells have a safe pattern within minutes, and better ones and a lower bound after that; 'auto' chooses
         by size, dimensions and how far equations reach, and says so in the `method` of the result. The others are the
-        classic ways, without a bound: subtable by subtable, by hypercubes, by shortest paths (two-way tables), by one
-        linear programme for many cells.
+        classic methods, without a bound: subtable by subtable, by hypercubes, by shortest paths (two-way tables), by
+        one linear programme for many cells.
     limits : Limits, optional
         In seconds, work units, or as a gap. Without any, the search goes on until the optimum is proven.
     seed : int or numpy.random.Generator
@@ -76,13 +76,13 @@ def suppress(
     executor : concurrent.futures.Executor, optional
         Works on independent parts of the problem side by side: `tabprotect.processes`, a pool of the standard library,
         or ``client.get_executor()`` of dask.distributed. The answer does not depend on how many workers it has, nor on
-        workers that die, unless the limit is one of time. Not for engine='pyomo' and the classic ways. 'local', which
-        `auto` takes for more than 30,000 cells, has it solve attacks, and looks for deviations in threads of this
-        process, which share the table.
+        workers that die, unless the limit is one of time. Not for engine='pyomo' and the classic methods. 'local',
+        which `auto` takes for more than 30,000 cells, has it solve attacks, and looks for deviations in threads of
+        this process, which share the table.
     resume : path, optional
         A folder (confidential) where finished pieces of work are kept. The same call with the same folder goes on after
         it was killed; under limits of work, or none, its answer is the same. Not for engine='pyomo' and the classic
-        ways.
+        methods.
 
     Returns
     -------

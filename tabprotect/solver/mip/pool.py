@@ -1,4 +1,4 @@
-"""Minimise a weighted choice of binary variables over a pool of rows: SCIP or HiGHS behind one function."""
+"""Minimise a weighted sum of binary variables over a pool of rows: SCIP or HiGHS behind one function."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ class PoolAnswer:
     Attributes
     ----------
     bound : float
-        No choice that satisfies the rows costs less (inf when none is cheaper than the cut-off).
-    choices : tuple of ndarray of bool
-        Choices that satisfy the rows, cheapest first.
+        No solution that satisfies the rows costs less (inf when none is cheaper than the cut-off).
+    solutions : tuple of ndarray of bool
+        Solutions that satisfy the rows, cheapest first.
     nodes : int
     """
 
     bound: float
-    choices: tuple[Bools, ...]
+    solutions: tuple[Bools, ...]
     nodes: int
 
 
@@ -79,11 +79,11 @@ def _in_rows(
     paid = float(cost[fixed & ~inside].sum())
     how["cutoff"] -= paid
     answer = solve(cost[inside], fixed[inside], sparse.csr_array(matrix[:, inside]), rhs, **how)
-    choices = []
-    for choice in answer.choices:
-        choices.append(fixed.copy())
-        choices[-1][inside] = choice
-    return PoolAnswer(answer.bound + paid, tuple(choices), answer.nodes)
+    solutions = []
+    for solution in answer.solutions:
+        solutions.append(fixed.copy())
+        solutions[-1][inside] = solution
+    return PoolAnswer(answer.bound + paid, tuple(solutions), answer.nodes)
 
 
 def _scip(
@@ -151,10 +151,10 @@ def _scip(
     bound = float(model.getDualbound())
     if status == "infeasible" or bound >= model.infinity():
         bound = math.inf
-    choices = [np.array([model.getSolVal(s, v) > 0.5 for v in x]) for s in model.getSols()[:most]]
+    solutions = [np.array([model.getSolVal(s, v) > 0.5 for v in x]) for s in model.getSols()[:most]]
     nodes = int(model.getNNodes())
     model.freeProb()
-    return PoolAnswer(max(0.0, bound), tuple(choices), nodes)
+    return PoolAnswer(max(0.0, bound), tuple(solutions), nodes)
 
 
 def _highs(
@@ -215,7 +215,7 @@ def _highs(
     found = [np.asarray(s.col_value) for s in h.getSavedMipSolutions()]
     if info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible:
         found.append(np.asarray(h.getSolution().col_value))
-    choices = {(v > 0.5).tobytes(): v > 0.5 for v in found}
-    ordered = sorted(choices.values(), key=lambda v: float(cost[v].sum()))
+    solutions = {(v > 0.5).tobytes(): v > 0.5 for v in found}
+    ordered = sorted(solutions.values(), key=lambda v: float(cost[v].sum()))
     bound = float(info.mip_dual_bound)
     return PoolAnswer(max(0.0, bound) if math.isfinite(bound) else 0.0, tuple(ordered[:most]), int(info.mip_node_count))

@@ -60,7 +60,7 @@ class InParts:
     4.0
     >>> rows = sparse.csr_array([[1.0, 1, 0, 0], [0, 0, 1, 1], [0, 1, 0, 0]])
     >>> answer = solver(cost, fixed, rows, np.ones(3), names=np.arange(3), **how)
-    >>> answer.bound, answer.choices[0].tolist()
+    >>> answer.bound, answer.solutions[0].tolist()
     (5.0, [False, True, True, False])
     """
 
@@ -109,8 +109,8 @@ class InParts:
         else:
             budget.spend(1)
             answer = PoolAnswer(float(cost[fixed].sum()), (fixed,), 0)
-        if rest.any() and answer.choices and not budget.exhausted and np.isfinite(answer.bound):
-            chosen = answer.choices[0]
+        if rest.any() and answer.solutions and not budget.exhausted and np.isfinite(answer.bound):
+            chosen = answer.solutions[0]
             spent = float(cost[chosen].sum())
             slack = spent - answer.bound
             self._slack.append(slack if slack > EXACT * spent else 0.0)
@@ -120,8 +120,8 @@ class InParts:
             for k in np.unique(label[rest]).tolist():
                 mine = cells[ends[k] : ends[k + 1]]
                 self._parts[keys[k]] = _Known(mine, float(cost[mine].sum()), len(self._slack) - 1)
-        choices = tuple(choice | kept for choice in answer.choices)
-        return PoolAnswer(max(0.0, answer.bound + less), choices, answer.nodes)
+        solutions = tuple(solution | kept for solution in answer.solutions)
+        return PoolAnswer(max(0.0, answer.bound + less), solutions, answer.nodes)
 
     def _sum_of_slacks(self, known: dict[int, _Known]) -> float:
         return sum(self._slack[k] for k in {part.programme for part in known.values()})

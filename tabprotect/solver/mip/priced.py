@@ -47,7 +47,7 @@ class Point:
 
 
 class Priced:
-    """A pool solver that is told the solution of a relaxation whose binding rows are all in the pool.
+    """A pool solver that is given the solution of a relaxation whose binding rows are all in the pool.
 
     Parts of the pool (that share no variable) where the solution is integral are settled. In the others with optimum v
     of the relaxation whoever uses a variable with reduced costs d pays v + d at least, so variables with large reduced
@@ -65,7 +65,7 @@ class Priced:
     >>> row = sparse.csr_array([[1.0, 1, 1]])
     >>> how = {"cutoff": np.inf, "gap": 0.0, "most": 1, "budget": Budget(), "point": point}
     >>> answer = Priced(pool_solver("highs"))(np.array([1.0, 2, 9]), np.zeros(3, bool), row, np.ones(1), **how)
-    >>> answer.bound, answer.choices[0].tolist(), answer.nodes
+    >>> answer.bound, answer.solutions[0].tolist(), answer.nodes
     (1.0, [True, False, False], 0)
     """
 
@@ -102,7 +102,7 @@ class Priced:
         mine = (part >= 0) & ~fixed
         mine[mine] = vague[part[mine]]
         answer = self._open(cost, fixed, matrix[rest], rhs[rest], point, np.where(mine, part, -1), len(vague), **how)
-        return PoolAnswer(answer.bound + paid, tuple(c | settled for c in answer.choices), answer.nodes)
+        return PoolAnswer(answer.bound + paid, tuple(c | settled for c in answer.solutions), answer.nodes)
 
     def _open(
         self,
@@ -130,20 +130,20 @@ class Priced:
 
         answer = solve()
         if likely >= certain or how["budget"].exhausted:
-            return answer if likely >= certain else PoolAnswer(0.0, answer.choices, answer.nodes)
-        if not answer.choices:
+            return answer if likely >= certain else PoolAnswer(0.0, answer.solutions, answer.nodes)
+        if not answer.solutions:
             reach[:] = certain
             return solve()
-        chosen = answer.choices[0]
+        chosen = answer.solutions[0]
         paid = np.bincount(of, (cost * chosen)[mine], n_parts) - low
         short = np.maximum(0.0, paid - reach)
         if float(short.sum()) > how["gap"] * float(cost[chosen].sum()):
             reach = np.minimum(np.maximum(paid, 0.0), certain)
             how["cutoff"] = min(how["cutoff"], float(cost[chosen].sum()))
             better = solve()
-            both = sorted(better.choices + answer.choices, key=lambda choice: float(cost[choice].sum()))
+            both = sorted(better.solutions + answer.solutions, key=lambda solution: float(cost[solution].sum()))
             return PoolAnswer(min(better.bound, float(cost[both[0]].sum())), tuple(both), answer.nodes + better.nodes)
-        return PoolAnswer(max(0.0, answer.bound - float(short.sum())), answer.choices, answer.nodes)
+        return PoolAnswer(max(0.0, answer.bound - float(short.sum())), answer.solutions, answer.nodes)
 
 
 def _likely(reduced: Floats) -> float:

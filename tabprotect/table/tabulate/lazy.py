@@ -1,4 +1,4 @@
-"""Tabulation where the data are: data frames that are only promised, such as those of a Spark cluster.
+"""Tabulation where the data are: data frames that are not computed yet, such as those of a Spark cluster.
 
 What the engine in memory does on arrays is said here as operations on whole frames, through narwhals: the leaf cell and
 the holder of every record, what each holder contributes to each cell of all levels, and the largest contributions.

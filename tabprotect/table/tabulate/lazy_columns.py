@@ -1,4 +1,4 @@
-"""Columns of a promised frame, every value checked where it is: what `read` is for frames in memory."""
+"""Columns of a frame that is not computed yet, every value checked where it is: what `read` is for frames in memory."""
 
 from __future__ import annotations
 

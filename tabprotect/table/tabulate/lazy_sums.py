@@ -1,4 +1,4 @@
-"""`Limbs` and `rank` as expressions over columns of a promised frame: the same steps on the same floats."""
+"""`Limbs` and `rank` as expressions over columns of a lazy frame: the same steps on the same floats."""
 
 from __future__ import annotations
 

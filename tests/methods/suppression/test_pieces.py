@@ -21,7 +21,7 @@ from tabprotect.methods.suppression import suppress
 from tabprotect.methods.suppression.large import bound as bounds
 from tabprotect.methods.suppression.large import rebuild, stages
 from tabprotect.methods.suppression.large.answers import Answers
-from tabprotect.methods.suppression.large.parallel import Lanes
+from tabprotect.methods.suppression.large.parallel import ParallelSearch
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.methods.suppression.search import rounds
 from tabprotect.problem import Problem
@@ -173,12 +173,12 @@ def test_methods_without_pieces_say_so(method: str) -> None:
 def test_local_works_in_as_many_threads_as_an_executor_has_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
 
-    class Watched(Lanes):
+    class Watched(ParallelSearch):
         def __init__(self, answers: Answers, threads: int = 1) -> None:
             asked.append(threads)
             super().__init__(answers, threads)
 
-    monkeypatch.setattr(rebuild, "Lanes", Watched)
+    monkeypatch.setattr(rebuild, "ParallelSearch", Watched)
     problem = several(2)
     with ThreadPoolExecutor(3) as pool:
         same(solve(problem, "local", executor=pool), solve(problem, "local"))

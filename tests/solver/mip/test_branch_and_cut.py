@@ -13,14 +13,13 @@ import numpy as np
 import pytest
 
 from tabprotect.errors import InputError, SolverError
-from tabprotect.solver import Limits, Programme, at_least
-from tabprotect.solver.mip import branch_and_cut
+from tabprotect.solver import Limits, Programme, at_least, branch_and_cut
 
 ENGINES = ["scip", "highs"]
 
 
 class Tour:
-    """Every set of towns is left by two edges: the rows that make a choice of edges one tour."""
+    """Every set of towns is left by two edges: the rows that make a set of edges one tour."""
 
     def __init__(self, n):
         self.n = n

@@ -22,8 +22,8 @@ def programme(rows, cost):
 
 
 def cheapest(matrix, cost):
-    choices = (np.array(bits, bool) for bits in itertools.product([0, 1], repeat=len(cost)))
-    return min((float(cost[c].sum()) for c in choices if np.all(matrix @ c >= 1 - 1e-9)), default=None)
+    solutions = (np.array(bits, bool) for bits in itertools.product([0, 1], repeat=len(cost)))
+    return min((float(cost[c].sum()) for c in solutions if np.all(matrix @ c >= 1 - 1e-9)), default=None)
 
 
 @st.composite

@@ -25,15 +25,15 @@ def programme(seed, n=10, m=6):
 @pytest.mark.parametrize("seed", range(6))
 def test_pools_agree_with_enumeration(engine, seed):
     cost, fixed, A, rhs = programme(seed)
-    choices = np.array(list(product((False, True), repeat=len(cost))))
-    allowed = choices[(choices | ~fixed).all(axis=1) & (choices @ A.T.toarray() >= rhs - 1e-9).all(axis=1)]
+    solutions = np.array(list(product((False, True), repeat=len(cost))))
+    allowed = solutions[(solutions | ~fixed).all(axis=1) & (solutions @ A.T.toarray() >= rhs - 1e-9).all(axis=1)]
     best = float((allowed @ cost).min())
     answer = pool_solver(engine)(cost, fixed, A, rhs, cutoff=np.inf, gap=0.0, most=8, budget=Budget())
     assert answer.bound == pytest.approx(best)
-    assert cost[answer.choices[0]].sum() == pytest.approx(best)
-    for choice in answer.choices:
-        assert choice[fixed].all()
-        assert np.all(A @ choice >= rhs - 1e-9)
+    assert cost[answer.solutions[0]].sum() == pytest.approx(best)
+    for solution in answer.solutions:
+        assert solution[fixed].all()
+        assert np.all(A @ solution >= rhs - 1e-9)
 
 
 @pytest.mark.parametrize("engine", ["scip", "highs"])

@@ -51,9 +51,9 @@ def test_parts_sum_up_to_the_optimum(seed):
         exact = solve(ENGINE, pool, 0.0)
         answer = solve(solver, pool, 0.0, names=names)
         assert answer.bound == pytest.approx(exact.bound)
-        assert cost[answer.choices[0]].sum() == pytest.approx(exact.bound)
-        assert all(np.all(matrix @ choice >= rhs - 1e-6) for choice in answer.choices)
-        assert all(choice[0] for choice in answer.choices)
+        assert cost[answer.solutions[0]].sum() == pytest.approx(exact.bound)
+        assert all(np.all(matrix @ solution >= rhs - 1e-6) for solution in answer.solutions)
+        assert all(solution[0] for solution in answer.solutions)
     assert sum(programmes) < sum(pool[2].shape[0] for pool in growing_pools(seed))
 
 
@@ -64,7 +64,7 @@ def test_bounds_hold_with_parts_that_were_not_solved_to_the_end(seed, monkeypatc
     def rough(cost, fixed, matrix, rhs, *, gap, **how):
         """An engine that stops at the gap asked for as early as it may."""
         found = ENGINE(cost, fixed, matrix, rhs, gap=0.0, **how)
-        return PoolAnswer(found.bound * (1 - 0.9 * gap), found.choices, found.nodes)
+        return PoolAnswer(found.bound * (1 - 0.9 * gap), found.solutions, found.nodes)
 
     solver = InParts(rough)
     for gap, pool in zip((0.1, 0.1, 0.05, 0.05, 0.0), growing_pools(seed), strict=True):

@@ -45,8 +45,8 @@ def test_the_same_optimum(seed, open_, monkeypatch):
     for cutoff in (np.inf, exact + 0.5, exact + 40):
         answer = solve(Priced(ENGINE), given, cutoff=cutoff, point=point)
         assert answer.bound == pytest.approx(exact)
-        assert cost[answer.choices[0]].sum() == pytest.approx(exact)
-        assert all(np.all(matrix @ choice >= rhs - 1e-6) and choice[fixed].all() for choice in answer.choices)
+        assert cost[answer.solutions[0]].sum() == pytest.approx(exact)
+        assert all(np.all(matrix @ solution >= rhs - 1e-6) and solution[fixed].all() for solution in answer.solutions)
     assert solve(Priced(ENGINE), given, cutoff=exact - 0.5, point=point).bound >= exact - 0.5
 
 
@@ -57,7 +57,7 @@ def test_bounds_hold_where_variables_stay_closed(seed, monkeypatch):
     exact = solve(ENGINE, given).bound
     answer = solve(Priced(ENGINE), given, gap=0.2, point=given[-1])
     assert answer.bound <= exact + 1e-6
-    assert given[0][answer.choices[0]].sum() <= answer.bound + 0.4 * exact
+    assert given[0][answer.solutions[0]].sum() <= answer.bound + 0.4 * exact
 
 
 def test_variables_are_left_out_and_settled_parts_are_not_solved(monkeypatch):

@@ -1,4 +1,4 @@
-"""Tabulation at the place of the data gives the bits of the tabulation in memory; here that is polars, promised."""
+"""Tabulation at the place of the data gives the bits of that in memory; here with polars, not computed yet."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from tabprotect.errors import InputError
-from tabprotect.table import tabulate as module
 from tabprotect.table.dimension import Dimension
+from tabprotect.table.tabulate import dispatch as module
 from tabprotect.table.tabulate import tabulate
 from tabprotect.table.tabulate.lazy import tabulate_lazy
 from tabprotect.table.tabulate.roles import Roles, Tabulated
 from tests.table.tabulate.test_tabulate import BY, ROLES, microdata, same
 
 
-class Promised:
+class Lazy:
     """Polars as a place; the rows of a join come in any order, as in a cluster."""
 
     def numbered(self, frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
@@ -39,7 +39,7 @@ class Promised:
 
 
 def at_its_place(frame: nw.DataFrame[Any], roles: Roles) -> Tabulated:
-    return tabulate_lazy(nw.from_native(pl.from_arrow(frame.to_arrow()).lazy()), roles, Promised())
+    return tabulate_lazy(nw.from_native(pl.from_arrow(frame.to_arrow()).lazy()), roles, Lazy())
 
 
 @pytest.fixture

@@ -71,14 +71,14 @@ class Bridge:
 
 @dataclass(frozen=True, eq=False)
 class Cover:
-    """Why a cover cut holds: what hides no more than an unsafe choice is unsafe, so one of the others must be hidden.
+    """Why a cover cut holds: what hides no more than an unsafe pattern is unsafe, so one of the others must be hidden.
 
     Attributes
     ----------
     capacity : Capacity or None
-        The capacity cut that proves the choice unsafe; None where only the judge says so.
+        The capacity cut that proves the pattern unsafe; None where only the judge says so.
     missing : ndarray of int
-        The cells that the choice shows.
+        The cells that the pattern shows.
     """
 
     capacity: Capacity | None
@@ -212,9 +212,9 @@ def _may_ask(core: Core, A: sparse.csr_array, t: Ints, row: Ints, own: Floats) -
     inside = core.hidden[A.indices]
     cells, size, rises = A.indices[inside], np.abs(A.data[inside]), A.data[inside] > 0
     rows = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))[inside]
-    ways = (np.where(rises, core.up[cells], core.down[cells]), np.where(rises, core.down[cells], core.up[cells]))
+    directions = (np.where(rises, core.up[cells], core.down[cells]), np.where(rises, core.down[cells], core.up[cells]))
     with np.errstate(invalid="ignore"):
-        high, low = (np.bincount(rows, size * way, A.shape[0]) for way in ways)
+        high, low = (np.bincount(rows, size * direction, A.shape[0]) for direction in directions)
         room = np.where(side / own < 0, high[row], low[row]) / np.abs(own)
         room -= np.where(side < 0, core.up[cell], core.down[cell])
     return np.asarray((core.targets.attacker[t] >= 0) | ~(room > level * (1 + LEVEL)))
@@ -227,7 +227,7 @@ SHORT = 1e-6
 def pairs(rows: sparse.csr_array, rhs: Floats) -> sparse.csr_array:
     """Return what rows with coefficients in (0, 1] and right-hand side 1 say of whole cells: two may be needed.
 
-    No cell with a coefficient below 1 satisfies such a row alone, so a choice has a cell with coefficient 1 or two of
+    No cell with a coefficient below 1 satisfies such a row alone, so a pattern has a cell with coefficient 1 or two of
     the others: with 1/2 for those the row holds, too. It says more where some of them are above 1/2; others of the rows
     are left out.
 

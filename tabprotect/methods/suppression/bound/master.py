@@ -11,18 +11,21 @@ from tabprotect.methods.suppression.bound.cuts import Cover
 from tabprotect.methods.suppression.bound.relaxation import VIOLATION, Relaxation
 from tabprotect.methods.suppression.bound.separation import Found
 from tabprotect.methods.suppression.presolve.reduce import Core
-from tabprotect.methods.suppression.search.snapshot import POOL_GAP
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.mip.pool import PoolSolver
 from tabprotect.solver.mip.pool_parts import InParts
 from tabprotect.solver.mip.priced import Point, Priced
 from tabprotect.solver.mip.rows import Row, RowPool
 
-__all__ = ["POOL_SHARE", "Pools", "violated_rows"]
+__all__ = ["POOL_GAP", "POOL_SHARE", "Pools", "violated_rows"]
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
+
+POOL_GAP = (0.02, 2e-3)
+"""Pools are solved to the first gap, halved after every pool down to the second, until their best pattern turns out
+safe."""
 
 POOL_SHARE = 0.8
 """Share of a step for the integer programme; the rest is for attacks at what it found."""
@@ -31,7 +34,7 @@ SLACK = 0.6
 """Rows with less slack at the relaxed solution go into the integer programme; violated ones follow."""
 
 TIGHT = 1e-6
-"""Rows with less slack than this at the choice of a pool are tight."""
+"""Rows with less slack than this at the pattern of a pool are tight."""
 
 WHOLE = 50_000
 """Pools of use are solved over all rows where those have at most so many entries: otherwise several times, until no
@@ -40,18 +43,18 @@ row left out is violated."""
 BYTES = 4_000
 """What a MIP solver holds for every entry of a pool, about."""
 
-CHOICES, WORTH = 8, 1.3
+SOLUTIONS, WORTH = 8, 1.3
 """Solutions of a pool at which the intruder is played: so many, and none that costs more than so many times the
 cheapest."""
 
 NEAR_FIRST = (60, 400)
-"""Equations around a cell that attacks at a choice see, one after the other until one finds something."""
+"""Equations around a cell that attacks at a pattern see, one after the other until one finds something."""
 
 FLOOR, ALL_FLOORS = 1e-3, 0.1
-"""Cells that a choice does not hide count as hidden that much in attacks, and as that much all together."""
+"""Cells that a pattern does not hide count as hidden that much in attacks, and as that much all together."""
 
 EXPOSURES = 300
-"""Exposures of one choice that are turned into rows, at most."""
+"""Exposures of one pattern that are turned into rows, at most."""
 
 
 class Pools:
@@ -74,7 +77,7 @@ class Pools:
         self.solved = False
         self.needed: Ints = np.zeros(0, np.int64)
         self._held: Ints = np.zeros(0, np.int64)  # rows that were tight there stay for the next one
-        self._taught: tuple[Bools, ...] = ()  # choices of the last programme: rows found at them are needed, too
+        self._taught: tuple[Bools, ...] = ()  # patterns of the last programme: rows found at them are needed, too
 
     def narrow(self) -> None:
         """Solve the next one to half of the gap, down to the last one."""
@@ -84,7 +87,7 @@ class Pools:
     def solve(
         self, relaxation: Relaxation, cutoff: float, budget: Budget, *, whole: bool = False
     ) -> tuple[float, tuple[Bools, ...]]:
-        """Return a lower bound on what a choice costs, if that is below `cutoff`, and choices, cheapest first.
+        """Return a lower bound on what a pattern costs, if that is below `cutoff`, and patterns, cheapest first.
 
         The cheapest one satisfies every row of the pool, unless the budget ended or nothing is below `cutoff`. Where it
         ended, they are those of the last programme solved, if there is one. With `whole` no row is left out at first
@@ -112,31 +115,31 @@ class Pools:
                 names=chosen,
                 cutoff=cutoff,
                 gap=self.gap,
-                most=CHOICES,
+                most=SOLUTIONS,
                 budget=budget,
                 point=point,
             )
             best = max(best, answer.bound)
-            costs = [core.cost(choice) for choice in answer.choices]
-            choices = tuple(c for c, cost in zip(answer.choices, costs, strict=True) if cost <= WORTH * costs[0])
+            costs = [core.cost(pattern) for pattern in answer.solutions]
+            patterns = tuple(c for c, cost in zip(answer.solutions, costs, strict=True) if cost <= WORTH * costs[0])
             if budget.exhausted:
-                return best, last or choices
-            if not choices or best >= cutoff:
+                return best, last or patterns
+            if not patterns or best >= cutoff:
                 self.solved = True
-                return best, choices
-            last, self.solved, self._taught = choices, True, choices
-            first = choices[0].astype(np.float64)
+                return best, patterns
+            last, self.solved, self._taught = patterns, True, patterns
+            first = patterns[0].astype(np.float64)
             self._held = chosen[pool.slack(first, chosen) < TIGHT]
-            missing = np.setdiff1d(_violated(pool, choices), chosen)
+            missing = np.setdiff1d(_violated(pool, patterns), chosen)
             self.needed = np.union1d(self.needed, missing).astype(np.int64)
             if not np.any(pool.slack(first, missing) < -VIOLATION):
-                return best, choices
+                return best, patterns
             chosen = np.concatenate([chosen, missing])
 
 
-def _violated(pool: RowPool, choices: Sequence[Bools]) -> Ints:
-    """Rows that one of some choices violates."""
-    return np.flatnonzero(np.min([pool.slack(choice.astype(np.float64)) for choice in choices], axis=0) < -VIOLATION)
+def _violated(pool: RowPool, patterns: Sequence[Bools]) -> Ints:
+    """Rows that one of some patterns violates."""
+    return np.flatnonzero(np.min([pool.slack(pattern.astype(np.float64)) for pattern in patterns], axis=0) < -VIOLATION)
 
 
 def _near(pool: RowPool, x: Floats) -> Ints:
@@ -147,12 +150,12 @@ def _near(pool: RowPool, x: Floats) -> Ints:
     return np.flatnonzero(asked & (pool.slack(x) < SLACK))
 
 
-def violated_rows(relaxation: Relaxation, choice: Bools, targets: Sequence[int]) -> list[Found]:
-    """Rows that an unsafe choice violates: several for every target that it leaves exposed, and never none.
+def violated_rows(relaxation: Relaxation, pattern: Bools, targets: Sequence[int]) -> list[Found]:
+    """Rows that an unsafe pattern violates: several for every target that it leaves exposed, and never none.
 
     Both sides of a cell share the attacks on one of them where their turned multipliers cut, too.
     """
-    x = choice.astype(np.float64)
+    x = pattern.astype(np.float64)
     floor = min(FLOOR, ALL_FLOORS / len(x))
     points = (np.maximum(x, floor), np.maximum(x, np.maximum(0.3 * relaxation.x, 1e-6)))
     found: list[Found] = []
@@ -177,7 +180,7 @@ def violated_rows(relaxation: Relaxation, choice: Bools, targets: Sequence[int])
                 relaxation.watch(other)
                 del left[other]
     if not found:
-        # whoever hides no more than an unsafe choice is unsafe, too
-        cells = np.flatnonzero(~choice)
+        # whoever hides no more than an unsafe pattern is unsafe, too
+        cells = np.flatnonzero(~pattern)
         found = [Found(Row(cells, np.ones(len(cells)), 1.0), Cover(None, cells), -1.0)]
     return found

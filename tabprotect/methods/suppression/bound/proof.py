@@ -86,8 +86,8 @@ def _of_members(problem: Problem, core: Core) -> list[ProofRow]:
 
 
 def _open(problem: Problem, cells: Ints) -> list[int]:
-    choice = problem.may_hide[cells] & ~problem.must_hide[cells] & (problem.weights[cells] > 0)
-    return [int(i) for i in cells[choice]]
+    free = problem.may_hide[cells] & ~problem.must_hide[cells] & (problem.weights[cells] > 0)
+    return [int(i) for i in cells[free]]
 
 
 def _active(core: Core, pool: RowPool, x: Floats) -> list[int]:

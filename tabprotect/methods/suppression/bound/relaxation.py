@@ -67,7 +67,7 @@ class Relaxation:
     targets : ndarray of int
         The targets that the cells hidden anyway do not protect.
     budget : Budget
-    told : callable, optional
+    report : callable, optional
         Called with the name of a stage after every round.
 
     Attributes
@@ -85,11 +85,11 @@ class Relaxation:
     """
 
     def __init__(
-        self, core: Core, targets: Ints, budget: Budget, told: Callable[[str], None] = lambda stage: None
+        self, core: Core, targets: Ints, budget: Budget, report: Callable[[str], None] = lambda stage: None
     ) -> None:
         self.core = core
         self.targets = targets
-        self.told = told
+        self.report = report
         self._watched = set(targets.tolist())
         self.budget = budget
         self.separation = Separation(core, budget)
@@ -106,7 +106,8 @@ class Relaxation:
         self._unsolved = False  # rows came in that the present solution knows nothing of
         self._turn = 0
         self._stage = 0
-        self._stalls = 0.0  # rounds in vain; a round that a slice cut short counts for the targets that it looked at
+        # rounds without effect; a round that a slice cut short counts for the targets that it looked at
+        self._stalls = 0.0
         self._looked = 1.0
         self._rounds = 0
         self.finished = False
@@ -259,7 +260,7 @@ class Relaxation:
         self._rounds += 1
         if self._rounds % 5 == 0 or kind in ("pool", "zero-half"):
             self.purge()
-        self.told(f"root {kind} {radius}")
+        self.report(f"root {kind} {radius}")
         if self.bound - last > PROGRESS * abs(last) and rows:
             self._stalls = 0.0
         else:

@@ -180,7 +180,7 @@ def network(
 
     In a network a cell can rise by t exactly when t can flow round from its head to its tail. The cheapest single way,
     on which every cell has room enough for both levels, is a shortest path (Dijkstra) at the weights of the cells, and
-    free through cells hidden already (Cox 1995; Castro 2002). Levels that need several ways at once, and attackers who
+    free through cells hidden already (Cox 1995; Castro 2002). Levels that need several paths at once, and attackers who
     know cells, are left to the repair. Further rounds go through the cells in other orders at prices with some noise;
     the cheapest of all patterns is kept.
 
@@ -243,7 +243,7 @@ def _protect(judge: Witnesses, net: Network, pattern: Bools, order: Ints, cost: 
     answered = judge.sweep(pattern, budget)
     q = judge.questions
     price = np.where(pattern, 0.0, cost)
-    ways = _Ways(problem, net)
+    paths = _Paths(problem, net)
     for question in order.tolist():
         if answered[question] or budget.exhausted:
             continue
@@ -255,7 +255,7 @@ def _protect(judge: Witnesses, net: Network, pattern: Bools, order: Ints, cost: 
             down = max(down, need - up)
         sides = ((up, down), (up, 0.0), (0.0, down))
         for rise, fall in sides if q.side[question] >= 0 else (sides[0], *sides[:0:-1]):
-            deviation = ways.cheapest(cell, rise, fall, price)
+            deviation = paths.cheapest(cell, rise, fall, price)
             budget.spend(1)
             if deviation is None:
                 continue
@@ -277,8 +277,8 @@ def _worth(judge: Witnesses, pattern: Bools) -> tuple[int, float]:
     return int((~judge.stored(pattern)).sum()), judge.problem.cost(pattern)
 
 
-class _Ways:
-    """Cheapest ways through a network."""
+class _Paths:
+    """Cheapest paths through a network."""
 
     def __init__(self, problem: Problem, net: Network) -> None:
         self._net = net

@@ -65,7 +65,7 @@ class Piece:
 
 
 @dataclass(frozen=True, eq=False)
-class Choice:
+class PiecePattern:
     """What is hidden in a piece (None when nothing safe was found); the piece of `Means`."""
 
     pattern: Bools | None
@@ -73,7 +73,7 @@ class Choice:
     stopped: str
 
 
-def _choose(part: Problem, limits: Limits, seed: int) -> Choice:
+def _protect_piece(part: Problem, limits: Limits, seed: int) -> PiecePattern:
     """Protect a piece by the exact engine, or by cheapest witnesses."""
     result = None
     if part.n_cells <= EXACT_CELLS:
@@ -82,7 +82,7 @@ def _choose(part: Problem, limits: Limits, seed: int) -> Choice:
             result = exact(part, limits=limits, seed=seed, prove=False)
     if result is None:
         result = greedy(part, limits=replace(limits, work=None), seed=seed, restarts=0)
-    return Choice(None if result.status == "unknown" else result.pattern, result.work, result.stopped)
+    return PiecePattern(None if result.status == "unknown" else result.pattern, result.work, result.stopped)
 
 
 class Passes:
@@ -178,7 +178,7 @@ class Passes:
             stop=lambda: budget.exhausted,
         )
         name = digest("passes", parts_of(part), limits.work, limits.gap, seed)
-        (found,) = self._means.answers(lambda part: _choose(part, limits, seed), [part], [name], budget)
+        (found,) = self._means.answers(lambda part: _protect_piece(part, limits, seed), [part], [name], budget)
         if found is None:
             return None
         budget.spend(found.work)

@@ -1,4 +1,4 @@
-"""Which part of a pattern to try next: where it paid lately."""
+"""Which region of a pattern is tried next: the one with the most credit."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Turns"]
+__all__ = ["RegionCredit"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 FAIR = 0.15
-"""Share of the turns that go to any class, whatever it gained."""
+"""Share of the tries that go to any class, whatever it gained."""
 
 FADE = 0.95
 """What a gain counts for after the next try in the same class."""
@@ -35,7 +35,7 @@ class _Class:
         return float("inf") if self.tries < TRIES else self.gain / self.work
 
 
-class Turns:
+class RegionCredit:
     """Hands out hidden cells in classes of similar weight; classes that gain much for their work come more often.
 
     Parameters
@@ -45,13 +45,13 @@ class Turns:
     Attributes
     ----------
     rounds : float
-        How often every cell has had its turn, on average.
+        How often every cell was handed out, on average.
 
     Examples
     --------
-    >>> turns = Turns(0)
+    >>> regions = RegionCredit(0)
     >>> weight = np.array([1.0, 100.0, 1.2])
-    >>> sorted(turns.next(np.arange(3), weight)[0] for _ in range(2))  # 0 and 2 weigh about the same
+    >>> sorted(regions.next(np.arange(3), weight)[0] for _ in range(2))  # 0 and 2 weigh about the same
     [0, 2]
     """
 
@@ -87,7 +87,7 @@ class Turns:
         return mine.queue.pop(), mine.passes - 1
 
     def record(self, gain: float, work: int) -> None:
-        """Tell what the last turn gained and what it took."""
+        """Record what the last try gained and what it took."""
         mine = self._classes[self._last]
         mine.tries += 1
         mine.gain = FADE * mine.gain + gain

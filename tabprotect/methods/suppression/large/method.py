@@ -21,7 +21,7 @@ from tabprotect.methods.suppression.large.windows import Windows
 from tabprotect.methods.suppression.postsolve.finish import finish, stopped
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem
-from tabprotect.solver.credit import Side, is_first
+from tabprotect.solver.credit import Credit, is_first
 from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
 from tabprotect.solver.tasks.pieces import Means, processors
 from tabprotect.solver.tolerances import OPTIMAL
@@ -158,7 +158,7 @@ class _Search:
         self.rebuilder = Rebuilder(self.cover, Nearby(problem, near), known, seed, threads)
         self.insiders = Insiders(self.cover, self.rebuilder.nearby, self.judge, known)
         self.windows = Windows(self.rebuilder, near, seed, engine)
-        self._ways = tuple(Side(fade=fade) for fade in FADES)
+        self._credit = tuple(Credit(fade=fade) for fade in FADES)
         self.bound = LocalBound(problem, near, executor)
         self.reserve = 0.0
         self._judged_first: Bools | None = None
@@ -193,7 +193,7 @@ class _Search:
             again = max(AGAIN * (before - start), GRACE) if watched else 0.0
             self.reserve = JUDGEMENT * (budget.seconds - before) + again
             left = [cover.question(e.key, e.needed) for e in exposed]
-            left = [k for k in left if k not in self.rebuilder.hopeless]
+            left = [k for k in left if k not in self.rebuilder.unattainable]
             for k in left:
                 if cover.relies[k]:
                     cover.release(k)
@@ -233,29 +233,29 @@ class _Search:
         if self.rebuilder.rough and not self._over():
             with self.budget.part(self._share()) as part:
                 self.rebuilder.refine(part)
-            self.budget.report("choice", self.cover.cost, 0.0)
+            self.budget.report("incumbent", self.cover.cost, 0.0)
 
     def improve(self, most: int | None = None) -> None:
         """Work on the bound and on the pattern in turn, as much on one as on the other."""
         budget, cover, bound = self.budget, self.cover, self.bound
-        spent = {"bound": 0.0, "choice": 0.0}
+        spent = {"bound": 0.0, "incumbent": 0.0}
         rounds, cost = 0.0, cover.cost
         while not self._over():
-            turn = "bound" if not bound.finished and spent["bound"] <= spent["choice"] else "choice"
+            side = "bound" if not bound.finished and spent["bound"] <= spent["incumbent"] else "incumbent"
             before, known = self._meter(), (cover.cost, bound.bound)
-            if turn == "bound":
+            if side == "bound":
                 with budget.part(self._share()) as part:
                     bound.step(part)
                 self.rebuilder.x = bound.x if bound.bound > 0 else None
             else:
-                end = before + spent["bound"] - spent["choice"]
+                end = before + spent["bound"] - spent["incumbent"]
                 while not self._over():
                     self._cheaper()
                     if not cover.cost or self._meter() >= end:
                         break
-            spent[turn] += self._meter() - before
+            spent[side] += self._meter() - before
             if known != (cover.cost, bound.bound):
-                budget.report(turn, cover.cost, bound.bound)
+                budget.report(side, cover.cost, bound.bound)
             if not cover.cost or bound.bound >= cover.cost * (1 - max(OPTIMAL, budget.limits.gap)):
                 return
             if most is not None and self.rebuilder.rounds > most:
@@ -270,14 +270,14 @@ class _Search:
         if self.rebuilder.rounds < EARLY:
             self.rebuilder.step(self.budget)
             return
-        ruin, window = self._ways
+        ruin, window = self._credit
         cost, start = self.cover.cost, self._meter()
-        turn = window if is_first(window, ruin, FAIR) else ruin
-        if turn is window:
+        side = window if is_first(window, ruin, FAIR) else ruin
+        if side is window:
             self.windows.step(self.budget)
         else:
             self.rebuilder.step(self.budget)
-        turn.record(cost - self.cover.cost, self._meter() - start)
+        side.record(cost - self.cover.cost, self._meter() - start)
 
     def _meter(self) -> float:
         """What is spent, in the unit of the limit; never clocked where work alone is limited."""

@@ -36,7 +36,7 @@ MOST = (1000, 40_000)
 """No wider search among more cells than this once something is found: the dearer it is, the more."""
 
 LARGE = 60_000
-"""Of more cells than this only those that can move furthest are looked at, until that is in vain."""
+"""Of more cells than this only those that can move furthest are looked at, until that is without effect."""
 
 REACH, CROWD = 12, 800
 """Among hidden cells deviations are looked for within so many equations, or as many hops as lead to so many cells."""

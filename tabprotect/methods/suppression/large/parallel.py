@@ -14,7 +14,7 @@ from tabprotect.methods.suppression.large.answers import Answers, Proposal, Sear
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.tasks.pieces import processors
 
-__all__ = ["Lanes", "Looked"]
+__all__ = ["Findings", "ParallelSearch"]
 
 BATCH = (4, 32)
 """So many questions are looked at in the same pattern: a few while levels are large, then more."""
@@ -23,7 +23,7 @@ GROWTH = 50
 """After so many questions for each of a batch."""
 
 
-class Looked(NamedTuple):
+class Findings(NamedTuple):
     """What was found for a question.
 
     Attributes
@@ -40,7 +40,7 @@ class Looked(NamedTuple):
     rough: bool
 
 
-class Lanes:
+class ParallelSearch:
     """Threads that look at questions, each with buffers and prices of its own.
 
     Solvers let go of the interpreter while they work: in three dimensions two threads take two thirds of the time of
@@ -92,7 +92,7 @@ class Lanes:
             if batch:
                 yield batch
 
-    def look(self, questions: Sequence[int], search: Search, budget: Budget, pool: Executor) -> list[Looked]:
+    def look(self, questions: Sequence[int], search: Search, budget: Budget, pool: Executor) -> list[Findings]:
         """Return what is found for some questions, in their order; nothing is changed."""
         with ExitStack() as stack:
             parts = [stack.enter_context(budget.part(1.0)) for _ in questions]
@@ -101,7 +101,7 @@ class Lanes:
             tasks = [pool.submit(self._look, k, search, part) for k, part in zip(questions, parts, strict=True)]
             return [task.result() for task in tasks]
 
-    def moved(self, looked: Sequence[Looked]) -> None:
+    def moved(self, looked: Sequence[Findings]) -> None:
         """Take over the prices of cells that the proposals move, once these were taken or left."""
         cells = [p.deviation.cells for one in looked for p in one.proposals]
         if cells and self._twins:
@@ -109,10 +109,10 @@ class Lanes:
             for twin in self._twins:
                 twin.price[changed] = self._answers.price[changed]
 
-    def _look(self, question: int, search: Search, budget: Budget) -> Looked:
-        lane = self._free.get()
+    def _look(self, question: int, search: Search, budget: Budget) -> Findings:
+        worker = self._free.get()
         try:
-            lane.nearby.rough = False
-            return Looked(question, lane.propose(question, budget, search), lane.nearby.rough)
+            worker.nearby.rough = False
+            return Findings(question, worker.propose(question, budget, search), worker.nearby.rough)
         finally:
-            self._free.put(lane)
+            self._free.put(worker)

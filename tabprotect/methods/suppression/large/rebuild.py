@@ -11,9 +11,9 @@ from tabprotect.attack.keys import Key
 from tabprotect.attack.witness import Deviation
 from tabprotect.methods.suppression.large.answers import Answers, Proposal, Search
 from tabprotect.methods.suppression.large.cover import Cover, Witness
-from tabprotect.methods.suppression.large.credit import Turns
+from tabprotect.methods.suppression.large.credit import RegionCredit
 from tabprotect.methods.suppression.large.nearby import Nearby
-from tabprotect.methods.suppression.large.parallel import BATCH, Lanes
+from tabprotect.methods.suppression.large.parallel import BATCH, ParallelSearch
 from tabprotect.solver.limits import Budget
 
 __all__ = ["Rebuilder"]
@@ -61,11 +61,11 @@ class Rebuilder:
         Cells that each attacker knows, by his number.
     seed : int
     threads : int
-        So many look at questions side by side (see `Lanes`).
+        So many look at questions side by side (see `ParallelSearch`).
 
     Attributes
     ----------
-    hopeless : set of int
+    unattainable : set of int
         Questions for which nothing was found, however far away.
     rough : list of int
         Questions that came last, where some of them were answered quickly rather than well.
@@ -83,13 +83,13 @@ class Rebuilder:
     ) -> None:
         self.cover = cover
         self.nearby = nearby
-        self.hopeless: set[int] = set()
+        self.unattainable: set[int] = set()
         self.rough: list[int] = []
         self._answers = Answers(cover, nearby, known, cover.price)
-        self._lanes = Lanes(self._answers, threads)
+        self._parallel = ParallelSearch(self._answers, threads)
         self.x: Floats | None = None
         self._rng = np.random.default_rng(seed)
-        self._turns = Turns(seed)
+        self._regions = RegionCredit(seed)
         self._secondaries: Ints = np.zeros(0, np.int64)
         self._stale = 0
 
@@ -99,16 +99,16 @@ class Rebuilder:
         What has no answer nearby comes last, and quickly.
         """
         cover, search = self.cover, self._careful()
-        waiting = [k for k in cover.open().tolist() if k not in self.hopeless]
+        waiting = [k for k in cover.open().tolist() if k not in self.unattainable]
         late, cut = self._answer_all(self._in_order(waiting), search._replace(far=False), budget)
         left, cut = self._answer_all(late, search._replace(quick=True), budget, BATCH[0])
         # what even a quick answer was not found for is looked for with patience
         left, _ = self._answer_all(left, search, budget, BATCH[0]) if cut else (left, cut)
         if budget.exhausted and not all(cover.relies[k] for k in waiting):
             return False
-        self.hopeless.update(k for k in left if not cover.relies[k])
+        self.unattainable.update(k for k in left if not cover.relies[k])
         if cut:
-            self.rough += [k for k in late if k not in self.hopeless]
+            self.rough += [k for k in late if k not in self.unattainable]
         return True
 
     def _answer_all(
@@ -120,15 +120,15 @@ class Rebuilder:
         """
         missing: list[int] = []
         rough = False
-        with self._lanes.open() as pool:
-            for questions in self._lanes.batches(order, batch):
+        with self._parallel.open() as pool:
+            for questions in self._parallel.batches(order, batch):
                 if budget.exhausted:
                     break
-                looked = self._lanes.look(questions, search, budget, pool)
+                looked = self._parallel.look(questions, search, budget, pool)
                 for one in looked:
                     self._accept(one.proposals)
                     rough |= one.rough
-                self._lanes.moved(looked)
+                self._parallel.moved(looked)
                 missing += [one.question for one in looked if not self.cover.relies[one.question]]
         return missing, rough
 
@@ -200,17 +200,17 @@ class Rebuilder:
             self._secondaries, self._stale = cover.secondaries, 0
         self._stale += 1
         budget.spend(1)
-        cell, passes = self._turns.next(self._secondaries, cover.problem.weights)
+        cell, passes = self._regions.next(self._secondaries, cover.problem.weights)
         if cell < 0:
             return 0.0
         gain = self._without(cell, passes, budget) if 0 < len(cover.users(cell)) <= CROWD else 0.0
-        self._turns.record(gain, budget.work - before)
+        self._regions.record(gain, budget.work - before)
         return gain
 
     @property
     def rounds(self) -> float:
         """How often every secondary was tried, on average."""
-        return self._turns.rounds
+        return self._regions.rounds
 
     def _without(self, cell: int, passes: int, budget: Budget) -> float:
         """Release all witnesses that move a secondary, and more around it now and then; answer their questions anew."""

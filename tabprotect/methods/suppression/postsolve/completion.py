@@ -1,4 +1,4 @@
-"""From any pattern to a safe one: what is still exposed is repaired, what is hidden in vain is taken back."""
+"""From any pattern to a safe one: what is still exposed is repaired, what is hidden without need is taken back."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def complete(
     budget.report(method, message=f"{opened} cells hidden before the repair")
     built: list[tuple[Part, Constructor, Bools]] = []
     # everything is made safe before anything is made cheaper
-    for core, hint in zip(reduction.cores, reduction.choices(start), strict=True):
+    for core, hint in zip(reduction.cores, reduction.patterns(start), strict=True):
         part = Part(core)
         constructor = Constructor(Witnesses(part.problem), dismiss=True)
         with budget.part(BUILD_SHARE) as share:
@@ -70,15 +70,15 @@ def complete(
             # with time left some levels are out of reach: which ones is for the end to say
             return finish(problem, judge, None if budget.exhausted else problem.may_hide, budget, method)
         built.append((part, constructor, x))
-    choices: list[Bools] = []
+    patterns: list[Bools] = []
     for left, (part, constructor, x) in zip(range(len(built), 0, -1), built, strict=True):
-        ignore = constructor.is_hopeless if constructor.hopeless else None
+        ignore = constructor.is_unattainable if constructor.unattainable else None
         with budget.part(1 / left) as share:
             x = clean(constructor.judge, x, share, ignore=ignore)
         judge.offer_all(part.lift(constructor.judge.deviations(x)))
-        choices.append(x)
+        patterns.append(x)
         budget.report(method, message=f"{left - 1} parts to clean up")
-    return finish(problem, judge, reduction.pattern(choices), budget, method)
+    return finish(problem, judge, reduction.pattern(patterns), budget, method)
 
 
 def _from_everything(judge: Witnesses, budget: Budget) -> Bools | None:

@@ -107,7 +107,7 @@ class Core:
         return len(self.weight)
 
     def cost(self, x: Bools) -> float:
-        """Return the weight of a choice of cells."""
+        """Return the weight of a pattern."""
         return float(self.weight[x].sum())
 
 
@@ -136,19 +136,19 @@ class Reduction:
         """Weight of the safe cells that every pattern hides."""
         return self.problem.cost(self.base)
 
-    def pattern(self, choices: Sequence[Bools]) -> Bools:
-        """Translate choices of cells, one array a core, into a pattern of the original problem.
+    def pattern(self, patterns: Sequence[Bools]) -> Bools:
+        """Translate patterns of cores into a pattern of the original problem.
 
-        Cells that are free of charge and hidden by choice are hidden in the pattern too.
+        Cells that are free of charge and hidden by the pattern of a core are hidden in the pattern too.
         """
         pattern = self.base.copy()
-        for core, x in zip(self.cores, choices, strict=True):
+        for core, x in zip(self.cores, patterns, strict=True):
             if x.any():
                 pattern[np.concatenate([core.members[i][0] for i in np.flatnonzero(x)])] = True
         return pattern
 
-    def choices(self, pattern: Bools) -> list[Bools]:
-        """Translate a pattern into choices: a cell of a core is chosen when all that it stands for is hidden."""
+    def patterns(self, pattern: Bools) -> list[Bools]:
+        """Translate a pattern into those of the cores: a cell of a core is hidden when all that it stands for is."""
         return [np.array([pattern[cells].all() for cells, _ in core.members], dtype=bool) for core in self.cores]
 
 
@@ -197,7 +197,7 @@ def reduce_problem(problem: Problem, *, insiders: bool = True) -> Reduction:
 
     Notes
     -----
-    Every protected pattern of minimal cost of `problem` that hides no tied cell in vain corresponds to a choice of
+    Every protected pattern of minimal cost of `problem` that hides no tied cell without need corresponds to a choice of
     cells of the cores, at the same cost, and the other way round.
     """
     A_all = problem.system.A

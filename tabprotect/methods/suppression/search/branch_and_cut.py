@@ -1,4 +1,4 @@
-"""Branch and cut on one core: the best safe choice and the best bound, at every moment.
+"""Branch and cut on one core: the best safe pattern and the best bound, at every moment.
 
 The integer programme over the rows found so far is solved by a MIP solver (its own cuts and heuristics at work), the
 intruder is played at its solutions, what he finds becomes new rows, and again: a multi-tree search. Every optimum of a
@@ -25,23 +25,23 @@ Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 
 IDLE_TRIALS = 3
-"""So many trials in vain around the first choice of a small core, and its tree begins."""
+"""So many trials without effect around the first pattern of a small core, and its tree begins."""
 
 
 class Search(State):
     """One core of a reduced problem, and the steps that bring its incumbent and its bound together."""
 
     def start(self, budget: Budget, hint: Bools | None = None) -> None:
-        """Find a first safe choice if there is none yet, and what cannot be protected.
+        """Find a first safe pattern if there is none yet, and what cannot be protected.
 
-        It contains `hint` but for what that hides in vain.
+        It contains `hint` but for what that hides without need.
         """
         begin(self, budget, hint)
         if self.relaxation is not None and self.best is not None:
             self._equip(self.best)
 
     def improve(self, budget: Budget) -> None:
-        """Look for a cheaper safe choice: inside the first one, then near the relaxed solution."""
+        """Look for a cheaper safe pattern: inside the first one, then near the relaxed solution."""
         if self.improver is None or self.relaxation is None or self.best is None or self.done:
             return
         if not self._cleaned:
@@ -50,7 +50,7 @@ class Search(State):
             self.take(cleaner.run(budget))
             self._cleaned = cleaner.finished
             if cleaner.tried == before and budget.exhausted:
-                self.ways.patience["choice"] *= 2
+                self.credit.patience["incumbent"] *= 2
             return
         guide = self.relaxation.x if self.relaxation.bound > 0 else None
         self.take(self.improver.step(budget, guide, least=self.bound))
@@ -72,9 +72,9 @@ class Search(State):
         self.raise_to(relaxation.bound)
         if budget.exhausted:
             return
-        way = self._way()
-        before, spent = (self.bound if way == "pool" else relaxation.bound), meter(budget)
-        if way == "pool":
+        operator = self._operator()
+        before, spent = (self.bound if operator == "master" else relaxation.bound), meter(budget)
+        if operator == "master":
             whole = self.step(budget)
             now = self.bound
         else:
@@ -83,31 +83,31 @@ class Search(State):
             relaxation.run(center, self.cost)
             self.raise_to(relaxation.bound)
             now = relaxation.bound
-        # each way by its own bound: that of the relaxation may be behind for long, and still be the one that grows
-        self.ways.record(way, (now - before) / max(1.0, self.bound), meter(budget) - spent, whole)
+        # each operator by its own bound: that of the relaxation may be behind for long, and still be the one that grows
+        self.credit.record(operator, (now - before) / max(1.0, self.bound), meter(budget) - spent, whole)
 
-    def _way(self) -> str:
-        """What is next to raise the bound: the 'root' or a 'pool'."""
+    def _operator(self) -> str:
+        """What is next to raise the bound: the 'relaxation' or the 'master'."""
         relaxation = self.relaxation
-        return self.ways.next(self.bound, None if relaxation is None or relaxation.finished else relaxation.bound)
+        return self.credit.next(self.bound, None if relaxation is None or relaxation.finished else relaxation.bound)
 
     @property
-    def flows(self) -> bool:
-        """True as long as pools are of use and none was cut short: their solutions are the best choices, too."""
-        return self.ways.useful and self.ways.again == 0.0 and self._way() == "pool"
+    def stays_with_master(self) -> bool:
+        """True as long as pools are of use and none was cut short: their solutions are the best patterns, too."""
+        return self.credit.useful and self.credit.again == 0.0 and self._operator() == "master"
 
     @property
     def primed(self) -> bool:
         """True when rows came in since the last pool: what they bring shows in the next one."""
         return self.relaxation is not None and len(self.relaxation.pool) > self._pooled
 
-    def slices(self, turn: str) -> float:
-        """Return how many slices the next step towards a better 'bound' or 'choice' should get."""
-        return self.ways.patience[self._way() if turn == "bound" else turn]
+    def slices(self, side: str) -> float:
+        """Return how many slices the next step towards a better 'bound' or 'incumbent' should get."""
+        return self.credit.patience[self._operator() if side == "bound" else side]
 
-    def tidy(self, budget: Budget) -> None:
-        """Take out of the first choice of a small core what it hides in vain, and look around while that helps."""
-        if self.improver is None or self.core.n > CELLS or self.ways.useful:
+    def clean_up(self, budget: Budget) -> None:
+        """Clean up the first pattern of a small core, and look around while that helps."""
+        if self.improver is None or self.core.n > CELLS or self.credit.useful:
             return
         idle = 0
         while idle < IDLE_TRIALS and not budget.exhausted and not self.done:
@@ -117,7 +117,7 @@ class Search(State):
 
     def tree(self, budget: Budget) -> None:
         """Search a small core in one tree, where a first pool was of no use."""
-        if self.relaxation is None or self.done or self.core.n > CELLS or self.ways.useful:
+        if self.relaxation is None or self.done or self.core.n > CELLS or self.credit.useful:
             return
         result = one_tree(self, budget, self._seed)
         if result.bound is not None:
@@ -134,10 +134,10 @@ class Search(State):
             return False
         begun = meter(budget)
         with budget.part(POOL_SHARE) as part:
-            choices = self.pool(part)
-            whole = not part.exhausted or (self.ways.useful and self._pools.solved)
+            patterns = self.pool(part)
+            whole = not part.exhausted or (self.credit.useful and self._pools.solved)
         if whole:
             self._pools.narrow()
         if not self.done:
-            self.learn(choices, whole, budget, 2 * meter(budget) - begun)
+            self.learn(patterns, whole, budget, 2 * meter(budget) - begun)
         return whole

@@ -16,7 +16,7 @@ from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.methods.suppression.search.branch_and_cut import Search
 from tabprotect.methods.suppression.search.rounds import search_in_rounds
 from tabprotect.methods.suppression.search.schedule import go_on, reporter
-from tabprotect.methods.suppression.start.root_solve import glance
+from tabprotect.methods.suppression.start.root_solve import root_solve
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
 from tabprotect.solver.mip.pool import pool_solver
@@ -89,7 +89,7 @@ def exact(
     budget = Budget(limits or Limits(), progress)
     with cancel_on_interrupt(budget):
         judge = Witnesses(problem)
-        pattern = glance(problem, judge, solver, budget) if start is None and not means else None
+        pattern = root_solve(problem, judge, solver, budget) if start is None and not means else None
         start = pattern if start is None else start
         begun = budget.seconds
         reduction = reduce_problem(problem)
@@ -134,12 +134,12 @@ def _search(
     hints: list[Bools | None] = [None] * len(searches)
     if start is not None:
         known = judge.deviations(start)
-        for k, (s, choice) in enumerate(zip(searches, reduction.choices(start), strict=True)):
-            hints[k] = choice
+        for k, (s, pattern) in enumerate(zip(searches, reduction.patterns(start), strict=True)):
+            hints[k] = pattern
             s.judge.offer_all(s.part.restrict(known))
-            s.offer(choice, budget)
+            s.offer(pattern, budget)
     for s, hint in zip(searches, hints, strict=True):
-        s.told = report
+        s.report = report
         s.start(budget, hint)
     if all(s.best is not None for s in searches):
         go_on(searches, reduction.constant, budget, engine)

@@ -1,4 +1,4 @@
-"""Fast safe patterns: the cheapest witness of every question in turn, then everything hidden in vain taken back."""
+"""Fast safe patterns: the cheapest witness of every question in turn, then what is hidden without need taken back."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interru
 from tabprotect.solver.tasks.pieces import GRACE, Means
 from tabprotect.solver.tasks.store import digest
 
-__all__ = ["Choice", "Task", "choose", "greedy"]
+__all__ = ["CorePattern", "Task", "greedy", "protect_core"]
 
 Bools = npt.NDArray[np.bool_]
 
@@ -78,18 +78,18 @@ def greedy(
         reduction = reduce_problem(problem, insiders=False)
         judge = Witnesses(problem)
         rng = np.random.default_rng(seed)
-        choices: list[Bools] = []
-        hints = reduction.choices(start) if start is not None else [None] * len(reduction.cores)
+        patterns: list[Bools] = []
+        hints = reduction.patterns(start) if start is not None else [None] * len(reduction.cores)
         tasks = [
             Task(core, hint, int(rng.integers(2**31)), restarts, tidy, Limits())
             for core, hint in zip(reduction.cores, hints, strict=True)
         ]
         for task, answer in zip(tasks, _answers(tasks, reduction, budget, means), strict=True):
-            if answer is None or answer.choice is None:
+            if answer is None or answer.pattern is None:
                 return finish(problem, judge, None, budget, "greedy")
             judge.offer_all(Part(task.core).lift(answer.deviations))
-            choices.append(answer.choice)
-        return finish(problem, judge, reduction.pattern(choices), budget, "greedy")
+            patterns.append(answer.pattern)
+        return finish(problem, judge, reduction.pattern(patterns), budget, "greedy")
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,16 +105,16 @@ class Task:
 
 
 @dataclass(frozen=True, eq=False)
-class Choice:
+class CorePattern:
     """The pattern of one part (None when a limit came first) with its witnesses; the piece of `Means`."""
 
-    choice: Bools | None
+    pattern: Bools | None
     deviations: tuple[Deviation, ...]
     work: int
     stopped: str
 
 
-def choose(task: Task, budget: Budget | None = None, constant: float = 0.0) -> Choice:
+def protect_core(task: Task, budget: Budget | None = None, constant: float = 0.0) -> CorePattern:
     """Protect one part, within its own limits if no budget is given."""
     budget = budget or Budget(task.limits)
     before = budget.work
@@ -123,9 +123,9 @@ def choose(task: Task, budget: Budget | None = None, constant: float = 0.0) -> C
     constructor = Constructor(judge, dismiss=True)
     x = constructor.build(problem.weights, budget, start=task.hint)
     if x is None:
-        return Choice(None, (), budget.work - before, stopped(budget))
+        return CorePattern(None, (), budget.work - before, stopped(budget))
     with budget.part(task.tidy) as part:
-        x = clean(judge, x, part, ignore=constructor.is_hopeless if constructor.hopeless else None)
+        x = clean(judge, x, part, ignore=constructor.is_unattainable if constructor.unattainable else None)
     improver = Improver(problem, judge, task.seed, constructor=constructor, best=x)
     for _ in range(task.restarts):
         if budget.exhausted:
@@ -133,16 +133,16 @@ def choose(task: Task, budget: Budget | None = None, constant: float = 0.0) -> C
         improver.step(budget)
         budget.report("greedy", constant + improver.cost)
     x = improver.best if improver.best is not None else x
-    return Choice(x, tuple(judge.deviations(x)), budget.work - before, stopped(budget))
+    return CorePattern(x, tuple(judge.deviations(x)), budget.work - before, stopped(budget))
 
 
 def _answers(
     tasks: Sequence[Task], reduction: Reduction, budget: Budget, means: Means | None
-) -> Iterator[Choice | None]:
-    """Yield the choices for all parts."""
+) -> Iterator[CorePattern | None]:
+    """Yield the patterns for all parts."""
     if not means:
         for task in tasks:
-            yield choose(task, budget, reduction.constant)
+            yield protect_core(task, budget, reduction.constant)
         return
     cells = sum(task.core.n for task in tasks)
     work, seconds = budget.work_left, budget.seconds_left
@@ -156,14 +156,14 @@ def _answers(
         )
         return replace(task, limits=limits)
 
-    def here(task: Task) -> Choice:
-        return choose(replace(task, limits=replace(task.limits, stop=lambda: _ended(budget))))
+    def here(task: Task) -> CorePattern:
+        return protect_core(replace(task, limits=replace(task.limits, stop=lambda: _ended(budget))))
 
     pieces = [limited(task) for task in tasks]
     names = [
         digest("greedy", t.core, t.hint, t.seed, t.restarts, t.limits.work and t.tidy, t.limits.work) for t in pieces
     ]
-    for answer in means.answers(choose, pieces, names, budget, here=here, grace=GRACE):
+    for answer in means.answers(protect_core, pieces, names, budget, here=here, grace=GRACE):
         if answer is not None:
             budget.spend(answer.work)
         yield answer

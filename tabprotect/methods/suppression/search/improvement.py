@@ -181,7 +181,7 @@ class Improver:
 
     @property
     def _ignore(self) -> Callable[[Key], bool] | None:
-        return self.constructor.is_hopeless if self.constructor.hopeless else None
+        return self.constructor.is_unattainable if self.constructor.unattainable else None
 
     def _order(self) -> npt.NDArray[np.int64]:
         """Questions by level, with some noise."""

@@ -1,4 +1,4 @@
-"""How the search of a core begins: a first pool, a first safe choice, and what cannot be protected."""
+"""How the search of a core begins: a first pool, a first safe pattern, and what cannot be protected."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from tabprotect.solver.limits import Budget
 __all__ = ["begin"]
 
 Bools = npt.NDArray[np.bool_]
-Choices = tuple[Bools, ...]
+Patterns = tuple[Bools, ...]
 Exposures = tuple[Exposure, ...]
 
 BUILD_SHARE = 0.05
-"""Share of the limit for a first choice made of cheapest witnesses where hiding everything is safe."""
+"""Share of the limit for a first pattern made of cheapest witnesses where hiding everything is safe."""
 
 FIRST_SHARE, FIRST = (0.02, 0.1), 4.0
 """A first pool gets so many times of what was spent before it, within these shares of the limit."""
@@ -31,7 +31,7 @@ LEARN_SHARE = 0.25
 """Share of the limit for completing the solutions of a first pool that is of use, and for rows at them."""
 
 PATIENT, NEARLY = 0.003, 3
-"""A first choice that leaves at most so much exposed is not completed before this share of the limit was spent: the
+"""A first pattern that leaves at most so much exposed is not completed before this share of the limit was spent: the
 next one may be safe."""
 
 USELESS = 0.5
@@ -41,18 +41,18 @@ BULK_SHARE = 0.7
 """Share of the limit for taking out in bulk where that took too long."""
 
 EARLY = 0.02
-"""Where a first pool ends after more than this share of the limit, a safe choice is wanted before it is completed."""
+"""Where a first pool ends after more than this share of the limit, a safe pattern is wanted before it is completed."""
 
 CONTRADICTION = 1e-9
 """A row that everything hidden violates by more than this belongs to a question that nothing answers."""
 
 
 def begin(search: State, budget: Budget, hint: Bools | None) -> None:
-    """Find a first safe choice if there is none yet, and what cannot be protected.
+    """Find a first safe pattern if there is none yet, and what cannot be protected.
 
-    A choice that is looked for contains `hint`, but for what that hides in vain.
+    A pattern that is looked for contains `hint`, but for what that hides without need.
 
-    Where nobody knows cells, solutions of a first pool are completed before anything else: what no choice answers
+    Where nobody knows cells, solutions of a first pool are completed before anything else: what no pattern answers
     turns up on the way. Only where that takes long it is asked before whether hiding everything is safe.
     """
     bare = search.exposed(search.core.hidden, budget) if search.core.attackers else None
@@ -70,11 +70,11 @@ def begin(search: State, budget: Budget, hint: Bools | None) -> None:
 
 
 def _first(search: State, bare: tuple[Exposure, ...] | None, budget: Budget) -> None:
-    """Complete the solutions of a first pool to safe choices.
+    """Complete the solutions of a first pool to safe patterns.
 
     Where they leave most exposed of what is exposed without any secondary, pools without many more rows are of no use.
     """
-    core, ways, before, left = search.core, search.ways, meter(budget), meter_left(budget)
+    core, credit, before, left = search.core, search.credit, meter(budget), meter_left(budget)
     search.relax(bare, budget)
     relaxation = search.relaxation
     assert relaxation is not None
@@ -88,44 +88,44 @@ def _first(search: State, bare: tuple[Exposure, ...] | None, budget: Budget) -> 
         search.raise_to(relaxation.bound)
         root, begun = search.bound, meter(part)
         with part.part(POOL_SHARE) as solving:
-            choices = search.pool(solving)
+            patterns = search.pool(solving)
             whole = not solving.exhausted
-        exposed = search.exposed(choices[0], part) if choices else ()
+        exposed = search.exposed(patterns[0], part) if patterns else ()
         # equations of their own tell of some targets that nothing protects, and of the others it is rarely asked
         least, n = relaxation.certain, len(exposed)
-        ways.useful = bool(choices) and (n <= USELESS * least or n <= USELESS * search.bare(budget))
+        credit.useful = bool(patterns) and (n <= USELESS * least or n <= USELESS * search.bare(budget))
         spent = meter(part) - begun
-        if not ways.useful:
-            ways.wait(math.inf if choices else spent)
+        if not credit.useful:
+            credit.wait(math.inf if patterns else spent)
     late = meter(budget) > EARLY * (meter(budget) + meter_left(budget))
-    if late and search.best is None and (exposed or not choices):
+    if late and search.best is None and (exposed or not patterns):
         _hide_everything(search, budget)
-    if ways.useful:
+    if credit.useful:
         with budget.part(LEARN_SHARE) as part:
             relaxation.use(part)
             if not all(e.decided for e in exposed):
-                exposed = search.exposed(choices[0], part)
-            choices, whole, exposed = _flow(search, choices, whole, exposed, part, PATIENT * (before + left))
+                exposed = search.exposed(patterns[0], part)
+            patterns, whole, exposed = _solve_masters(search, patterns, whole, exposed, part, PATIENT * (before + left))
             until = meter(part) + spent
-            if exposed:  # nothing else gives a good choice so early
-                search.repair(choices[0], part)
-            if search.constructor.hopeless - search.hopeless:
+            if exposed:  # nothing else gives a good pattern so early
+                search.repair(patterns[0], part)
+            if search.constructor.unattainable - search.unattainable:
                 return
-            search.learn(choices, whole, part, until, exposed)
-    ways.first((search.bound - root) / max(1.0, search.bound), meter(budget) - before)
+            search.learn(patterns, whole, part, until, exposed)
+    credit.first((search.bound - root) / max(1.0, search.bound), meter(budget) - before)
 
 
-def _flow(
-    search: State, choices: Choices, whole: bool, exposed: Exposures, budget: Budget, until: float
-) -> tuple[Choices, bool, Exposures]:
-    """Solve pool after pool, each with the rows found at the choice of the one before, until one is safe.
+def _solve_masters(
+    search: State, patterns: Patterns, whole: bool, exposed: Exposures, budget: Budget, until: float
+) -> tuple[Patterns, bool, Exposures]:
+    """Solve pool after pool, each with the rows found at the pattern of the one before, until one is safe.
 
-    It ends where a choice is wanted without more ado, or where a question seems to have no answer.
+    It ends where a pattern is wanted without more ado, or where a question seems to have no answer.
     """
     relaxation = search.relaxation
     assert relaxation is not None
     while 0 < len(exposed) <= NEARLY and whole and meter(budget) < until < math.inf:
-        rows = search.rows(choices[0], exposed)
+        rows = search.rows(patterns[0], exposed)
         if budget.exhausted or any(found.row.slack(np.ones(search.core.n)) < -CONTRADICTION for found in rows):
             break
         relaxation.add(rows)
@@ -135,12 +135,12 @@ def _flow(
         better = search.pool(budget)
         if budget.exhausted or not better:
             break
-        choices, exposed = better, search.exposed(better[0], budget)
-    return choices, whole, exposed
+        patterns, exposed = better, search.exposed(better[0], budget)
+    return patterns, whole, exposed
 
 
 def _build(search: State, budget: Budget, hint: Bools | None, endless: bool) -> None:
-    """Make a choice of cheapest witnesses; if that takes too long, of everything, taking out in bulk.
+    """Make a pattern of cheapest witnesses; if that takes too long, of everything, taking out in bulk.
 
     In bulk first where there is no limit: who stops such a search shall not be left with everything.
     """
@@ -151,10 +151,10 @@ def _build(search: State, budget: Budget, hint: Bools | None, endless: bool) -> 
     if endless:
         _bulk(search, budget)
     with budget.part(BUILD_SHARE if search.best is not None else 1.0) as part:
-        choice = search.constructor.build(search.core.weight, part, start=hint)
+        pattern = search.constructor.build(search.core.weight, part, start=hint)
     _give_up(search)
-    if choice is not None:
-        search.offer(choice, budget)
+    if pattern is not None:
+        search.offer(pattern, budget)
     elif not endless:
         _bulk(search, budget)
 
@@ -167,18 +167,18 @@ def _hide_everything(search: State, budget: Budget) -> None:
 
 def _give_up(search: State) -> None:
     """Forget what was found before it was known that some questions have no answer."""
-    if search.constructor.hopeless - search.hopeless:
-        search.hopeless = frozenset(search.constructor.hopeless)
+    if search.constructor.unattainable - search.unattainable:
+        search.unattainable = frozenset(search.constructor.unattainable)
         search.forget()
 
 
 def _endless(search: State, budget: Budget) -> bool:
-    """Whether a large core is searched without a limit, so that nothing may take long before there is a choice."""
+    """Whether a large core is searched without a limit, so that nothing may take long before there is a pattern."""
     return math.isinf(meter_left(budget)) and search.core.n > CELLS
 
 
 def _bulk(search: State, budget: Budget) -> None:
-    """Take out of the best choice in bulk."""
+    """Take out of the best pattern in bulk."""
     if search.best is not None:
         cleaner = Cleaner(search.judge, search.best)
         with budget.part(BULK_SHARE) as part:

@@ -98,7 +98,7 @@ class _Line:
 
     @property
     def stuck(self) -> bool:
-        """True where a safe choice violates a row, if only by an error of floating point: there is no bound."""
+        """True where a safe pattern violates a row, if only by an error of floating point: there is no bound."""
         return self.known.best is not None and self.known.rows is None
 
 
@@ -120,7 +120,7 @@ def search_in_rounds(
     engine : {'scip', 'highs'}
     means : Means
     """
-    hints = reduction.choices(start) if start is not None else [None] * len(reduction.cores)
+    hints = reduction.patterns(start) if start is not None else [None] * len(reduction.cores)
     lines = [
         _Line(core, hint, seed, digest("exact", core, hint, seed, engine, budget.limits.gap))
         for core, hint, seed in zip(reduction.cores, hints, seeds, strict=True)

@@ -7,19 +7,19 @@ from collections.abc import Callable
 import numpy as np
 
 from tabprotect.methods.suppression.search.branch_and_cut import Search
-from tabprotect.solver.credit import Side, is_first, meter, meter_left
+from tabprotect.solver.credit import Credit, is_first, meter, meter_left
 from tabprotect.solver.limits import Budget
 
 __all__ = ["go_on", "reporter"]
 
 FIRST_SHARE = 0.05
-"""Share of the limit for making the first choices of small cores cheaper before their trees."""
+"""Share of the limit for making the first patterns of small cores cheaper before their trees."""
 
 TREE_SHARE = 0.25
 """Share of the limit for one tree on small cores, before pools."""
 
 SLICE = 0.04
-"""Largest share of the limit after which it is decided anew whether to look for cheaper choices or for a better
+"""Largest share of the limit after which it is decided anew whether to look for cheaper patterns or for a better
 bound."""
 
 GROWTH = 0.15
@@ -32,7 +32,7 @@ FAIR = 0.25
 """Each of the two gets at least this share."""
 
 FLOW_SHARE = 0.2
-"""Pools that are of use go on for this share of the limit before anything else has its turn."""
+"""Pools that are of use go on for this share of the limit before anything else."""
 
 FLOW_GROWTH = 2.0
 """Such a pool may take so many times of what was spent so far, since one that is cut short has to start again."""
@@ -56,12 +56,12 @@ def go_on(searches: list[Search], constant: float, budget: Budget, engine: str) 
     if engine == "scip":
         for k, s in enumerate(searches):
             with budget.part(FIRST_SHARE / max(1, len(searches) - k)) as part:
-                s.tidy(part)
+                s.clean_up(part)
             with budget.part(TREE_SHARE / max(1, len(searches) - k)) as part:
                 s.tree(part)
         report("tree")
-    sides = {"bound": Side(), "choice": Side()}
-    turn = "bound"
+    credit = {"bound": Credit(), "incumbent": Credit()}
+    side = "bound"
     while not budget.exhausted:
         open_ = [s for s in searches if not s.done and s.relaxation is not None]
         gap = sum(s.cost - s.bound for s in open_)
@@ -72,27 +72,29 @@ def go_on(searches: list[Search], constant: float, budget: Budget, engine: str) 
         before = meter(budget)
         length = _slice(budget)
         while True:
-            most = length * worst.slices(turn)
-            if turn == "bound" and worst.flows:
+            most = length * worst.slices(side)
+            if side == "bound" and worst.stays_with_master:
                 most = max(most, min(FLOW_GROWTH * meter(budget), FLOW_SHARE * meter_left(budget)))
             with budget.part(most / max(length, meter_left(budget)) if length else 1.0) as part:
-                if turn == "bound":
+                if side == "bound":
                     worst.lift(part)
                 else:
                     worst.improve(part)
             if budget.exhausted or worst.done or not meter(budget) < before + length:
                 break
-        report(turn)
+        report(side)
         left = sum(s.cost - s.bound for s in open_)
-        untold = turn == "bound" and not sides["bound"].spent and left >= gap and worst.primed
-        sides[turn].record((gap - left) / gap, meter(budget) - before)
-        flows = untold or (worst.flows and not meter(budget) > FLOW_SHARE * (meter(budget) + meter_left(budget)))
-        turn = "bound" if flows else _next(sides)
+        unread = side == "bound" and not credit["bound"].spent and left >= gap and worst.primed
+        credit[side].record((gap - left) / gap, meter(budget) - before)
+        stays = unread or (
+            worst.stays_with_master and not meter(budget) > FLOW_SHARE * (meter(budget) + meter_left(budget))
+        )
+        side = "bound" if stays else _next(credit)
 
 
-def _next(sides: dict[str, Side]) -> str:
+def _next(credit: dict[str, Credit]) -> str:
     """Time follows the gains; both sides keep a fair share."""
-    return "choice" if is_first(sides["choice"], sides["bound"], FAIR) else "bound"
+    return "incumbent" if is_first(credit["incumbent"], credit["bound"], FAIR) else "bound"
 
 
 def _slice(budget: Budget) -> float:

@@ -8,18 +8,15 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.attack.keys import Key
-from tabprotect.methods.suppression.search.bound_credit import Ways
+from tabprotect.methods.suppression.bound.master import POOL_GAP
+from tabprotect.methods.suppression.search.bound_credit import BoundCredit
 from tabprotect.solver.mip.rows import RowPool
 
-__all__ = ["NOTHING", "POOL_GAP", "Rows", "Snapshot"]
+__all__ = ["NOTHING", "Rows", "Snapshot"]
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
-
-POOL_GAP = (0.02, 2e-3)
-"""Pools are solved to the first gap, halved after every pool down to the second, until their best choice turns out
-safe."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,13 +36,13 @@ class Snapshot:
 
     best: Bools | None
     bound: float
-    hopeless: frozenset[Key]
+    unattainable: frozenset[Key]
     rows: Rows | None
     cleaned: bool
     gap: float
     needed: Ints
-    ways: Ways
+    credit: BoundCredit
 
 
-NOTHING = Snapshot(None, 0.0, frozenset(), None, False, POOL_GAP[0], np.zeros(0, np.int64), Ways())
+NOTHING = Snapshot(None, 0.0, frozenset(), None, False, POOL_GAP[0], np.zeros(0, np.int64), BoundCredit())
 """What is known before the start."""

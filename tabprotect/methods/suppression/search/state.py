@@ -17,7 +17,7 @@ from tabprotect.methods.suppression.bound.separation import Found
 from tabprotect.methods.suppression.presolve.costs import next_cost, unit_of_costs
 from tabprotect.methods.suppression.presolve.parts import Part
 from tabprotect.methods.suppression.presolve.reduce import Core
-from tabprotect.methods.suppression.search.bound_credit import Ways
+from tabprotect.methods.suppression.search.bound_credit import BoundCredit
 from tabprotect.methods.suppression.search.improvement import Improver
 from tabprotect.methods.suppression.search.snapshot import Rows, Snapshot
 from tabprotect.methods.suppression.start.cleanup import Cleaner, clean
@@ -33,8 +33,8 @@ Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 
-VAIN = 0.3
-"""Choices of pools are completed as long as no more than this share of what was spent went into it in vain."""
+UNREWARDED = 0.3
+"""Patterns of pools are completed as long as no more than this share of what was spent went into it without effect."""
 
 MANY = 3000
 """With more targets than this, those of attackers with known cells are separated only after an exposure."""
@@ -46,15 +46,15 @@ class State:
     Attributes
     ----------
     best : ndarray of bool or None
-        The cheapest choice known that protects every target which can be protected.
+        The cheapest pattern known that protects every target which can be protected.
     bound : float
-        No such choice costs less.
-    hopeless : frozenset of Key
-        Questions that no choice answers, in cells of the core.
-    ways : Ways
+        No such pattern costs less.
+    unattainable : frozenset of Key
+        Questions that no pattern answers, in cells of the core.
+    credit : BoundCredit
         What was spent on the bound, and what that brought.
-    told : callable
-        Called with the name of a stage after every better choice.
+    report : callable
+        Called with the name of a stage after every better pattern.
     """
 
     def __init__(self, core: Core, solver: PoolSolver, seed: int) -> None:
@@ -64,19 +64,19 @@ class State:
         self.constructor = Constructor(self.judge, dismiss=True)
         self.best: Bools | None = None
         self.bound = 0.0
-        self.hopeless: frozenset[Key] = frozenset()
+        self.unattainable: frozenset[Key] = frozenset()
         self.relaxation: Relaxation | None = None
         self.improver: Improver | None = None
         self.cleaner: Cleaner | None = None
         self._cleaned = False
         self._bare: int | None = 0  # how much is exposed without any secondary, None if that was not asked
         self._pooled = 0  # rows known when the last pool was solved
-        self._in_vain = 0.0  # spent on completing choices since that last helped
-        self.told: Callable[[str], None] = lambda stage: None
+        self._unrewarded = 0.0  # spent on completing patterns since that last helped
+        self.report: Callable[[str], None] = lambda stage: None
         self._solver = solver
         self._pools = Pools(core, solver)
         self._seed = seed
-        self.ways = Ways()
+        self.credit = BoundCredit()
         self._unit = unit_of_costs(core.weight[~core.hidden])
         self._target = {
             Key(int(a), int(c), int(s)): t
@@ -85,16 +85,16 @@ class State:
 
     @property
     def cost(self) -> float:
-        """Weight of the best choice (inf without one)."""
+        """Weight of the best pattern (inf without one)."""
         return math.inf if self.best is None else self.core.cost(self.best)
 
     @property
     def done(self) -> bool:
-        """True when the best choice is proven to be optimal."""
+        """True when the best pattern is proven to be optimal."""
         return self.bound >= self.cost - OPTIMAL * abs(self.cost)
 
     def _equip(self, best: Bools) -> None:
-        """Make ready to look for choices cheaper than a safe one."""
+        """Make ready to look for patterns cheaper than a safe one."""
         self.improver = Improver(
             self.part.problem, self.judge, self._seed, constructor=self.constructor, best=best, easy_first=True
         )
@@ -106,7 +106,7 @@ class State:
 
     def _targets(self, bare: tuple[Exposure, ...] | None) -> Ints:
         asked = None if bare is None else {(e.key.cell, e.key.side) for e in bare}
-        open_ = ((key, t) for key, t in self._target.items() if not self._is_hopeless(key))
+        open_ = ((key, t) for key, t in self._target.items() if not self._is_unattainable(key))
         targets = [t for key, t in open_ if asked is None or (key.cell, key.side) in asked]
         if len(targets) > MANY:  # attackers take part when one of them finds something
             targets = [t for t in targets if self.core.targets.attacker[t] < 0]
@@ -124,7 +124,7 @@ class State:
     def forget(self) -> None:
         """Forget bound and rows: they were found before it was known that some questions have no answer."""
         self.bound, self.relaxation = 0.0, None
-        self.ways, self._pools = Ways(), Pools(self.core, self._solver)
+        self.credit, self._pools = BoundCredit(), Pools(self.core, self._solver)
 
     def snapshot(self) -> Snapshot:
         """What is known so far, to go on from in another process or at another time."""
@@ -135,21 +135,21 @@ class State:
         return Snapshot(
             self.best,
             self.bound,
-            self.hopeless,
+            self.unattainable,
             rows,
             self._cleaned,
             self._pools.gap,
             self._pools.needed,
-            deepcopy(self.ways),
+            deepcopy(self.credit),
         )
 
     def restore(self, known: Snapshot, budget: Budget) -> None:
         """Go on from what is known, instead of `start`."""
-        self.best, self.bound, self.hopeless = known.best, known.bound, known.hopeless
+        self.best, self.bound, self.unattainable = known.best, known.bound, known.unattainable
         self._pools.gap, self._pools.needed = known.gap, known.needed
-        self.ways = deepcopy(known.ways)
-        for key in sorted(known.hopeless):
-            self.constructor.hopeless.add(key)
+        self.credit = deepcopy(known.credit)
+        for key in sorted(known.unattainable):
+            self.constructor.unattainable.add(key)
             self.judge.dismiss(key)
         if known.best is None or known.rows is None:
             return
@@ -163,7 +163,7 @@ class State:
 
     def learn(
         self,
-        choices: tuple[Bools, ...],
+        patterns: tuple[Bools, ...],
         whole: bool,
         budget: Budget,
         until: float,
@@ -176,12 +176,12 @@ class State:
         """
         relaxation = self.relaxation
         assert relaxation is not None
-        for k, choice in enumerate(choices):
+        for k, pattern in enumerate(patterns):
             if budget.exhausted or (k and meter(budget) > until):
                 break
-            exposed = self.exposed(choice, budget) if k or first is None else first
+            exposed = self.exposed(pattern, budget) if k or first is None else first
             if not exposed:
-                self.take(choice)
+                self.take(pattern)
                 if k == 0 and whole:
                     self._pools.gap = 0.0
                     break
@@ -190,14 +190,14 @@ class State:
                 exposed = tuple(e for e in exposed if e.decided)
                 if not exposed:
                     break
-            relaxation.add(self.rows(choice, exposed))
-            if k < 2 and (k or first is None) and self.core.cost(choice) < self.cost:
-                self._try_repair(choice, budget)
+            relaxation.add(self.rows(pattern, exposed))
+            if k < 2 and (k or first is None) and self.core.cost(pattern) < self.cost:
+                self._try_repair(pattern, budget)
         for _ in range(3):
             if budget.exhausted:
                 break
             rows = relaxation.violated()
-            if relaxation.finished or not self.ways.useful:
+            if relaxation.finished or not self.credit.useful:
                 rows += relaxation.halves()
             if relaxation.finished:
                 rows += relaxation.separate(np.maximum(relaxation.x, 1e-3))
@@ -210,66 +210,66 @@ class State:
         self.raise_to(relaxation.bound)
 
     def pool(self, budget: Budget) -> tuple[Bools, ...]:
-        """Solve one pool; return its choices, cheapest first."""
+        """Solve one pool; return its patterns, cheapest first."""
         assert self.relaxation is not None
         cutoff = self.cost - self._unit / 2 if self._unit else self.cost
-        whole = self.ways.useful or not self.ways.pool.spent
+        whole = self.credit.useful or not self.credit.master.spent
         self._pooled = len(self.relaxation.pool)
-        bound, choices = self._pools.solve(self.relaxation, cutoff, budget, whole=whole)
+        bound, patterns = self._pools.solve(self.relaxation, cutoff, budget, whole=whole)
         self.raise_to(min(bound, self.cost))
-        return choices
+        return patterns
 
-    def rows(self, choice: Bools, exposed: tuple[Exposure, ...]) -> list[Found]:
-        """Rows that an unsafe choice violates: several for every exposure, and never none."""
+    def rows(self, pattern: Bools, exposed: tuple[Exposure, ...]) -> list[Found]:
+        """Rows that an unsafe pattern violates: several for every exposure, and never none."""
         assert self.relaxation is not None
-        return violated_rows(self.relaxation, choice, [self._target[e.key] for e in exposed])
+        return violated_rows(self.relaxation, pattern, [self._target[e.key] for e in exposed])
 
-    def repair(self, choice: Bools, budget: Budget) -> None:
-        """Complete an unsafe choice to a safe one, cheaply."""
-        price = np.where(choice, 0.0, self.core.weight)
-        repaired = self.constructor.build(price, budget, start=choice)
+    def repair(self, pattern: Bools, budget: Budget) -> None:
+        """Complete an unsafe pattern to a safe one, cheaply."""
+        price = np.where(pattern, 0.0, self.core.weight)
+        repaired = self.constructor.build(price, budget, start=pattern)
         if repaired is not None and self.core.cost(repaired) < 1.2 * self.cost:
             self.offer(clean(self.judge, repaired, budget, ignore=self.ignore, least=self.bound), budget)
 
-    def _try_repair(self, choice: Bools, budget: Budget) -> None:
-        """Complete a choice unless too much was spent on that in vain."""
-        if self._in_vain > VAIN * meter(budget):
+    def _try_repair(self, pattern: Bools, budget: Budget) -> None:
+        """Complete a pattern unless too much was spent on that without effect."""
+        if self._unrewarded > UNREWARDED * meter(budget):
             return
         before, cost = meter(budget), self.cost
-        self.repair(choice, budget)
-        self._in_vain = 0.0 if self.cost < cost else self._in_vain + meter(budget) - before
+        self.repair(pattern, budget)
+        self._unrewarded = 0.0 if self.cost < cost else self._unrewarded + meter(budget) - before
 
-    def offer(self, choice: Bools, budget: Budget) -> None:
-        """Keep a choice that is cheaper than the best, if the intruder finds nothing in it."""
-        if self.core.cost(choice) < self.cost and not self.exposed(choice, budget):
-            self.take(choice)
+    def offer(self, pattern: Bools, budget: Budget) -> None:
+        """Keep a pattern that is cheaper than the best, if the intruder finds nothing in it."""
+        if self.core.cost(pattern) < self.cost and not self.exposed(pattern, budget):
+            self.take(pattern)
 
-    def take(self, choice: Bools | None) -> None:
-        """Keep a safe choice if it is cheaper than the best."""
-        if choice is not None and self.core.cost(choice) < self.cost:
-            self.best = choice.copy()
+    def take(self, pattern: Bools | None) -> None:
+        """Keep a safe pattern if it is cheaper than the best."""
+        if pattern is not None and self.core.cost(pattern) < self.cost:
+            self.best = pattern.copy()
             if self.improver is not None:
-                self.improver.learn(choice)
-            self.told("better")
+                self.improver.learn(pattern)
+            self.report("better")
 
     def _tell(self, stage: str) -> None:
         """Tell the bound of the relaxation while it grows."""
         if self.relaxation is not None:
             self.raise_to(self.relaxation.bound)
-        self.told(stage)
+        self.report(stage)
 
     def raise_to(self, bound: float) -> None:
         """Raise the bound; where all weights are multiples of a unit, so is every cost."""
         self.bound = max(self.bound, min(next_cost(bound, self._unit), self.cost))
 
-    def exposed(self, choice: Bools, budget: Budget) -> tuple[Exposure, ...]:
-        """What a choice leaves exposed, apart from what nothing protects."""
-        return tuple(e for e in self.judge.check(choice, budget) if not self._is_hopeless(e.key))
+    def exposed(self, pattern: Bools, budget: Budget) -> tuple[Exposure, ...]:
+        """What a pattern leaves exposed, apart from what nothing protects."""
+        return tuple(e for e in self.judge.check(pattern, budget) if not self._is_unattainable(e.key))
 
     @property
     def ignore(self) -> Callable[[Key], bool] | None:
         """Tells which questions need no answer; None where all do."""
-        return self._is_hopeless if self.hopeless else None
+        return self._is_unattainable if self.unattainable else None
 
-    def _is_hopeless(self, key: Key) -> bool:
-        return key in self.hopeless or Key(-1, key.cell, key.side) in self.hopeless
+    def _is_unattainable(self, key: Key) -> bool:
+        return key in self.unattainable or Key(-1, key.cell, key.side) in self.unattainable

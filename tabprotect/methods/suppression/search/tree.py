@@ -25,7 +25,7 @@ MOST_ROWS = 300
 """Stored rows handed to the tree at one point."""
 
 TRIALS = 0.3
-"""Share of the work in the tree that may go into cheaper choices near its relaxed solutions."""
+"""Share of the work in the tree that may go into cheaper patterns near its relaxed solutions."""
 
 
 def one_tree(search: State, budget: Budget, seed: int) -> LazyResult:
@@ -34,7 +34,7 @@ def one_tree(search: State, budget: Budget, seed: int) -> LazyResult:
     Parameters
     ----------
     search : State
-        With a relaxation and a best choice.
+        With a relaxation and a best pattern.
     budget : Budget
     seed : int
     """
@@ -70,20 +70,20 @@ class _Attacks:
         """Rows that x violates; at integral points the judge has the last word."""
         return self._integral(x > 0.5) if integral else self._fractional(x)
 
-    def _integral(self, choice: npt.NDArray[np.bool_]) -> list[Row]:
+    def _integral(self, pattern: npt.NDArray[np.bool_]) -> list[Row]:
         search, relaxation = self._search, self._search.relaxation
         assert relaxation is not None
         free = Budget()  # a question that is left open would cut off what may be safe
         relaxation.use(free)
-        exposed = search.exposed(choice, free)
-        rows = search.rows(choice, exposed) if exposed else []
+        exposed = search.exposed(pattern, free)
+        rows = search.rows(pattern, exposed) if exposed else []
         relaxation.use(self._budget)
         self._budget.spend(free.work)
         if not exposed:
-            search.take(choice)
+            search.take(pattern)
             return []
         relaxation.pool.add([f.row for f in rows], [f.origin for f in rows])
-        return [f.row for f in rows if f.row.slack(choice.astype(np.float64)) < -FEASIBLE]
+        return [f.row for f in rows if f.row.slack(pattern.astype(np.float64)) < -FEASIBLE]
 
     def _fractional(self, x: Floats) -> list[Row]:
         relaxation = self._search.relaxation
@@ -100,7 +100,7 @@ class _Attacks:
 
 
 class _Trials:
-    """Hands the tree the best choice known, and looks for a cheaper one now and then."""
+    """Hands the tree the best pattern known, and looks for a cheaper one now and then."""
 
     def __init__(self, search: State, budget: Budget) -> None:
         self._search = search

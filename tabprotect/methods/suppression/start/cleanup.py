@@ -1,4 +1,4 @@
-"""Take back what a safe pattern hides in vain: reverse deletion with cached witnesses and attacker cuts."""
+"""Take back what a safe pattern hides without need: reverse deletion with cached witnesses and attacker cuts."""
 
 from __future__ import annotations
 

@@ -27,11 +27,11 @@ class Constructor:
     ----------
     judge : Witnesses
     dismiss : bool
-        Let the judge no longer ask what turned out hopeless (never for a judge that has the last word).
+        Let the judge no longer ask what turned out unattainable (never for a judge that has the last word).
 
     Attributes
     ----------
-    hopeless : set of Key
+    unattainable : set of Key
         Questions that no pattern answers, even with everything hidden that may be.
     """
 
@@ -39,7 +39,7 @@ class Constructor:
         self.judge = judge
         self._dismiss = dismiss
         self.cheapest = Cheapest(judge)
-        self.hopeless: set[Key] = set()
+        self.unattainable: set[Key] = set()
         q = judge.questions
         self.by_level: Ints = np.lexsort((np.arange(len(q.need)), -q.need))
 
@@ -52,7 +52,7 @@ class Constructor:
         start: Bools | None = None,
         allowed: Bools | None = None,
     ) -> Bools | None:
-        """Return a pattern in which every question is answered (hopeless ones apart), or None at a limit.
+        """Return a pattern in which every question is answered (unattainable ones apart), or None at a limit.
 
         Parameters
         ----------
@@ -74,7 +74,7 @@ class Constructor:
         swept = int(pattern.sum())
         for question in (self.by_level if order is None else order).tolist():
             key = Key(-1, int(q.cell[question]), int(q.side[question]))
-            if answered[question] or key in self.hopeless:
+            if answered[question] or key in self.unattainable:
                 continue
             new = self._answer(key, price, pattern, budget, allowed)
             if new is None:
@@ -107,7 +107,7 @@ class Constructor:
         """Repeat for what an audit still finds exposed: attackers with known cells, and anything lost to rounding."""
         tried: set[Key] = set()
         while True:
-            exposed = [e for e in self.judge.check(pattern, budget) if not self.is_hopeless(e.key)]
+            exposed = [e for e in self.judge.check(pattern, budget) if not self.is_unattainable(e.key)]
             if not exposed:
                 return pattern
             if not all(e.decided for e in exposed) and budget.exhausted:
@@ -123,10 +123,10 @@ class Constructor:
                     return None
 
     def _give_up(self, key: Key) -> None:
-        self.hopeless.add(key)
+        self.unattainable.add(key)
         if self._dismiss:
             self.judge.dismiss(key)
 
-    def is_hopeless(self, key: Key) -> bool:
+    def is_unattainable(self, key: Key) -> bool:
         """A question that no pattern answers for this attacker, or for the public already."""
-        return key in self.hopeless or Key(-1, key.cell, key.side) in self.hopeless
+        return key in self.unattainable or Key(-1, key.cell, key.side) in self.unattainable

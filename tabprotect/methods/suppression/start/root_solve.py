@@ -1,4 +1,4 @@
-"""A first look at the whole table: many have their cheapest pattern within milliseconds.
+"""The root solve of a whole table: many have their cheapest pattern within milliseconds.
 
 Nothing is reduced. Where the relaxation over own equations and bridges is integral, or nearly so, and the intruder
 finds little in its solution, this takes less time than to prepare the search.
@@ -26,7 +26,7 @@ from tabprotect.solver.mip.pool import PoolSolver
 from tabprotect.solver.mip.priced import Point, Priced
 from tabprotect.solver.mip.rows import RowPool
 
-__all__ = ["glance"]
+__all__ = ["root_solve"]
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -36,7 +36,7 @@ ENTRIES = 5_000_000
 
 FEW, SHARE = 10, 0.15
 """It takes longer where the relaxation hides more cells in part, and more than this share of all that it hides; and
-where a choice leaves more questions open, and more than this share of all."""
+where a pattern leaves more questions open, and more than this share of all."""
 
 BRANCHED = 150
 """In tables of at most so many cells branching begins before a MIP solver would."""
@@ -51,11 +51,11 @@ LIMIT_SHARE, LEAST = 0.2, 0.1
 """The share of the limits that it may take, and seconds that it may take of any: nothing else is as quick."""
 
 VIOLATION, ERROR = 1e-6, 1e-9
-"""By more than the first a bridge is violated, and added; by more than the second a choice may not violate a row."""
+"""By more than the first a bridge is violated, and added; by more than the second a pattern may not violate a row."""
 
 
-def glance(problem: Problem, judge: Witnesses, solver: PoolSolver, budget: Budget) -> Bools | None:
-    """Return a pattern that leaves nothing exposed, or None where that takes more than a glance.
+def root_solve(problem: Problem, judge: Witnesses, solver: PoolSolver, budget: Budget) -> Bools | None:
+    """Return a pattern that leaves nothing exposed, or None where that takes more than a moment.
 
     It is the cheapest one unless a limit cut the last programme short; no bound is claimed. Attackers and sliding
     levels have no inequalities of their own here, but the judge asks about them, too.
@@ -67,13 +67,13 @@ def glance(problem: Problem, judge: Witnesses, solver: PoolSolver, budget: Budge
         return None
     with budget.part(max(LIMIT_SHARE, LEAST / max(LEAST, budget.seconds_left))) as part:
         part.limits = replace(part.limits, work=int(min(WORK + problem.n_cells, part.work_left)))
-        found = _Look(problem, judge, solver, part).run()
+        found = _RootSolve(problem, judge, solver, part).run()
     if found is not None:
-        budget.report("glance", problem.cost(found), 0.0)
+        budget.report("root solve", problem.cost(found), 0.0)
     return found
 
 
-class _Look:
+class _RootSolve:
     """The inequalities known so far, as a linear programme."""
 
     def __init__(self, problem: Problem, judge: Witnesses, solver: PoolSolver, budget: Budget) -> None:
@@ -92,18 +92,18 @@ class _Look:
 
     def run(self) -> Bools | None:
         for _ in range(ROUNDS):
-            choice = self._cheapest()
-            if choice is None or not self._holds(choice):
+            pattern = self._cheapest()
+            if pattern is None or not self._holds(pattern):
                 return None
-            exposed = self.judge.check(choice, self.budget)
+            exposed = self.judge.check(pattern, self.budget)
             if not exposed:
-                return choice
+                return pattern
             if len(exposed) > max(FEW, SHARE * len(self.core.targets)) or not self._forbid(exposed):
                 return None
         return None
 
     def _cheapest(self) -> Bools | None:
-        """The cheapest choice that satisfies all inequalities."""
+        """The cheapest pattern that satisfies all inequalities."""
         while not self.budget.exhausted:
             found = self.lp.solve(max_iterations=int(self.budget.work_left), max_seconds=self._seconds)
             self.budget.spend(1 + found.iterations)
@@ -114,14 +114,14 @@ class _Look:
                 return None
             if self._bridge(found.x):
                 continue
-            choice = self._whole(found) if vague else found.x > 0.5
-            if choice is None or not self._bridge(choice.astype(np.float64)):
-                return choice
+            pattern = self._whole(found) if vague else found.x > 0.5
+            if pattern is None or not self._bridge(pattern.astype(np.float64)):
+                return pattern
         return None
 
-    def _holds(self, choice: Bools) -> bool:
-        """Whether a choice satisfies all inequalities, not only up to the tolerance of a solver."""
-        x = choice.astype(np.float64)
+    def _holds(self, pattern: Bools) -> bool:
+        """Whether a pattern satisfies all inequalities, not only up to the tolerance of a solver."""
+        x = pattern.astype(np.float64)
         return all(np.all(rows @ x > rhs - ERROR) for rows, rhs in zip(self.rows, self.rhs, strict=True))
 
     @property
@@ -130,7 +130,7 @@ class _Look:
         return None if math.isinf(left) else left
 
     def _whole(self, relaxed: LpSolution) -> Bools | None:
-        """The cheapest choice that satisfies what the linear programme holds."""
+        """The cheapest pattern that satisfies what the linear programme holds."""
         core = self.core
         if core.n <= BRANCHED:
             return branch(self.lp, relaxed, core.weight, self.lower, self.upper, self.budget, self.unit)
@@ -150,7 +150,7 @@ class _Look:
             budget=self.budget,
             point=Point(relaxed.x, relaxed.reduced),
         )
-        return pool.choices[0] if pool.choices else None
+        return pool.solutions[0] if pool.solutions else None
 
     def _bridge(self, x: Floats) -> bool:
         """Add the bridges that a solution violates; tell whether there are any."""
@@ -168,7 +168,7 @@ class _Look:
                 self.lp.add_rows(matrix, right, np.full(len(right), math.inf))
 
     def _forbid(self, exposed: tuple[Exposure, ...]) -> bool:
-        """Add the capacity cuts that prove a choice unsafe; tell whether there are any."""
+        """Add the capacity cuts that prove a pattern unsafe; tell whether there are any."""
         core, found = self.core, []
         for e in exposed:
             if len(e.proofs) == 1:

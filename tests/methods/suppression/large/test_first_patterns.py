@@ -40,7 +40,7 @@ def test_quick_answers_are_safe_and_patient_ones_cheaper(table: Problem, monkeyp
     rebuilder, budget = builder(table), Budget()
     assert rebuilder.build(budget)
     assert rebuilder.rough
-    assert not rebuilder.hopeless
+    assert not rebuilder.unattainable
     quick = rebuilder.cover.cost
     assert audit(table, rebuilder.cover.pattern, intervals=False).safe
     rebuilder.refine(budget)
@@ -64,8 +64,8 @@ def test_the_first_pattern_is_told_before_the_patient_one(table: Problem, monkey
     quickly(monkeypatch)
     lines: list[Progress] = []
     result = local(table, passes=0, progress=lines.append)
-    first, second = (line for line in lines if line.stage in ("first", "choice"))
-    assert (first.stage, second.stage) == ("first", "choice")
+    first, second = (line for line in lines if line.stage in ("first", "incumbent"))
+    assert (first.stage, second.stage) == ("first", "incumbent")
     assert first.cost is not None
     assert result.cost == second.cost
     assert result.cost < first.cost

@@ -15,7 +15,7 @@ from tabprotect.methods.suppression.large import parallel as rooms
 from tabprotect.methods.suppression.large.answers import Answers
 from tabprotect.methods.suppression.large.cover import Cover
 from tabprotect.methods.suppression.large.nearby import HOPS, Nearby
-from tabprotect.methods.suppression.large.parallel import Lanes
+from tabprotect.methods.suppression.large.parallel import ParallelSearch
 from tabprotect.methods.suppression.large.rebuild import Rebuilder
 from tabprotect.methods.suppression.large.surroundings import Surroundings
 from tabprotect.problem import Problem, Status
@@ -56,9 +56,9 @@ def test_any_number_of_threads_gives_the_same_answer_under_a_limit_of_work(table
 
 def test_batches_grow_and_keep_the_two_sides_of_a_cell_apart(table: Problem) -> None:
     cover = Cover(table)
-    lanes = Lanes(Answers(cover, Nearby(table, Surroundings(table.system)), {}, cover.price), 2)
+    parallel = ParallelSearch(Answers(cover, Nearby(table, Surroundings(table.system)), {}, cover.price), 2)
     order = cover.open().tolist()
-    batches = list(lanes.batches(order))
+    batches = list(parallel.batches(order))
     cells = [[cover.keys[k].cell for k in batch] for batch in batches]
     assert sorted(k for batch in batches for k in batch) == sorted(order)
     assert all(len(set(batch)) == len(batch) for batch in cells)
@@ -69,16 +69,16 @@ def test_batches_grow_and_keep_the_two_sides_of_a_cell_apart(table: Problem) -> 
 def test_twins_follow_the_prices_of_the_cover(table: Problem) -> None:
     rebuilder = builder(table, 3)
     assert rebuilder.build(Budget())
-    lanes = rebuilder._lanes
-    assert len(lanes._twins) == 2
-    for twin in lanes._twins:
+    parallel = rebuilder._parallel
+    assert len(parallel._twins) == 2
+    for twin in parallel._twins:
         assert np.array_equal(twin.price, rebuilder.cover.price)
 
 
 def test_a_limit_in_the_middle_of_a_batch_leaves_nobody_without_hope(table: Problem) -> None:
     rebuilder = builder(table, 2)
     assert not rebuilder.build(Budget(Limits(work=40)))
-    assert not rebuilder.hopeless
+    assert not rebuilder.unattainable
     assert rebuilder.build(Budget())
     assert audit(table, rebuilder.cover.pattern, intervals=False).safe
 

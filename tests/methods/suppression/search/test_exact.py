@@ -29,10 +29,10 @@ def agree(problem, engine):
     assert result.status == ("infeasible" if everything else "optimal")
     assert judge.well_formed(result.pattern)
     if everything:
-        hopeless = {(e.attacker, e.cell, e.side) for e in everything}
-        assert {(e.attacker, e.cell, e.side) for e in judge.exposed(result.pattern)} <= hopeless
+        unattainable = {(e.attacker, e.cell, e.side) for e in everything}
+        assert {(e.attacker, e.cell, e.side) for e in judge.exposed(result.pattern)} <= unattainable
         assert {(u.attacker, u.cell) for u in result.unprotectable} >= {
-            (a, c) for a, c, s in hopeless if a < 0 or (-1, c, s) not in hopeless
+            (a, c) for a, c, s in unattainable if a < 0 or (-1, c, s) not in unattainable
         }
         assert result.cost is None
         assert not result.safe
@@ -228,7 +228,7 @@ def test_pools_of_use_go_on_before_trials_around_the_best_choice():
     result = suppress(load("sparse-small"), method="exact", progress=lambda p: stages.append(p.stage))
     assert (result.status, result.cost) == ("optimal", 46590)
     assert stages.count("bound") > 1
-    assert "choice" not in stages
+    assert "incumbent" not in stages
 
 
 @pytest.mark.parametrize("workers", [None, 1])

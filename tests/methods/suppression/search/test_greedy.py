@@ -241,7 +241,7 @@ def test_csplib(shared, name: str, at_most: float) -> None:  # type: ignore[no-u
 
 def test_a_cell_that_only_an_attacker_can_compute_after_the_repair_is_named_too():
     problem = widened(7311)[1]
-    hopeless = {(e.attacker, e.cell) for e in Judge(problem).exposed(problem.may_hide)}
+    unattainable = {(e.attacker, e.cell) for e in Judge(problem).exposed(problem.may_hide)}
     result = suppress(problem, method="exact")
     assert result.status == "infeasible"
-    assert {u.cell for u in result.unprotectable} == {cell for _, cell in hopeless} == {17, 19}
+    assert {u.cell for u in result.unprotectable} == {cell for _, cell in unattainable} == {17, 19}

@@ -43,7 +43,7 @@ def cores(seeds):
 
 
 def chosen(reduction, best):
-    return [x | core.hidden for core, x in zip(reduction.cores, reduction.choices(best.pattern), strict=True)]
+    return [x | core.hidden for core, x in zip(reduction.cores, reduction.patterns(best.pattern), strict=True)]
 
 
 def test_no_inequality_cuts_off_a_cheapest_choice():

@@ -15,7 +15,7 @@ from tabprotect.methods.suppression import suppress
 from tabprotect.methods.suppression.presolve.parts import Part
 from tabprotect.methods.suppression.presolve.reduce import reduce_problem
 from tabprotect.methods.suppression.search import exact as engine
-from tabprotect.methods.suppression.start.root_solve import glance
+from tabprotect.methods.suppression.start.root_solve import root_solve
 from tabprotect.problem import Attacker
 from tabprotect.solver.limits import Budget, Limits
 from tabprotect.solver.mip.pool import pool_solver
@@ -24,7 +24,7 @@ from tests.random_problems import problems, random_problem
 
 
 def look(problem, solver="scip", budget=None):
-    return glance(problem, Witnesses(problem), pool_solver(solver), budget or Budget())
+    return root_solve(problem, Witnesses(problem), pool_solver(solver), budget or Budget())
 
 
 @pytest.mark.parametrize("solver", ["scip", "highs"])
@@ -93,7 +93,7 @@ def test_it_may_take_all_of_a_short_limit_and_a_fifth_of_a_long_one(monkeypatch,
         def run(self):
             return None
 
-    monkeypatch.setattr("tabprotect.methods.suppression.start.root_solve._Look", Nothing)
+    monkeypatch.setattr("tabprotect.methods.suppression.start.root_solve._RootSolve", Nothing)
     assert look(load("hier2d-small"), budget=Budget(Limits(seconds=limit))) is None
     assert limits == [pytest.approx(share, rel=0.1)]
 
@@ -114,7 +114,7 @@ def test_attackers_have_their_say():
 def test_the_search_begins_with_it(name, method):
     problem, told = load(name), []
     result = suppress(problem, method=method, progress=told.append)
-    assert told[0].stage == "glance"
+    assert told[0].stage == "root solve"
     assert told[0].cost == result.cost == problem.cost(look(problem))
     assert result.status == "optimal"
     assert result.bound == result.cost
@@ -127,7 +127,7 @@ def test_deviations_of_the_whole_are_those_of_its_parts():
     judge, pattern = Witnesses(problem), look(problem)
     assert not judge.check(pattern)
     reduction = reduce_problem(problem)
-    for core, choice in zip(reduction.cores, reduction.choices(pattern), strict=True):
+    for core, choice in zip(reduction.cores, reduction.patterns(pattern), strict=True):
         part = Part(core)
         mine = Witnesses(part.problem)
         mine.offer_all(part.restrict(judge.deviations(pattern)))
