@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from tabprotect.attack.audit import Audit
 from tabprotect.attack.certificate import Certificate
-from tabprotect.methods.choices import Changed
+from tabprotect.methods.base.method import Changed
 from tabprotect.methods.loss import Loss
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.report.facts import Judged

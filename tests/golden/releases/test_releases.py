@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import tabprotect as tp
-from tabprotect.methods.choices import CHOICES
+from tabprotect.methods.registry import VALUE_METHODS
 from tabprotect.methods.suppression import methods
 from tabprotect.sensitivity.rules import RULES
 from tests.golden.releases.answers import FOLDER, answer, differences, read, write
@@ -34,7 +34,7 @@ def test_no_answer_is_left_without_its_case() -> None:
 def test_every_method_and_rule_is_among_the_cases() -> None:
     calls = [case for case in CASES.values() if isinstance(case, Protect)]
     made = {getattr(case.method, "name", None) or getattr(case.method, "method", "auto") for case in calls}
-    assert {*CHOICES, *methods(), "passes"} <= made
+    assert {*VALUE_METHODS, *methods(), "passes"} <= made
     lines = " ".join(line for case in CASES.values() if isinstance(case, Commands) for line in case.lines)
     for method in (*methods(), "passes", "round", "adjust", "cell-key", "conventional-round"):
         assert f"--method {method}" in lines, method

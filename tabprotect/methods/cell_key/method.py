@@ -1,4 +1,4 @@
-"""The cell key method as a choice."""
+"""The cell key method as a method."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from tabprotect.attack.statement import decimals as written
 from tabprotect.errors import InputError
+from tabprotect.methods.base.method import Acts, Call, Changed, Method, held
+from tabprotect.methods.base.options import ABOVE_ZERO, INNER
 from tabprotect.methods.cell_key import CellKeyResult, Flex, cell_key, cell_key_magnitudes, design_perturbation
-from tabprotect.methods.choices.base import Call, Changed, Choice, held
-from tabprotect.methods.choices.options import ABOVE_ZERO, INNER
 from tabprotect.problem import Status
 from tabprotect.table.decimals import decimals_of
 
@@ -28,7 +28,7 @@ _FOR_MAGNITUDES = ("small", "large", "point", "power", "weights", "step", "decim
 
 
 @dataclass(frozen=True)
-class CellKey(Choice):
+class CellKey(Method):
     """Noise that is the same wherever the same records are counted or added; see `tabprotect.methods.cell_key`.
 
     Counts move by whole numbers, magnitudes by multiples of a share of their largest contribution.
@@ -62,6 +62,9 @@ class CellKey(Choice):
     """
 
     name: ClassVar[str] = "cell-key"
+    claims: ClassVar[tuple[str, ...]] = ("noise", "share")
+    acts_on: ClassVar[Acts] = "records"
+    page: ClassVar[str] = "other-methods.md#cell-keys"
     drawn: ClassVar[bool] = True
 
     deviation: int = field(default=3, metadata=ABOVE_ZERO)

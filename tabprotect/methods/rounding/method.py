@@ -1,4 +1,4 @@
-"""Rounding as a choice: controlled, unbiased, random, conventional."""
+"""Rounding as a method: controlled, unbiased, random, conventional."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import Any, ClassVar, Literal
 
 from tabprotect.attack.statement import decimals
 from tabprotect.methods import rounding
-from tabprotect.methods.choices.base import Call, Changed, Choice, default_base
-from tabprotect.methods.choices.options import ABOVE_ZERO
+from tabprotect.methods.base.method import Acts, Call, Changed, Method, default_base
+from tabprotect.methods.base.options import ABOVE_ZERO
 from tabprotect.methods.distance import Norm, Weights
 from tabprotect.methods.rounding.result import RoundingResult
-from tabprotect.methods.rounding.round import Method
+from tabprotect.methods.rounding.round import Method as Search
 
 __all__ = ["ConventionalRound", "RandomRound", "Round", "SuccessiveRound", "UnbiasedRound"]
 
 
 @dataclass(frozen=True)
-class Round(Choice):
+class Round(Method):
     """Multiples of a base that still add up, as near to the true values as can be; see `tabprotect.round`.
 
     Parameters
@@ -34,13 +34,15 @@ class Round(Choice):
     """
 
     name: ClassVar[str] = "round"
+    claims: ClassVar[tuple[str, ...]] = ("multiple",)
+    page: ClassVar[str] = "other-methods.md#rounding"
 
     base: float | None = field(default=None, metadata=ABOVE_ZERO)
     steps: int | Literal["least"] = "least"
     norm: Norm = "l1"
     weights: Weights = "unit"
     levels: bool = True
-    search: Method = "auto"
+    search: Search = "auto"
 
     def change(self, call: Call) -> Changed:
         """Round with control of the sums."""
@@ -52,7 +54,7 @@ class Round(Choice):
 
 
 @dataclass(frozen=True)
-class _Plain(Choice):
+class _Plain(Method):
     base: float | None = field(default=None, metadata=ABOVE_ZERO)
 
 
@@ -61,6 +63,8 @@ class UnbiasedRound(_Plain):
     """Multiples that still add up, right on average, in two dimensions; see `tabprotect.unbiased_rounding`."""
 
     name: ClassVar[str] = "unbiased-round"
+    claims: ClassVar[tuple[str, ...]] = ("multiple",)
+    page: ClassVar[str] = "other-methods.md#rounding"
     drawn: ClassVar[bool] = True
 
     def change(self, call: Call) -> Changed:
@@ -79,6 +83,9 @@ class SuccessiveRound(_Plain):
     """
 
     name: ClassVar[str] = "successive-round"
+    claims: ClassVar[tuple[str, ...]] = ("multiple",)
+    page: ClassVar[str] = "other-methods.md#rounding"
+    acts_on: ClassVar[Acts] = "table"
 
     along: int = 0
 
@@ -95,6 +102,8 @@ class RandomRound(_Plain):
     """Every cell by itself up or down at random, right on average; see `tabprotect.random_rounding`."""
 
     name: ClassVar[str] = "random-round"
+    claims: ClassVar[tuple[str, ...]] = ("multiple",)
+    page: ClassVar[str] = "other-methods.md#rounding"
     drawn: ClassVar[bool] = True
 
     def change(self, call: Call) -> Changed:
@@ -107,6 +116,8 @@ class ConventionalRound(_Plain):
     """Every cell by itself to the nearest multiple; see `tabprotect.conventional_rounding`."""
 
     name: ClassVar[str] = "conventional-round"
+    claims: ClassVar[tuple[str, ...]] = ("nearest",)
+    page: ClassVar[str] = "other-methods.md#rounding"
 
     def change(self, call: Call) -> Changed:
         """Round to the nearest."""

@@ -1,21 +1,23 @@
-"""What every method that changes values is called with, and what it hands back."""
+"""One kind of method: what it is called with, what it hands back, and what it says of itself."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from tabprotect.methods.choices.options import check_options
+from tabprotect.methods.base.options import check_options
 from tabprotect.problem import Problem, Status
 from tabprotect.solver.limits import Limits, Progress, relative_gap
 from tabprotect.table.table import Table
 
-__all__ = ["Call", "Changed", "Choice", "default_base", "held"]
+__all__ = ["Acts", "Call", "Changed", "Method", "default_base", "held"]
+
+Acts = Literal["records", "table", "problem"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -36,7 +38,7 @@ class Call:
     table : Table or None
         What the problem is about, where that is known.
     prepare : callable, optional
-        Gives a choice what it needs of the records, where there are records.
+        Gives a method what it needs of the records, where there are records.
     """
 
     problem: Problem
@@ -92,12 +94,18 @@ class Changed:
 
 
 @dataclass(frozen=True)
-class Choice(ABC):
+class Method(ABC):
     """A method that changes values, with its options; options are checked when they are given."""
 
     name: ClassVar[str]
     drawn: ClassVar[bool] = False
     """Whether published values are drawn at random: then nobody may know the seed."""
+    acts_on: ClassVar[Acts] = "problem"
+    """The earliest stage that the method has to see: records, the table, or the problem."""
+    claims: ClassVar[tuple[str, ...]] = ()
+    """What it may claim; see `tabprotect.attack.claims`."""
+    page: ClassVar[str] = "other-methods.md"
+    """Where the documentation has it."""
 
     def __post_init__(self) -> None:
         check_options(self)
@@ -112,7 +120,7 @@ class Choice(ABC):
         """Carry the method out."""
 
     def __str__(self) -> str:
-        from tabprotect.methods.choices.options import options_of
+        from tabprotect.methods.base.options import options_of
 
         return self.name + "".join(f" {key}={value}" for key, value in options_of(self).items())
 

@@ -1,4 +1,4 @@
-"""Controlled tabular adjustment as a choice."""
+"""Controlled tabular adjustment as a method."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import numpy as np
 from tabprotect.attack.statement import decimals as written
 from tabprotect.errors import InputError
 from tabprotect.methods.adjustment import adjust
-from tabprotect.methods.adjustment.adjust import Method
+from tabprotect.methods.adjustment.adjust import Method as Search
 from tabprotect.methods.adjustment.preserve import Kept, keep
-from tabprotect.methods.choices.base import Call, Changed, Choice, held
-from tabprotect.methods.choices.options import ABOVE_ZERO
+from tabprotect.methods.base.method import Call, Changed, Method, held
+from tabprotect.methods.base.options import ABOVE_ZERO
 from tabprotect.methods.distance import Norm, Weights
 from tabprotect.methods.margins import margins, totals
 from tabprotect.problem import Status
@@ -23,7 +23,7 @@ __all__ = ["Adjust"]
 
 
 @dataclass(frozen=True)
-class Adjust(Choice):
+class Adjust(Method):
     """Sensitive cells move by their level or more, others as little as sums demand; see `tabprotect.adjust`.
 
     Parameters
@@ -45,6 +45,8 @@ class Adjust(Choice):
     """
 
     name: ClassVar[str] = "adjust"
+    claims: ClassVar[tuple[str, ...]] = ("near",)
+    page: ClassVar[str] = "other-methods.md#adjustment"
 
     norm: Norm = "l1"
     weights: Weights = "reciprocal"
@@ -54,7 +56,7 @@ class Adjust(Choice):
     decimals: int | None = None
     preserve: Kept = "nothing"
     correlation: float | None = field(default=None, metadata=ABOVE_ZERO)
-    search: Method = "auto"
+    search: Search = "auto"
 
     def __post_init__(self) -> None:
         super().__post_init__()

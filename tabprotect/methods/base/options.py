@@ -10,61 +10,82 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from tabprotect.errors import InputError, Problems, collect, did_you_mean
 
-__all__ = ["ABOVE_ZERO", "COLUMNS", "INNER", "check_options", "option_names", "options_of", "read_options"]
+__all__ = [
+    "ABOVE_ZERO",
+    "COLUMNS",
+    "INNER",
+    "check_options",
+    "option_names",
+    "option_words",
+    "options_of",
+    "read_options",
+]
 
 INNER: Mapping[str, bool] = {"inner": True}
 """Metadata of fields that are not given as text."""
 
 COLUMNS: Mapping[str, bool] = {"columns": True}
-"""Metadata of lists of columns, which a choice reads and checks itself."""
+"""Metadata of lists of columns, which a method reads and checks itself."""
 
 ABOVE_ZERO: Mapping[str, bool] = {"above_zero": True}
 """Metadata of numbers that must be above 0; others must be at least 0."""
 
 
-def option_names(choice: type[Any]) -> tuple[str, ...]:
+def option_names(kind: type[Any]) -> tuple[str, ...]:
     """Return the options of a method that may be given as text."""
-    return tuple(f.name for f in fields(choice) if not f.metadata.get("inner"))
+    return tuple(f.name for f in fields(kind) if not f.metadata.get("inner"))
 
 
-def options_of(choice: Any) -> dict[str, Any]:
-    """Return the options of a choice that differ from their defaults."""
+def option_words(hint: Any) -> str:
+    """Say in words what an option of a type may be.
+
+    Examples
+    --------
+    >>> from typing import Literal
+    >>> option_words(int | Literal["least"]), option_words(float | None)
+    ("a whole number or 'least'", 'a number')
+    """
+    return _named(_kinds(hint))
+
+
+def options_of(method: Any) -> dict[str, Any]:
+    """Return the options of a method that differ from their defaults."""
     return {
         f.name: value
-        for f in fields(choice)
-        if not f.metadata.get("inner") and (value := getattr(choice, f.name)) != f.default
+        for f in fields(method)
+        if not f.metadata.get("inner") and (value := getattr(method, f.name)) != f.default
     }
 
 
-def check_options(choice: Any) -> None:
+def check_options(method: Any) -> None:
     """Refuse values that an option cannot have, all in one error.
 
     Raises
     ------
     InputError
     """
-    given = {f.name: getattr(choice, f.name) for f in fields(choice)}
+    given = {f.name: getattr(method, f.name) for f in fields(method)}
     with collect() as problems:
-        for name, what in _all_wrong(type(choice), given):
-            problems.add(f"{choice.name}: {name} {what}")
+        for name, what in _all_wrong(type(method), given):
+            problems.add(f"{method.name}: {name} {what}")
 
 
-def _all_wrong(choice: type[Any], given: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _all_wrong(kind: type[Any], given: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return the options whose values cannot be, and why."""
-    hints = get_type_hints(choice)
+    hints = get_type_hints(kind)
     own = {"inner", "columns"}
-    asked = [f for f in fields(choice) if f.name in given and not own & set(f.metadata)]
+    asked = [f for f in fields(kind) if f.name in given and not own & set(f.metadata)]
     found = [(f.name, _wrong(f, _kinds(hints[f.name]), given[f.name])) for f in asked]
     return [(name, what) for name, what in found if what]
 
 
-def read_options(choice: type[Any], given: Mapping[str, Any]) -> Any:
-    """Make a choice from options, given as text or as values.
+def read_options(kind: type[Any], given: Mapping[str, Any]) -> Any:
+    """Make a method from options, given as text or as values.
 
     Parameters
     ----------
-    choice : type
-        One of `tabprotect.methods.choices.CHOICES`.
+    kind : type
+        Such as those of `tabprotect.methods.registry`.
     given : mapping of str to str or value
 
     Raises
@@ -74,7 +95,7 @@ def read_options(choice: type[Any], given: Mapping[str, Any]) -> Any:
 
     Examples
     --------
-    >>> from tabprotect.methods.choices import Round
+    >>> from tabprotect.methods.rounding.method import Round
     >>> read_options(Round, {"base": "5", "levels": "no"})
     Round(base=5.0, steps='least', norm='l1', weights='unit', levels=False, search='auto')
     >>> read_options(Round, {"base": "five", "nrm": "l1"})
@@ -84,18 +105,18 @@ def read_options(choice: type[Any], given: Mapping[str, Any]) -> Any:
       - round: base must be a number, not 'five'
       - 'nrm' is no option of round; did you mean 'norm'?
     """
-    hints = get_type_hints(choice)
-    names = option_names(choice)
+    hints = get_type_hints(kind)
+    names = option_names(kind)
     problems, found = Problems(), {}
     for name, value in given.items():
         if name not in names:
-            problems.add(f"'{name}' is no option of {choice.name}{did_you_mean(name, names)}")
+            problems.add(f"'{name}' is no option of {kind.name}{did_you_mean(name, names)}")
             continue
         found[name] = _read(_kinds(hints[name]), value)
     if problems.found:
-        wrong = _all_wrong(choice, found)
-        raise InputError(*(f"{choice.name}: {name} {what}" for name, what in wrong), *problems.found)
-    return choice(**found)
+        wrong = _all_wrong(kind, found)
+        raise InputError(*(f"{kind.name}: {name} {what}" for name, what in wrong), *problems.found)
+    return kind(**found)
 
 
 def _kinds(hint: Any) -> tuple[Any, ...]:

@@ -1,4 +1,4 @@
-"""Targeted record swapping as a choice."""
+"""Targeted record swapping as a method."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.errors import InputError
-from tabprotect.methods.choices.base import Call, Changed, Choice
-from tabprotect.methods.choices.options import COLUMNS, INNER
+from tabprotect.methods.base.method import Acts, Call, Changed, Method
+from tabprotect.methods.base.options import COLUMNS, INNER
 
 __all__ = ["Swap", "Swapped"]
 
@@ -47,7 +47,7 @@ class Swapped:
 
 
 @dataclass(frozen=True)
-class Swap(Choice):
+class Swap(Method):
     """Households at risk change places before the table is made; see `tabprotect.methods.record_swapping`.
 
     As text, columns are joined by ``+`` and lists of them by ``/``: ``similar="age+sex/sex"``.
@@ -71,6 +71,9 @@ class Swap(Choice):
     """
 
     name: ClassVar[str] = "swap"
+    claims: ClassVar[tuple[str, ...]] = ("swap",)
+    acts_on: ClassVar[Acts] = "records"
+    page: ClassVar[str] = "other-methods.md#record-swapping"
     drawn: ClassVar[bool] = True
 
     geography: Sequence[str] | str = field(default=(), metadata=COLUMNS)

@@ -1,4 +1,4 @@
-"""Small count rounding as a choice."""
+"""Small count rounding as a method."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from tabprotect.errors import InputError
-from tabprotect.methods.choices.base import Call, Changed, Choice, held
-from tabprotect.methods.choices.options import ABOVE_ZERO
+from tabprotect.methods.base.method import Call, Changed, Method, held
+from tabprotect.methods.base.options import ABOVE_ZERO
 from tabprotect.methods.distance import Norm, Weights
 from tabprotect.methods.inner_cells import inner_cells
 from tabprotect.problem import Status
@@ -16,7 +16,7 @@ __all__ = ["SmallCounts"]
 
 
 @dataclass(frozen=True)
-class SmallCounts(Choice):
+class SmallCounts(Method):
     """Small counts become 0 or the base, all else is added up anew; see `tabprotect.methods.small_counts`.
 
     Parameters
@@ -28,6 +28,7 @@ class SmallCounts(Choice):
     """
 
     name: ClassVar[str] = "small-counts"
+    claims: ClassVar[tuple[str, ...]] = ("small",)
 
     base: int = field(default=3, metadata=ABOVE_ZERO)
     norm: Norm = "l1"
