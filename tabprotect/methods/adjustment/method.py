@@ -31,6 +31,7 @@ class Adjust(Method):
     norm, weights
         What little means.
     senses : {'free', 'up', 'down'}
+        Which way sensitive cells move; 'free' leaves that to the search.
     fixed : {'nothing', 'totals', 'margins'}
         Cells that keep their true value, as everybody is told: those that are part of no other, or all that are sums.
     within : float, optional
@@ -42,6 +43,7 @@ class Adjust(Method):
     correlation : float, optional
         The least one, for preserve='correlation'; 0.99 by default.
     search : {'auto', 'exact', 'turns', 'blocks', 'fix-and-relax', 'patterns'}
+        How; see `tabprotect.adjust`.
     """
 
     name: ClassVar[str] = "adjust"

@@ -31,6 +31,7 @@ class Round(Method):
     levels : bool
         Respect the protection levels: without it a release is often refused by its own judge.
     search : {'auto', 'exact', 'heuristic'}
+        How; see `tabprotect.round`.
     """
 
     name: ClassVar[str] = "round"
@@ -55,6 +56,14 @@ class Round(Method):
 
 @dataclass(frozen=True)
 class _Plain(Method):
+    """A method with a base alone.
+
+    Parameters
+    ----------
+    base : float, optional
+        By default 5 for counts, else the first of 1, 2, 5, 10, ... that no lower and upper level together exceed.
+    """
+
     base: float | None = field(default=None, metadata=ABOVE_ZERO)
 
 
