@@ -90,7 +90,7 @@ def test_nearest_of_all_choices(grid, base, norm, bits, everything):
 
 
 def check(problem, result, base, published):
-    """What is promised, from the values alone."""
+    """What the method guarantees, from the values alone."""
     y = result.values
     assert not (problem.system.A @ y).any()
     assert not np.any((y > 0) & (y < base) & published)

@@ -43,7 +43,7 @@ def at_its_place(frame: nw.DataFrame[Any], roles: Roles) -> Tabulated:
 
 
 @pytest.fixture
-def promised(monkeypatch: pytest.MonkeyPatch) -> Any:
+def lazily(monkeypatch: pytest.MonkeyPatch) -> Any:
     def run(*args: Any, **kwargs: Any) -> Any:
         with monkeypatch.context() as patch:
             patch.setattr(module, "tabulate_frame", at_its_place)
@@ -56,12 +56,12 @@ def promised(monkeypatch: pytest.MonkeyPatch) -> Any:
     max_examples=6, deadline=None, phases=[Phase.generate], suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(data=microdata(), roles=ROLES, empty=st.sampled_from(["zero", "drop"]), top=st.integers(0, 3))
-def test_the_same_bits(promised: Any, data: pd.DataFrame, roles: dict[str, Any], empty: Any, top: int) -> None:
+def test_the_same_bits(lazily: Any, data: pd.DataFrame, roles: dict[str, Any], empty: Any, top: int) -> None:
     table = tabulate(data, BY, empty=empty, top=top, **roles)
-    same(table, promised(data, BY, empty=empty, top=top, **roles))
+    same(table, lazily(data, BY, empty=empty, top=top, **roles))
 
 
-def test_the_same_bits_where_numbers_need_several_limbs(promised: Any) -> None:
+def test_the_same_bits_where_numbers_need_several_limbs(lazily: Any) -> None:
     rng = np.random.default_rng(3)
     n = 3000
     data = pd.DataFrame(
@@ -74,15 +74,15 @@ def test_the_same_bits_where_numbers_need_several_limbs(promised: Any) -> None:
         }
     )
     roles = {"value": "turnover", "contributor": "unit", "weight": "weight"}
-    same(tabulate(data, BY, **roles), promised(data, BY, **roles))
+    same(tabulate(data, BY, **roles), lazily(data, BY, **roles))
 
 
-def test_codes_that_are_missing_and_nested_columns(promised: Any) -> None:
+def test_codes_that_are_missing_and_nested_columns(lazily: Any) -> None:
     data = pd.DataFrame(
         {"a": ["x", None, "y", "x"], "b": ["x1", "x2", "y1", "x2"], "v": [1.0, 2, 3, 4], "c": [1, 2, 1, 2]}
     )
     for by in (["b", Dimension("a", missing=["?"])], ["c", ("c", "b")][:1]):
-        same(tabulate(data, by, "v"), promised(data, by, "v"))
+        same(tabulate(data, by, "v"), lazily(data, by, "v"))
 
 
 BAD = pd.DataFrame(
@@ -108,14 +108,14 @@ BAD = pd.DataFrame(
         {"value": "weight", "kind": "frequency"},
     ],
 )
-def test_the_same_complaints(promised: Any, roles: dict[str, Any]) -> None:
+def test_the_same_complaints(lazily: Any, roles: dict[str, Any]) -> None:
     with pytest.raises(InputError) as expected:
         tabulate(BAD, ["region"], **roles)
     with pytest.raises(InputError) as found:
-        promised(BAD, ["region"], **roles)
+        lazily(BAD, ["region"], **roles)
     assert sorted(found.value.problems) == sorted(expected.value.problems)
 
 
-def test_text_has_to_be_numbers_already(promised: Any) -> None:
+def test_text_has_to_be_numbers_already(lazily: Any) -> None:
     with pytest.raises(InputError, match=r"column 'text' must hold numbers.*turn the text into numbers there first"):
-        promised(BAD.dropna(), ["region"], "text")
+        lazily(BAD.dropna(), ["region"], "text")

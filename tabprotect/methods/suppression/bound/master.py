@@ -17,7 +17,7 @@ from tabprotect.solver.mip.pool_parts import InParts
 from tabprotect.solver.mip.priced import Point, Priced
 from tabprotect.solver.mip.rows import Row, RowPool
 
-__all__ = ["POOL_GAP", "POOL_SHARE", "Pools", "violated_rows"]
+__all__ = ["POOL_GAP", "POOL_SHARE", "Master", "violated_rows"]
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -57,7 +57,7 @@ EXPOSURES = 300
 """Exposures of one pattern that are turned into rows, at most."""
 
 
-class Pools:
+class Master:
     """Integer programmes over rows of the pool of a relaxation, one after the other.
 
     Attributes

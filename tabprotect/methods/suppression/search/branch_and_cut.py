@@ -135,9 +135,9 @@ class Search(State):
         begun = meter(budget)
         with budget.part(POOL_SHARE) as part:
             patterns = self.pool(part)
-            whole = not part.exhausted or (self.credit.useful and self._pools.solved)
+            whole = not part.exhausted or (self.credit.useful and self._master.solved)
         if whole:
-            self._pools.narrow()
+            self._master.narrow()
         if not self.done:
             self.learn(patterns, whole, budget, 2 * meter(budget) - begun)
         return whole

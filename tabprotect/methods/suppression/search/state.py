@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from tabprotect.attack.keys import Key
 from tabprotect.attack.witness import Exposure, Witnesses
-from tabprotect.methods.suppression.bound.master import Pools, violated_rows
+from tabprotect.methods.suppression.bound.master import Master, violated_rows
 from tabprotect.methods.suppression.bound.relaxation import Relaxation
 from tabprotect.methods.suppression.bound.separation import Found
 from tabprotect.methods.suppression.presolve.costs import next_cost, unit_of_costs
@@ -74,7 +74,7 @@ class State:
         self._unrewarded = 0.0  # spent on completing patterns since that last helped
         self.report: Callable[[str], None] = lambda stage: None
         self._solver = solver
-        self._pools = Pools(core, solver)
+        self._master = Master(core, solver)
         self._seed = seed
         self.credit = BoundCredit()
         self._unit = unit_of_costs(core.weight[~core.hidden])
@@ -124,7 +124,7 @@ class State:
     def forget(self) -> None:
         """Forget bound and rows: they were found before it was known that some questions have no answer."""
         self.bound, self.relaxation = 0.0, None
-        self.credit, self._pools = BoundCredit(), Pools(self.core, self._solver)
+        self.credit, self._master = BoundCredit(), Master(self.core, self._solver)
 
     def snapshot(self) -> Snapshot:
         """What is known so far, to go on from in another process or at another time."""
@@ -138,15 +138,15 @@ class State:
             self.unattainable,
             rows,
             self._cleaned,
-            self._pools.gap,
-            self._pools.needed,
+            self._master.gap,
+            self._master.needed,
             deepcopy(self.credit),
         )
 
     def restore(self, known: Snapshot, budget: Budget) -> None:
         """Go on from what is known, instead of `start`."""
         self.best, self.bound, self.unattainable = known.best, known.bound, known.unattainable
-        self._pools.gap, self._pools.needed = known.gap, known.needed
+        self._master.gap, self._master.needed = known.gap, known.needed
         self.credit = deepcopy(known.credit)
         for key in sorted(known.unattainable):
             self.constructor.unattainable.add(key)
@@ -183,7 +183,7 @@ class State:
             if not exposed:
                 self.take(pattern)
                 if k == 0 and whole:
-                    self._pools.gap = 0.0
+                    self._master.gap = 0.0
                     break
                 continue
             if budget.exhausted:  # a question that the limit left open would cut off what may be safe
@@ -215,7 +215,7 @@ class State:
         cutoff = self.cost - self._unit / 2 if self._unit else self.cost
         whole = self.credit.useful or not self.credit.master.spent
         self._pooled = len(self.relaxation.pool)
-        bound, patterns = self._pools.solve(self.relaxation, cutoff, budget, whole=whole)
+        bound, patterns = self._master.solve(self.relaxation, cutoff, budget, whole=whole)
         self.raise_to(min(bound, self.cost))
         return patterns
 

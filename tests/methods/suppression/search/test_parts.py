@@ -9,7 +9,7 @@ from scipy import sparse
 from tabprotect.attack.witness import Witnesses
 from tabprotect.instances import load
 from tabprotect.methods.suppression.bound.cuts import bridges, own_equations, pairs
-from tabprotect.methods.suppression.bound.master import Pools, violated_rows
+from tabprotect.methods.suppression.bound.master import Master, violated_rows
 from tabprotect.methods.suppression.bound.relaxation import Relaxation
 from tabprotect.methods.suppression.bound.separation import RADII, Separation
 from tabprotect.methods.suppression.presolve.parts import Part
@@ -136,7 +136,7 @@ def test_pools_satisfy_rows_that_were_left_out_of_them():
     core = reduce_problem(load("hier2d-medium")).cores[0]
     relaxed = relaxation(core)
     relaxed.run(core.hidden.astype(float), known=True)
-    pools = Pools(core, pool_solver("scip"))
+    pools = Master(core, pool_solver("scip"))
     bound, choices = pools.solve(relaxed, np.inf, Budget())
     assert relaxed.pool.slack(choices[0].astype(float)).min() >= -1e-6
     assert 0 < len(pools.needed) < len(relaxed.pool)
