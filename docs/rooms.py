@@ -89,9 +89,9 @@ def rooms(found: nx.DiGraph) -> nx.DiGraph:
     return drawn
 
 
-def draw(checkout: Path = CHECKOUT) -> str:
+def draw(found: nx.DiGraph, checkout: Path = CHECKOUT) -> str:
     """Return the picture: floors from the top down, arrows from a room to what it imports."""
-    drawn = rooms(graph(checkout))
+    drawn = rooms(found)
     levels = [[room for room in layer if room in drawn] for layer in floors(checkout)]
     levels = [layer for layer in levels if layer]
     width = max(map(len, levels)) * (WIDTH + GAP) + GAP + 2 * SIDE
@@ -135,4 +135,4 @@ def _arrow(start: tuple[float, float], end: tuple[float, float], width: float, k
 
 
 if __name__ == "__main__":
-    OUT.write_text(draw(), encoding="utf-8")
+    OUT.write_text(draw(graph()), encoding="utf-8")
