@@ -27,10 +27,10 @@ from tabprotect.attack.audit import audit
 from tabprotect.errors import InputError, TabprotectError, did_you_mean
 from tabprotect.formats import read_instance
 from tabprotect.instances import index, load
-from tabprotect.methods.suppression.exact import exact
+from tabprotect.methods.suppression.search.exact import exact
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Limits, Progress
-from tabprotect.solver.pool_milp import pool_solver
+from tabprotect.solver.mip.pool import pool_solver
 
 SETS = ("csplib", "families", "quick")
 

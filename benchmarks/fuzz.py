@@ -72,8 +72,8 @@ def solve(asked: Task) -> Answer:
     started = time.monotonic()
     r = suppress(problem, method=asked.method, engine=asked.engine, limits=Limits(seconds=asked.seconds))
     seconds = time.monotonic() - started
-    hopeless = frozenset((u.attacker, u.cell) for u in r.unprotectable)
-    return Answer(r.pattern, r.status, r.safe, r.cost, r.bound, hopeless, r.stopped, seconds)
+    unattainable = frozenset((u.attacker, u.cell) for u in r.unprotectable)
+    return Answer(r.pattern, r.status, r.safe, r.cost, r.bound, unattainable, r.stopped, seconds)
 
 
 def faults(problem: Problem, asked: Task, answer: Answer) -> Iterator[str]:
@@ -85,7 +85,7 @@ def faults(problem: Problem, asked: Task, answer: Answer) -> Iterator[str]:
         yield "pattern: shows what must be hidden, or hides what must be shown"
         return
     exposed = judge.exposed(answer.pattern)
-    hopeless = judge.exposed(problem.may_hide) if exposed else []
+    unattainable = judge.exposed(problem.may_hide) if exposed else []
     if answer.safe != (answer.status in ("optimal", "feasible")) or answer.safe != (answer.cost is not None):
         yield f"status: '{answer.status}' with safe={answer.safe} and cost {answer.cost}"
     if answer.safe and exposed:
@@ -95,13 +95,13 @@ def faults(problem: Problem, asked: Task, answer: Answer) -> Iterator[str]:
     if answer.status == "optimal" and asked.method == "exact" and answer.bound != answer.cost:
         yield f"status: optimal with cost {answer.cost} and bound {answer.bound}"
     if answer.status == "infeasible":
-        yield from _infeasible(answer, exposed, hopeless)
+        yield from _infeasible(answer, exposed, unattainable)
     if answer.cost is not None:
         yield from _costs(problem, judge, answer)
 
 
-def _infeasible(answer: Answer, exposed: list[Exposed], hopeless: list[Exposed]) -> Iterator[str]:
-    questions = {(e.attacker, e.cell, e.side) for e in hopeless}
+def _infeasible(answer: Answer, exposed: list[Exposed], unattainable: list[Exposed]) -> Iterator[str]:
+    questions = {(e.attacker, e.cell, e.side) for e in unattainable}
     if not questions:
         yield "status: infeasible, but hiding everything is safe"
     needless = {(e.attacker, e.cell, e.side) for e in exposed} - questions

@@ -30,7 +30,7 @@ from tabprotect.formats import read_instance
 from tabprotect.instances.families import family, microdata
 from tabprotect.instances.index import recipe
 from tabprotect.methods.suppression import methods, suppress
-from tabprotect.methods.suppression.modular import modular
+from tabprotect.methods.suppression.classic.modular import modular
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Limits
 from tabprotect.table.hierarchy import Hierarchy

@@ -14,7 +14,8 @@ def on_page_markdown(markdown: str, page: Any, **_: object) -> str:
     if page.file.src_uri == "decisions/index.md":
         return markdown + "\n".join(decisions()) + "\n"
     if page.file.src_uri == "reference.md":
-        return markdown + "\n## Further names\n\n" + "".join(f"::: {name}\n" for name in further_names())
+        further = "".join(f"::: {name}\n" for name in further_names())
+        return f"{markdown}\n## All methods\n\n{methods_table()}\n## Further names\n\n{further}"
     return markdown
 
 
@@ -25,6 +26,22 @@ def decisions() -> list[str]:
         title = path.read_text(encoding="utf-8").splitlines()[0].removeprefix("# ")
         lines.append(f"- [{path.stem.split('-')[0]} {title}]({path.name})")
     return lines
+
+
+def methods_table() -> str:
+    """Return the table of all methods, from their registry."""
+    from tabprotect.methods.registry import METHODS
+
+    rows = [
+        "| method | family | acts on | what it does | options |",
+        "| --- | --- | --- | --- | --- |",
+        *(
+            f"| [`{one.name}`]({one.page}) | {one.family} | {one.acts_on} | {one.summary} "
+            f"| {', '.join(option.name for option in one.options)} |"
+            for one in METHODS.values()
+        ),
+    ]
+    return "\n".join(rows) + "\n"
 
 
 def shown_names() -> set[str]:

@@ -29,17 +29,9 @@ if TYPE_CHECKING:
     from tabprotect.formats.jj import write_jj
     from tabprotect.formats.pattern import read_pattern
     from tabprotect.methods.adjustment import AdjustmentResult, adjust
-    from tabprotect.methods.choices import (
-        Adjust,
-        CellKey,
-        ConventionalRound,
-        RandomRound,
-        Round,
-        SmallCounts,
-        SuccessiveRound,
-        Swap,
-        UnbiasedRound,
-    )
+    from tabprotect.methods.adjustment.method import Adjust
+    from tabprotect.methods.cell_key.method import CellKey
+    from tabprotect.methods.record_swapping.method import Swap
     from tabprotect.methods.rounding import (
         RoundingResult,
         conventional_rounding,
@@ -48,6 +40,8 @@ if TYPE_CHECKING:
         successive_rounding,
         unbiased_rounding,
     )
+    from tabprotect.methods.rounding.method import ConventionalRound, RandomRound, Round, SuccessiveRound, UnbiasedRound
+    from tabprotect.methods.small_counts.method import SmallCounts
     from tabprotect.methods.suppression import SuppressionResult, Unprotectable, suppress
     from tabprotect.methods.suppression.linked import suppress_linked
     from tabprotect.problem import Attacker, Problem, Status
@@ -72,11 +66,11 @@ if TYPE_CHECKING:
     )
     from tabprotect.sensitivity.unions import UnionExposure, protect_unions, union_exposures
     from tabprotect.solver.limits import Limits, Progress
-    from tabprotect.solver.pieces import processes
-    from tabprotect.table.clusters import Cluster, find_clusters
+    from tabprotect.solver.tasks.pieces import processes
     from tabprotect.table.dimension import Dimension
     from tabprotect.table.hierarchy import Hierarchy
     from tabprotect.table.link import link
+    from tabprotect.table.link.clusters import Cluster, find_clusters
     from tabprotect.table.system import LinearSystem
     from tabprotect.table.table import Contributions, Table
     from tabprotect.table.tabulate import tabulate
@@ -93,17 +87,11 @@ _HOMES = {
     "formats.jj": ("write_jj",),
     "formats.pattern": ("read_pattern",),
     "methods.adjustment": ("AdjustmentResult", "adjust"),
-    "methods.choices": (
-        "Adjust",
-        "CellKey",
-        "ConventionalRound",
-        "RandomRound",
-        "Round",
-        "SmallCounts",
-        "SuccessiveRound",
-        "Swap",
-        "UnbiasedRound",
-    ),
+    "methods.adjustment.method": ("Adjust",),
+    "methods.cell_key.method": ("CellKey",),
+    "methods.record_swapping.method": ("Swap",),
+    "methods.rounding.method": ("ConventionalRound", "RandomRound", "Round", "SuccessiveRound", "UnbiasedRound"),
+    "methods.small_counts.method": ("SmallCounts",),
     "methods.rounding": (
         "RoundingResult",
         "conventional_rounding",
@@ -136,8 +124,8 @@ _HOMES = {
     ),
     "sensitivity.unions": ("UnionExposure", "protect_unions", "union_exposures"),
     "solver.limits": ("Limits", "Progress"),
-    "solver.pieces": ("processes",),
-    "table.clusters": ("Cluster", "find_clusters"),
+    "solver.tasks.pieces": ("processes",),
+    "table.link.clusters": ("Cluster", "find_clusters"),
     "table.dimension": ("Dimension",),
     "table.hierarchy": ("Hierarchy",),
     "table.link": ("link",),

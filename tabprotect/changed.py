@@ -15,7 +15,7 @@ from tabprotect.attack.audit import Audit, audit
 from tabprotect.attack.claims import DOUBTS, note
 from tabprotect.attack.values import ValuesCertificate, certify_values
 from tabprotect.errors import InfeasibleError
-from tabprotect.methods.choices import Changed
+from tabprotect.methods.base.method import Changed
 from tabprotect.methods.loss import Loss, loss
 from tabprotect.problem import Problem, Status
 from tabprotect.publication import Publication, Summary, native, number

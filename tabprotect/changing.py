@@ -17,7 +17,9 @@ from tabprotect.attack.audit import audit
 from tabprotect.attack.values import seeing
 from tabprotect.changed import ChangedRelease
 from tabprotect.errors import InputError, SolverError
-from tabprotect.methods.choices import Call, CellKey, Choice
+from tabprotect.methods.base.method import Call
+from tabprotect.methods.base.method import Method as Choice
+from tabprotect.methods.cell_key.method import CellKey
 from tabprotect.problem import Problem
 from tabprotect.seeds import Seed, secret_seed
 from tabprotect.sensitivity.assess import Assessment

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from tabprotect.attack.audit import Audit, audit
 from tabprotect.attack.pool import Deviation
+from tabprotect.methods.suppression.postsolve.settle import settle
 from tabprotect.methods.suppression.result import SuppressionResult
-from tabprotect.methods.suppression.settle import settle
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
 

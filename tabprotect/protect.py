@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing import TypedDict, Unpack
 
     from tabprotect.changed import ChangedRelease
-    from tabprotect.methods.choices import Choice
+    from tabprotect.methods.base.method import Method as Choice
     from tabprotect.methods.suppression.result import SuppressionResult
     from tabprotect.release import Release
     from tabprotect.seeds import Seed
@@ -184,7 +184,7 @@ def protect(
 
     The same table, rounded; no cell tells that it is sensitive:
 
-    >>> from tabprotect.methods.choices import Round
+    >>> from tabprotect.methods.rounding.method import Round
     >>> rounded = protect(firms, "p%=15", Round(base=20), by=["region", "size"], value="turnover", contributor="firm")
     >>> rounded.published.tail(3)
       region   size  turnover
@@ -196,7 +196,9 @@ def protect(
     from tabprotect.changing import change_values, draw_seed, keys_of_cells, microdata, numbers_of, refuse
     from tabprotect.errors import InputError
     from tabprotect.judging import judge, of_search
-    from tabprotect.methods.choices import CellKey, Choice, Swap
+    from tabprotect.methods.base.method import Method as Choice
+    from tabprotect.methods.cell_key.method import CellKey
+    from tabprotect.methods.record_swapping.method import Swap
     from tabprotect.methods.suppression.suppress import store_for
     from tabprotect.recoded import recode_microdata, roll_up
     from tabprotect.release import Release
@@ -205,11 +207,11 @@ def protect(
     from tabprotect.sensitivity.parse import as_rules
     from tabprotect.sensitivity.unions import union_exposures
     from tabprotect.solver.limits import Budget, Limits
-    from tabprotect.solver.pieces import Means
+    from tabprotect.solver.tasks.pieces import Means
     from tabprotect.sums import PASSES, suppress_with_sums
     from tabprotect.swapped import swap_table
-    from tabprotect.table.clusters import cells_by_table
     from tabprotect.table.duck import share_of
+    from tabprotect.table.link.clusters import cells_by_table
     from tabprotect.table.table import Table
     from tabprotect.table.tabulate import tabulate
 

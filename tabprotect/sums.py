@@ -12,16 +12,16 @@ from scipy import sparse
 
 from tabprotect.attack.pool import Deviation
 from tabprotect.methods.suppression import suppress
-from tabprotect.methods.suppression.choice import EXACT_CELLS, SMALL_CELLS, because, choose
-from tabprotect.methods.suppression.greedy import greedy
+from tabprotect.methods.suppression.large.stages import local_in_stages
 from tabprotect.methods.suppression.linked import suppress_linked
 from tabprotect.methods.suppression.result import SuppressionResult
-from tabprotect.methods.suppression.stages import local_in_stages
+from tabprotect.methods.suppression.search.greedy import greedy
+from tabprotect.methods.suppression.strategy import EXACT_CELLS, SMALL_CELLS, because, choose
 from tabprotect.methods.suppression.suppress import CLASSIC
 from tabprotect.problem import Problem
 from tabprotect.sensitivity.unions import UnionExposure, protect_unions
 from tabprotect.solver.limits import Budget, Limits
-from tabprotect.solver.pieces import Means
+from tabprotect.solver.tasks.pieces import Means
 from tabprotect.solver.tolerances import OPTIMAL
 
 __all__ = ["PASSES", "Answer", "suppress_with_sums"]

@@ -10,10 +10,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from tabprotect.errors import InputError
-from tabprotect.methods.choices import Swap
-from tabprotect.methods.choices.swapping import Swapped
 from tabprotect.methods.inner_cells import inner_cells
 from tabprotect.methods.record_swapping import swap_records
+from tabprotect.methods.record_swapping.method import Swap, Swapped
 from tabprotect.problem import Status
 from tabprotect.sensitivity.assess import Levels, Rules, assess
 from tabprotect.table.table import Table

@@ -16,7 +16,7 @@ from tabprotect.attack.evidence import gather
 from tabprotect.attack.exact_problem import ExactProblem
 from tabprotect.attack.insiders import within_reach
 from tabprotect.sensitivity.build import make_problem
-from tabprotect.table.clusters import cells_by_table
+from tabprotect.table.link.clusters import cells_by_table
 
 pytestmark = pytest.mark.slow
 

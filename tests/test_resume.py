@@ -15,7 +15,7 @@ from tabprotect.errors import InputError
 
 RUN = """
 import os, signal, sys
-from tabprotect.solver.store import Store
+from tabprotect.solver.tasks.store import Store
 from tests.test_resume import release
 keep, left = Store.put, [2]
 def put(store, name, answer):

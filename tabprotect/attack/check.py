@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -11,14 +10,12 @@ from scipy import sparse
 
 from tabprotect.attack.attackers import AttackProgramme, unit_of
 from tabprotect.attack.exposure import Exposure, Multipliers, capacity
+from tabprotect.attack.judge import Judge
 from tabprotect.attack.keys import Key
 from tabprotect.attack.region import Region, open_region
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.lp import LpSolution
 from tabprotect.solver.tolerances import LEVEL, MULTIPLIER
-
-if TYPE_CHECKING:
-    from tabprotect.attack.witness import Witnesses
 
 __all__ = ["Check"]
 
@@ -43,9 +40,7 @@ _SINGLE_CAPS = (2.0**20, 2.0**36, np.inf)
 class Check:
     """One run of `Witnesses.check`."""
 
-    def __init__(
-        self, judge: Witnesses, hidden: Bools, budget: Budget, stop_at_first: bool, *, alone: bool = True
-    ) -> None:
+    def __init__(self, judge: Judge, hidden: Bools, budget: Budget, stop_at_first: bool, *, alone: bool = True) -> None:
         self.judge = judge
         self.hidden = hidden
         self.budget = budget

@@ -14,8 +14,8 @@ from tabprotect.attack.keys import Questions
 from tabprotect.attack.pool import Deviation
 from tabprotect.errors import InputError
 from tabprotect.problem import Problem
-from tabprotect.solver.elimination import eliminate
 from tabprotect.solver.exact import Integers, Polyhedron, RationalVector, integer_rows, scaled_integers
+from tabprotect.solver.exact.elimination import eliminate
 from tabprotect.solver.tolerances import WITNESS_ROUNDING
 
 __all__ = ["ExactProblem", "ExactWitness"]

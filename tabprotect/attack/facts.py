@@ -15,8 +15,8 @@ from tabprotect.attack.document import Numbers
 from tabprotect.attack.rebuild import Groups
 from tabprotect.attack.statement import problem_statement
 from tabprotect.problem import Problem
-from tabprotect.solver.elimination import eliminate
 from tabprotect.solver.exact import ExactSolver, exact
+from tabprotect.solver.exact.elimination import eliminate
 
 __all__ = ["Fact", "facts_of"]
 

@@ -17,7 +17,7 @@ from tabprotect.attack.components import Component
 from tabprotect.errors import SolverError
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.lp import LinearProgram, LpSolution
-from tabprotect.solver.pieces import run_pieces
+from tabprotect.solver.tasks.pieces import run_pieces
 from tabprotect.solver.tolerances import AT_BOUND, LP_FEASIBILITY, RAY, RESIDUAL
 
 __all__ = ["Question", "reach"]

@@ -1,16 +1,14 @@
 """Check a certificate with Python integers and fractions, without a solver.
 
-``python -m tabprotect.attack.verify CERTIFICATE [DATA]``. This file and the two that it imports need the standard
-library only, so that an auditor can read them in one sitting (certificates of changed values need
-`tabprotect.attack.verify_values` and `claims` besides). Notation: the true table is a, equations A y = b, a
-deviation is z with A z = 0.
+``python -m tabprotect.attack.verify CERTIFICATE [DATA]``. This file and those that it imports need the standard library
+only, so that an auditor can read them in one sitting (`tabprotect.attack.verify_values` and `claims` are for
+certificates of changed values). Notation: the true table is a, equations A y = b, a deviation is z with A z = 0.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -36,60 +34,10 @@ from tabprotect.attack.document import (
     seal,
 )
 from tabprotect.attack.rebuild import proven_bound
+from tabprotect.attack.verification import Verification
+from tabprotect.attack.verify_values import check_values
 
 __all__ = ["Verification", "verify"]
-
-
-@dataclass(frozen=True)
-class Verification:
-    """The outcome of a check.
-
-    Attributes
-    ----------
-    failures : tuple of str
-        Everything that is not as claimed; empty when the certificate holds.
-    checked, not_checked : tuple of str
-        What was recomputed, and what nobody can conclude from that.
-    verdict : str
-        'safe', 'LP-safe only' or 'not safe', as proven (only meaningful without failures).
-    cost, bound : Fraction or None
-        Of the secondaries, recomputed; the bound is the one that the proof gives.
-    questions : int
-        Protection levels that had to be reached (over all attackers).
-    witnesses : int
-    """
-
-    failures: tuple[str, ...]
-    checked: tuple[str, ...] = ()
-    not_checked: tuple[str, ...] = ()
-    verdict: str = "not safe"
-    cost: Fraction | None = None
-    bound: Fraction | None = None
-    questions: int = 0
-    witnesses: int = 0
-
-    @property
-    def ok(self) -> bool:
-        """True when everything claimed was confirmed."""
-        return not self.failures
-
-    @property
-    def safe(self) -> bool:
-        """True when the certificate holds and proves that every level is reached."""
-        return self.ok and self.verdict == "safe"
-
-    def summary(self) -> str:
-        """Return the outcome in words."""
-        lines = [f"certificate {'holds' if self.ok else 'REJECTED'}"]
-        if self.ok:
-            lines[0] += f": {self.verdict}, {self.questions} questions answered by {self.witnesses} witnesses"
-            gap = "" if self.bound is None else f", proven lower bound {float(self.bound):.15g}"
-            lines.append(f"cost {0.0 if self.cost is None else float(self.cost):.15g}{gap}")
-        lines += [f"wrong: {failure}" for failure in self.failures[:20]]
-        lines += [f"... and {len(self.failures) - 20} more"] if len(self.failures) > 20 else []
-        lines += [f"checked: {what}" for what in self.checked]
-        lines += [f"not checked: {what}" for what in self.not_checked]
-        return "\n".join(lines)
 
 
 def verify(certificate: Any, *, against: Any = None) -> Verification:
@@ -113,9 +61,7 @@ def verify(certificate: Any, *, against: Any = None) -> Verification:
         document = load(certificate)
         if document.get("format") == VALUES_FORMAT:
             # about changed values, with a certificate of this form inside
-            from tabprotect.attack.verify_values import check_values
-
-            return check_values(document, against)
+            return check_values(document, verify, against)
         return _Check(document).run(against)
     except Malformed as error:
         return Verification((str(error),))

@@ -15,7 +15,7 @@ from tabprotect.errors import InputError, collect
 
 if TYPE_CHECKING:
     from tabprotect.hiding import Recode, Suppress
-    from tabprotect.methods.choices import Choice
+    from tabprotect.methods.base.method import Method as Choice
     from tabprotect.problem import Problem
     from tabprotect.publication import Publication
     from tabprotect.sensitivity.bounds import Bounds
@@ -49,10 +49,11 @@ def carry_out(spec: Spec, base: Path, *, workers: int | None = None, resume: Pat
     """
     from tabprotect.changing import draw_seed
     from tabprotect.formats.folder import check_replaceable
-    from tabprotect.methods.choices import Choice, Swap
+    from tabprotect.methods.base.method import Method as Choice
+    from tabprotect.methods.record_swapping.method import Swap
     from tabprotect.protect import protect
     from tabprotect.solver.limits import Budget, Limits
-    from tabprotect.solver.pieces import processes
+    from tabprotect.solver.tasks.pieces import processes
 
     folder = base / spec.output.folder
     check_replaceable(folder)
@@ -110,7 +111,8 @@ def method_of(spec: Spec, base: Path) -> Suppress | Recode | Choice:
     """
     from tabprotect.errors import did_you_mean
     from tabprotect.hiding import Suppress
-    from tabprotect.methods.choices import CHOICES, read_options
+    from tabprotect.methods.base.options import read_options
+    from tabprotect.methods.registry import VALUE_METHODS as CHOICES
     from tabprotect.methods.suppression import methods
     from tabprotect.sums import PASSES
 
@@ -173,7 +175,8 @@ def with_records(method: Choice, spec: Spec, base: Path, table: Table, seed: int
     from dataclasses import replace
 
     from tabprotect.changing import keys_of_cells, microdata, numbers_of
-    from tabprotect.methods.choices import CellKey, Swap
+    from tabprotect.methods.cell_key.method import CellKey
+    from tabprotect.methods.record_swapping.method import Swap
     from tabprotect.swapped import ROLES, swap_table
 
     if not isinstance(method, CellKey | Swap):
@@ -194,7 +197,7 @@ def with_records(method: Choice, spec: Spec, base: Path, table: Table, seed: int
 def _seconds(spec: Spec, method: Suppress | Recode | Choice) -> float | None:
     """Proofs of changed values may take for ever: such a search ends by itself."""
     from tabprotect.cli.values import DEFAULT_SECONDS
-    from tabprotect.methods.choices import Choice
+    from tabprotect.methods.base.method import Method as Choice
 
     if isinstance(method, Choice) and spec.limits.seconds is None and spec.limits.work is None:
         return DEFAULT_SECONDS

@@ -13,9 +13,10 @@ from tabprotect.attack.claims import DOUBTS
 from tabprotect.attack.values import seeing
 from tabprotect.errors import InputError, Problems, did_you_mean
 from tabprotect.methods.adjustment import sense_risk
-from tabprotect.methods.choices import CHOICES, Call, Changed, option_names, read_options
-from tabprotect.methods.choices.options import check_options
+from tabprotect.methods.base.method import Call, Changed
+from tabprotect.methods.base.options import check_options, option_names, read_options
 from tabprotect.methods.recoding import least_recoding
+from tabprotect.methods.registry import VALUE_METHODS
 from tabprotect.methods.suppression import methods, suppress
 from tabprotect.problem import Problem
 
@@ -53,7 +54,7 @@ class RollUp:
 
 
 #: name -> what has the options
-APPROACHES: Mapping[str, type[Any]] = {Hide.name: Hide, RollUp.name: RollUp, **CHOICES}
+APPROACHES: Mapping[str, type[Any]] = {Hide.name: Hide, RollUp.name: RollUp, **VALUE_METHODS}
 
 
 @dataclass(frozen=True)

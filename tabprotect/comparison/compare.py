@@ -16,7 +16,7 @@ from tabprotect.attack.audit import audit
 from tabprotect.comparison.approaches import Approach, parse_approach, publish
 from tabprotect.comparison.measures import Risk, risk
 from tabprotect.errors import InfeasibleError, InputError
-from tabprotect.methods.choices import Call
+from tabprotect.methods.base.method import Call
 from tabprotect.methods.loss import Loss, loss
 from tabprotect.problem import Problem
 from tabprotect.report.comparison import comparison_page

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,11 +20,9 @@ from tabprotect.report.facts import (
     settings_grid,
     widths,
 )
+from tabprotect.report.judged import ChangedTable
 from tabprotect.report.pages import Bars, Card, Cube, Section, StatusKey, internal_page
 from tabprotect.table.decimals import MOST_DECIMALS, decimals_of
-
-if TYPE_CHECKING:
-    from tabprotect.changed import ChangedRelease
 
 __all__ = ["internal_files"]
 
@@ -38,12 +36,12 @@ _KEYS = {
 _SHARES = (0.0, 0.01, 0.05, 0.1, 0.25, 0.5)
 
 
-def internal_files(release: ChangedRelease, published: Mapping[str, str], formats: Sequence[str]) -> dict[str, bytes]:
+def internal_files(release: ChangedTable, published: Mapping[str, str], formats: Sequence[str]) -> dict[str, bytes]:
     """Return the confidential files by name, but for the certificate.
 
     Parameters
     ----------
-    release : ChangedRelease
+    release : ChangedTable
     published : mapping
         The digest of every public file by name.
     formats : sequence of str
@@ -56,13 +54,13 @@ def internal_files(release: ChangedRelease, published: Mapping[str, str], format
     return files
 
 
-def _further(release: ChangedRelease) -> dict[str, Any]:
+def _further(release: ChangedTable) -> dict[str, Any]:
     values = release.values
     assert values is not None
     return {"published": values, "change": values - release.table.values}
 
 
-def _page(release: ChangedRelease, published: Mapping[str, str]) -> str:
+def _page(release: ChangedTable, published: Mapping[str, str]) -> str:
     table = release.table
     decimals = decimals_of(table.values)
     rows = pd.Series(release.words[table.row_cell]).value_counts()
@@ -81,14 +79,14 @@ def _page(release: ChangedRelease, published: Mapping[str, str]) -> str:
     )
 
 
-def _cubes(release: ChangedRelease) -> list[Cube]:
+def _cubes(release: ChangedTable) -> list[Cube]:
     number = {word: i for i, word in enumerate(_KEYS)}
     status = np.array([number[word] for word in release.words], dtype=np.int64)
     further = _further(release)
     return cubes(release, status, {"Published": further["published"], "Change": further["change"]})
 
 
-def _cards(release: ChangedRelease) -> list[Card]:
+def _cards(release: ChangedTable) -> list[Card]:
     result, table, lost = release.result, release.table, release.loss
     cards = [
         Card("Verdict", "safe" if release.safe else "NOT SAFE", "by exact witnesses, see certificate.json"),
@@ -109,7 +107,7 @@ def _cards(release: ChangedRelease) -> list[Card]:
     return cards
 
 
-def _changes(release: ChangedRelease) -> Bars:
+def _changes(release: ChangedTable) -> Bars:
     assert release.values is not None
     value = np.abs(release.table.values)
     change = np.abs(release.values - release.table.values)
@@ -119,7 +117,7 @@ def _changes(release: ChangedRelease) -> Bars:
     return Bars("Cells by change, as share of the value", names, np.bincount(place, minlength=len(names)).tolist())
 
 
-def _sections(release: ChangedRelease, published: Mapping[str, str]) -> list[Section]:
+def _sections(release: ChangedTable, published: Mapping[str, str]) -> list[Section]:
     sections = exposed_section(release)
     tight = hardest(release)
     if tight is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -21,11 +20,9 @@ from tabprotect.report.facts import (
     who,
     widths,
 )
+from tabprotect.report.judged import SuppressedTable
 from tabprotect.report.pages import Bars, Card, Cube, Grid, Section, StatusKey, internal_page
 from tabprotect.table.decimals import MOST_DECIMALS, decimals_of
-
-if TYPE_CHECKING:
-    from tabprotect.release import Release
 
 __all__ = ["internal_files", "internal_frame"]
 
@@ -39,12 +36,12 @@ _KEYS = {
 }
 
 
-def internal_files(release: Release, published: Mapping[str, str], formats: Sequence[str]) -> dict[str, bytes]:
+def internal_files(release: SuppressedTable, published: Mapping[str, str], formats: Sequence[str]) -> dict[str, bytes]:
     """Return the confidential files by name, but for the certificate.
 
     Parameters
     ----------
-    release : Release
+    release : SuppressedTable
     published : mapping
         The digest of every public file by name.
     formats : sequence of str
@@ -57,12 +54,12 @@ def internal_files(release: Release, published: Mapping[str, str], formats: Sequ
     return files
 
 
-def internal_frame(release: Release) -> pd.DataFrame:
+def internal_frame(release: SuppressedTable) -> pd.DataFrame:
     """Return one row a code combination: everything that is known of its cell (but no respondent)."""
     return frame_of(release, release.words, {})
 
 
-def _page(release: Release, published: Mapping[str, str]) -> str:
+def _page(release: SuppressedTable, published: Mapping[str, str]) -> str:
     table = release.table
     decimals = decimals_of(table.values)
     return internal_page(
@@ -78,18 +75,18 @@ def _page(release: Release, published: Mapping[str, str]) -> str:
     )
 
 
-def _keys(release: Release) -> list[StatusKey]:
+def _keys(release: SuppressedTable) -> list[StatusKey]:
     rows = pd.Series(release.words[release.table.row_cell]).value_counts()
     return [StatusKey(word, text, symbol, int(rows.get(word, 0)), mark) for word, (text, symbol, mark) in _KEYS.items()]
 
 
-def _cubes(release: Release) -> list[Cube]:
+def _cubes(release: SuppressedTable) -> list[Cube]:
     number = {word: i for i, word in enumerate(_KEYS)}
     status = np.array([number[word] for word in release.words], dtype=np.int64)
     return cubes(release, status, {"Cost of hiding": release.problem.weights[: release.table.n_cells]})
 
 
-def _cards(release: Release) -> list[Card]:
+def _cards(release: SuppressedTable) -> list[Card]:
     result, table = release.result, release.table
     hidden = int(release.pattern.sum())
     words = release.words
@@ -112,11 +109,11 @@ def _cards(release: Release) -> list[Card]:
     return cards
 
 
-def _charts(release: Release) -> list[Bars]:
+def _charts(release: SuppressedTable) -> list[Bars]:
     return [*primaries_by_rule(release), *_by_level(release), *widths(release)]
 
 
-def _by_level(release: Release) -> list[Bars]:
+def _by_level(release: SuppressedTable) -> list[Bars]:
     """Share of hidden rows at every level of every hierarchy."""
     table = release.table
     hidden = release.pattern[table.row_cell]
@@ -139,7 +136,7 @@ def _by_level(release: Release) -> list[Bars]:
     return charts
 
 
-def _sections(release: Release, published: Mapping[str, str]) -> list[Section]:
+def _sections(release: SuppressedTable, published: Mapping[str, str]) -> list[Section]:
     label = release.problem.system.label
     sections = []
     if release.unions:

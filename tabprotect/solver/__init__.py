@@ -4,10 +4,11 @@ What is of use elsewhere is public here: integer programmes with rows that are n
 `Separator`), warm-started linear programmes, limits and progress.
 """
 
-from tabprotect.solver.lazy import LazyResult, Programme, Separator, at_least, branch_and_cut
 from tabprotect.solver.limits import Limits, Progress
 from tabprotect.solver.lp import LinearProgram, LpSolution
-from tabprotect.solver.rows import Row
+from tabprotect.solver.mip.branch_and_cut import branch_and_cut
+from tabprotect.solver.mip.lazy import LazyResult, Programme, Separator, at_least
+from tabprotect.solver.mip.rows import Row
 
 __all__ = [
     "LazyResult",

@@ -1,4 +1,4 @@
-"""What hangs together: connected components, also where they are asked for thousands of small graphs."""
+"""Connected components, also where they are asked for thousands of small graphs."""
 
 from __future__ import annotations
 

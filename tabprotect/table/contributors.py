@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.errors import Problems
+from tabprotect.table.contributions import Contributions
 from tabprotect.table.system import LinearSystem
-from tabprotect.table.table import Contributions
 
 __all__ = ["check_counts", "largest_contributions"]
 

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.errors import InputError, Problems, did_you_mean
-from tabprotect.table.codelists import splits_of_coded
 from tabprotect.table.codes import Codes, explain_unknown, some, sort_codes
 from tabprotect.table.hierarchy import Hierarchy
+from tabprotect.table.hierarchy.codelists import splits_of_coded
 
 __all__ = ["Dimension", "dimensions_of", "finest"]
 

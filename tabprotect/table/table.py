@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from tabprotect.errors import collect
+from tabprotect.table.contributions import Contributions
 from tabprotect.table.hierarchy import Hierarchy
 from tabprotect.table.system import LinearSystem
 
@@ -19,50 +20,6 @@ __all__ = ["Contributions", "Table"]
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
-
-
-@dataclass(frozen=True, eq=False)
-class Contributions:
-    """The largest contributions to every cell, after grouping by holding.
-
-    Sorted by absolute size, largest first, ties by order of first appearance; rows are padded with zeros.
-
-    Parameters
-    ----------
-    total : ndarray, shape (cells,)
-        Weighted sum of absolute contributions of the shadow variable (equal to the cell value where it is that and
-        nothing is negative).
-    values : ndarray, shape (cells, k)
-        Absolute contribution of one contributor (not multiplied by its sampling weight).
-    weights : ndarray, shape (cells, k)
-        Sampling weight: this contribution counts as that many contributors of the same value; 0 marks padding.
-    holders : ndarray of int, shape (cells, k)
-        Who it is: a position in `names`; -1 for unknown or padding.
-    waived : ndarray of bool, shape (cells, k)
-        The contributor consented to publication.
-    requested : ndarray of int8, shape (cells, k)
-        Request code of the contributor (0 none, 1 or 2: which of the two request percentages applies).
-    unwaived : ndarray, shape (cells,)
-        Largest contribution of a contributor without waiver (it need not be among the k largest).
-    unwaived_holder : ndarray of int, shape (cells,)
-        Who that is; -1 when everybody has waived.
-    names : ndarray of object
-        Names of contributors (or holdings); internal, never published.
-    shadow : str, optional
-        Name of the variable that the contributions are of, where that is not the cell value. Protection levels are then
-        carried over as fractions of the total.
-    """
-
-    total: Floats
-    values: Floats
-    weights: Floats
-    holders: Ints
-    waived: Bools
-    requested: npt.NDArray[np.int8]
-    unwaived: Floats
-    unwaived_holder: Ints
-    names: npt.NDArray[np.object_]
-    shadow: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,7 +174,7 @@ class Table:
         >>> table.values.tolist(), table.system.equation(0)
         ([9.0, 5.0, 4.0], 'Total = N + S')
         """
-        from tabprotect.table.cells import Columns, table_of_cells
+        from tabprotect.table.finished import Columns, table_of_cells
 
         columns = Columns(
             value,
@@ -234,7 +191,7 @@ class Table:
             lower,
             upper,
         )
-        return table_of_cells(data, by, columns, hierarchies, kind, tolerance, empty, margins, decimal)
+        return table_of_cells(cls, data, by, columns, hierarchies, kind, tolerance, empty, margins, decimal)
 
     @property
     def n_cells(self) -> int:

@@ -1,4 +1,4 @@
-"""What methods promise and what intruders conclude from it are two sides of one thing."""
+"""What methods claim and what intruders conclude from it are two sides of one thing."""
 
 from __future__ import annotations
 

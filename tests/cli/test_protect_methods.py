@@ -11,7 +11,8 @@ import pytest
 
 import tabprotect as tp
 from tabprotect.cli.commands.protect import OPTIONS
-from tabprotect.methods.choices import CHOICES, option_names
+from tabprotect.methods.base.options import option_names
+from tabprotect.methods.registry import VALUE_METHODS
 
 RECORDS = """region,size,firm,turnover
 n1,b,f0,90
@@ -242,7 +243,7 @@ def test_instances_lack_what_two_methods_need(place, tabprotect) -> None:
 
 
 def test_help_names_every_method_and_option(tabprotect) -> None:
-    for method, choice in CHOICES.items():
+    for method, choice in VALUE_METHODS.items():
         listed = next(part for part in re.split(r"\.\s", OPTIONS + " ") if method in part.split(": ")[0].split(", "))
         assert listed.split(": ")[1].rstrip(".").split(", ") == list(option_names(choice))
         for command in ("protect", "compare"):

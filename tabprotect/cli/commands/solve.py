@@ -93,7 +93,7 @@ def solve(
     from tabprotect.formats.files import check_writable, write_text
     from tabprotect.methods.suppression import methods, suppress
     from tabprotect.solver.limits import Limits
-    from tabprotect.solver.pieces import processes
+    from tabprotect.solver.tasks.pieces import processes
 
     given = {
         "engine": engine,

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from tabprotect.methods.adjustment.statement import Statement
 from tabprotect.solver.limits import Budget
-from tabprotect.solver.milp import solve_milp
+from tabprotect.solver.mip.milp import solve_milp
 from tabprotect.solver.qp import Cone, solve_qp
 
 __all__ = ["Fixed", "solve_fixed"]

@@ -20,7 +20,7 @@ from scipy import sparse
 from tabprotect.methods.adjustment.sizes import equations, polygon_rows, sign_rows, turned
 from tabprotect.methods.adjustment.statement import Statement
 from tabprotect.solver.limits import Budget
-from tabprotect.solver.milp import MilpAnswer, solve_milp
+from tabprotect.solver.mip.milp import MilpAnswer, solve_milp
 from tabprotect.solver.qp import QpAnswer, solve_qp
 
 __all__ = ["Programme"]
@@ -138,7 +138,7 @@ class Programme:
         relax : bool
             Leave out integrality.
         crossover, seconds, nodes, gap, seed :
-            See `tabprotect.solver.milp.solve_milp`.
+            See `tabprotect.solver.mip.milp.solve_milp`.
         """
         st = self.statement
         lower, upper = self.lower.copy(), self.upper.copy()

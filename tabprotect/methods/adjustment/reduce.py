@@ -10,7 +10,7 @@ from scipy import sparse
 
 from tabprotect.errors import InfeasibleError
 from tabprotect.methods.adjustment.statement import Statement
-from tabprotect.solver.elimination import eliminate
+from tabprotect.solver.exact.elimination import eliminate
 from tabprotect.solver.qp import Cone
 
 __all__ = ["Reduction", "reduce"]

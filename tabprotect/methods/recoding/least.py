@@ -13,7 +13,7 @@ from scipy import sparse
 
 from tabprotect.errors import InputError, did_you_mean
 from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt, relative_gap
-from tabprotect.solver.milp import solve_milp
+from tabprotect.solver.mip.milp import solve_milp
 from tabprotect.table.dimension import Dimension
 from tabprotect.table.hierarchy import Hierarchy
 from tabprotect.table.system import LinearSystem

@@ -16,9 +16,9 @@ from scipy import sparse
 from tabprotect.methods.distance import Norm
 from tabprotect.methods.rounding.grid import Grid
 from tabprotect.problem import Problem
-from tabprotect.solver.elimination import eliminate
+from tabprotect.solver.exact.elimination import eliminate
 from tabprotect.solver.limits import Budget
-from tabprotect.solver.milp import MilpAnswer, solve_milp
+from tabprotect.solver.mip.milp import MilpAnswer, solve_milp
 
 __all__ = ["Programme"]
 
@@ -133,7 +133,7 @@ class Programme:
         noise : ndarray, optional
             Factors of the prices, one a column.
         seconds, nodes, gap, seed :
-            See `tabprotect.solver.milp.solve_milp`.
+            See `tabprotect.solver.mip.milp.solve_milp`.
         """
         least = np.zeros(len(self.group)) if low is None else (self.step < (low - self.low)[self.group]).astype(float)
         most = np.ones(len(self.group)) if high is None else (self.step < (high - self.low)[self.group]).astype(float)

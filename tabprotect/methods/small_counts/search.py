@@ -17,8 +17,8 @@ Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
 NEIGHBOURHOOD, MARGINS, NODES, FAILURES = 250, 8, 200, 20
-"""Inner cells chosen anew at a time, the margins they come from at most, tree nodes spent on them, tries in vain until
-the search ends."""
+"""Inner cells chosen anew at a time, the margins they come from at most, tree nodes spent on them, tries without
+effect until the search ends."""
 
 CELLS_A_WORK_UNIT: Final = 100
 """So many cells looked at in the improvement count as one unit of work."""

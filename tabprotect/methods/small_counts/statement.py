@@ -12,7 +12,7 @@ from tabprotect.methods.distance import Norm, distance
 from tabprotect.methods.inner_cells import inner_cells
 from tabprotect.problem import Problem, Status
 from tabprotect.solver.limits import Budget
-from tabprotect.solver.milp import solve_milp
+from tabprotect.solver.mip.milp import solve_milp
 
 __all__ = ["SIMPLEX", "Statement"]
 

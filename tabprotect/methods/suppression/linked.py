@@ -8,18 +8,18 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.errors import InputError
-from tabprotect.methods.suppression.choice import EXACT_CELLS, SMALL_CELLS, ended, joined, rest
-from tabprotect.methods.suppression.completion import complete
-from tabprotect.methods.suppression.exact import exact
-from tabprotect.methods.suppression.modular import pieces_of, rows_within
-from tabprotect.methods.suppression.passes import EXACT_CELLS as PIECE_CELLS
-from tabprotect.methods.suppression.passes import Passes, Piece
+from tabprotect.methods.suppression.classic.modular import pieces_of, rows_within
+from tabprotect.methods.suppression.classic.passes import EXACT_CELLS as PIECE_CELLS
+from tabprotect.methods.suppression.classic.passes import Passes, Piece
+from tabprotect.methods.suppression.postsolve.completion import complete
 from tabprotect.methods.suppression.result import SuppressionResult
+from tabprotect.methods.suppression.search.exact import exact
+from tabprotect.methods.suppression.strategy import EXACT_CELLS, SMALL_CELLS, ended, joined, rest
 from tabprotect.methods.suppression.suppress import suppress
 from tabprotect.problem import Problem, cell_mask
 from tabprotect.seeds import Seed, as_seed
 from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
-from tabprotect.solver.pieces import Means
+from tabprotect.solver.tasks.pieces import Means
 from tabprotect.table.system import LinearSystem
 
 __all__ = ["suppress_linked"]
@@ -57,7 +57,7 @@ def suppress_linked(
     problem : Problem
         Of the linked tables (`tabprotect.link`).
     tables : mapping of str to ndarray of int
-        The cells of every table (`tabprotect.table.clusters.cells_by_table`).
+        The cells of every table (`tabprotect.table.link.clusters.cells_by_table`).
     limits : Limits, optional
     seed : int or numpy.random.Generator
     progress : callable, optional

@@ -1,4 +1,4 @@
-"""The door to the suppression methods."""
+"""The entry to the suppression methods."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem
 from tabprotect.seeds import Seed, as_seed
 from tabprotect.solver.limits import Limits, Progress
-from tabprotect.solver.pieces import Means
-from tabprotect.solver.store import Store, digest
+from tabprotect.solver.tasks.pieces import Means
+from tabprotect.solver.tasks.store import Store, digest
 
 __all__ = ["CLASSIC", "methods", "store_for", "suppress"]
 
@@ -57,8 +57,8 @@ def suppress(
         quickly, without a bound; 'local' works with small programmes around each primary, so that tables of a
         million cells have a safe pattern within minutes, and better ones and a lower bound after that; 'auto' chooses
         by size, dimensions and how far equations reach, and says so in the `method` of the result. The others are the
-        classic ways, without a bound: subtable by subtable, by hypercubes, by shortest paths (two-way tables), by one
-        linear programme for many cells.
+        classic methods, without a bound: subtable by subtable, by hypercubes, by shortest paths (two-way tables), by
+        one linear programme for many cells.
     limits : Limits, optional
         In seconds, work units, or as a gap. Without any, the search goes on until the optimum is proven.
     seed : int or numpy.random.Generator
@@ -76,13 +76,13 @@ def suppress(
     executor : concurrent.futures.Executor, optional
         Works on independent parts of the problem side by side: `tabprotect.processes`, a pool of the standard library,
         or ``client.get_executor()`` of dask.distributed. The answer does not depend on how many workers it has, nor on
-        workers that die, unless the limit is one of time. Not for engine='pyomo' and the classic ways. 'local', which
-        `auto` takes for more than 30,000 cells, has it solve attacks, and looks for deviations in threads of this
-        process, which share the table.
+        workers that die, unless the limit is one of time. Not for engine='pyomo' and the classic methods. 'local',
+        which `auto` takes for more than 30,000 cells, has it solve attacks, and looks for deviations in threads of
+        this process, which share the table.
     resume : path, optional
         A folder (confidential) where finished pieces of work are kept. The same call with the same folder goes on after
         it was killed; under limits of work, or none, its answer is the same. Not for engine='pyomo' and the classic
-        ways.
+        methods.
 
     Returns
     -------
@@ -119,7 +119,7 @@ def suppress(
         shared["means"] = Means(executor, store_for(problem, resume))
     if method != "auto" or engine == "pyomo":
         return _run(problem, method, engine, solver, shared)
-    from tabprotect.methods.suppression.choice import automatic
+    from tabprotect.methods.suppression.strategy import automatic
 
     return automatic(problem, engine=engine, **{"start": None, **shared})
 
@@ -129,15 +129,15 @@ def _run(problem: Problem, method: str, engine: str, solver: str | None, shared:
     if method != "local":
         shared.pop("deviations", None)
     if method == "local" and "means" in shared:
-        from tabprotect.methods.suppression.stages import local_in_stages
+        from tabprotect.methods.suppression.large.stages import local_in_stages
 
         return local_in_stages(problem, engine=engine, **shared)
     if method == "local":
-        from tabprotect.methods.suppression.local import local
+        from tabprotect.methods.suppression.large import local
 
         return local(problem, engine=engine, **shared)
     if method == "greedy":
-        from tabprotect.methods.suppression.greedy import greedy
+        from tabprotect.methods.suppression.search.greedy import greedy
 
         return greedy(problem, **shared)
     if method in CLASSIC:
@@ -145,14 +145,14 @@ def _run(problem: Problem, method: str, engine: str, solver: str | None, shared:
 
         if method not in SEEDED:
             del shared["seed"]
-        run = getattr(import_module(f"tabprotect.methods.suppression.{method}"), method)
+        run = getattr(import_module(f"tabprotect.methods.suppression.classic.{method}"), method)
         found: SuppressionResult = run(problem, **shared)
         return found
     if engine == "pyomo":
-        from tabprotect.methods.suppression.compact import compact
+        from tabprotect.methods.suppression.search.compact import compact
 
         return compact(problem, limits=shared["limits"], solver=solver, progress=shared["progress"])
-    from tabprotect.methods.suppression.exact import exact
+    from tabprotect.methods.suppression.search.exact import exact
 
     return exact(problem, engine=engine, **shared)
 
@@ -161,7 +161,7 @@ def store_for(problem: Problem, folder: str | PathLike[str] | Store | None) -> S
     """Open the folder of finished pieces for a problem; one that is open serves for problems made on the way, too."""
     if folder is None or isinstance(folder, Store):
         return folder
-    from tabprotect.methods.suppression.stages import parts_of
+    from tabprotect.methods.suppression.large.stages import parts_of
 
     return Store(folder, digest(*parts_of(problem)))
 

@@ -1,0 +1,52 @@
+"""What one run of a check reads of the judge that it works for."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from tabprotect.attack.attackers import AttackProgramme
+from tabprotect.attack.keys import Questions
+from tabprotect.attack.pool import Pool
+from tabprotect.attack.region import Region
+from tabprotect.problem import Problem
+
+__all__ = ["Judge"]
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
+
+class Judge(Protocol):
+    """The part of `tabprotect.attack.witness.Witnesses` that `tabprotect.attack.check.Check` works with.
+
+    Attributes
+    ----------
+    problem : Problem
+    questions : Questions
+    pool : Pool
+        Stored witnesses.
+    knows : csr_array, shape (attackers, cells)
+        1 where an attacker knows a cell.
+    presolve : bool
+    programmes : int
+        Linear programmes stated so far.
+    """
+
+    problem: Problem
+    questions: Questions
+    pool: Pool
+    knows: sparse.csr_array
+    presolve: bool
+    programmes: int
+    _columns: sparse.csc_array
+    _down: Floats
+    _up: Floats
+    _known: tuple[Ints, ...]
+    _dismissed: dict[int, Bools]
+
+    def _take(self, region: Region, programme: AttackProgramme, x: Floats, *, turned: bool) -> Ints: ...

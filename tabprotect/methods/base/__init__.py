@@ -1,0 +1,1 @@
+"""What all methods have in common: one protocol, and options that are checked by their types."""

@@ -1,0 +1,248 @@
+"""Every method, once: its name, what makes it, what it acts on, its options, its claim, and its page.
+
+Whatever lists methods (command line, comparison, reports, documentation) derives its list from here. A method that
+changes values says all of this in its class (`tabprotect.methods.base.method.Method`) and is added to `VALUE_METHODS`;
+the suppression methods are those of `tabprotect.methods.suppression.methods`, made by `tabprotect.Suppress`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, Field, dataclass, fields
+from functools import partial
+from typing import Any, Literal, get_type_hints
+
+from tabprotect.errors import InputError, did_you_mean
+from tabprotect.hiding import Recode, Suppress
+from tabprotect.methods.adjustment.method import Adjust
+from tabprotect.methods.base.method import Acts, Method
+from tabprotect.methods.base.options import option_words
+from tabprotect.methods.cell_key.method import CellKey
+from tabprotect.methods.record_swapping.method import Swap
+from tabprotect.methods.rounding.method import ConventionalRound, RandomRound, Round, SuccessiveRound, UnbiasedRound
+from tabprotect.methods.small_counts.method import SmallCounts
+from tabprotect.methods.suppression import methods
+
+__all__ = ["METHODS", "PASSES", "RECODE", "VALUE_METHODS", "Entry", "Option", "entry", "names", "options_help"]
+
+Family = Literal["suppress", "recode", "values"]
+
+RECODE = "recode"
+
+PASSES = "passes"
+"""Suppression table by table through linked tables; see `tabprotect.suppress_linked`."""
+
+#: every method that changes values, by its name
+VALUE_METHODS: Mapping[str, type[Method]] = {
+    method.name: method
+    for method in (
+        Adjust,
+        Round,
+        UnbiasedRound,
+        SuccessiveRound,
+        RandomRound,
+        ConventionalRound,
+        SmallCounts,
+        CellKey,
+        Swap,
+    )
+}
+
+_SUPPRESSION: Mapping[str, str] = {
+    "auto": "The method that suits size, dimensions and structure, named in the result.",
+    "exact": "The cheapest pattern, or the best within the limits, with a lower bound.",
+    "greedy": "A good pattern quickly, without a bound.",
+    "local": "Small programmes around each primary: large tables within minutes, then better, with a bound.",
+    "modular": "Subtable by subtable from the top down.",
+    "hypercube": "Hypercubes of hidden cells.",
+    "network": "Shortest paths in tables of two dimensions.",
+    "joint": "One linear programme for many cells at once.",
+    PASSES: "Linked tables in coordinated passes, table by table.",
+}
+
+
+@dataclass(frozen=True)
+class Option:
+    """One option of a method.
+
+    Attributes
+    ----------
+    name : str
+    takes : str
+        What it may be, in words, such as ``"a number"`` or ``"'l1' or 'l2'"``.
+    default : object
+        None where there is none, or where the method finds its own.
+    help : str
+        As in the docstring of the method's class.
+    text : bool
+        Whether it can be given as text, on the command line and in specifications.
+    """
+
+    name: str
+    takes: str
+    default: Any
+    help: str
+    text: bool = True
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One method.
+
+    Attributes
+    ----------
+    name : str
+        On the command line, in specifications and reports.
+    family : {'suppress', 'recode', 'values'}
+        What becomes of the table: cells are hidden, categories rolled up, values changed.
+    factory : callable
+        Makes what `tabprotect.protect` takes as its method, from options by name.
+    acts_on : {'records', 'table', 'problem'}
+        The earliest stage that it has to see.
+    options : tuple of Option
+    claims : tuple of str
+        What its intruder is taken to know: kinds of `tabprotect.attack.claims`; empty where values are true or hidden.
+    drawn : bool
+        Whether what is published is drawn at random, under a secret seed.
+    summary : str
+        One sentence.
+    page : str
+        In the documentation.
+    """
+
+    name: str
+    family: Family
+    factory: Callable[..., Any]
+    acts_on: Acts
+    options: tuple[Option, ...]
+    claims: tuple[str, ...]
+    drawn: bool
+    summary: str
+    page: str
+
+
+def _options(made: type[Any], without: tuple[str, ...] = (), given_as_text: bool = True) -> tuple[Option, ...]:
+    """Read the options of a dataclass: types from its annotations, help from its docstring."""
+    try:
+        hints = get_type_hints(made)
+    except NameError:  # types of other rooms, for type checkers only
+        hints = {}
+    documented: dict[str, str] = {}
+    for one in reversed(made.__mro__):
+        documented |= _parameters(inspect.cleandoc(one.__doc__ or ""))
+    return tuple(
+        Option(
+            f.name,
+            option_words(hints[f.name]) if f.name in hints else "",
+            _default(f),
+            documented.get(f.name, ""),
+            given_as_text and not f.metadata.get("inner"),
+        )
+        for f in fields(made)
+        if f.name not in without
+    )
+
+
+def _default(field: Field[Any]) -> Any:
+    if field.default is not MISSING:
+        return field.default
+    return None if field.default_factory is MISSING else field.default_factory()
+
+
+def _parameters(doc: str) -> dict[str, str]:
+    """Return what the section "Parameters" of a numpydoc docstring says of every name."""
+    section = re.search(r"^Parameters\n-+\n(.*?)(?=^\w[^\n]*\n-+\n|\Z)", doc, re.MULTILINE | re.DOTALL)
+    found: dict[str, str] = {}
+    for part in re.split(r"^(?=\S)", section[1] if section else "", flags=re.MULTILINE):
+        head, _, rest = part.partition("\n")
+        for name in head.partition(" : ")[0].split(","):
+            if name.strip():
+                found[name.strip()] = " ".join(rest.split())
+    return found
+
+
+def _sentence(made: Any) -> str:
+    """Return the first line of a docstring, without its pointer to a function."""
+    return re.split(r"; see|\n", inspect.getdoc(made) or "")[0].rstrip(".") + "."
+
+
+def _hiding(name: str) -> Entry:
+    options = _options(Suppress, without=("method",), given_as_text=False)
+    page = "methods.md#linked-tables" if name == PASSES else "methods.md"
+    return Entry(
+        name, "suppress", partial(Suppress, method=name), "problem", options, (), False, _SUPPRESSION[name], page
+    )
+
+
+def _values(made: type[Method]) -> Entry:
+    return Entry(
+        made.name, "values", made, made.acts_on, _options(made), made.claims, made.drawn, _sentence(made), made.page
+    )
+
+
+_RECODING = Entry(
+    RECODE,
+    "recode",
+    Recode,
+    "table",
+    _options(Recode, given_as_text=False),
+    (),
+    False,
+    _sentence(Recode),
+    "reference.md",
+)
+
+#: every method, by its name, in the order of lists
+METHODS: Mapping[str, Entry] = {
+    one.name: one for one in (*map(_hiding, (*methods(), PASSES)), _RECODING, *map(_values, VALUE_METHODS.values()))
+}
+
+
+def entry(name: str) -> Entry:
+    """Return a method by its name.
+
+    Raises
+    ------
+    InputError
+        If there is none; says what was meant.
+
+    Examples
+    --------
+    >>> entry("round").options[0]
+    Option(name='base', takes='a number', default=None, help='By default 5 for counts, else the first of 1, 2, ...
+    >>> entry("rond")
+    Traceback (most recent call last):
+    ...
+    tabprotect.errors.InputError: unknown method 'rond'; did you mean 'round'?
+    """
+    if name not in METHODS:
+        raise InputError(f"unknown method '{name}'{did_you_mean(name, METHODS)}")
+    return METHODS[name]
+
+
+def names(family: Family | None = None) -> tuple[str, ...]:
+    """Return the names of all methods, or of those of one family.
+
+    Examples
+    --------
+    >>> names("suppress")
+    ('auto', 'exact', 'greedy', 'local', 'modular', 'hypercube', 'network', 'joint', 'passes')
+    """
+    return tuple(one.name for one in METHODS.values() if family in (None, one.family))
+
+
+def options_help(family: Family = "values") -> dict[tuple[str, ...], tuple[str, ...]]:
+    """Return names of options that can be given as text, by the methods that have exactly these, in the order of lists.
+
+    Examples
+    --------
+    >>> options_help()["small-counts",]
+    ('base', 'norm', 'weights')
+    """
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for one in METHODS.values():
+        if one.family == family:
+            groups.setdefault(tuple(o.name for o in one.options if o.text), []).append(one.name)
+    return {tuple(group): options for options, group in groups.items()}

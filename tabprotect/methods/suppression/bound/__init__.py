@@ -1,0 +1,1 @@
+"""Lower bounds: inequalities, their separation, the relaxation, the master, the proof."""

@@ -1,0 +1,102 @@
+"""Hierarchical tables subtable by subtable, from the top down (the HiTaS idea of de Wolf, 2002)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from tabprotect.methods.suppression.classic.passes import Passes, Piece
+from tabprotect.methods.suppression.classic.subtables import subtables
+from tabprotect.methods.suppression.postsolve.completion import complete
+from tabprotect.methods.suppression.result import SuppressionResult
+from tabprotect.problem import Problem
+from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
+from tabprotect.table.system import LinearSystem
+
+__all__ = ["modular", "pieces_of", "rows_within"]
+
+Bools = npt.NDArray[np.bool_]
+Ints = npt.NDArray[np.int64]
+
+SHARE = 0.6
+"""Share of the limits for the subtables; the rest is for repair and clean-up of the whole."""
+
+
+def modular(
+    problem: Problem,
+    *,
+    limits: Limits | None = None,
+    seed: int = 0,
+    progress: Callable[[Progress], None] | None = None,
+    start: Bools | None = None,
+    carry: bool = False,
+) -> SuppressionResult:
+    """Protect the subtables of a hierarchical or linked table one after the other with the exact engine.
+
+    Subtables nearest to the grand total come first. A cell hidden in one is hidden in every other that has it; where a
+    lower subtable hides a margin that was published, those above are looked at again. At the end the whole
+    system is judged, repaired and cleaned up, so that the result is safe for the whole table and not only for its
+    pieces.
+
+    Parameters
+    ----------
+    problem : Problem
+        Its equations must be sums.
+    limits : Limits, optional
+    seed : int
+        Of the searches in the subtables.
+    progress : callable, optional
+    start : ndarray of bool, shape (cells,), optional
+        Cells hidden to begin with.
+    carry : bool
+        A cell hidden in one subtable is also protected in every other that has it, as far as the witnesses there move
+        it (see `Passes`), and a margin that was published is much dearer to hide: the method as it is printed. As a
+        rule that hides more than the repair of the whole does, which protects what is still open at the least cost;
+        docs/decisions/0010 has figures.
+
+    Returns
+    -------
+    SuppressionResult
+        Without a bound: what is optimal in every subtable need not be so in the table.
+
+    Raises
+    ------
+    InputError
+        If an equation is no sum of parts.
+
+    Examples
+    --------
+    >>> A = [[-1, 1, 1, 0, 0, 0, 0, 0, 0], [0, 0, 0, -1, 1, 1, 0, 0, 0],
+    ...      [0, 0, 0, 0, 0, 0, -1, 1, 1], [-1, 0, 0, 1, 0, 0, 1, 0, 0],
+    ...      [0, -1, 0, 0, 1, 0, 0, 1, 0], [0, 0, -1, 0, 0, 1, 0, 0, 1]]
+    >>> p = Problem.from_arrays(A, [20, 9, 11, 8, 3, 5, 12, 6, 6], primary=[4], lpl=1, upl=1)
+    >>> result = modular(p)
+    >>> result.suppressed.tolist(), result.cost, result.safe
+    ([4, 5, 7, 8], 17.0, True)
+    """
+    budget = Budget(limits or Limits(), progress)
+    with cancel_on_interrupt(budget):
+        pieces = pieces_of(problem.system)
+        passes = Passes(problem, pieces, problem.must_hide if start is None else start, carry=carry)
+        with budget.part(SHARE) as part:
+            passes.run(part, seed, "modular")
+        return complete(problem, passes.pattern, budget, f"modular ({len(pieces)} subtables)")
+
+
+def pieces_of(system: LinearSystem) -> list[Piece]:
+    """Return the plain tables that a system is a stack of, from the top down."""
+    A = system.A
+    faces = [face for table in subtables(system) for face in table.faces()]
+    return [Piece(rows_within(A, face.rows, face.cells), face.cells) for face in faces]
+
+
+def rows_within(A: sparse.csr_array, rows: Ints, cells: Ints) -> Ints:
+    """Return those of some equations that have all their cells among the given ones."""
+    inside = np.zeros(A.shape[1], bool)
+    inside[cells] = True
+    mine = A[rows]
+    outside = np.add.reduceat(~inside[mine.indices], mine.indptr[:-1]) if mine.nnz else np.zeros(len(rows))
+    return np.asarray(rows[outside == 0], np.int64)

@@ -1,0 +1,322 @@
+"""Tables that are networks: cells are arcs, sums are nodes, and what protects a cell is the cheapest way round it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from scipy.sparse import csgraph
+
+from tabprotect.attack.witness import Deviation, Witnesses
+from tabprotect.errors import InputError
+from tabprotect.methods.suppression.postsolve.completion import complete
+from tabprotect.methods.suppression.result import SuppressionResult
+from tabprotect.problem import Problem
+from tabprotect.solver.connected import connected
+from tabprotect.solver.exact.elimination import eliminate
+from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
+
+__all__ = ["Network", "network", "network_of"]
+
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+Ints = npt.NDArray[np.int64]
+
+ROUNDS = 10
+"""Rounds after the first one."""
+
+ROUND_SHARE = 0.1
+"""Share of what is left of the limits that one of them may use."""
+
+NOISE = 0.3
+"""Standard deviation of the logarithm of the noise on prices."""
+
+HIDDEN = 1e-6
+"""Price of going through a cell hidden already, as a share of the least weight: fewer cells are better still."""
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """Every cell is an arc from `tail` to `head`: A z = 0 says that as much flows into each node as out of it.
+
+    Attributes
+    ----------
+    tail, head : ndarray of int, shape (cells,)
+    n_nodes : int
+        The last node is the ground: it has the missing ends of cells that are in one equation only, or in none.
+    """
+
+    tail: Ints
+    head: Ints
+    n_nodes: int
+
+
+def network_of(A: sparse.csr_array) -> Network | None:
+    """Return the network behind equations, or None where there is none.
+
+    Needed are independent equations, scaled by +-1, in which every cell has at most one +1 and one -1. Two-way tables
+    have them, also with a hierarchy in one dimension: there the sums over the other dimension at codes with parts
+    follow from those at the parts and are left out.
+
+    Examples
+    --------
+    >>> net = network_of(sparse.csr_array([[-1.0, 1, 1, 0], [0, 0, -1, 1]]))
+    >>> net.n_nodes, len(net.tail)
+    (3, 4)
+    >>> network_of(sparse.csr_array([[1.0, 1, 0], [0, 1, 1], [1, 0, 1]])) is None
+    True
+    """
+    plain = _plain(A)
+    rows = None if plain is None else _thinned(plain)
+    if plain is None or rows is None:
+        return None
+    kept = sparse.csr_array(plain[rows])
+    if len(rows) < plain.shape[0] and eliminate(kept).rank < eliminate(plain).rank:
+        return None
+    sign = _signs(kept)
+    if sign is None:
+        return None
+    m, n = kept.shape
+    entry = kept.tocoo()
+    value = entry.data * sign[entry.coords[0]]
+    tail, head = np.full(n, m), np.full(n, m)
+    tail[entry.coords[1][value < 0]] = entry.coords[0][value < 0]
+    head[entry.coords[1][value > 0]] = entry.coords[0][value > 0]
+    return Network(tail, head, m + 1)
+
+
+def _plain(A: sparse.csr_array) -> sparse.csr_array | None:
+    """Different rows of -1 and +1, or None."""
+    size = np.diff(A.indptr)
+    first = np.zeros(A.shape[0])
+    first[size > 0] = A.data[A.indptr[:-1][size > 0]]
+    row = np.repeat(np.arange(A.shape[0]), size)
+    scaled = A.data / np.abs(first[row])
+    if not np.all(np.abs(scaled) == 1):
+        return None
+    B = sparse.csr_array((scaled, A.indices.copy(), A.indptr.copy()), shape=A.shape)
+    B.sort_indices()
+    seen: dict[bytes, int] = {}
+    for r in np.flatnonzero(size).tolist():
+        part = slice(B.indptr[r], B.indptr[r + 1])
+        seen.setdefault(B.indices[part].tobytes() + (B.data[part] * B.data[B.indptr[r]]).tobytes(), r)
+    return sparse.csr_array(B[sorted(seen.values())])
+
+
+def _thinned(A: sparse.csr_array) -> Ints | None:
+    """Rows after leaving out equations that repeat what others say, until no cell is in three; None if that fails."""
+    m = A.shape[0]
+    row = np.repeat(np.arange(m), np.diff(A.indptr))
+    negative = np.bincount(row[A.data < 0], minlength=m)
+    turn = np.where(negative == 1, 1.0, -1.0)
+    is_margin = A.data * turn[row] < 0
+    alone = np.bincount(row[is_margin], minlength=m) == 1
+    margin = np.full(m, -1)
+    margin[row[is_margin & alone[row]]] = A.indices[is_margin & alone[row]]
+    columns = A.tocsc()
+    count = np.diff(columns.indptr)
+    margins = np.bincount(margin[margin >= 0], minlength=A.shape[1])
+    kept = np.ones(m, bool)
+
+    def cells(r: int) -> Ints:
+        return np.asarray(A.indices[A.indptr[r] : A.indptr[r + 1]], np.int64)
+
+    def repeated(r: int) -> bool:
+        """Every cell of it is also a margin of another equation: summing the sums at its parts gives it again."""
+        mine = cells(r)
+        return margin[r] >= 0 and bool((margins[mine] - (mine == margin[r]) >= 1).all())
+
+    while len(full := np.flatnonzero(count > 2)):
+        sure: int | None = None
+        votes: dict[int, int] = {}
+        for cell in full.tolist():
+            options = [
+                r for r in columns.indices[columns.indptr[cell] : columns.indptr[cell + 1]].tolist()
+                if kept[r] and repeated(r)
+            ]  # fmt: skip
+            if not options:
+                return None
+            for r in options:
+                votes[r] = votes.get(r, 0) + 1
+            if len(options) == 1:
+                sure = options[0]
+                break
+        drop = sure if sure is not None else max(votes, key=lambda r: (votes[r], -r))
+        kept[drop] = False
+        count[cells(drop)] -= 1
+        margins[margin[drop]] -= 1
+    return np.flatnonzero(kept)
+
+
+def _signs(A: sparse.csr_array) -> Floats | None:
+    """Signs of the rows that give every column at most one +1 and one -1; None if there are none."""
+    m = A.shape[0]
+    columns = A.tocsc()
+    two = np.flatnonzero(np.diff(columns.indptr) == 2)
+    start = columns.indptr[two]
+    a, b = columns.indices[start], columns.indices[start + 1]
+    same = columns.data[start] * columns.data[start + 1] > 0
+    # node r: row r as it is, node m + r: row r turned round
+    left = np.concatenate((a, a + m))
+    right = np.concatenate((np.where(same, b + m, b), np.where(same, b, b + m)))
+    label = connected(left, right, 2 * m)
+    if (label[:m] == label[m:]).any():
+        return None
+    return np.where(label[:m] < label[m:], 1.0, -1.0)
+
+
+def network(
+    problem: Problem,
+    *,
+    limits: Limits | None = None,
+    seed: int = 0,
+    progress: Callable[[Progress], None] | None = None,
+    start: Bools | None = None,
+) -> SuppressionResult:
+    """Protect every cell by the cheapest circle through it, largest level first.
+
+    In a network a cell can rise by t exactly when t can flow round from its head to its tail. The cheapest single way,
+    on which every cell has room enough for both levels, is a shortest path (Dijkstra) at the weights of the cells, and
+    free through cells hidden already (Cox 1995; Castro 2002). Levels that need several paths at once, and attackers who
+    know cells, are left to the repair. Further rounds go through the cells in other orders at prices with some noise;
+    the cheapest of all patterns is kept.
+
+    Parameters
+    ----------
+    problem : Problem
+        A two-way table, with a hierarchy in one dimension at most, or anything else whose equations form a network.
+    limits : Limits, optional
+    seed : int
+        Of the orders and of the noise.
+    progress : callable, optional
+    start : ndarray of bool, shape (cells,), optional
+        Cells hidden to begin with.
+
+    Returns
+    -------
+    SuppressionResult
+        Judged on the whole problem; without a bound.
+
+    Raises
+    ------
+    InputError
+        If the equations form no network.
+
+    Examples
+    --------
+    >>> A = [[-1, 1, 1, 0, 0, 0, 0, 0, 0], [0, 0, 0, -1, 1, 1, 0, 0, 0],
+    ...      [0, 0, 0, 0, 0, 0, -1, 1, 1], [-1, 0, 0, 1, 0, 0, 1, 0, 0],
+    ...      [0, -1, 0, 0, 1, 0, 0, 1, 0], [0, 0, -1, 0, 0, 1, 0, 0, 1]]
+    >>> p = Problem.from_arrays(A, [20, 9, 11, 8, 3, 5, 12, 6, 6], primary=[4], lpl=1, upl=1)
+    >>> network(p).suppressed.tolist()
+    [4, 5, 7, 8]
+    """
+    found = network_of(problem.system.A)
+    if found is None:
+        raise InputError(
+            "the equations of this table form no network: method='network' is for two-way tables with a hierarchy in "
+            "one dimension at most; take method='modular', 'greedy' or 'exact'"
+        )
+    budget = Budget(limits or Limits(), progress)
+    with cancel_on_interrupt(budget):
+        judge = Witnesses(problem)
+        begin = problem.must_hide if start is None else problem.must_hide | start
+        rng = np.random.default_rng(seed)
+        largest_first = np.lexsort((np.arange(len(judge.questions.need)), -judge.questions.need))
+        pattern = _protect(judge, found, begin, largest_first, problem.weights, budget)
+        for _ in range(ROUNDS):
+            with budget.part(ROUND_SHARE) as part:
+                noise = rng.lognormal(0.0, NOISE, problem.n_cells)
+                order = rng.permutation(largest_first)
+                other = _protect(judge, found, begin, order, problem.weights * noise, part)
+                if not part.exhausted and _worth(judge, other) < _worth(judge, pattern):
+                    pattern = other
+        return complete(problem, pattern, budget, "network", witnesses=judge.deviations(pattern))
+
+
+def _protect(judge: Witnesses, net: Network, pattern: Bools, order: Ints, cost: Floats, budget: Budget) -> Bools:
+    problem = judge.problem
+    pattern = pattern.copy()
+    answered = judge.sweep(pattern, budget)
+    q = judge.questions
+    price = np.where(pattern, 0.0, cost)
+    paths = _Paths(problem, net)
+    for question in order.tolist():
+        if answered[question] or budget.exhausted:
+            continue
+        cell = int(q.cell[question])
+        up, down = float(problem.upl[cell]), float(problem.lpl[cell])
+        if q.side[question] == 0:
+            need = float(q.need[question])
+            up = min(float(problem.up[cell]), max(up, need - min(float(problem.down[cell]), max(down, need / 2))))
+            down = max(down, need - up)
+        sides = ((up, down), (up, 0.0), (0.0, down))
+        for rise, fall in sides if q.side[question] >= 0 else (sides[0], *sides[:0:-1]):
+            deviation = paths.cheapest(cell, rise, fall, price)
+            budget.spend(1)
+            if deviation is None:
+                continue
+            pattern[deviation.cells] = True
+            price[deviation.cells] = 0.0
+            for size in (rise, -fall):
+                if size:
+                    answered[judge.offer(Deviation(deviation.cells, deviation.z * size))] = True
+            if q.side[question] == 0:
+                answered[question] = bool(judge.stored(pattern)[question])
+            if answered[question]:
+                break
+        budget.report("network", problem.cost(pattern))
+    return pattern
+
+
+def _worth(judge: Witnesses, pattern: Bools) -> tuple[int, float]:
+    """Levels left to the repair, then cost."""
+    return int((~judge.stored(pattern)).sum()), judge.problem.cost(pattern)
+
+
+class _Paths:
+    """Cheapest paths through a network."""
+
+    def __init__(self, problem: Problem, net: Network) -> None:
+        self._net = net
+        self._up, self._down = problem.up, problem.down
+        self._may = problem.may_hide
+        positive = problem.weights[problem.weights > 0]
+        self._least = HIDDEN * float(positive.min()) if len(positive) else HIDDEN
+
+    def cheapest(self, cell: int, rise: float, fall: float, price: Floats) -> Deviation | None:
+        """Return a circle (of +1 and -1) through a cell that has room to turn by `rise` and back by `fall`."""
+        net, up, down = self._net, self._up, self._down
+        if up[cell] < rise or down[cell] < fall:
+            return None
+        source, target = int(net.head[cell]), int(net.tail[cell])
+        one = np.array([cell])
+        if source == target:
+            return Deviation(one, np.ones(1))
+        may = self._may.copy()
+        may[cell] = False
+        ahead = np.flatnonzero(may & (up >= rise) & (down >= fall))
+        back = np.flatnonzero(may & (down >= rise) & (up >= fall))
+        arcs, turn = np.concatenate((ahead, back)), np.repeat([1.0, -1.0], [len(ahead), len(back)])
+        tail = np.concatenate((net.tail[ahead], net.head[back]))
+        head = np.concatenate((net.head[ahead], net.tail[back]))
+        cost = price[arcs] + self._least
+        order = np.lexsort((arcs, cost, head, tail))
+        key = (tail * net.n_nodes + head)[order]
+        first = np.concatenate(([True], key[1:] != key[:-1])) if len(key) else np.zeros(0, bool)
+        order, key = order[first], key[first]
+        graph = sparse.csr_array((cost[order], (tail[order], head[order])), shape=(net.n_nodes, net.n_nodes))
+        length, before = csgraph.dijkstra(graph, indices=np.array([source]), return_predecessors=True)
+        if not np.isfinite(length[0, target]):
+            return None
+        cells, z, node = [one[0]], [1.0], target
+        while node != source:
+            previous = int(before[0, node])
+            at = order[np.searchsorted(key, previous * net.n_nodes + node)]
+            cells.append(arcs[at])
+            z.append(float(turn[at]))
+            node = previous
+        return Deviation(np.array(cells), np.array(z))

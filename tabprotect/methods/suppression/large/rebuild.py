@@ -1,0 +1,298 @@
+"""Build a pattern out of witnesses found nearby, and rebuild parts of it more cheaply."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from tabprotect.attack.keys import Key
+from tabprotect.attack.witness import Deviation
+from tabprotect.methods.suppression.large.answers import Answers, Proposal, Search
+from tabprotect.methods.suppression.large.cover import Cover, Witness
+from tabprotect.methods.suppression.large.credit import RegionCredit
+from tabprotect.methods.suppression.large.nearby import Nearby
+from tabprotect.methods.suppression.large.parallel import BATCH, ParallelSearch
+from tabprotect.solver.limits import Budget
+
+__all__ = ["Rebuilder"]
+
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+Ints = npt.NDArray[np.int64]
+
+CROWD = 40
+"""A cell with more witnesses than this is not tried: taking it out would ruin too much."""
+
+FEW = 6
+"""So many cells of median weight are the usual cost of a question, before there is a pattern."""
+
+EFFORT = (1.0, 0.3, 0.1)
+"""Deviations that cost less than so many times the mean cost of a question are not looked for further away."""
+
+RUINED = (3, 6, 12, 25)
+"""So many questions around a secondary are opened again, about."""
+
+TRUST = (0.0, 0.7, 0.9, 0.97)
+"""How much a cell is cheaper that the relaxation hides."""
+
+NOISE = (0.0, 0.1, 0.3)
+"""Standard deviations of the logarithm of random factors on the prices."""
+
+STALE = 0.02
+"""The list of secondaries is made anew after this share of it had a turn."""
+
+TINY = 1e-9
+"""What a rebuilt part may cost more, for rounding errors."""
+
+NEVER = 1e3
+"""A cell to be avoided is charged so many times its weight."""
+
+
+class Rebuilder:
+    """Answers the open questions of a cover, and ruins and recreates parts of it.
+
+    Parameters
+    ----------
+    cover : Cover
+    nearby : Nearby
+    known : dict of int to ndarray
+        Cells that each attacker knows, by his number.
+    seed : int
+    threads : int
+        So many look at questions side by side (see `ParallelSearch`).
+
+    Attributes
+    ----------
+    unattainable : set of int
+        Questions for which nothing was found, however far away.
+    rough : list of int
+        Questions that came last, where some of them were answered quickly rather than well.
+    x : ndarray of float or None
+        A point of a relaxation, which makes cells that it hides cheaper in some of the trials.
+    """
+
+    def __init__(
+        self,
+        cover: Cover,
+        nearby: Nearby,
+        known: dict[int, Ints],
+        seed: int,
+        threads: int = 1,
+    ) -> None:
+        self.cover = cover
+        self.nearby = nearby
+        self.unattainable: set[int] = set()
+        self.rough: list[int] = []
+        self._answers = Answers(cover, nearby, known, cover.price)
+        self._parallel = ParallelSearch(self._answers, threads)
+        self.x: Floats | None = None
+        self._rng = np.random.default_rng(seed)
+        self._regions = RegionCredit(seed)
+        self._secondaries: Ints = np.zeros(0, np.int64)
+        self._stale = 0
+
+    def build(self, budget: Budget) -> bool:
+        """Answer what is open, largest level first; False when the budget ended that.
+
+        What has no answer nearby comes last, and quickly.
+        """
+        cover, search = self.cover, self._careful()
+        waiting = [k for k in cover.open().tolist() if k not in self.unattainable]
+        late, cut = self._answer_all(self._in_order(waiting), search._replace(far=False), budget)
+        left, cut = self._answer_all(late, search._replace(quick=True), budget, BATCH[0])
+        # what even a quick answer was not found for is looked for with patience
+        left, _ = self._answer_all(left, search, budget, BATCH[0]) if cut else (left, cut)
+        if budget.exhausted and not all(cover.relies[k] for k in waiting):
+            return False
+        self.unattainable.update(k for k in left if not cover.relies[k])
+        if cut:
+            self.rough += [k for k in late if k not in self.unattainable]
+        return True
+
+    def _answer_all(
+        self, order: Sequence[int], search: Search, budget: Budget, batch: int = BATCH[1]
+    ) -> tuple[list[int], bool]:
+        """Answer what is open of some questions; return those without an answer, and whether any search was cut short.
+
+        At most so many are looked at in the same pattern. The budget may end it anywhere.
+        """
+        missing: list[int] = []
+        rough = False
+        with self._parallel.open() as pool:
+            for questions in self._parallel.batches(order, batch):
+                if budget.exhausted:
+                    break
+                looked = self._parallel.look(questions, search, budget, pool)
+                for one in looked:
+                    self._accept(one.proposals)
+                    rough |= one.rough
+                self._parallel.moved(looked)
+                missing += [one.question for one in looked if not self.cover.relies[one.question]]
+        return missing, rough
+
+    def _in_order(self, questions: Iterable[int]) -> list[int]:
+        """Largest levels first."""
+        return sorted(questions, key=lambda k: (-self.cover.need[k], k))
+
+    def reuse(self, pattern: Bools, budget: Budget) -> None:
+        """Answer what a pattern answers by itself, near each cell, light secondaries rather than heavy ones."""
+        cover = self.cover
+        price = np.where(pattern, 0.0, cover.weight)
+        for k in self._in_order(cover.open().tolist()):
+            if budget.exhausted:
+                return
+            if not cover.relies[k]:
+                self.inside([k], budget, price)
+
+    def _answer(self, question: int, budget: Budget, search: Search) -> bool:
+        """Answer a question, and its other side where that is open too."""
+        proposals = self._answers.propose(question, budget, search)
+        self._accept(proposals)
+        return bool(proposals)
+
+    def _accept(self, proposals: Iterable[Proposal]) -> None:
+        """Rely on deviations for what is open still."""
+        ends = [p for p in proposals if p.end]
+        if ends and not self.cover.relies[ends[0].question]:
+            for one in ends:
+                self.cover.take(one.deviation, [one.question])
+        for one in proposals:
+            if not one.end and not self.cover.relies[one.question]:
+                self._take(one.deviation, one.question, one.other)
+
+    def _take(self, deviation: Deviation, question: int, other: int | None) -> None:
+        cover = self.cover
+        if cover.keys[question].attacker < 0:
+            cover.take(deviation)
+        if not cover.relies[question]:
+            side = cover.keys[question].side
+            own = deviation.z[deviation.cells == cover.keys[question].cell][0]
+            turned = Deviation(deviation.cells, -deviation.z)
+            cover.take(deviation if side * own > 0 else turned, [question])
+            if other is not None and not cover.relies[other]:
+                cover.take(turned if side * own > 0 else deviation, [other])
+
+    def refine(self, budget: Budget) -> None:
+        """Answer anew, with patience, all questions that came last, if some of them were answered quickly.
+
+        What the budget leaves no time for keeps its answer.
+        """
+        cover, before = self.cover, self.cover.cost
+        asked = {k for late in self.rough for witness in cover.relies[late] for k in witness.asked}
+        self.rough = []
+        old = {k: cover.release(k) for k in sorted(asked)}
+        self._answer_all(self._in_order(old), self._careful(), budget)
+        cover.reinstate({k: witnesses for k, witnesses in old.items() if not cover.relies[k]})
+        self._settle(old, before, True)
+
+    def _careful(self) -> Search:
+        problem = self.cover.problem
+        weights = problem.weights[problem.may_hide & (self.cover.weight > 0)]
+        usual = FEW * float(np.median(weights)) if len(weights) else 0.0
+        return Search(0, usual, usual)
+
+    def step(self, budget: Budget) -> float:
+        """Try to do without one secondary; return what that gained."""
+        cover, before = self.cover, budget.work
+        if not len(self._secondaries) or self._stale > STALE * len(self._secondaries):
+            self._secondaries, self._stale = cover.secondaries, 0
+        self._stale += 1
+        budget.spend(1)
+        cell, passes = self._regions.next(self._secondaries, cover.problem.weights)
+        if cell < 0:
+            return 0.0
+        gain = self._without(cell, passes, budget) if 0 < len(cover.users(cell)) <= CROWD else 0.0
+        self._regions.record(gain, budget.work - before)
+        return gain
+
+    @property
+    def rounds(self) -> float:
+        """How often every secondary was tried, on average."""
+        return self._regions.rounds
+
+    def _without(self, cell: int, passes: int, budget: Budget) -> float:
+        """Release all witnesses that move a secondary, and more around it now and then; answer their questions anew."""
+        cover, rng = self.cover, self._rng
+        before = cover.cost
+        asked = {k for witness in cover.users(cell) for k in witness.asked}
+        if passes and rng.random() < 0.7:
+            asked |= self.around(cell, int(rng.choice(RUINED)))
+            alpha = float(rng.choice(TRUST))
+            self.nearby.guide = None if self.x is None or not alpha else 1 - alpha * self.x
+            self.nearby.noise = float(rng.choice(NOISE))
+        old: dict[int, tuple[Witness, ...]] = {k: cover.release(k) for k in sorted(asked)}
+        kind = int(rng.integers(4)) if passes else 0
+        freed = float(cover.price[cell])
+        if freed > 0 and kind < 2:
+            cover.price[cell] = NEVER * freed
+        order = self._in_order(old)
+        if kind % 2:
+            order = [order[i] for i in rng.permutation(len(order)).tolist()]
+        mean = cover.cost / max(1, len(cover.keys))
+        effort = EFFORT[0] if not passes else float(rng.choice(EFFORT))
+        self.inside(order, budget)
+        search = Search(int(rng.integers(0, 2)), effort * mean, mean)
+        done = self._recreate(order, before, search, budget)
+        self.nearby.guide, self.nearby.noise = None, 0.0
+        if freed > 0 and cover.price[cell] > 0:
+            cover.price[cell] = freed
+        return self._settle(old, before, done)
+
+    def _recreate(self, order: list[int], before: float, search: Search, budget: Budget) -> bool:
+        """Answer released questions anew; False as soon as that costs more than before."""
+        cover = self.cover
+        for k in order:
+            if cover.relies[k]:
+                continue
+            slack = before - cover.cost
+            if slack < 0 or not self._answer(k, budget, search._replace(limit=slack * (1 + 1e-9) + TINY)):
+                return False
+        return True
+
+    def _settle(self, old: dict[int, tuple[Witness, ...]], before: float, done: bool) -> float:
+        """Return what was gained; what costs more is undone."""
+        cover = self.cover
+        if done and cover.cost <= before + TINY:
+            return before - cover.cost
+        cover.reinstate(old, before)
+        return 0.0
+
+    def inside(self, order: list[int], budget: Budget, price: Floats | None = None) -> None:
+        """Answer questions by what is hidden anyway, as far as that goes; light secondaries rather than heavy ones."""
+        cover, nearby = self.cover, self.nearby
+        cells = np.unique([cover.keys[k].cell for k in order])
+        block = nearby.hidden(cells, cover.price if price is None else price)
+        charge = cover.weight if price is None else cover.price
+        for k in order:
+            key = cover.keys[k]
+            if cover.relies[k] or key.side == 0 or key.attacker >= 0:
+                continue
+            other = cover.number.get(Key(-1, key.cell, -key.side))
+            if other is not None and not cover.relies[other]:
+                level = max(cover.need[k], cover.need[other])
+                found = nearby.inside(block, key.cell, 0, level, charge, budget)
+                if found is not None:
+                    self._take(found, k, other)
+                    continue
+            found = nearby.inside(block, key.cell, key.side, cover.need[k], charge, budget)
+            if found is not None:
+                self._take(found, k, None)
+
+    def around(self, cell: int, most: int) -> set[int]:
+        """Questions of witnesses that share cells with those of a secondary, and so on, until there are enough."""
+        cover, rng = self.cover, self._rng
+        asked: set[int] = set()
+        waiting, seen = [cell], {cell}
+        while waiting and len(asked) < most:
+            users = cover.users(waiting.pop(int(rng.integers(len(waiting)))))
+            if len(users) > CROWD // 2:
+                continue
+            for witness in users:
+                asked |= set(witness.asked)
+                if len(witness.paid) < CROWD:
+                    fresh = [c for c in witness.paid if c not in seen]
+                    seen.update(fresh)
+                    waiting += fresh
+        return asked

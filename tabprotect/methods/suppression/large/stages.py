@@ -1,0 +1,180 @@
+"""`local` in stages whose outcome is kept: the first pattern, then rounds that begin with the best pattern so far."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from tabprotect.attack.proof import BoundProof
+from tabprotect.attack.witness import Deviation, Witnesses
+from tabprotect.methods.suppression.large import local
+from tabprotect.methods.suppression.postsolve.finish import finish, stopped
+from tabprotect.methods.suppression.result import SuppressionResult
+from tabprotect.problem import Problem
+from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
+from tabprotect.solver.tasks.pieces import Means
+from tabprotect.solver.tasks.store import digest
+from tabprotect.solver.tolerances import OPTIMAL
+
+__all__ = ["local_in_stages", "parts_of"]
+
+Bools = npt.NDArray[np.bool_]
+
+FIRST: Final = 50_000
+"""Work units of the first round after the first pattern; every one has twice the work of the one before."""
+
+GAIN: Final = 1e-3
+"""Without limits the search ends when a round gained less, as a share of cost and of bound."""
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """What a stage leaves; the piece of `Means`."""
+
+    pattern: Bools | None
+    cost: float
+    bound: float
+    proof: BoundProof | None
+    optimal: bool
+    work: int
+    stopped: str
+    deviations: tuple[Deviation, ...]
+
+
+def parts_of(problem: Problem) -> tuple[Any, ...]:
+    """Return what an answer depends on: everything but the labels."""
+    mine = [getattr(problem, field.name) for field in fields(problem) if field.name != "system"]
+    return (problem.system.A, problem.system.b, *mine)
+
+
+def local_in_stages(
+    problem: Problem,
+    *,
+    means: Means,
+    limits: Limits | None = None,
+    seed: int = 0,
+    progress: Callable[[Progress], None] | None = None,
+    start: Bools | None = None,
+    passes: int | None = None,
+    engine: str = "scip",
+    deviations: Sequence[Deviation] = (),
+) -> SuppressionResult:
+    """Do what `local` does, in stages that are kept in the folder of `means`; without one, in one go.
+
+    Parameters
+    ----------
+    means : Means
+        Stages build on each other; an executor is of use within them.
+    problem, limits, seed, progress, start, passes, engine, deviations
+        As for `local`; `passes` may be 0 or None.
+    """
+    if means.store is None:
+        return local(
+            problem,
+            limits=limits,
+            seed=seed,
+            progress=progress,
+            start=start,
+            passes=passes,
+            engine=engine,
+            deviations=deviations,
+            executor=means.executor,
+        )
+    budget = Budget(limits or Limits(), progress)
+    name = digest("local", parts_of(problem), start, tuple(deviations), seed, engine, budget.limits.gap)
+    best, bound, proof, optimal, work = None, 0.0, None, False, 0
+    with cancel_on_interrupt(budget):
+        while best is None or (passes is None and not optimal and not _reached(best, bound, budget)):
+            if best is not None and budget.exhausted:
+                break
+            most = budget.work_left if best is None else min(work, budget.work_left)
+            name = digest(name, None if math.isinf(most) else int(most))
+            from_ = (best.pattern, best.deviations) if best else (start, deviations)
+            stage = _stage(problem, budget, means, name, most, seed, *from_, best is None, engine)
+            if stage is None or stage.pattern is None:
+                break
+            still = best is not None and stage.cost > best.cost * (1 - GAIN) and stage.bound < bound * (1 + GAIN)
+            if best is None or stage.cost < best.cost:
+                best = stage
+            if stage.proof is not None and stage.bound >= bound:
+                bound, proof = stage.bound, stage.proof
+            optimal = optimal or stage.optimal
+            if still and budget.limits.seconds is None and budget.limits.work is None:
+                break
+            work = FIRST if not work else 2 * work
+        ended = stopped(budget)
+        judge = Witnesses(problem)
+        judge.offer_many(best.deviations if best else ())
+        result = finish(problem, judge, best.pattern if best else None, budget, "local")
+    result = replace(result, stopped=result.stopped or ended, deviations=judge.known_about(result.pattern))
+    if result.cost is None or passes == 0:
+        return result
+    optimal = optimal or bound >= result.cost - OPTIMAL * abs(result.cost)
+    return replace(
+        result,
+        bound=result.cost if optimal else min(bound, result.cost),
+        cuts=proof,
+        status="optimal" if optimal else result.status,
+        stopped="" if optimal else result.stopped,
+    )
+
+
+def _reached(best: Stage, bound: float, budget: Budget) -> bool:
+    return best.cost - bound <= budget.limits.gap * best.cost
+
+
+def _stage(
+    problem: Problem,
+    budget: Budget,
+    means: Means,
+    name: str,
+    most: float,
+    seed: int,
+    start: Bools | None,
+    deviations: Sequence[Deviation],
+    first: bool,
+    engine: str,
+) -> Stage | None:
+    """Do one stage, unless it is kept already; None when the limits left no time."""
+    seconds = budget.seconds_left
+
+    def ended() -> bool:
+        return budget.exhausted and budget.stopped in ("cancelled", "memory")
+
+    limits = Limits(
+        None if math.isinf(seconds) else seconds,
+        None if math.isinf(most) else int(most),
+        budget.limits.gap,
+        ended,
+        budget.limits.memory,
+    )
+
+    def work(_: str) -> Stage:
+        passes = 0 if first else None
+        found = local(
+            problem,
+            limits=limits,
+            seed=seed,
+            progress=budget.progress,
+            start=start,
+            passes=passes,
+            engine=engine,
+            deviations=deviations,
+            executor=means.executor,
+        )
+        pattern = None if found.status == "unknown" else found.pattern
+        proof = found.cuts if isinstance(found.cuts, BoundProof) else None
+        optimal = found.status == "optimal"
+        cost = problem.cost(found.pattern)
+        bound, used = found.bound or 0.0, found.deviations
+        return Stage(pattern, cost, bound, proof, optimal, found.work, found.stopped, used)
+
+    (stage,) = means.answers(work, [name], [name], budget)
+    if stage is not None:
+        budget.spend(stage.work)
+    return stage

@@ -1,0 +1,1 @@
+"""From a pattern to a result: completion, judgement, exact repair."""

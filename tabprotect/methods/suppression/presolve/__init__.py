@@ -1,0 +1,1 @@
+"""The problem made smaller, and what no pattern protects."""

@@ -1,0 +1,372 @@
+"""Make a suppression problem smaller without changing its optimum, and tell which cells nothing can protect.
+
+What is done, in order, and why the optimum stays (deviations z, A z = 0, z_i = 0 where nothing is hidden):
+
+1. Cells that never move (protected from suppression, structural zeros, equal external bounds, or alone in an equation;
+   all cells of an equation whose terms can only have one sign) have z_i = 0 in every attack: drop them.
+2. Cells that are multiples of each other in every solution of A z = 0 (two cells of one equation, or by a
+   combination of equations) move together or not at all. Hiding one and not all of them hides nothing, so they
+   become one cell: tightest bounds, largest levels, summed weights.
+3. Dependent equations say nothing new to an intruder: they leave the attacks (and stay for inequalities of their own).
+4. Cells that share no equation, directly or through others, are independent problems: solve them apart, and
+   publish everything where nothing is to be protected.
+5. A level that a sliding level implies on one side is stated on that side: max z >= SPL - LB and so on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from tabprotect.problem import Problem
+from tabprotect.solver.connected import connected
+from tabprotect.solver.exact.elimination import Elimination, eliminate
+from tabprotect.solver.tolerances import LEVEL
+
+__all__ = ["Core", "Reduction", "Targets", "questions", "reduce_problem"]
+
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Targets:
+    """What must be protected: `cell[t]` must reach `level[t]` on `side[t]` against `attacker[t]`.
+
+    Attributes
+    ----------
+    cell : ndarray of int
+    side : ndarray of int
+        +1 up, -1 down, 0 the width of the interval (sliding level).
+    level : ndarray of float
+        In the unit of the cell's deviation; positive.
+    attacker : ndarray of int
+        Position in the attackers of the core; -1 knows only what is published.
+    """
+
+    cell: Ints
+    side: Ints
+    level: Floats
+    attacker: Ints
+
+    def __len__(self) -> int:
+        return len(self.cell)
+
+    def __getitem__(self, which: Ints | Bools | slice) -> Targets:
+        return Targets(self.cell[which], self.side[which], self.level[which], self.attacker[which])
+
+
+@dataclass(frozen=True, eq=False)
+class Core:
+    """One independent part of a problem after reduction, stated in deviations.
+
+    Attributes
+    ----------
+    A : scipy.sparse.csr_array, shape (m, n)
+        Independent equations A z = 0.
+    rows : ndarray of int
+        The original equation behind every row.
+    implied : scipy.sparse.csr_array, shape (k, n)
+        Equations that follow from those of A: they tell an intruder nothing new, but each gives inequalities of its
+        own.
+    implied_rows : ndarray of int
+        The original equation behind each of them.
+    down, up : ndarray of float
+        -down_i x_i <= z_i <= up_i x_i; may be infinite.
+    weight : ndarray of float
+        Cost of hiding; zero where `hidden`.
+    hidden : ndarray of bool
+        Cells that are hidden in every pattern (primary, forced, or free of charge).
+    targets : Targets
+    attackers : tuple of ndarray
+        Positions of the cells that each attacker knows.
+    members : tuple of (ndarray, ndarray)
+        For every cell the original cells it stands for and their scales: z_original = scale * z.
+    """
+
+    A: sparse.csr_array
+    rows: Ints
+    implied: sparse.csr_array
+    implied_rows: Ints
+    down: Floats
+    up: Floats
+    weight: Floats
+    hidden: Bools
+    targets: Targets
+    attackers: tuple[Ints, ...]
+    members: tuple[tuple[Ints, Floats], ...] = field(repr=False)
+
+    @property
+    def n(self) -> int:
+        """Number of cells."""
+        return len(self.weight)
+
+    def cost(self, x: Bools) -> float:
+        """Return the weight of a pattern."""
+        return float(self.weight[x].sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Reduction:
+    """The independent cores of a problem and the way back.
+
+    Attributes
+    ----------
+    cores : tuple of Core
+    base : ndarray of bool
+        Original cells hidden in every pattern made here: the primaries and forced cells, and the safe cells tied to a
+        primary.
+    group, factor : ndarray
+        For every original cell the group of cells that it moves with (-1: it never moves), and its scale there.
+    """
+
+    problem: Problem
+    cores: tuple[Core, ...]
+    base: Bools
+    group: Ints
+    factor: Floats
+
+    @property
+    def constant(self) -> float:
+        """Weight of the safe cells that every pattern hides."""
+        return self.problem.cost(self.base)
+
+    def pattern(self, patterns: Sequence[Bools]) -> Bools:
+        """Translate patterns of cores into a pattern of the original problem.
+
+        Cells that are free of charge and hidden by the pattern of a core are hidden in the pattern too.
+        """
+        pattern = self.base.copy()
+        for core, x in zip(self.cores, patterns, strict=True):
+            if x.any():
+                pattern[np.concatenate([core.members[i][0] for i in np.flatnonzero(x)])] = True
+        return pattern
+
+    def patterns(self, pattern: Bools) -> list[Bools]:
+        """Translate a pattern into those of the cores: a cell of a core is hidden when all that it stands for is."""
+        return [np.array([pattern[cells].all() for cells, _ in core.members], dtype=bool) for core in self.cores]
+
+
+def _immovable(A: sparse.csr_array, down: Floats, up: Floats, never: Bools) -> Bools:
+    """Extend `never` by cells alone in an equation and by equations whose terms all have one sign."""
+    never = never | ((down <= 0) & (up <= 0))
+    pattern = sparse.csr_array((np.ones_like(A.data), A.indices, A.indptr), shape=A.shape)
+    row = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))
+    while True:
+        free = ~never
+        live = free[A.indices]
+        positive = A.data > 0
+        # a term may rise (fall) in an equation unless its bound on that side is zero
+        rise = live & np.where(positive, up[A.indices] > 0, down[A.indices] > 0)
+        fall = live & np.where(positive, down[A.indices] > 0, up[A.indices] > 0)
+        n_rise = np.bincount(row[rise], minlength=A.shape[0])
+        n_fall = np.bincount(row[fall], minlength=A.shape[0])
+        count = np.asarray(pattern @ free.astype(np.float64))
+        stuck = ((n_rise == 0) | (n_fall == 0) | (count == 1)) & (count > 0)
+        if not stuck.any():
+            return never
+        never = never.copy()
+        never[A.indices[stuck[row]]] = True
+
+
+def questions(problem: Problem) -> tuple[Ints, Ints, Floats]:
+    """(cell, side, level) for everything with a positive level, the sliding level sharpening the sides."""
+    p = problem.primaries
+    down, up = problem.down[p], problem.up[p]
+    lpl, upl, spl = problem.lpl[p], problem.upl[p], problem.spl[p]
+    upl, lpl = np.maximum(upl, spl - down), np.maximum(lpl, spl - up)
+    level = np.concatenate((upl, lpl, np.where(spl > upl + lpl, spl, 0.0)))
+    asked = level > 0
+    return np.tile(p, 3)[asked], np.repeat(np.array([1, -1, 0]), len(p))[asked], level[asked]
+
+
+def reduce_problem(problem: Problem, *, insiders: bool = True) -> Reduction:
+    """Reduce a problem to its independent cores.
+
+    Parameters
+    ----------
+    problem : Problem
+    insiders : bool
+        State the targets of attackers who know cells one by one, which takes memory in proportion to attackers times
+        targets of a core; without, only those of the public are stated, and attackers are known by their cells.
+
+    Notes
+    -----
+    Every protected pattern of minimal cost of `problem` that hides no tied cell without need corresponds to a choice of
+    cells of the cores, at the same cost, and the other way round.
+    """
+    A_all = problem.system.A
+    down, up = problem.down, problem.up
+    never = _immovable(A_all, down, up, ~problem.may_hide)
+    columns = np.flatnonzero(~never)
+    echelon = eliminate(sparse.csr_array(A_all[:, columns]))
+    tied_zero, leader, scale = _classes(echelon, len(columns))
+    n_groups, group_of = _number(leader, tied_zero)
+    group = np.full(problem.n_cells, -1, dtype=np.int64)
+    group[columns] = group_of
+    factor = np.zeros(problem.n_cells)
+    factor[columns] = scale
+    inside = np.flatnonzero(group >= 0)
+    merge = sparse.coo_array((factor[inside], (inside, group[inside])), shape=(problem.n_cells, n_groups)).tocsr()
+    A = sparse.csr_array(A_all @ merge)
+    A.data[np.abs(A.data) < 1e-12] = 0.0
+    A.eliminate_zeros()
+    same = _same(A)
+    rows = np.unique(same[same >= 0])
+    A = sparse.csr_array(A[rows])
+    independent = np.isin(rows, same[echelon.independent])
+    # every class merged into its leader takes a column and a dimension of the rows along
+    if independent.sum() > echelon.rank - (len(columns) - n_groups):
+        which = np.flatnonzero(independent)
+        independent[np.delete(which, eliminate(sparse.csr_array(A[which])).independent)] = False
+
+    s = factor[inside]
+    with np.errstate(invalid="ignore"):
+        member_up = np.where(s > 0, up[inside], down[inside]) / np.abs(s)
+        member_down = np.where(s > 0, down[inside], up[inside]) / np.abs(s)
+    group_up, group_down = np.full(n_groups, np.inf), np.full(n_groups, np.inf)
+    np.minimum.at(group_up, group[inside], member_up)
+    np.minimum.at(group_down, group[inside], member_down)
+
+    targets = _merge_targets(problem, group, factor, group_down, group_up)
+    needed = np.zeros(n_groups, dtype=bool)
+    needed[targets.cell] = True
+    base = problem.must_hide.copy()
+    base[inside[needed[group[inside]]]] = True
+    weight = np.zeros(n_groups)
+    charged = inside[~base[inside]]
+    np.add.at(weight, group[charged], problem.weights[charged])
+    hidden = weight == 0
+    cores = _split(
+        problem, A, rows, independent, group, factor, inside, group_down, group_up, weight, hidden, targets, insiders
+    )
+    return Reduction(problem, cores, base, group, factor)
+
+
+def _same(A: sparse.csr_array) -> Ints:
+    """For every row the first one that is the same, whatever its sign; -1 where it has no entries."""
+    A.sort_indices()
+    first: dict[bytes, int] = {}
+    found = np.full(A.shape[0], -1)
+    for r in range(A.shape[0]):
+        lo, hi = A.indptr[r], A.indptr[r + 1]
+        if lo < hi:
+            key = A.indices[lo:hi].tobytes() + (A.data[lo:hi] * np.sign(A.data[lo])).tobytes()
+            found[r] = first.setdefault(key, r)
+    return found
+
+
+def _classes(echelon: Elimination, n: int) -> tuple[Bools, Ints, Floats]:
+    """Which of n columns are zero in every solution of A z = 0, and the leader and scale of the others."""
+    zero = np.zeros(n, dtype=bool)
+    leader, scale = np.arange(n), np.ones(n)
+    never, tied = echelon.ties(np.random.default_rng(0))
+    zero[never] = True
+    for j, i, ratio in tied:
+        leader[j], scale[j] = i, float(ratio)
+    return zero, leader, scale
+
+
+def _number(leader: Ints, zero: Bools) -> tuple[int, Ints]:
+    """Number the classes 0, 1, ... in order of their first column; -1 for columns that are always zero."""
+    roots = np.flatnonzero((leader == np.arange(len(leader))) & ~zero)
+    number = np.full(len(leader), -1, dtype=np.int64)
+    number[roots] = np.arange(len(roots))
+    return len(roots), np.where(zero, -1, number[leader])
+
+
+def _merge_targets(problem: Problem, group: Ints, factor: Floats, down: Floats, up: Floats) -> Targets:
+    """State the questions of the public on groups, the largest level of each; leave out those that nothing answers."""
+    cell, side, level = questions(problem)
+    inside = group[cell] >= 0
+    cell, side, level = cell[inside], side[inside], level[inside]
+    g = group[cell]
+    side, level = side * np.sign(factor[cell]).astype(np.int64), level / np.abs(factor[cell])
+    room = np.where(side > 0, up[g], np.where(side < 0, down[g], up[g] + down[g]))
+    near = level <= room * (1 + LEVEL)
+    key, place = np.unique(g[near] * 3 + 1 - side[near], return_inverse=True)
+    largest = np.zeros(len(key))
+    np.maximum.at(largest, place, np.minimum(level, room)[near])
+    return Targets(key // 3, 1 - key % 3, largest, np.full(len(key), -1))
+
+
+def _split(
+    problem: Problem,
+    A: sparse.csr_array,
+    rows: Ints,
+    independent: Bools,
+    group: Ints,
+    factor: Floats,
+    inside: Ints,
+    down: Floats,
+    up: Floats,
+    weight: Floats,
+    hidden: Bools,
+    targets: Targets,
+    insiders: bool,
+) -> tuple[Core, ...]:
+    """Cut the reduced system into its connected parts and keep those with something to protect."""
+    n, m = A.shape[1], A.shape[0]
+    part = connected(A.indices, n + np.repeat(np.arange(m), np.diff(A.indptr)), n + m)
+    cell_part, row_part = part[:n], part[n:]
+    order = inside[np.argsort(group[inside], kind="stable")]
+    starts, factors = np.searchsorted(group[order], np.arange(n + 1)).tolist(), factor[order]
+    cores = []
+    known = [np.unique(group[list(a.known)]) for a in problem.attackers]
+    for which in np.unique(cell_part[targets.cell]).tolist():
+        asked = targets[cell_part[targets.cell] == which]
+        cells = np.flatnonzero(cell_part == which)
+        own = np.flatnonzero((row_part == which) & independent)
+        implied = np.flatnonzero((row_part == which) & ~independent)
+        position = np.full(n, -1, dtype=np.int64)
+        position[cells] = np.arange(len(cells))
+        attackers = _attackers(known, position)
+        cores.append(
+            Core(
+                sparse.csr_array(A[own][:, cells]),
+                rows[own],
+                sparse.csr_array(A[implied][:, cells]),
+                rows[implied],
+                down[cells],
+                up[cells],
+                weight[cells],
+                hidden[cells],
+                _of_everybody(asked, position, attackers if insiders else ()),
+                attackers,
+                tuple((order[(s := slice(starts[g], starts[g + 1]))], factors[s]) for g in cells.tolist()),
+            )
+        )
+    return tuple(cores)
+
+
+def _attackers(known: Sequence[Ints], position: Ints) -> tuple[Ints, ...]:
+    """The cells of a core that attackers know; who knows nothing there, or the same as another one, is left out."""
+    different: dict[bytes, Ints] = {}
+    for groups in known:
+        local = position[groups[groups >= 0]]
+        local = np.sort(local[local >= 0])
+        if len(local):
+            different.setdefault(local.tobytes(), local)
+    return tuple(different.values())
+
+
+def _of_everybody(public: Targets, position: Ints, attackers: Sequence[Ints]) -> Targets:
+    """The targets of the public, and those of every attacker on the cells that he does not know."""
+    cell = position[public.cell]
+    order = np.lexsort((-public.side, cell))
+    mine = Targets(cell[order], public.side[order], public.level[order], public.attacker[order])
+    parts = [mine]
+    for k, local in enumerate(attackers):
+        rest = mine[~np.isin(mine.cell, local)]
+        parts.append(Targets(rest.cell, rest.side, rest.level, np.full(len(rest), k)))
+    return Targets(
+        np.concatenate([t.cell for t in parts]),
+        np.concatenate([t.side for t in parts]),
+        np.concatenate([t.level for t in parts]),
+        np.concatenate([t.attacker for t in parts]),
+    )

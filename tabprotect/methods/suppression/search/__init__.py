@@ -1,0 +1,1 @@
+"""Branch and cut: state, initial pattern, tree, improvement, schedule."""

@@ -1,0 +1,93 @@
+"""How the bound of a core is raised next: by rounds of its relaxation, or by solving the master."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from tabprotect.solver.credit import Credit
+
+__all__ = ["BoundCredit"]
+
+FIRST_GAIN, EXPECTED_GAIN = 0.1, 0.02
+"""What a first pool whose solution is nearly safe counts for at least, and what the relaxation is expected to gain in
+the time of the pools before its first round; as shares of the bound."""
+
+AGAIN = 3.0
+"""A pool that was cut short comes again after so many times of what was spent on the bound."""
+
+PATIENCE = {"relaxation": 1.0, "master": 6.0, "incumbent": 4.0}
+"""How many slices each step of a search gets at first; a pool that is cut short has to start again."""
+
+
+@dataclass
+class BoundCredit:
+    """What was spent on the bound of a core, what that brought, and what a first pool was like.
+
+    Attributes
+    ----------
+    relaxation, master : Credit
+        Rounds of the relaxation, and pools solved by the master; each by the growth of its own bound, as a share of
+        the bound.
+    again : float
+        Pools wait until so much was spent on the bound.
+    useful : bool
+        Whether the solution of a first pool left little exposed.
+    patience : dict of str to float
+        How many slices the next round of the 'relaxation', 'master', or trial of an 'incumbent' should get: more
+        after one was cut short.
+
+    Examples
+    --------
+    >>> credit = BoundCredit(useful=True)
+    >>> credit.first(gain=0.3, spent=1.0)
+    >>> credit.next(bound=10.0, relaxed=10.0)
+    'master'
+    >>> credit.record("master", gain=0.1, spent=2.0, whole=False)
+    >>> credit.again, credit.patience["master"], credit.next(bound=10.0, relaxed=10.0)
+    (9.0, 12.0, 'relaxation')
+    """
+
+    relaxation: Credit = field(default_factory=Credit)
+    master: Credit = field(default_factory=Credit)
+    again: float = 0.0
+    useful: bool = False
+    patience: dict[str, float] = field(default_factory=lambda: dict(PATIENCE))
+
+    @property
+    def spent(self) -> float:
+        """On both, in the unit of the limit."""
+        return self.relaxation.spent + self.master.spent
+
+    def next(self, bound: float, relaxed: float | None) -> str:
+        """Return what is next, 'relaxation' or 'master'.
+
+        Parameters
+        ----------
+        bound : float
+            The best bound.
+        relaxed : float or None
+            That of the relaxation; None when it has come to its end.
+        """
+        if relaxed is None:
+            return "master"
+        relaxation, master = self.relaxation, self.master
+        lag = (bound - relaxed) / max(1.0, bound)
+        expected = relaxation.rate if relaxation.lately else EXPECTED_GAIN / max(self.spent, 1e-9)
+        early = self.spent >= self.again and master.rate >= expected
+        behind = relaxation.lately > 0 and lag > relaxation.rate * self.spent
+        return "master" if early or behind else "relaxation"
+
+    def first(self, gain: float, spent: float) -> None:
+        """Record a first pool."""
+        self.master.record(max(gain, FIRST_GAIN) if self.useful else gain, spent)
+
+    def wait(self, spent: float) -> None:
+        """Let pools wait until several times of what was spent is spent on the bound."""
+        self.again = AGAIN * spent
+
+    def record(self, operator: str, gain: float, spent: float, whole: bool) -> None:
+        """Record a step of one operator; a pool that was not solved as a whole comes again later, in a longer slice."""
+        (self.master if operator == "master" else self.relaxation).record(gain, spent)
+        if not whole:
+            self.patience["master"] *= 2
+            self.wait(self.spent)

@@ -1,0 +1,56 @@
+"""The whole compact programme in Pyomo, on any solver that Pyomo knows: for small tables, and for other solvers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from tabprotect.attack.witness import Witnesses
+from tabprotect.methods.suppression.postsolve.finish import finish
+from tabprotect.methods.suppression.result import SuppressionResult
+from tabprotect.methods.suppression.search.greedy import greedy
+from tabprotect.problem import Problem
+from tabprotect.solver.limits import Budget, Limits, Progress
+from tabprotect.solver.tolerances import OPTIMAL
+
+__all__ = ["compact"]
+
+
+def compact(
+    problem: Problem,
+    *,
+    limits: Limits | None = None,
+    solver: str | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> SuppressionResult:
+    """Solve `tabprotect.models.cell_suppression` and judge its answer.
+
+    Parameters
+    ----------
+    problem : Problem
+    limits : Limits, optional
+        Seconds and gap; work is not counted inside a foreign solver.
+    solver : str, optional
+        A name that Pyomo knows.
+    progress : callable, optional
+    """
+    from tabprotect.models import cell_suppression
+
+    budget = Budget(limits or Limits(), progress)
+    name = f"compact programme ({solver or 'default solver'})"
+    budget.report("compact")
+    answer = cell_suppression.solve(problem, solver=solver, limits=budget.limits)
+    if answer.status == "infeasible":
+        # the programme cannot say which cells are to blame, nor protect the others
+        rest = greedy(problem, limits=budget.limits, progress=progress)
+        return replace(rest, method=f"{name}, others by greedy", seconds=budget.seconds)
+    result = finish(problem, Witnesses(problem), answer.pattern, budget, name)
+    if answer.bound is None or (result.cost is None and result.status != "unknown"):
+        return result
+    optimal = result.cost is not None and answer.bound >= result.cost - OPTIMAL * abs(result.cost)
+    return replace(
+        result,
+        bound=result.cost if optimal else answer.bound,
+        status="optimal" if optimal else result.status,
+        stopped="" if optimal else result.stopped,
+    )

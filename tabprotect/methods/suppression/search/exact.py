@@ -1,0 +1,158 @@
+"""Suppression at least cost, with a bound: reduction, branch and cut on every core, judgement of the whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from tabprotect.attack.witness import Witnesses
+from tabprotect.methods.suppression.bound.proof import bound_proof
+from tabprotect.methods.suppression.postsolve.finish import finish, stopped
+from tabprotect.methods.suppression.presolve.reduce import Reduction, reduce_problem
+from tabprotect.methods.suppression.result import SuppressionResult
+from tabprotect.methods.suppression.search.branch_and_cut import Search
+from tabprotect.methods.suppression.search.rounds import search_in_rounds
+from tabprotect.methods.suppression.search.schedule import go_on, reporter
+from tabprotect.methods.suppression.start.root_solve import root_solve
+from tabprotect.problem import Problem
+from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
+from tabprotect.solver.mip.pool import pool_solver
+from tabprotect.solver.tasks.pieces import Means
+from tabprotect.solver.tolerances import OPTIMAL
+
+__all__ = ["exact"]
+
+Bools = npt.NDArray[np.bool_]
+
+PROOF_TIME = 20.0
+"""Proving the bound takes at most about so many times as long as the reduction of the problem; that is set aside."""
+
+PROOF_SHARE = 0.2
+"""The largest share of a limit in seconds that is set aside for it."""
+
+PROOF_CELLS = 20_000
+"""Up to this many cells the bound of the relaxation is proven in exact arithmetic."""
+
+
+def exact(
+    problem: Problem,
+    *,
+    limits: Limits | None = None,
+    seed: int = 0,
+    progress: Callable[[Progress], None] | None = None,
+    engine: str = "scip",
+    start: Bools | None = None,
+    means: Means | None = None,
+    prove: bool = True,
+) -> SuppressionResult:
+    """Find the cheapest pattern that protects all primaries, or the best one within the limits, and a lower bound.
+
+    Fischetti and Salazar-Gonzalez (2000), with pools of cuts solved by a MIP solver. Any-time: limits, ``limits.stop``
+    and Ctrl-C end the search with the best safe pattern and the best bound so far.
+
+    Parameters
+    ----------
+    problem : Problem
+    limits : Limits, optional
+    seed : int
+        Of the heuristics.
+    progress : callable, optional
+    engine : {'scip', 'highs'}
+        What solves the integer programmes; attacks are always on HiGHS.
+    start : ndarray of bool, shape (cells,), optional
+        A pattern to start from.
+    means : Means, optional
+        Then independent cores are searched side by side, in rounds whose outcome is kept.
+    prove : bool
+        Prove the bound of the relaxation in exact arithmetic at the end, for a certificate.
+
+    Returns
+    -------
+    SuppressionResult
+        Status 'optimal', 'feasible' (with a gap), 'infeasible' (the cells named; all others are protected), or
+        'unknown' (no safe pattern within the limits).
+
+    Examples
+    --------
+    >>> A = [[-1, 1, 1, 0, 0, 0, 0, 0, 0], [0, 0, 0, -1, 1, 1, 0, 0, 0],
+    ...      [0, 0, 0, 0, 0, 0, -1, 1, 1], [-1, 0, 0, 1, 0, 0, 1, 0, 0],
+    ...      [0, -1, 0, 0, 1, 0, 0, 1, 0], [0, 0, -1, 0, 0, 1, 0, 0, 1]]
+    >>> p = Problem.from_arrays(A, [20, 9, 11, 8, 3, 5, 12, 6, 6], primary=[4], lpl=1, upl=1)
+    >>> result = exact(p)
+    >>> result.status, result.cost, result.bound, result.suppressed.tolist()
+    ('optimal', 17.0, 17.0, [4, 5, 7, 8])
+    """
+    solver = pool_solver(engine)
+    budget = Budget(limits or Limits(), progress)
+    with cancel_on_interrupt(budget):
+        judge = Witnesses(problem)
+        pattern = root_solve(problem, judge, solver, budget) if start is None and not means else None
+        start = pattern if start is None else start
+        begun = budget.seconds
+        reduction = reduce_problem(problem)
+        rng = np.random.default_rng(seed)
+        seeds = [int(rng.integers(2**31)) for _ in reduction.cores]
+        searches = [Search(core, solver, seed) for core, seed in zip(reduction.cores, seeds, strict=True)]
+        proof_seconds = PROOF_TIME * (budget.seconds - begun) if prove and problem.n_cells <= PROOF_CELLS else 0.0
+        with budget.part(1.0 - min(PROOF_SHARE, proof_seconds / max(budget.seconds_left, 1e-9))) as part:
+            if means:
+                found = search_in_rounds(reduction, seeds, part, start, engine, means)
+                for s, known in zip(searches, found, strict=True):
+                    s.best, s.bound = known.best, known.bound
+            else:
+                _search(searches, reduction, part, start, judge, engine)
+                found = [s.snapshot() for s in searches]
+            ended = stopped(part)
+        if all(s.best is not None for s in searches):
+            pattern = reduction.pattern([s.best for s in searches if s.best is not None])
+            for s in searches:
+                assert s.best is not None
+                judge.offer_all(s.part.lift(s.judge.deviations(s.best, few=not problem.attackers)))
+        result = finish(problem, judge, pattern, budget, f"exact ({engine})")
+        result = replace(result, stopped=result.stopped or ended)
+        pools = {k: (known.rows.pool, known.rows.x) for k, known in enumerate(found) if known.rows is not None}
+        if result.safe and not result.stopped and any(k not in pools and not s.done for k, s in enumerate(searches)):
+            result = replace(result, message="levels are reached to floating-point accuracy only: there is no bound")
+        proof = None
+        if prove and result.safe and problem.n_cells <= PROOF_CELLS:
+            left = 0.0 if result.stopped == "cancelled" else budget.seconds_left
+            if proof_seconds <= left + 1.0:
+                proof = bound_proof(reduction, pools)
+            else:
+                late = "no time was left to prove the bound in exact arithmetic"
+                result = replace(result, message="; ".join(filter(None, (result.message, late))))
+    return _with_bound(replace(result, cuts=proof), reduction.constant + sum(s.bound for s in searches))
+
+
+def _search(
+    searches: list[Search], reduction: Reduction, budget: Budget, start: Bools | None, judge: Witnesses, engine: str
+) -> None:
+    report = reporter(searches, reduction.constant, budget)
+    hints: list[Bools | None] = [None] * len(searches)
+    if start is not None:
+        known = judge.deviations(start)
+        for k, (s, pattern) in enumerate(zip(searches, reduction.patterns(start), strict=True)):
+            hints[k] = pattern
+            s.judge.offer_all(s.part.restrict(known))
+            s.offer(pattern, budget)
+    for s, hint in zip(searches, hints, strict=True):
+        s.report = report
+        s.start(budget, hint)
+    if all(s.best is not None for s in searches):
+        go_on(searches, reduction.constant, budget, engine)
+
+
+def _with_bound(result: SuppressionResult, bound: float) -> SuppressionResult:
+    """Add the bound; optimal when it meets the cost."""
+    if result.cost is None:
+        return replace(result, bound=bound if result.status == "unknown" else None)
+    optimal = bound >= result.cost - OPTIMAL * abs(result.cost)
+    return replace(
+        result,
+        bound=result.cost if optimal else bound,
+        status="optimal" if optimal else result.status,
+        stopped="" if optimal else result.stopped,
+    )

@@ -1,0 +1,173 @@
+"""Fast safe patterns: the cheapest witness of every question in turn, then what is hidden without need taken back."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from tabprotect.attack.witness import Deviation, Witnesses
+from tabprotect.methods.suppression.postsolve.finish import finish, stopped
+from tabprotect.methods.suppression.presolve.parts import Part
+from tabprotect.methods.suppression.presolve.reduce import Core, Reduction, reduce_problem
+from tabprotect.methods.suppression.result import SuppressionResult
+from tabprotect.methods.suppression.search.improvement import Improver
+from tabprotect.methods.suppression.start.cleanup import clean
+from tabprotect.methods.suppression.start.construct import Constructor
+from tabprotect.problem import Problem
+from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
+from tabprotect.solver.tasks.pieces import GRACE, Means
+from tabprotect.solver.tasks.store import digest
+
+__all__ = ["CorePattern", "Task", "greedy", "protect_core"]
+
+Bools = npt.NDArray[np.bool_]
+
+
+def greedy(
+    problem: Problem,
+    *,
+    limits: Limits | None = None,
+    seed: int = 0,
+    progress: Callable[[Progress], None] | None = None,
+    restarts: int = 10,
+    tidy: float = 1.0,
+    start: Bools | None = None,
+    means: Means | None = None,
+) -> SuppressionResult:
+    """Protect by cheapest witnesses, clean up, and try again from other sides while the limits allow.
+
+    Parameters
+    ----------
+    problem : Problem
+    limits : Limits, optional
+        Any-time: the best safe pattern so far is returned; status 'unknown' when there is none yet.
+    seed : int
+        Of the restarts.
+    progress : callable, optional
+    restarts : int
+        How often each independent part is tried again (guided restarts, ruin and recreate) after its first pattern.
+    tidy : float
+        Share of what is left of the limits that may go into the clean-up of the first pattern of a part.
+    start : ndarray of bool, shape (cells,), optional
+        Cells hidden to begin with.
+    means : Means, optional
+        Then independent parts are worked on side by side, and their patterns kept. A limit is shared out by size.
+
+    Returns
+    -------
+    SuppressionResult
+        Without a bound. Status 'infeasible' with the cells named when some cannot be protected; the pattern then
+        protects all others.
+
+    Examples
+    --------
+    >>> A = [[-1, 1, 1, 0, 0, 0, 0, 0, 0], [0, 0, 0, -1, 1, 1, 0, 0, 0],
+    ...      [0, 0, 0, 0, 0, 0, -1, 1, 1], [-1, 0, 0, 1, 0, 0, 1, 0, 0],
+    ...      [0, -1, 0, 0, 1, 0, 0, 1, 0], [0, 0, -1, 0, 0, 1, 0, 0, 1]]
+    >>> p = Problem.from_arrays(A, [20, 9, 11, 8, 3, 5, 12, 6, 6], primary=[4], lpl=1, upl=1)
+    >>> result = greedy(p)
+    >>> result.suppressed.tolist(), result.cost, result.safe
+    ([4, 5, 7, 8], 17.0, True)
+    """
+    budget = Budget(limits or Limits(), progress)
+    with cancel_on_interrupt(budget):
+        reduction = reduce_problem(problem, insiders=False)
+        judge = Witnesses(problem)
+        rng = np.random.default_rng(seed)
+        patterns: list[Bools] = []
+        hints = reduction.patterns(start) if start is not None else [None] * len(reduction.cores)
+        tasks = [
+            Task(core, hint, int(rng.integers(2**31)), restarts, tidy, Limits())
+            for core, hint in zip(reduction.cores, hints, strict=True)
+        ]
+        for task, answer in zip(tasks, _answers(tasks, reduction, budget, means), strict=True):
+            if answer is None or answer.pattern is None:
+                return finish(problem, judge, None, budget, "greedy")
+            judge.offer_all(Part(task.core).lift(answer.deviations))
+            patterns.append(answer.pattern)
+        return finish(problem, judge, reduction.pattern(patterns), budget, "greedy")
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """One part to be protected."""
+
+    core: Core
+    hint: Bools | None
+    seed: int
+    restarts: int
+    tidy: float
+    limits: Limits
+
+
+@dataclass(frozen=True, eq=False)
+class CorePattern:
+    """The pattern of one part (None when a limit came first) with its witnesses; the piece of `Means`."""
+
+    pattern: Bools | None
+    deviations: tuple[Deviation, ...]
+    work: int
+    stopped: str
+
+
+def protect_core(task: Task, budget: Budget | None = None, constant: float = 0.0) -> CorePattern:
+    """Protect one part, within its own limits if no budget is given."""
+    budget = budget or Budget(task.limits)
+    before = budget.work
+    problem = Part(task.core).problem
+    judge = Witnesses(problem)
+    constructor = Constructor(judge, dismiss=True)
+    x = constructor.build(problem.weights, budget, start=task.hint)
+    if x is None:
+        return CorePattern(None, (), budget.work - before, stopped(budget))
+    with budget.part(task.tidy) as part:
+        x = clean(judge, x, part, ignore=constructor.is_unattainable if constructor.unattainable else None)
+    improver = Improver(problem, judge, task.seed, constructor=constructor, best=x)
+    for _ in range(task.restarts):
+        if budget.exhausted:
+            break
+        improver.step(budget)
+        budget.report("greedy", constant + improver.cost)
+    x = improver.best if improver.best is not None else x
+    return CorePattern(x, tuple(judge.deviations(x)), budget.work - before, stopped(budget))
+
+
+def _answers(
+    tasks: Sequence[Task], reduction: Reduction, budget: Budget, means: Means | None
+) -> Iterator[CorePattern | None]:
+    """Yield the patterns for all parts."""
+    if not means:
+        for task in tasks:
+            yield protect_core(task, budget, reduction.constant)
+        return
+    cells = sum(task.core.n for task in tasks)
+    work, seconds = budget.work_left, budget.seconds_left
+
+    def limited(task: Task) -> Task:
+        share = task.core.n / cells
+        limits = Limits(
+            None if math.isinf(seconds) else seconds * min(1.0, share * means.width),
+            None if math.isinf(work) else max(1, int(work * share)),
+            memory=budget.limits.memory,
+        )
+        return replace(task, limits=limits)
+
+    def here(task: Task) -> CorePattern:
+        return protect_core(replace(task, limits=replace(task.limits, stop=lambda: _ended(budget))))
+
+    pieces = [limited(task) for task in tasks]
+    names = [
+        digest("greedy", t.core, t.hint, t.seed, t.restarts, t.limits.work and t.tidy, t.limits.work) for t in pieces
+    ]
+    for answer in means.answers(protect_core, pieces, names, budget, here=here, grace=GRACE):
+        if answer is not None:
+            budget.spend(answer.work)
+        yield answer
+
+
+def _ended(budget: Budget) -> bool:
+    return budget.exhausted and budget.stopped in ("cancelled", "memory")

@@ -1,0 +1,197 @@
+"""Better patterns: guided restarts, ruin and recreate, and taking out again from patterns made larger."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from tabprotect.attack.keys import Key
+from tabprotect.attack.witness import Witnesses
+from tabprotect.methods.suppression.start.cleanup import Cleaner, clean
+from tabprotect.methods.suppression.start.construct import Constructor
+from tabprotect.problem import Problem
+from tabprotect.solver.limits import Budget
+
+__all__ = ["Improver"]
+
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+
+_NOISE = (0.0, 0.1, 0.2, 0.4)
+_TRUST = (0.7, 0.9, 0.97)
+_WORTH = 1.3
+"""Clean up a new pattern only when it costs at most this much more than the best."""
+
+_ELITE = 6
+"""How many of the last patterns are kept to be joined with the best."""
+
+_EXTRA = (40, 0.5)
+"""How many cells are hidden besides those of the best pattern, at most: so many, and this share of its secondaries."""
+
+_BALL = (5, 60)
+"""How many equations at least and at most are opened around a hidden cell."""
+
+
+class Improver:
+    """Looks for cheaper safe patterns, one attempt a step.
+
+    Parameters
+    ----------
+    problem : Problem
+    witnesses : Witnesses
+        Of that problem; shared, so that everybody profits from what was learned.
+    seed : int
+    constructor : Constructor, optional
+    best : ndarray of bool, optional
+        A safe pattern to start from.
+    easy_first : bool
+        Begin with attempts that take little time, not with building a pattern anew.
+
+    Attributes
+    ----------
+    best : ndarray of bool or None
+        The cheapest safe pattern so far.
+    cost : float
+        Its cost; inf without one.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        witnesses: Witnesses,
+        seed: int,
+        *,
+        constructor: Constructor | None = None,
+        best: Bools | None = None,
+        easy_first: bool = False,
+    ) -> None:
+        self.problem = problem
+        self.judge = witnesses
+        self.constructor = constructor or Constructor(witnesses)
+        self._rng = np.random.default_rng(seed)
+        self._steps = 1 if easy_first else 0
+        self._elite: list[Bools] = []
+        self._later = 0  # the step from which on patterns are built anew, after one that was cut short
+        self._A = problem.system.A
+        self._columns = sparse.csc_array(self._A)
+        self.best: Bools | None = None
+        self.cost = float("inf")
+        if best is not None:
+            self.learn(best)
+
+    def learn(self, pattern: Bools) -> bool:
+        """Take over a safe pattern found elsewhere; return whether it is the cheapest so far."""
+        cost = self.problem.cost(pattern)
+        if cost >= self.cost:
+            return False
+        self.best, self.cost = pattern.copy(), cost
+        self._keep(pattern)
+        return True
+
+    def _keep(self, pattern: Bools) -> None:
+        if not any(np.array_equal(pattern, old) for old in self._elite):
+            self._elite = [*self._elite, pattern.copy()][-_ELITE:]
+
+    def step(self, budget: Budget, guide: Floats | None = None, *, least: float = 0.0) -> Bools | None:
+        """Make one attempt; return a pattern when it is cheaper than all before.
+
+        Parameters
+        ----------
+        budget : Budget
+        guide : ndarray of float, shape (cells,), optional
+            A point x* of a relaxation, in [0, 1]: cells that it hides are charged w (1 - alpha x*).
+        least : float
+            No safe pattern costs less.
+        """
+        self._steps += 1
+        if self.best is not None and (self._steps < self._later or self._steps % 3 != 1):
+            pattern = self._widened(self.best, budget, guide, least)
+        else:
+            pattern = self._rebuilt(budget, guide, least)
+            if pattern is None and budget.exhausted:
+                self._later = 2 * self._steps
+        return pattern if pattern is not None and self.learn(pattern) else None
+
+    def _rebuilt(self, budget: Budget, guide: Floats | None, least: float) -> Bools | None:
+        """Build a pattern at other prices, from nothing or from a part of the best, and clean it up if it may pay."""
+        rng, problem = self._rng, self.problem
+        cost = problem.weights * np.exp(rng.normal(0.0, rng.choice(_NOISE), problem.n_cells))
+        if self.best is None:
+            cost = problem.weights
+        if guide is not None:
+            cost = cost * (1 - rng.choice(_TRUST) * np.clip(guide, 0.0, 1.0))
+        start = None
+        if self.best is not None and (guide is None or rng.random() < 0.5):
+            start = self._ruin(self.best)
+        pattern = self.constructor.build(cost, budget, start=start, order=self._order())
+        if pattern is None:
+            return None
+        for _ in range(2):
+            smaller = self.constructor.build(problem.weights, budget, allowed=pattern)
+            if smaller is None:
+                return None
+            if problem.cost(smaller) < problem.cost(pattern):
+                pattern = smaller
+        if problem.cost(pattern) > _WORTH * self.cost:
+            return None
+        pattern = clean(self.judge, pattern, budget, ignore=self._ignore, least=least)
+        self._keep(pattern)
+        return pattern
+
+    def _widened(self, best: Bools, budget: Budget, guide: Floats | None, least: float) -> Bools | None:
+        """Hide more than the best pattern does, which is as safe, and take out again in another order."""
+        rng, problem = self._rng, self.problem
+        more = best.copy()
+        kind = rng.integers(3)
+        if kind == 0 and len(self._elite) > 1:
+            more |= self._elite[int(rng.integers(len(self._elite)))]
+        elif kind == 1 and guide is not None:
+            more |= problem.may_hide & (rng.random(problem.n_cells) < guide * rng.uniform(0.2, 1.0))
+        else:
+            more |= problem.may_hide & self._ball(int(rng.choice(np.flatnonzero(best))), int(rng.integers(*_BALL)))
+        extra = np.flatnonzero(more & ~best)
+        most = _EXTRA[0] + int(_EXTRA[1] * np.sum(best & ~problem.must_hide))
+        if not len(extra):
+            return None
+        if len(extra) > most:
+            more = best.copy()
+            more[rng.choice(extra, most, replace=False)] = True
+        order = problem.weights * np.exp(rng.normal(0.0, rng.choice(_NOISE), problem.n_cells))
+        if guide is not None:
+            order = order * (1 - rng.choice((0.0, *_TRUST)) * np.clip(guide, 0.0, 1.0))
+        pattern = Cleaner(self.judge, more, ignore=self._ignore, order=order, least=least).run(budget)
+        self._keep(pattern)
+        return pattern
+
+    def _ball(self, cell: int, most: int) -> Bools:
+        """Cells in the equations around a cell."""
+        seen = np.zeros(self.problem.n_cells, bool)
+        rows = np.zeros(0, np.int64)
+        wave = np.array([cell])
+        while len(wave) and len(rows) < most:
+            seen[wave] = True
+            rows = np.unique(self._columns[:, np.flatnonzero(seen)].indices)
+            cells = np.unique(self._A[rows].indices)
+            wave = cells[~seen[cells]]
+        seen[wave] = True
+        return seen
+
+    @property
+    def _ignore(self) -> Callable[[Key], bool] | None:
+        return self.constructor.is_unattainable if self.constructor.unattainable else None
+
+    def _order(self) -> npt.NDArray[np.int64]:
+        """Questions by level, with some noise."""
+        need = self.judge.questions.need
+        return np.argsort(-need * np.exp(self._rng.normal(0.0, 0.5, len(need))), kind="stable")
+
+    def _ruin(self, pattern: Bools) -> Bools:
+        """Publish a random part of the secondaries."""
+        secondary = np.flatnonzero(pattern & ~self.problem.must_hide)
+        gone = self._rng.random(len(secondary)) < self._rng.uniform(0.1, 0.6)
+        kept = pattern.copy()
+        kept[secondary[gone]] = False
+        return kept

@@ -1,0 +1,1 @@
+"""Safe patterns: construction, clean-up, the root solve."""

@@ -1,0 +1,344 @@
+"""Take back what a safe pattern hides without need: reverse deletion with cached witnesses and attacker cuts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from tabprotect.attack.keys import Key
+from tabprotect.attack.region import open_region
+from tabprotect.attack.witness import Exposure, Witnesses, capacity
+from tabprotect.methods.suppression.start.reroute import reroute
+from tabprotect.problem import Problem
+from tabprotect.solver.exact.elimination import eliminate
+from tabprotect.solver.limits import Budget
+from tabprotect.solver.tolerances import LEVEL, OPTIMAL
+
+__all__ = ["Cleaner", "Locks", "Series", "clean", "series"]
+
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+Ints = npt.NDArray[np.int64]
+
+
+class Locks:
+    """Attacker cuts sum_i c_i x_i >= L met on the way, and the cells that they hold.
+
+    The left side only falls while cells are taken out, so a cell whose c_i exceeds what a cut has to spare
+    stays in every safe pattern inside the present one.
+
+    Parameters
+    ----------
+    problem : Problem
+    pattern : ndarray of bool
+        The present pattern.
+    """
+
+    def __init__(self, problem: Problem, pattern: Bools) -> None:
+        self._problem = problem
+        self._pattern = pattern.copy()
+        self._cells: list[Ints] = []
+        self._capacity: list[Floats] = []
+        self._spare: list[float] = []
+        self._need: list[float] = []
+        self.held = problem.must_hide.copy()
+
+    def add(self, exposure: Exposure, known: Ints) -> None:
+        """Learn from a failed deletion."""
+        n = self._problem.n_cells
+        total = np.zeros(n)
+        box = exposure.key.side == 0
+        for proof in exposure.proofs:
+            cells, c = capacity(self._problem, exposure.key.cell, proof, known, box=box)
+            total[cells] += c
+        if not exposure.proofs:
+            return
+        need = exposure.needed
+        if box:
+            own = exposure.key.cell
+            need -= total[own] if np.isfinite(total[own]) else 0.0
+            total[own] = 0.0
+        cells = np.flatnonzero((total > 0) & self._pattern)
+        c = np.minimum(total[cells], need)
+        self._cells.append(cells)
+        self._capacity.append(c)
+        self._spare.append(float(c.sum()) - need)
+        self._need.append(need)
+        self._hold(len(self._cells) - 1)
+
+    def _hold(self, k: int) -> None:
+        spare = self._spare[k]
+        self.held[self._cells[k][self._capacity[k] > spare + LEVEL * self._need[k]]] = True
+
+    def remove(self, cells: Ints) -> None:
+        """Take cells out of the present pattern."""
+        gone = np.zeros(len(self._pattern), bool)
+        gone[cells] = True
+        self._pattern[cells] = False
+        for k, mine in enumerate(self._cells):
+            lost = gone[mine]
+            if lost.any():
+                self._spare[k] -= float(self._capacity[k][lost].sum())
+                self._cells[k] = mine[~lost]
+                self._capacity[k] = self._capacity[k][~lost]
+                self._hold(k)
+
+
+SERIES_CELLS = 6000
+"""Classes in a component with more cells than this are looked up once, and not again after every cell taken out."""
+
+
+class Series(NamedTuple):
+    """Classes of hidden cells that move together.
+
+    Attributes
+    ----------
+    idle : ndarray of int
+        Hidden cells that cannot move.
+    label : ndarray of int, shape (cells,)
+        For every cell the first of its class.
+    component : ndarray of int, shape (cells,)
+        Cells that move and are joined by equations have the same number; -1 for all others.
+    dimensions : ndarray of int, shape (components,)
+        Of the deviations in each component.
+    """
+
+    idle: Ints
+    label: Ints
+    component: Ints
+    dimensions: Ints
+
+
+def series(A: sparse.csc_array, pattern: Bools) -> Series:
+    """Return the series classes of the hidden cells.
+
+    Examples
+    --------
+    Two rows of two hidden cells, tied by a column, and a cell that follows from the others:
+
+    >>> A = sparse.csc_array([[1.0, 1, 0, 0, 0], [0, 1, 1, 0, 0], [0, 0, 0, 1, 1]])
+    >>> found = series(A, np.array([True, True, True, True, False]))
+    >>> found.idle.tolist(), found.label.tolist(), found.component.tolist(), found.dimensions.tolist()
+    ([3], [0, 0, 0, 3, 4], [0, 0, 0, -1, -1], [1])
+    """
+    region = open_region(A, np.flatnonzero(pattern))
+    echelon = eliminate(sparse.csr_array(region.A))
+    zero, tied = echelon.ties(np.random.default_rng(0))
+    label = np.arange(len(pattern))
+    for j, i, _ in tied:
+        label[region.cells[j]] = region.cells[i]
+    component = np.full(len(pattern), -1)
+    component[region.cells] = region.component
+    ranks = np.bincount(region.component[echelon.pivots], minlength=region.n_components)
+    dimensions = np.bincount(region.component, minlength=region.n_components) - ranks
+    return Series(np.concatenate([region.peeled, region.cells[zero]]), label, component, dimensions)
+
+
+class Cleaner:
+    """Takes cells out of a safe pattern, most expensive first, and can be stopped and resumed at any time.
+
+    Hidden cells that are multiples of each other in every deviation inside the pattern (a series class, found by one
+    sparse elimination) live and die together: without one of them the others do not move. So a class is tried as one,
+    and a class with a primary stays without any attack.
+
+    Parameters
+    ----------
+    judge : Witnesses
+    pattern : ndarray of bool
+        A safe pattern.
+    ignore : callable, optional
+        Questions that need not be answered (nothing can).
+    order : ndarray of float, shape (cells,), optional
+        Try large sums of these first; by default the weights.
+    least : float
+        No safe pattern costs less: a class that weighs more than what the pattern costs above it stays untried.
+
+    Attributes
+    ----------
+    pattern : ndarray of bool
+        Safe at every moment.
+    finished : bool
+        True when no secondary can be taken out alone.
+    tried : int
+        Classes for which that is decided.
+    classes : Series
+        Of the pattern.
+    """
+
+    def __init__(
+        self,
+        judge: Witnesses,
+        pattern: Bools,
+        *,
+        ignore: Callable[[Key], bool] | None = None,
+        order: Floats | None = None,
+        least: float = 0.0,
+    ) -> None:
+        self.judge = judge
+        self.least = least
+        self.pattern = pattern.copy()
+        self.finished = False
+        self.tried = 0
+        self._ignore = ignore
+        self._rank = judge.problem.weights if order is None else order
+        self._A = sparse.csc_array(judge.problem.system.A)
+        self._locks = Locks(judge.problem, self.pattern)
+        q = judge.questions
+        self._asked = np.zeros(judge.problem.n_cells, bool)
+        for cell, side in zip(q.cell.tolist(), q.side.tolist(), strict=True):
+            self._asked[cell] |= ignore is None or not ignore(Key(-1, cell, side))
+        self.classes = series(self._A, self.pattern)
+        self._look()
+
+    def run(self, budget: Budget) -> Bools:
+        """Go on until nothing is left to try or the budget ends; return the pattern."""
+        held = self._locks.held
+        while not budget.exhausted:
+            cells = self._dearest()
+            if not len(cells):
+                self.finished = True
+                break
+            budget.spend(1)
+            exposure = self._fails(cells, budget)
+            self.tried += exposure is None or exposure.decided
+            if exposure is None:
+                self._drop(cells)
+                self._look(cells)
+            elif exposure.decided or not budget.exhausted:
+                held[cells] = True
+        return self.pattern
+
+    def _dearest(self) -> Ints:
+        """Secondaries of the class of largest weight of which nothing is held."""
+        problem, held = self.judge.problem, self._locks.held
+        mine = np.flatnonzero(self.pattern & ~problem.must_hide)
+        label = self.classes.label[mine]
+        total = np.bincount(label, weights=self._rank[mine], minlength=problem.n_cells)
+        free = np.bincount(label, minlength=problem.n_cells) > 0
+        free[label[held[mine]]] = False
+        weights = problem.weights[mine]
+        spare = float(weights.sum()) - self.least
+        free &= np.bincount(label, weights, problem.n_cells) <= spare + OPTIMAL * abs(self.least)
+        if not free.any():
+            return np.zeros(0, np.int64)
+        best = int(np.argmax(np.where(free, total, -np.inf)))
+        return np.asarray(mine[label == best], np.int64)
+
+    def _drop(self, cells: Ints) -> None:
+        self.pattern[cells] = False
+        self._locks.remove(cells)
+
+    def _look(self, gone: Ints | None = None) -> None:
+        """Take out secondaries that cannot move, and bring the classes up to date where cells are `gone`."""
+        must = self.judge.problem.must_hide
+        if gone is not None:
+            self._update(gone)
+        label = self.classes.label
+        needed = np.zeros(len(must), bool)
+        needed[label[self._asked]] = True
+        self._locks.held[self.pattern & needed[label]] = True
+        idle = self.classes.idle
+        self._drop(idle[~must[idle]])
+
+    def _update(self, gone: Ints) -> None:
+        """Look up the classes of the components that lost cells; all others are as they were."""
+        _, label, component, dimensions = self.classes
+        lost = np.unique(component[gone])
+        lost = lost[lost >= 0]
+        here = np.isin(component, lost)
+        if np.sum(self.pattern & here) > SERIES_CELLS:
+            idle = open_region(self._A, np.flatnonzero(self.pattern & here)).peeled
+            self.classes = self.classes._replace(idle=idle)
+            return
+        now = series(self._A, self.pattern & here)
+        dimensions = np.append(dimensions, now.dimensions)
+        dimensions[lost] = 0
+        joined = np.where(now.component < 0, -1, now.component + len(self.classes.dimensions))
+        self.classes = Series(now.idle, np.where(here, now.label, label), np.where(here, joined, component), dimensions)
+
+    def bulk(self, budget: Budget) -> None:
+        """Take out many classes between two judgements: for patterns that are far too large.
+
+        Heavy classes leave in lots, after each of which an elimination tells that all primaries can still move. Whether
+        they move far enough is judged when half of the dimensions are gone, then after every further fifth, and where
+        they do not, half-way to the last safe pattern.
+        """
+        start = int(self.classes.dimensions.sum())
+        safe, share, tries = 1.0, 0.5, 3
+        while tries and not budget.exhausted:
+            trial = self._shrink(int(share * start), budget)
+            if trial is None:
+                return
+            exposed = self.judge.check(trial, budget, stop_at_first=self._ignore is None)
+            if any(self._ignore is None or not self._ignore(e.key) for e in exposed):
+                share, tries = (share + safe) / 2, tries - 1
+                continue
+            gone = np.flatnonzero(self.pattern & ~trial)
+            self._drop(gone)
+            self._look(gone)
+            safe = share
+            share = 0.8 * share if tries == 3 else share
+            tries -= tries < 3
+
+    def _shrink(self, goal: int, budget: Budget) -> Bools | None:
+        """Take out lots until the deviations have at most `goal` dimensions; None at a limit or when nothing leaves."""
+        trial, label, left, lot = self.pattern.copy(), self.classes.label, int(self.classes.dimensions.sum()), 64
+        start = left
+        while left > goal and lot and not budget.exhausted:
+            budget.spend(1)
+            less = trial.copy()
+            less[self._heaviest(trial, label, min(lot, left - goal))] = False
+            if less.sum() == trial.sum():
+                break
+            after = series(self._A, less)
+            if self._asked[after.idle].any():
+                lot //= 2
+                continue
+            less[after.idle[~self.judge.problem.must_hide[after.idle]]] = False
+            trial, label, left, lot = less, after.label, int(after.dimensions.sum()), lot + lot // 4
+        return None if budget.exhausted or left == start else trial
+
+    def _heaviest(self, pattern: Bools, label: Ints, most: int) -> Ints:
+        """Secondaries of the heaviest classes without primaries."""
+        n = len(label)
+        mine = np.flatnonzero(pattern & ~self.judge.problem.must_hide)
+        total = np.bincount(label[mine], weights=self._rank[mine], minlength=n)
+        total[label[self._asked]] = 0.0
+        chosen = np.zeros(n, bool)
+        chosen[np.argsort(-total, kind="stable")[:most]] = True
+        return mine[(chosen & (total > 0))[label[mine]]]
+
+    def _fails(self, cells: Ints, budget: Budget) -> Exposure | None:
+        trial = self.pattern.copy()
+        trial[cells] = False
+        reroute(self.judge, self.pattern, cells)
+        for exposure in self.judge.check(trial, budget, stop_at_first=self._ignore is None):
+            if self._ignore is None or not self._ignore(exposure.key):
+                self._locks.add(exposure, self.judge.known(exposure.key.attacker))
+                return exposure
+        return None
+
+
+def clean(
+    judge: Witnesses,
+    pattern: Bools,
+    budget: Budget,
+    *,
+    ignore: Callable[[Key], bool] | None = None,
+    order: Floats | None = None,
+    least: float = 0.0,
+) -> Bools:
+    """Return a safe pattern inside a safe one, with no secondary that can be taken out alone (unless a limit ends it).
+
+    Parameters
+    ----------
+    judge, pattern, ignore, order, least :
+        See `Cleaner`.
+    budget : Budget
+        Any-time: the pattern is safe whenever it ends.
+    """
+    return Cleaner(judge, pattern, ignore=ignore, order=order, least=least).run(budget)

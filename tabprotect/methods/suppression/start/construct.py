@@ -1,0 +1,132 @@
+"""Build safe patterns: answer the questions one after the other, each at the least extra cost."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from tabprotect.attack.keys import Key
+from tabprotect.attack.witness import Deviation, Witnesses
+from tabprotect.methods.suppression.start.cheapest import Cheapest
+from tabprotect.solver.limits import Budget
+
+__all__ = ["Constructor"]
+
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+Ints = npt.NDArray[np.int64]
+
+_SWEEP = 0.05
+"""Ask all open questions at once whenever the pattern has grown by this fraction."""
+
+
+class Constructor:
+    """Makes patterns for one problem; a pattern is the union of what its witnesses move, so it is safe from birth.
+
+    Parameters
+    ----------
+    judge : Witnesses
+    dismiss : bool
+        Let the judge no longer ask what turned out unattainable (never for a judge that has the last word).
+
+    Attributes
+    ----------
+    unattainable : set of Key
+        Questions that no pattern answers, even with everything hidden that may be.
+    """
+
+    def __init__(self, judge: Witnesses, *, dismiss: bool = False) -> None:
+        self.judge = judge
+        self._dismiss = dismiss
+        self.cheapest = Cheapest(judge)
+        self.unattainable: set[Key] = set()
+        q = judge.questions
+        self.by_level: Ints = np.lexsort((np.arange(len(q.need)), -q.need))
+
+    def build(
+        self,
+        cost: Floats,
+        budget: Budget,
+        *,
+        order: Ints | None = None,
+        start: Bools | None = None,
+        allowed: Bools | None = None,
+    ) -> Bools | None:
+        """Return a pattern in which every question is answered (unattainable ones apart), or None at a limit.
+
+        Parameters
+        ----------
+        cost : ndarray of float, shape (cells,)
+            What hiding a cell is charged while building; it may differ from the weights.
+        order : ndarray of int, optional
+            Questions in the order in which they are answered; by default largest level first, so that one witness
+            answers many others on the way.
+        start : ndarray of bool, optional
+            Cells hidden from the beginning, besides primary and forced ones.
+        allowed : ndarray of bool, optional
+            Cells that may be hidden.
+        """
+        judge, problem, q = self.judge, self.judge.problem, self.judge.questions
+        pattern = problem.must_hide if start is None else problem.must_hide | start
+        price = np.where(pattern, 0.0, cost)
+        # most primaries protect each other
+        answered = judge.sweep(pattern, budget)
+        swept = int(pattern.sum())
+        for question in (self.by_level if order is None else order).tolist():
+            key = Key(-1, int(q.cell[question]), int(q.side[question]))
+            if answered[question] or key in self.unattainable:
+                continue
+            new = self._answer(key, price, pattern, budget, allowed)
+            if new is None:
+                return None
+            answered[new] = True
+            answered[question] = True
+            if pattern.sum() > swept * (1 + _SWEEP) + 20:
+                swept = int(pattern.sum())
+                answered |= judge.sweep(pattern, budget)
+        return self._finish(pattern, price, budget, allowed)
+
+    def _answer(self, key: Key, price: Floats, pattern: Bools, budget: Budget, allowed: Bools | None) -> Ints | None:
+        """Hide what one question needs; return the questions answered by that, None at a limit."""
+        found = self.cheapest.find(key, price, budget, allowed=allowed)
+        if found is None and allowed is not None:
+            found = self.cheapest.find(key, price, budget)
+        if found is None:
+            self._give_up(key)
+            return np.zeros(0, np.int64)
+        if not found:
+            return None
+        return np.concatenate([self._hide(part, price, pattern) for part in found])
+
+    def _hide(self, deviation: Deviation, price: Floats, pattern: Bools) -> Ints:
+        pattern[deviation.cells] = True
+        price[deviation.cells] = 0.0
+        return self.judge.offer(deviation)
+
+    def _finish(self, pattern: Bools, price: Floats, budget: Budget, allowed: Bools | None) -> Bools | None:
+        """Repeat for what an audit still finds exposed: attackers with known cells, and anything lost to rounding."""
+        tried: set[Key] = set()
+        while True:
+            exposed = [e for e in self.judge.check(pattern, budget) if not self.is_unattainable(e.key)]
+            if not exposed:
+                return pattern
+            if not all(e.decided for e in exposed) and budget.exhausted:
+                return None
+            for exposure in exposed:
+                if exposure.key in tried:  # a second time: its witness was not accurate enough
+                    self._give_up(exposure.key)
+                    continue
+                tried.add(exposure.key)
+                if self.judge.witness(exposure.key, pattern):
+                    continue
+                if self._answer(exposure.key, price, pattern, budget, allowed) is None:
+                    return None
+
+    def _give_up(self, key: Key) -> None:
+        self.unattainable.add(key)
+        if self._dismiss:
+            self.judge.dismiss(key)
+
+    def is_unattainable(self, key: Key) -> bool:
+        """A question that no pattern answers for this attacker, or for the public already."""
+        return key in self.unattainable or Key(-1, key.cell, key.side) in self.unattainable

@@ -1,0 +1,230 @@
+"""Which suppression method suits a problem, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tabprotect.attack.proof import BoundProof
+from tabprotect.attack.witness import Deviation, Witnesses
+from tabprotect.methods.suppression.large.stages import local_in_stages
+from tabprotect.methods.suppression.large.surroundings import Surroundings
+from tabprotect.methods.suppression.postsolve.finish import finish
+from tabprotect.methods.suppression.result import SuppressionResult
+from tabprotect.methods.suppression.search.exact import exact
+from tabprotect.methods.suppression.start.root_solve import root_solve
+from tabprotect.problem import Problem
+from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
+from tabprotect.solver.mip.pool import pool_solver
+from tabprotect.solver.tasks.pieces import Means
+
+__all__ = [
+    "EXACT_CELLS",
+    "SMALL_CELLS",
+    "automatic",
+    "because",
+    "begins_locally",
+    "choose",
+    "ended",
+    "joined",
+    "nearness",
+    "part",
+    "rest",
+]
+
+Bools = npt.NDArray[np.bool_]
+
+SMALL_CELLS = 1_000
+"""Up to this many cells the exact engine finds its own start."""
+
+LOCAL_CELLS = 3_000
+"""Beyond this many cells tables of three and more dimensions whose equations reach few cells are worked on locally."""
+
+PROBED_CELLS = 5_000
+"""Up to this many cells a first pattern is looked for locally even where equations reach far, and the exact engine
+takes tables of two dimensions with attackers who know cells."""
+
+EXACT_CELLS = 30_000
+"""Beyond this many cells all tables are worked on locally."""
+
+HOPS, SAMPLE, FAR = 4, 30, 0.3
+"""A table has near equations where so many hops from a primary lead to at most this share of the cells."""
+
+TWO_WAY = 2.75
+"""Cells in at most so many equations on average are those of tables of two dimensions, whose relaxations are tight."""
+
+MANY = 400
+"""With more primaries than this the relaxation of such a table takes longer than local programmes."""
+
+TIGHT = 1.6
+"""Up to 30,000 cells the exact engine goes on from local programmes once their cost is at most so many times their
+bound, if nobody knows cells: then relaxations are tight."""
+
+LINKED = 4.5
+"""Cells in more equations than this on average are linked so strongly that local programmes find no way through."""
+
+DENSE = 0.2
+"""Where more than this share of the cells is primary, solutions of the first pool protect nearly all: they are the
+better start."""
+
+PROBE_SHARE, PROBE_WORK = 0.6, 500_000
+"""Share of the limits, and work, that a first pattern to start from may take at most; it mostly takes much less."""
+
+
+def nearness(problem: Problem) -> float:
+    """Return the median share of cells within a few equations of a primary.
+
+    Examples
+    --------
+    >>> A = [[-1, 1, 1, 0, 0], [0, 0, -1, 1, 1]]
+    >>> nearness(Problem.from_arrays(A, [9, 4, 5, 2, 3], primary=[1], lpl=1, upl=1))
+    1.0
+    """
+    primaries = problem.primaries
+    if not len(primaries):
+        return 0.0
+    some = primaries[np.unique(np.linspace(0, len(primaries) - 1, SAMPLE).astype(np.int64))]
+    near = Surroundings(problem.system)
+    sizes = [len(near.ball(np.array([p]), HOPS, problem.may_hide)) for p in some.tolist()]
+    return float(np.median(sizes)) / problem.n_cells
+
+
+def choose(problem: Problem) -> tuple[str, str]:
+    """Return the method that suits a problem, and why.
+
+    Examples
+    --------
+    >>> choose(Problem.from_arrays([[-1, 1, 1, 1]], [20, 9, 6, 5], primary=[1], lpl=2, upl=2))
+    ('exact', '4 cells are at most 3,000')
+    """
+    n = problem.n_cells
+    if n <= LOCAL_CELLS:
+        return "exact", f"{n:,} cells are at most {LOCAL_CELLS:,}"
+    if n > EXACT_CELLS:
+        return "local", f"{n:,} cells are more than {EXACT_CELLS:,}"
+    links = problem.system.A.nnz / n
+    if links > LINKED:
+        return "exact", f"each of {n:,} cells is in {links:.1f} equations on average"
+    watched = problem.attackers and n > PROBED_CELLS
+    if links <= TWO_WAY and not watched and (len(problem.primaries) <= MANY or _is_dense(problem)):
+        return "exact", f"each of {n:,} cells is in only {links:.1f} equations on average"
+    share = nearness(problem)
+    why = f"{HOPS} equations lead from a primary to {100 * share:.0f} % of {n:,} cells"
+    return "local" if share <= FAR else "exact", why
+
+
+def automatic(
+    problem: Problem,
+    *,
+    limits: Limits,
+    seed: int,
+    progress: Callable[[Progress], None] | None,
+    engine: str,
+    start: Bools | None,
+    deviations: Sequence[Deviation] = (),
+    means: Means | None = None,
+) -> SuppressionResult:
+    """Choose by size, dimensions and how far equations reach; the `method` of the result says what and why.
+
+    Where cost and local bound come close to each other, relaxations are tight, and the exact engine goes on from there.
+
+    Parameters
+    ----------
+    As in `tabprotect.methods.suppression.suppress`.
+    """
+    method, why = choose(problem)
+    shared: dict[str, Any] = {"seed": seed, "progress": progress, "engine": engine, "means": means or Means()}
+    if method == "exact" and not begins_locally(problem):
+        return because(exact(problem, limits=limits, start=start, **shared), why)
+    if start is None and means is None and problem.n_cells <= EXACT_CELLS:
+        first = _first_root_solve(problem, limits, progress, engine)
+        limits = rest(limits, first)
+        if ended(first):
+            limits = replace(limits, stop=lambda: True)
+        if first.safe:
+            result = joined(first, exact(problem, limits=limits, start=first.pattern, **shared))
+            return because(result, "its relaxation leaves little open")
+    alone = method == "local" and (problem.n_cells > EXACT_CELLS or bool(problem.attackers))
+    how: dict[str, Any] = {"limits": limits}
+    if method == "exact":
+        how = {"limits": _probe(limits), "passes": 0}
+    elif not alone:
+        how = {"limits": replace(limits, gap=max(limits.gap, 1 - 1 / TIGHT))}
+    first = local_in_stages(problem, start=start, deviations=deviations, **how, **shared)
+    done = first.gap is not None and first.gap <= limits.gap
+    loose = method == "local" and (first.gap is None or first.gap > how["limits"].gap)
+    left = rest(limits, first)
+    if alone or done or loose or ended(first) or first.status == "optimal":
+        return because(first, why)
+    hint = first.pattern if first.safe else start
+    result = exact(problem, limits=left, start=hint, **shared)
+    return because(joined(first, result), why)
+
+
+def _first_root_solve(
+    problem: Problem, limits: Limits, progress: Callable[[Progress], None] | None, engine: str
+) -> SuppressionResult:
+    budget, judge = Budget(limits, progress), Witnesses(problem)
+    with cancel_on_interrupt(budget):
+        pattern = root_solve(problem, judge, pool_solver(engine), budget)
+        return finish(problem, judge, pattern, budget, "root solve")
+
+
+def begins_locally(problem: Problem) -> bool:
+    """Whether the exact engine has a better start in a local pattern than in its own first pool."""
+    n = problem.n_cells
+    if n <= SMALL_CELLS or problem.system.A.nnz > LINKED * n or _is_dense(problem):
+        return False
+    return n <= PROBED_CELLS or nearness(problem) <= FAR
+
+
+def _is_dense(problem: Problem) -> bool:
+    return len(problem.primaries) > DENSE * problem.n_cells
+
+
+def ended(result: SuppressionResult) -> bool:
+    """Whether nothing more should be begun."""
+    return result.stopped in ("cancelled", "memory")
+
+
+def because(result: SuppressionResult, why: str) -> SuppressionResult:
+    """Return a result that says why its method was chosen."""
+    return replace(result, method=f"auto: {result.method}, since {why}")
+
+
+def part(limits: Limits, share: float) -> Limits:
+    """Return a share of the limits."""
+    seconds = None if limits.seconds is None else share * limits.seconds
+    return replace(limits, seconds=seconds, work=None if limits.work is None else int(share * limits.work))
+
+
+def _probe(limits: Limits) -> Limits:
+    """Enough for a first pattern where local programmes are small; where they are not, time is for the exact engine."""
+    work = PROBE_WORK if limits.work is None else min(PROBE_WORK, int(PROBE_SHARE * limits.work))
+    return replace(part(limits, PROBE_SHARE), work=work)
+
+
+def rest(limits: Limits, spent: SuppressionResult) -> Limits:
+    """Return what a search leaves of the limits."""
+    seconds = None if limits.seconds is None else max(0.0, limits.seconds - spent.seconds)
+    return replace(limits, seconds=seconds, work=None if limits.work is None else max(0, limits.work - spent.work))
+
+
+def joined(first: SuppressionResult, second: SuppressionResult) -> SuppressionResult:
+    """Return the cheaper pattern of two runs, with the better bound."""
+    seconds, work = first.seconds + second.seconds, first.work + second.work
+    if second.status == "infeasible" or not first.safe:
+        return replace(second, seconds=seconds, work=work)
+    best = second if second.cost is not None and second.cost <= (first.cost or 0.0) else first
+    stops = "" if second.status == "optimal" else second.stopped
+    bounds = [b for b in (first.bound, second.bound) if b is not None]
+    bound = min(max(bounds), best.cost or 0.0) if bounds else None
+    proofs = [r.cuts for r in (first, second) if isinstance(r.cuts, BoundProof)]
+    proof = max(proofs, key=lambda p: p.bound, default=None)
+    name = second.method if first.method == second.method else f"{first.method}, then {second.method}"
+    both = replace(best, bound=bound, cuts=proof, method=name, stopped=stops, seconds=seconds, work=work)
+    return replace(both, status="optimal", stopped="") if bound is not None and both.gap == 0 else both

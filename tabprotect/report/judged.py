@@ -1,0 +1,77 @@
+"""What the confidential reports read of a release, whatever class it is of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from tabprotect.attack.audit import Audit
+from tabprotect.attack.certificate import Certificate
+from tabprotect.methods.base.method import Changed
+from tabprotect.methods.loss import Loss
+from tabprotect.methods.suppression.result import SuppressionResult
+from tabprotect.report.facts import Judged
+from tabprotect.sensitivity.unions import UnionExposure
+
+__all__ = ["ChangedTable", "SuppressedTable"]
+
+Floats = npt.NDArray[np.float64]
+
+
+class _Titled(Judged, Protocol):
+    """What every judged table has besides."""
+
+    @property
+    def title(self) -> str:
+        """Heading of the pages."""
+
+    @property
+    def safe(self) -> bool:
+        """Whether nothing that is published gives away what a rule protects."""
+
+    @property
+    def words(self) -> npt.NDArray[np.object_]:
+        """What every cell is."""
+
+
+class SuppressedTable(_Titled, Protocol):
+    """A table of which cells are hidden; see `tabprotect.Release`."""
+
+    @property
+    def judgement(self) -> Audit:
+        """Of the pattern."""
+
+    @property
+    def result(self) -> SuppressionResult:
+        """The pattern, its cost and bound."""
+
+    @property
+    def pattern(self) -> npt.NDArray[np.bool_]:
+        """True for every hidden cell of the table."""
+
+    @property
+    def unions(self) -> Sequence[UnionExposure]:
+        """Sums of hidden cells that violate a rule."""
+
+    @property
+    def certificate(self) -> Certificate:
+        """The proof."""
+
+
+class ChangedTable(_Titled, Protocol):
+    """A table of changed values; see `tabprotect.ChangedRelease`."""
+
+    @property
+    def result(self) -> Changed:
+        """Published values, and what an intruder knows of the method."""
+
+    @property
+    def values(self) -> Floats | None:
+        """Published values of all cells; None without an answer."""
+
+    @property
+    def loss(self) -> Loss:
+        """Information lost."""

@@ -1,0 +1,1 @@
+"""Independent pieces of work: executors, and the store of what is finished."""

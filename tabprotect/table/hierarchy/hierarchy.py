@@ -1,0 +1,385 @@
+"""Hierarchies of codes: which code is the sum of which, as a graph without cycles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from scipy import sparse
+
+from tabprotect.errors import InputError, collect, did_you_mean
+from tabprotect.table.hierarchy import codelists
+from tabprotect.table.hierarchy.tree import check_shape, in_order, members_of
+
+__all__ = ["Hierarchy"]
+
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, repr=False)
+class Hierarchy:
+    """Codes of one dimension, and which code is the sum of which.
+
+    A tree in most cases. Several groupings of the same leaves (counties and functional regions, say) make a
+    graph: then a code may be the sum of its parts in more than one way, and a leaf may have several parents.
+
+    Build one with `read`, `from_hrc`, `from_pairs`, `from_columns`, `from_prefixes`, `flat` or `merge`.
+
+    Parameters
+    ----------
+    splits : tuple of (str, tuple of str)
+        Each is one equation: a code and the codes that add up to it.
+    codes : tuple of str
+        All codes; needed only when there are no splits. They are put in order, the total first and every code after
+        all of its parents.
+
+    Raises
+    ------
+    InputError
+        One error that names every cycle, orphan, duplicate and code that is counted twice.
+
+    Examples
+    --------
+    >>> h = Hierarchy((("Total", ("A", "B")), ("A", ("1", "2")), ("B", ("3",))))
+    >>> h.codes
+    ('Total', 'A', '1', '2', 'B', '3')
+    >>> h.leaves, h.aliases, h.levels.tolist()
+    (('1', '2', '3'), {'3': 'B'}, [0, 1, 2, 2, 1, 2])
+    """
+
+    splits: tuple[tuple[str, tuple[str, ...]], ...]
+    codes: tuple[str, ...] = ()
+    _members: tuple[Ints, ...] = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        splits = tuple((str(parent), tuple(map(str, parts))) for parent, parts in self.splits if parts)
+        named = dict.fromkeys([*map(str, self.codes), *(c for parent, parts in splits for c in (parent, *parts))])
+        graph: nx.DiGraph[str] = nx.DiGraph()
+        graph.add_nodes_from(named)
+        graph.add_edges_from((parent, part) for parent, parts in splits for part in parts)
+        with collect() as problems:
+            check_shape(graph, splits, problems)
+        codes = in_order(graph, splits)
+        with collect() as problems:
+            members = members_of(codes, splits, problems)
+        object.__setattr__(self, "splits", splits)
+        object.__setattr__(self, "codes", codes)
+        object.__setattr__(self, "_members", members)
+
+    def __repr__(self) -> str:
+        return f"Hierarchy(total={self.total!r}, {len(self.codes)} codes, {len(self.leaves)} leaves)"
+
+    # --- where it comes from -------------------------------------------------------------------------------------
+
+    @classmethod
+    def read(
+        cls, path: str | Path, leader: str = "@", total: str | None = None, encoding: str = "utf-8-sig"
+    ) -> Hierarchy:
+        """Read an indented code list (.hrc); see `from_hrc`.
+
+        Parameters
+        ----------
+        path : str or Path
+        leader : str
+            What indents a line by one level: '@' in tau-ARGUS, or a tab, or blanks.
+        total : str, optional
+            Code of the total, see `from_hrc`.
+        encoding : str
+
+        Raises
+        ------
+        InputError
+            If the file cannot be read, or names the lines that are wrong.
+        """
+        try:
+            text = Path(path).read_text(encoding=encoding)
+        except OSError as error:
+            raise InputError(f"{path}: cannot be read ({error.strerror or error})") from error
+        except UnicodeDecodeError as error:
+            raise InputError(f"{path}: is not {encoding}; pass encoding='cp1252' or what it is") from error
+        return cls._named(str(path), codelists.splits_of_hrc, text, leader, total)
+
+    @classmethod
+    def from_hrc(cls, text: str, leader: str = "@", total: str | None = None) -> Hierarchy:
+        r"""Build from indented text: one code a line, the leader repeated once per level.
+
+        Blanks around a code are not part of it. The format holds no total: without `total`, the only code at the
+        outermost level is taken as the total, and above several of them 'Total' is added. With `total`, this code is
+        added above all, unless it is the outermost code already.
+
+        Examples
+        --------
+        >>> Hierarchy.from_hrc("North\n@1\n@2\nSouth\n@3\n@4").codes
+        ('Total', 'North', '1', '2', 'South', '3', '4')
+        """
+        return cls(*codelists.splits_of_hrc(text, leader, total))
+
+    @classmethod
+    def from_pairs(
+        cls, pairs: Any, parent: str = "parent", child: str = "child", total: str | None = None
+    ) -> Hierarchy:
+        """Build from parent/child pairs.
+
+        Parameters
+        ----------
+        pairs : data frame, mapping of child to parent, or iterable of (parent, child)
+            A missing parent means that the child is at the top.
+        parent, child : str
+            Columns of the frame.
+        total : str, optional
+            Code added above all codes without a parent. Needed when there are several of them.
+
+        Examples
+        --------
+        >>> Hierarchy.from_pairs([("EU", "DE"), ("EU", "FR"), ("DE", "DE1"), ("DE", "DE2")]).leaves
+        ('DE1', 'DE2', 'FR')
+        """
+        return cls(*codelists.splits_of_pairs(pairs, parent, child, total))
+
+    @classmethod
+    def from_columns(cls, frame: Any, columns: Sequence[str], total: str = "Total") -> Hierarchy:
+        """Build from nested columns such as section, division, group (outermost first), one path a row.
+
+        The frame may be microdata or a code list. A path may end early (the finer columns missing), and a code may be
+        repeated in the next column (it is one code then).
+
+        Examples
+        --------
+        >>> frame = pd.DataFrame({"section": ["A", "A", "B"], "division": ["01", "02", "05"]})
+        >>> Hierarchy.from_columns(frame, ["section", "division"]).codes
+        ('Total', 'A', '01', '02', 'B', '05')
+        """
+        return cls(*codelists.splits_of_columns(frame, columns, total))
+
+    @classmethod
+    def from_prefixes(
+        cls,
+        codes: Iterable[Any],
+        lengths: Sequence[int] | None = None,
+        separator: str | None = None,
+        total: str = "Total",
+    ) -> Hierarchy:
+        """Build from codes whose prefixes are the groups.
+
+        Parameters
+        ----------
+        codes : iterable of str
+        lengths : sequence of int
+            Number of characters of every level, such as (2, 3, 4, 5) for NUTS.
+        separator : str
+            Or the sign between levels, such as '.' in '01.1.2'.
+
+        Examples
+        --------
+        >>> Hierarchy.from_prefixes(["FR101", "FR102", "FR211"], lengths=[2, 4]).codes
+        ('Total', 'FR', 'FR10', 'FR101', 'FR102', 'FR21', 'FR211')
+        >>> Hierarchy.from_prefixes(["1.1", "1.2", "2"], separator=".").codes
+        ('Total', '1', '1.1', '1.2', '2')
+        """
+        return cls(*codelists.splits_of_prefixes(codes, lengths, separator, total))
+
+    @classmethod
+    def flat(cls, codes: Iterable[Any], total: str = "Total") -> Hierarchy:
+        """Build a total over all codes, in the given order.
+
+        Examples
+        --------
+        >>> Hierarchy.flat(["m", "f"]).codes
+        ('Total', 'm', 'f')
+        """
+        return cls(*codelists.splits_of_flat(codes, total))
+
+    @classmethod
+    def merge(cls, *hierarchies: Hierarchy, total: str | None = None) -> Hierarchy:
+        """Merge groupings of the same leaves into one graph; they need not be nested.
+
+        Parameters
+        ----------
+        *hierarchies : Hierarchy
+            They have to cover the same leaves. One may go deeper than the other.
+        total : str, optional
+            Code of the common total (by default that of the first).
+
+        Raises
+        ------
+        InputError
+            If a code means different leaves in two of them, or leaves are missing in one.
+
+        Examples
+        --------
+        >>> county = Hierarchy.from_pairs([("Total", "c1"), ("Total", "c2"), ("c1", "a"), ("c1", "b"), ("c2", "d")])
+        >>> group = Hierarchy.from_pairs([("Total", "g1"), ("Total", "g2"), ("g1", "a"), ("g2", "b"), ("g2", "d")])
+        >>> both = Hierarchy.merge(county, group)
+        >>> both.codes
+        ('Total', 'c1', 'c2', 'g1', 'a', 'g2', 'b', 'd')
+        >>> both.equations.shape, both.aliases
+        ((4, 8), {'a': 'g1', 'd': 'c2'})
+        """
+        if not hierarchies:
+            raise InputError("nothing to merge: give at least one hierarchy")
+        top = hierarchies[0].total if total is None else total
+        splits: dict[tuple[str, frozenset[str]], tuple[str, tuple[str, ...]]] = {}
+        for hierarchy in hierarchies:
+            names = {hierarchy.total: top}
+            for parent, parts in hierarchy.splits:
+                parent = names.get(parent, parent)
+                splits.setdefault((parent, frozenset(parts)), (parent, parts))
+        return cls(tuple(splits.values()), (top, *(c for h in hierarchies if not h.splits for c in h.codes[1:])))
+
+    @classmethod
+    def _named(cls, name: str, build: Any, *arguments: Any) -> Hierarchy:
+        try:
+            return cls(*build(*arguments))
+        except InputError as error:
+            raise InputError(*(f"{name}: {problem}" for problem in error.problems)) from error
+
+    def with_leaves(self, codes: Iterable[str]) -> Hierarchy:
+        """Return the hierarchy with further leaves directly below the total (such as a code for 'unknown').
+
+        Examples
+        --------
+        >>> Hierarchy.flat(["m", "f"]).with_leaves(["unknown"]).codes
+        ('Total', 'm', 'f', 'unknown')
+        """
+        new = tuple(code for code in codes if code not in self.position)
+        if not new:
+            return self
+        splits = tuple((p, (*parts, *new) if p == self.total else parts) for p, parts in self.splits)
+        return Hierarchy(splits if self.splits else ((self.total, new),))
+
+    def under(self, code: str) -> Hierarchy:
+        r"""Return the hierarchy below one code, which becomes its total.
+
+        Examples
+        --------
+        >>> Hierarchy.from_hrc("A\n@1\n@2\nB\n@3").under("A").codes
+        ('A', '1', '2')
+        """
+        if code not in self.position:
+            raise InputError(f"unknown code '{code}'{did_you_mean(code, self.codes)}")
+        kept = {code}
+        splits = []
+        for parent in self.codes:
+            if parent in kept:
+                below = [split for split in self.splits if split[0] == parent]
+                splits += below
+                kept.update(part for _, parts in below for part in parts)
+        return Hierarchy(tuple(splits), (code,))
+
+    # --- what it holds -------------------------------------------------------------------------------------------
+
+    @property
+    def total(self) -> str:
+        """The code above all others."""
+        return self.codes[0]
+
+    @cached_property
+    def position(self) -> Mapping[str, int]:
+        """Position of every code in `codes`."""
+        return {code: i for i, code in enumerate(self.codes)}
+
+    @cached_property
+    def leaves(self) -> tuple[str, ...]:
+        """Codes that are not split further."""
+        parents = {parent for parent, _ in self.splits}
+        return tuple(code for code in self.codes if code not in parents)
+
+    @cached_property
+    def members(self) -> sparse.csr_array:
+        """Which leaves make up every code: bool, shape (codes, leaves)."""
+        lengths = [len(m) for m in self._members]
+        indices = np.concatenate(self._members)
+        shape = (len(self.codes), len(self.leaves))
+        return sparse.csr_array((np.ones(len(indices), bool), indices, np.cumsum([0, *lengths])), shape=shape)
+
+    @cached_property
+    def canonical(self) -> Ints:
+        """Position of the code whose cell each code is: its own, or that of the code it is an alias of.
+
+        Codes over the same leaves are one cell, such as a code and its only child.
+        """
+        first: dict[bytes, int] = {}
+        return np.array([first.setdefault(m.tobytes(), i) for i, m in enumerate(self._members)], dtype=np.int64)
+
+    @cached_property
+    def distinct(self) -> Ints:
+        """Positions of the codes that are cells of their own (all but the aliases)."""
+        return np.unique(self.canonical)
+
+    @cached_property
+    def aliases(self) -> dict[str, str]:
+        """Codes that are the same cell as an earlier code: {code: that code}."""
+        return {self.codes[i]: self.codes[c] for i, c in enumerate(self.canonical) if i != c}
+
+    @cached_property
+    def equations(self) -> sparse.csr_array:
+        """Parent (-1) = sum of children (+1): shape (equations, codes); columns of aliases are empty."""
+        rows: dict[tuple[int, ...], None] = {}
+        for parent, parts in self.splits:
+            p = int(self.canonical[self.position[parent]])
+            children = sorted(int(self.canonical[self.position[part]]) for part in parts)
+            if children != [p]:
+                rows[p, *children] = None
+        indices = [code for row in rows for code in row]
+        data = [-1.0 if k == 0 else 1.0 for row in rows for k in range(len(row))]
+        indptr = np.cumsum([0, *map(len, rows)])
+        return sparse.csr_array((data, indices, indptr), shape=(len(rows), len(self.codes)), dtype=np.float64)
+
+    @cached_property
+    def parents(self) -> Ints:
+        """Position of the parent of every code, -1 for the total; the first one named where there are several."""
+        parents = np.full(len(self.codes), -1, dtype=np.int64)
+        for parent, parts in reversed(self.splits):
+            parents[[self.position[part] for part in parts]] = self.position[parent]
+        return parents
+
+    @cached_property
+    def levels(self) -> Ints:
+        """Depth of every code below the total (0), along `parents`."""
+        levels = np.zeros(len(self.codes), dtype=np.int64)
+        for i, parent in enumerate(self.parents[1:], start=1):
+            levels[i] = levels[parent] + 1
+        return levels
+
+    @cached_property
+    def layers(self) -> tuple[Ints, ...]:
+        """Codes sorted into layers without overlap: for every leaf the code of the layer above it, or -1.
+
+        Every code that is a cell of its own is in exactly one layer, so tabulating all layers tabulates all codes.
+        """
+        layers: list[Ints] = []
+        for code in self.distinct.tolist():
+            members = self._members[code]
+            layer = next((a for a in layers if (a[members] < 0).all()), None)
+            if layer is None:
+                layer = np.full(len(self.leaves), -1, dtype=np.int64)
+                layers.append(layer)
+            layer[members] = code
+        return tuple(layers)
+
+    @cached_property
+    def leaf_of(self) -> Ints:
+        """The leaf that is the same cell as a code (its position in `leaves`), -1 for codes over several leaves."""
+        return np.array([int(m[0]) if len(m) == 1 else -1 for m in self._members], dtype=np.int64)
+
+    def frame(self) -> pd.DataFrame:
+        """Return the codes as a frame: code, parent, level, and the code whose cell it is.
+
+        Examples
+        --------
+        >>> Hierarchy.flat(["m", "f"]).frame()
+            code parent  level   cell
+        0  Total             0  Total
+        1      m  Total      1      m
+        2      f  Total      1      f
+        """
+        codes = np.array([*self.codes, ""], dtype=object)
+        columns = {"code": codes[:-1], "parent": codes[self.parents], "level": self.levels}
+        return pd.DataFrame({**columns, "cell": codes[self.canonical]})

@@ -1,0 +1,5 @@
+"""Tabulation: one protocol, and an engine for frames in memory, for DuckDB and for clusters."""
+
+from tabprotect.table.tabulate.dispatch import tabulate
+
+__all__ = ["tabulate"]

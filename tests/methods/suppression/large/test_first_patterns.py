@@ -1,0 +1,125 @@
+"""First patterns of large tables: soon where answers are far away, then better."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from tabprotect.attack.audit import audit
+from tabprotect.instances import load
+from tabprotect.instances.large import large
+from tabprotect.methods.suppression.large import local
+from tabprotect.methods.suppression.large import nearby as rooms
+from tabprotect.methods.suppression.large.cover import Cover
+from tabprotect.methods.suppression.large.insiders import Insiders
+from tabprotect.methods.suppression.large.nearby import Nearby
+from tabprotect.methods.suppression.large.rebuild import Rebuilder
+from tabprotect.methods.suppression.large.surroundings import Surroundings
+from tabprotect.problem import Problem
+from tabprotect.solver.limits import Budget, Limits, Progress
+from tabprotect.table.system import LinearSystem
+
+
+@pytest.fixture(scope="module")
+def table() -> Problem:
+    return large(1200, dims=3, primaries=0.1, seed=3)
+
+
+def builder(problem: Problem) -> Rebuilder:
+    return Rebuilder(Cover(problem), Nearby(problem, Surroundings(problem.system)), {}, 0)
+
+
+def quickly(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rooms, "NEAR", 2)
+    monkeypatch.setattr(rooms, "QUICK", 30)
+
+
+def test_quick_answers_are_safe_and_patient_ones_cheaper(table: Problem, monkeypatch: pytest.MonkeyPatch) -> None:
+    quickly(monkeypatch)
+    rebuilder, budget = builder(table), Budget()
+    assert rebuilder.build(budget)
+    assert rebuilder.rough
+    assert not rebuilder.unattainable
+    quick = rebuilder.cover.cost
+    assert audit(table, rebuilder.cover.pattern, intervals=False).safe
+    rebuilder.refine(budget)
+    assert not rebuilder.rough
+    assert audit(table, rebuilder.cover.pattern, intervals=False).safe
+    assert rebuilder.cover.cost == pytest.approx(table.cost(rebuilder.cover.pattern))
+    assert rebuilder.cover.cost < quick
+
+
+def test_what_a_limit_cuts_short_leaves_the_quick_answers(table: Problem, monkeypatch: pytest.MonkeyPatch) -> None:
+    quickly(monkeypatch)
+    rebuilder = builder(table)
+    assert rebuilder.build(Budget())
+    before, cost = rebuilder.cover.pattern, rebuilder.cover.cost
+    rebuilder.refine(Budget(Limits(work=1)))
+    assert np.array_equal(rebuilder.cover.pattern, before)
+    assert rebuilder.cover.cost == pytest.approx(cost)
+
+
+def test_the_first_pattern_is_told_before_the_patient_one(table: Problem, monkeypatch: pytest.MonkeyPatch) -> None:
+    quickly(monkeypatch)
+    lines: list[Progress] = []
+    result = local(table, passes=0, progress=lines.append)
+    first, second = (line for line in lines if line.stage in ("first", "incumbent"))
+    assert (first.stage, second.stage) == ("first", "incumbent")
+    assert first.cost is not None
+    assert result.cost == second.cost
+    assert result.cost < first.cost
+    assert result.safe
+
+
+def test_balls_through_the_cells_with_most_room() -> None:
+    A = sparse.csr_array([[1.0, 1, 1, 1, 0, 0], [0, 0, 1, 0, 1, 1]])
+    system = LinearSystem(A, np.zeros(2), range(6))
+    room = np.array([9.0, 1, 5, 3, 2, 2])
+    start, allowed = np.array([1]), np.ones(6, bool)
+    assert Surroundings(system, room, 2).ball(start, 1, allowed).tolist() == [0, 1, 2]
+    assert Surroundings(system, room, 2).ball(start, 2, allowed).tolist() == [0, 1, 2, 4]
+    assert Surroundings(system).ball(start, 1, allowed).tolist() == [0, 1, 2, 3]
+    assert Surroundings(system, room, 1).ball(start, 1000, allowed).tolist() == [0, 1]
+
+
+def test_attackers_are_answered_near_each_cell_where_there_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = load("singletons-medium")
+    asked: list[int] = []
+    answer = Insiders.answer
+
+    def counted(self: Insiders, budget: Budget) -> bool:
+        asked.append(len(self.judge.contested(self.cover.pattern)))
+        done = answer(self, budget)
+        asked.append(len(self.judge.contested(self.cover.pattern)))
+        return done
+
+    monkeypatch.setattr(Insiders, "answer", counted)
+    local(problem, passes=0)
+    assert not asked
+    monkeypatch.setattr("tabprotect.methods.suppression.large.insiders.MANY", 0)
+    for limits in (None, Limits(work=40_000)):
+        asked.clear()
+        result = local(problem, passes=0 if limits is None else None, limits=limits)
+        assert result.safe
+        assert audit(problem, result.pattern, intervals=False).safe
+        assert asked[0] > asked[1]
+        assert asked[-1] == 0
+
+
+def test_attackers_not_answered_again_in_time_leave_the_first_pattern(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = load("singletons-medium")
+    monkeypatch.setattr("tabprotect.methods.suppression.large.insiders.MANY", 0)
+    answer, calls = Insiders.answer, []
+
+    def late(self: Insiders, budget: Budget) -> bool:
+        calls.append(self.cover.cost)
+        return answer(self, budget) if len(calls) == 1 else False
+
+    lines: list[Progress] = []
+    monkeypatch.setattr(Insiders, "answer", late)
+    result = local(problem, limits=Limits(work=40_000), progress=lines.append)
+    assert len(calls) == 2
+    assert calls[1] < result.cost
+    assert result.cost == next(line.cost for line in lines if line.stage == "first")
+    assert result.safe

@@ -1,0 +1,104 @@
+"""One registry of methods: whatever lists methods lists these, and what it says of them is so."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+import tabprotect as tp
+from tabprotect.attack.claims import METHODS as CLAIMS
+from tabprotect.cli import values
+from tabprotect.cli.commands.protect import OPTIONS
+from tabprotect.cli.spec import Spec
+from tabprotect.comparison import APPROACHES
+from tabprotect.errors import InputError
+from tabprotect.methods.base.options import option_names, read_options
+from tabprotect.methods.registry import METHODS, PASSES, RECODE, VALUE_METHODS, entry, names, options_help
+from tabprotect.methods.suppression import methods
+from tabprotect.sums import PASSES as PASSES_OF_RELEASES
+
+CHANGING = [one for one in METHODS.values() if one.family == "values"]
+
+
+def named(one) -> str:
+    return one.name
+
+
+def test_the_families_are_those_of_their_rooms() -> None:
+    assert names("suppress") == (*methods(), PASSES)
+    assert PASSES == PASSES_OF_RELEASES
+    assert names("values") == tuple(VALUE_METHODS)
+    assert names() == (*names("suppress"), RECODE, *VALUE_METHODS)
+
+
+@pytest.mark.parametrize("one", METHODS.values(), ids=named)
+def test_the_factory_makes_what_protect_takes(one) -> None:
+    needed = {"geography": ["a"], "risk": ["b"], "similar": [["c"]]} if one.name == "swap" else {}
+    made = one.factory(**needed)
+    assert isinstance(made, {"suppress": tp.Suppress, "recode": tp.Recode}.get(one.family, VALUE_METHODS.get(one.name)))
+    assert type(made).__name__ in tp.__all__
+    for option in one.options:
+        if option.name not in needed:
+            assert getattr(made, option.name) == option.default, option
+    assert one.name == getattr(made, "name", None) or one.name in (getattr(made, "method", None), RECODE)
+    assert len(one.summary) > 20
+
+
+@pytest.mark.parametrize("one", CHANGING, ids=named)
+def test_options_are_documented_and_typed(one) -> None:
+    shown = [option for option in one.options if option.text]
+    assert [option.name for option in shown] == list(option_names(VALUE_METHODS[one.name]))
+    for option in shown:
+        assert option.takes, option
+        assert option.help, option
+        if option.takes == "a number":
+            with pytest.raises(InputError, match=f"{option.name} must be a number"):
+                read_options(one.factory, {option.name: "lots"})
+
+
+def test_every_claim_is_one_that_the_verifier_reads() -> None:
+    assert {claim for one in METHODS.values() for claim in one.claims} == set(CLAIMS)
+    assert all(one.claims for one in CHANGING)
+    assert not any(one.claims or one.drawn for one in METHODS.values() if one.family != "values")
+
+
+def test_the_command_line_knows_these_and_their_options() -> None:
+    listed = [(tuple(left.split(", ")), tuple(right.split(", "))) for left, _, right in (
+        part.partition(": ") for part in OPTIONS.rstrip(".").split(". "))]  # fmt: skip
+    assert sorted(listed) == sorted(options_help().items())
+    assert {*values.METHODS, *values._ELSEWHERE} == {*VALUE_METHODS, RECODE}
+    for name, options in values.METHODS.items():
+        assert set(options) <= {option.name for option in entry(name).options} | {"norm", "weights"}
+    said = Spec.model_fields["method"].description
+    assert said is not None
+    for name in (*VALUE_METHODS, RECODE):
+        assert re.search(rf"\b{name}\b", said), name
+
+
+def test_the_comparison_knows_these() -> None:
+    assert set(APPROACHES) == {"suppress", RECODE, *VALUE_METHODS}
+
+
+def test_the_docstring_of_suppress_names_its_methods() -> None:
+    listed = re.search(r"method : \{([^}]*)\}", tp.Suppress.__doc__ or "")
+    assert listed is not None
+    assert tuple(re.findall(r"'([\w-]+)'", listed[1])) == names("suppress")
+
+
+def test_every_page_is_there_and_the_reference_lists_all(checkout: Path) -> None:
+    for one in METHODS.values():
+        page, _, anchor = one.page.partition("#")
+        text = (checkout / "docs" / page).read_text(encoding="utf-8")
+        headings = re.findall(r"^#+ (.*)$", text, flags=re.MULTILINE)
+        assert not anchor or anchor in [heading.lower().replace(" ", "-") for heading in headings], one.page
+    spec = importlib.util.spec_from_file_location("docs_hooks", checkout / "docs" / "hooks.py")
+    assert spec is not None
+    assert spec.loader is not None
+    hooks = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(hooks)
+    page = hooks.on_page_markdown("", SimpleNamespace(file=SimpleNamespace(src_uri="reference.md")))
+    assert re.findall(r"^\| \[`([\w-]+)`\]", page, flags=re.MULTILINE) == list(METHODS)

@@ -1,0 +1,75 @@
+"""The one-shot programmes: answers checked by hand or by scipy, limits kept."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import Bounds, LinearConstraint, linprog, milp
+
+from tabprotect.solver.limits import Budget, Limits
+from tabprotect.solver.mip.milp import solve_milp
+
+
+def random_programme(seed, n=12, m=6):
+    rng = np.random.default_rng(seed)
+    A = rng.integers(-3, 6, (m, n)).astype(float)
+    return (
+        A,
+        np.full(m, -np.inf),
+        A.clip(0).sum(axis=1) * 0.4,
+        np.zeros(n),
+        np.full(n, 3.0),
+        -rng.integers(1, 9, n) * 1.0,
+    )
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_integer_programmes_agree_with_scipy(seed):
+    A, low, high, lower, upper, cost = random_programme(seed)
+    whole = np.arange(12) % 2 == 0
+    mine = solve_milp(A, low, high, lower, upper, cost, whole)
+    other = milp(cost, constraints=LinearConstraint(A, low, high), bounds=Bounds(lower, upper), integrality=whole)
+    assert mine.status == "optimal"
+    assert mine.objective == pytest.approx(other.fun)
+    assert mine.bound == pytest.approx(other.fun)
+    assert np.all(A @ mine.x <= high + 1e-7)
+    assert np.allclose(mine.x[whole], np.rint(mine.x[whole]), atol=1e-7)
+
+
+@pytest.mark.parametrize("method", ["choose", "simplex", "ipm"])
+def test_linear_programmes_and_their_duals(method):
+    A, low, high, lower, upper, cost = random_programme(3)
+    mine = solve_milp(A, low, high, lower, upper, cost, method=method)
+    other = linprog(cost, A_ub=A, b_ub=high, bounds=np.c_[lower, upper])
+    assert mine.objective == pytest.approx(other.fun)
+    assert np.allclose(mine.duals, other.ineqlin.marginals)
+    rough = solve_milp(A, low, high, lower, upper, cost, method=method, crossover=False)
+    assert rough.objective == pytest.approx(other.fun, rel=1e-5)
+
+
+def test_endings():
+    one = np.ones(1)
+    assert solve_milp([[1.0]], [2], [3], [0], [1], one, one > 0).status == "infeasible"
+    assert solve_milp([[1.0]], [2], [3], [0], [1], one).status == "infeasible"
+    assert solve_milp([[1.0]], [-9], [np.inf], [-9], [np.inf], -one).status == "unbounded"
+
+
+def test_a_start_is_kept_when_nothing_else_is_allowed():
+    A, low, high, lower, upper, cost = random_programme(5)
+    answer = solve_milp(A, low, high, lower, upper, cost, np.ones(12, bool), start=np.zeros(12), seconds=0.0)
+    assert answer.status in ("feasible", "optimal")
+    assert answer.objective <= 0
+
+
+def test_stop_is_asked_and_work_is_charged():
+    rng = np.random.default_rng(0)
+    n = 60
+    A = rng.integers(5, 50, (12, n)).astype(float)
+    programme = A, np.full(12, -np.inf), A.sum(axis=1) / 2, np.zeros(n), np.ones(n), -rng.integers(5, 50, n) * 1.0
+    budget = Budget(Limits(stop=lambda: budget.work >= 0))
+    assert solve_milp(*programme, np.ones(n, bool), budget=budget).status in ("unknown", "feasible")
+    one, two = Budget(Limits(work=4000)), Budget(Limits(work=4000))
+    first, second = (solve_milp(*programme, np.ones(n, bool), budget=b) for b in (one, two))
+    assert first.status == "feasible"
+    assert (first.objective, first.bound, first.work) == (second.objective, second.bound, second.work)
+    assert one.work == first.work > 0
