@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import narwhals as nw
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -32,51 +34,64 @@ from tabprotect.microdata.records import Records, pandas_of
 from tabprotect.microdata.schema import Schema
 from tabprotect.table.hierarchy import Hierarchy
 
-if TYPE_CHECKING:
-    from tabprotect.microdata.masked import Masked
-
-__all__ = ["KIND", "verify_masked", "write_masked"]
+__all__ = ["KIND", "Contents", "verify_masked", "write_masked"]
 
 KIND = "masked microdata"
 """What the manifest says of such a release."""
 
 
-def write_masked(masked: Masked, folder: str | Path, formats: Sequence[str] = ("csv",)) -> Path:
+@dataclass(frozen=True, eq=False)
+class Contents:
+    """What is written of a masked file: `records` and `title` for the public, the rest inside."""
+
+    records: Records
+    title: str
+    verification: Verification
+    claims: Sequence[Claim]
+    before: Mapping[int, Records]
+    steps: Sequence[Mapping[str, Any]]
+    links: npt.NDArray[np.int64]
+    original: Records
+    seed: int
+    summary: str
+
+
+def write_masked(contents: Contents, folder: str | Path, formats: Sequence[str] = ("csv",)) -> Path:
     """Write a masked file; see `Masked.write`."""
     check_replaceable(folder)
-    found = masked.verify()
-    if not found:
-        raise InfeasibleError("not written, as what is claimed does not hold:\n" + found.summary())
-    frame = masked.records.pandas().reset_index(drop=True)
+    if not contents.verification:
+        raise InfeasibleError("not written, as what is claimed does not hold:\n" + contents.verification.summary())
+    frame = contents.records.pandas().reset_index(drop=True)
     kinds = tuple(dict.fromkeys(formats))
     publish: dict[str, bytes] = {f"data.{kind}": encode_frame(frame, kind, title="data") for kind in kinds}
-    publish["metadata.json"] = _json(_metadata(masked))
+    publish["metadata.json"] = _json(_metadata(contents))
     # claims are checked on exact values and types again, whatever the published form keeps of them
+    schema = contents.records.schema.to_dict()
     internal: dict[str, Content] = {
         "released.parquet": encode_frame(frame, "parquet"),
-        "claims.json": _json({"claims": [_claim(c) for c in masked.claims], "schema": masked.records.schema.to_dict()}),
-        "steps.json": _json({"seed": masked.seed, "steps": [step.to_dict() for step in masked.steps]}),
-        "links.csv": encode_frame(_links(masked), "csv"),
-        "summary.txt": (masked.summary() + "\n").encode(),
+        "claims.json": _json({"claims": [_claim(c) for c in contents.claims], "schema": schema}),
+        "steps.json": _json({"seed": contents.seed, "steps": list(contents.steps)}),
+        "links.csv": encode_frame(_links(contents), "csv"),
+        "summary.txt": (contents.summary + "\n").encode(),
     }
-    for step, kept in masked.before.items():
+    for step, kept in contents.before.items():
         internal[f"before-{step}.parquet"] = encode_frame(kept.pandas().reset_index(drop=True), "parquet")
     facts = {
         "notice": "CONFIDENTIAL. Nothing in this folder may be published.",
         "kind": KIND,
-        "title": masked.title,
+        "title": contents.title,
         "version": __version__,
-        "seed": masked.seed,
+        "seed": contents.seed,
     }
     write_release(folder, publish, internal, facts)
     return Path(folder)
 
 
-def _metadata(masked: Masked) -> dict[str, Any]:
+def _metadata(contents: Contents) -> dict[str, Any]:
     """What the public is told of the file: its columns and how many records there are."""
-    records = masked.records
+    records = contents.records
     columns = [{"name": name, "type": str(records.frame[name].dtype)} for name in records.columns]
-    return {"title": masked.title, "records": len(records), "columns": columns}
+    return {"title": contents.title, "records": len(records), "columns": columns}
 
 
 def _claim(claim: Claim) -> dict[str, Any]:
@@ -86,12 +101,12 @@ def _claim(claim: Claim) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _links(masked: Masked) -> pd.DataFrame:
+def _links(contents: Contents) -> pd.DataFrame:
     """Return the original record of every released one (rows counted from 1), with its identifiers."""
-    frame = pd.DataFrame({"released": np.arange(1, len(masked.links) + 1), "original": masked.links + 1})
-    for name in masked.records.schema.identifiers:
-        values = np.array([*masked.original.frame[name].to_list(), None], dtype=object)
-        frame[name] = values[masked.links]
+    frame = pd.DataFrame({"released": np.arange(1, len(contents.links) + 1), "original": contents.links + 1})
+    for name in contents.records.schema.identifiers:
+        values = np.array([*contents.original.frame[name].to_list(), None], dtype=object)
+        frame[name] = values[contents.links]
     return frame
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.microdata.claims import Claim, Verification, check_claims
+from tabprotect.microdata.folder import Contents, write_masked
 from tabprotect.microdata.records import Records
 
 __all__ = ["Masked", "Step"]
@@ -121,6 +122,8 @@ class Masked:
         InputError
             If a format is unknown, or the folder cannot be written or holds anything but an earlier release.
         """
-        from tabprotect.microdata.folder import write_masked
-
-        return write_masked(self, folder, formats)
+        contents = Contents(
+            self.records, self.title, self.verify(), self.claims, self.before, [step.to_dict() for step in self.steps],
+            self.links, self.original, self.seed, self.summary(),
+        )  # fmt: skip
+        return write_masked(contents, folder, formats)
