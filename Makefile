@@ -10,7 +10,7 @@ PYTEST := $(BIN)/pytest --numprocesses 2 --dist worksteal
 SPECIAL := browser or peer or spark or dask
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-browser setup-java demo test test-unit test-slow test-browser test-spark test-dask lint format docs docs-serve picture bench peer fuzz data lock clean
+.PHONY: help setup setup-browser setup-java demo test test-unit test-slow test-browser test-spark test-dask lint format docs docs-serve picture golden rooms bench peer fuzz data lock clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:[^#]*## /\t/' | expand -t 16
@@ -79,6 +79,12 @@ docs-serve: setup ## show the pages while you write them
 
 picture: setup ## draw the table of the README again
 	$(BIN)/python docs/picture.py
+
+golden: setup ## say where the golden releases differ from what is recorded (`record` without --check writes them anew)
+	$(BIN)/python -m tests.golden.releases.record --check
+
+rooms: setup ## draw the picture of the rooms again
+	$(BIN)/python docs/rooms.py
 
 bench: setup ## solve the small instances of the index and bring its best known answers up to date
 	$(BIN)/python -m benchmarks.record --seconds 10
