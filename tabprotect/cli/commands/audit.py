@@ -111,13 +111,12 @@ def _instance(path: Path, pattern: Path | None) -> tuple[Problem, npt.NDArray[np
 
 def _release(folder: Path) -> tuple[Problem, npt.NDArray[np.bool_], tuple[str, ...]]:
     from tabprotect.attack.claims import DOUBTS
-    from tabprotect.formats.folder import changed_files
     from tabprotect.formats.released import read_release
 
     released = read_release(folder)
     claim = released.certificate.document.get("claim", {})
     doubt = [f"'{claim['method']}' leaves doubt and proves no distance"] if claim.get("method") in DOUBTS else []
-    return released.problem, released.pattern, (*changed_files(folder), *released.failures, *doubt)
+    return released.problem, released.pattern, (*released.failures, *doubt)
 
 
 def _odd(problem: Problem, hidden: npt.NDArray[np.bool_]) -> list[str]:
