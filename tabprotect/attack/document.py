@@ -32,6 +32,7 @@ __all__ = [
     "require",
     "seal",
     "text_of",
+    "words_of",
 ]
 
 FORMAT = "tabprotect-certificate/1"
@@ -148,6 +149,20 @@ def fraction(text: Any, name: str, digits: int = DIGITS) -> Fraction:
 def _short(value: Any) -> str:
     words = repr(value) if isinstance(value, (str, int, float, bool, type(None))) else type(value).__name__
     return words if len(words) <= 60 else words[:57] + "..."
+
+
+def words_of(number: Fraction, digits: int = 15) -> str:
+    """Return a number for people; those that no float can be as a power of ten.
+
+    Examples
+    --------
+    >>> words_of(Fraction(1, 8)), words_of(Fraction(10) ** 400)
+    ('0.125', 'about 10^400')
+    """
+    try:
+        return f"{float(number):.{digits}g}"
+    except OverflowError:
+        return f"about {'-' if number < 0 else ''}10^{len(str(abs(int(number)))) - 1}"
 
 
 def label_of(cell: Any) -> str:

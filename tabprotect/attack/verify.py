@@ -35,6 +35,7 @@ from tabprotect.attack.document import (
     require,
     seal,
     text_of,
+    words_of,
 )
 from tabprotect.attack.numbers import Numbers
 from tabprotect.attack.rebuild import proven_bound
@@ -87,8 +88,8 @@ class Verification:
         lines = [f"certificate {'holds' if self.ok else 'REJECTED'}"]
         if self.ok:
             lines[0] += f": {self.verdict}, {self.questions} questions answered by {self.witnesses} witnesses"
-            gap = "" if self.bound is None else f", proven lower bound {float(self.bound):.15g}"
-            lines.append(f"cost {0.0 if self.cost is None else float(self.cost):.15g}{gap}")
+            gap = "" if self.bound is None else f", proven lower bound {words_of(self.bound)}"
+            lines.append(f"cost {words_of(self.cost or Fraction(0))}{gap}")
         lines += [f"wrong: {failure}" for failure in self.failures[:20]]
         lines += [f"... and {len(self.failures) - 20} more"] if len(self.failures) > 20 else []
         lines += [f"checked: {what}" for what in self.checked]
@@ -186,7 +187,7 @@ class _Check:
             "that cells listed as exposed or unproven could not have been proven after all"
             if self.document["exposed"] or self.document["unproven"]
             else "",
-            f"the search's own bound {claimed}{gap}" if claimed and Fraction(claimed) > (self.bound or 0) else "",
+            f"the search's own bound {claimed[:40]}{gap}" if claimed and Fraction(claimed) > (self.bound or 0) else "",
             "notice and names of attackers, which are words",
             "the files published" if self.document["publication"] else "",
         ]
@@ -215,8 +216,11 @@ class _Check:
         self.expect(document["seal"] == seal(parts.items()), "the seal is broken: something was altered")
         self.expect(document["digest"] == parts["problem"], "the problem is not the one that the digest names")
         residual = fraction(document["residual"], "residual")
-        self.expect(residual == numbers.residual, f"largest residual |A a - b| is {numbers.residual}, not {residual}")
-        self.checked.append(f"seal, digest, equations A a = b (largest residual {float(numbers.residual):.6g})")
+        self.expect(
+            residual == numbers.residual,
+            f"largest residual |A a - b| is {words_of(numbers.residual)}, not {words_of(residual)}",
+        )
+        self.checked.append(f"seal, digest, equations A a = b (largest residual {words_of(numbers.residual, 6)})")
 
     def pattern(self) -> None:
         status = self.numbers.status
@@ -241,7 +245,7 @@ class _Check:
         moving: dict[int, set[int]] = {}
         moves: dict[int, dict[int, Fraction]] = {p: {} for p, _ in numbers.questions()}
         for w, (z, denominator) in enumerate(witnesses):
-            self.meter.spend(5 + 2 * len(z))
+            self.meter.spend(5 + 10 * len(z))
             for cell, numerator in z.items():
                 moving.setdefault(cell, set()).add(w)
                 if cell in moves:
@@ -314,7 +318,7 @@ class _Check:
         distinct = len(cells) == len(set(cells)) == len(numerators)
         require(distinct and denominator > 0, f"witness {w} is malformed")
         bits = max(map(int.bit_length, (denominator, *numerators)))
-        self.meter.long(bits, 5 + sum(4 + len(numbers.columns[cell]) for cell in cells))
+        self.meter.long(bits, 5 + sum(8 + 2 * len(numbers.columns[cell]) for cell in cells))
         sums: dict[int, int] = {}
         for cell, z in zip(cells, numerators, strict=True):
             bound = numbers.up[cell] if z > 0 else numbers.down[cell]
@@ -330,7 +334,7 @@ class _Check:
     def objective(self) -> None:
         document = self.document
         cost = fraction(document["cost"], "cost")
-        self.expect(cost == self.cost, f"the secondaries cost {self.cost}, not {cost}")
+        self.expect(cost == self.cost, f"the secondaries cost {words_of(self.cost)}, not {words_of(cost)}")
         self.checked.append("cost of the secondaries")
         claimed = [fraction(document[name], name) for name in ("bound", "claimed_bound") if document[name] is not None]
         if document["verdict"] == "safe":
@@ -340,9 +344,12 @@ class _Check:
         )
         if document["proof"] is not None:
             self.bound = proven_bound(self.numbers, document["proof"])
-            self.expect(claimed[0] == self.bound, f"the proof gives the bound {self.bound}, not {claimed[0]}")
+            self.expect(
+                claimed[0] == self.bound,
+                f"the proof gives the bound {words_of(self.bound)}, not {words_of(claimed[0])}",
+            )
             rows = len(document["proof"]["rows"])
-            self.checked.append(f"lower bound {float(self.bound):.15g} from {rows} inequalities rebuilt exactly")
+            self.checked.append(f"lower bound {words_of(self.bound)} from {rows} inequalities rebuilt exactly")
 
     def unproven_part(self) -> str:
         """Say how far a claimed bound goes beyond the proven one."""

@@ -89,14 +89,20 @@ def compare(document: Mapping[str, Any], against: Any, limits: Limits = UNLIMITE
     found.compared.append(f"cells (and {len(sums)} sums of them that are protected, too)" if sums else "cells")
     _columns(own, data, found)
     _equations(own, data, found)
-    for name, mine, theirs in (
-        ("attackers", _counted(own.attackers), _counted(data.attackers)),
-        ("integrality", own.integer, data.integer),
-        ("claim", own.claim, data.claim),
+    whole = " (the certificate: whole numbers)" if own.integer else " (the certificate: any numbers)"
+    for name, mine, theirs, said in (
+        (
+            "attackers",
+            _sorted(own.attackers),
+            _sorted(data.attackers),
+            f" (the certificate: {len(own.attackers or ())})",
+        ),
+        ("integrality", own.integer, data.integer, whole),
+        ("claim of the method", own.claim, data.claim, ""),
     ):
         if theirs is None:
             if mine is not None:
-                found.missing.append(name)
+                found.missing.append(f"{name}{said}")
             continue
         found.compared.append(name)
         if mine != theirs:
@@ -135,7 +141,7 @@ def _without(own: _Data, sums: set[str]) -> _Data:
     )
 
 
-def _counted(attackers: Iterable[tuple[str, tuple[str, ...]]] | None) -> Any:
+def _sorted(attackers: Iterable[tuple[str, tuple[str, ...]]] | None) -> Any:
     return None if attackers is None else sorted(attackers)
 
 
@@ -176,8 +182,8 @@ def _equations(own: _Data, data: _Data, found: Comparison) -> None:
     mine, theirs = set(own.equations or ()), set(data.equations)
     for left, where in ((mine - theirs, "only in the certificate"), (theirs - mine, "only in the data given")):
         if left:
-            words = _few(sorted(_words(equation) for equation in left)[:6])
-            found.failures.append(f"{len(left)} equations are {where}: {words}")
+            words = "; ".join(sorted(_words(equation) for equation in left)[:3])
+            found.failures.append(f"{len(left)} equations are {where}: {words}{'; ...' if len(left) > 3 else ''}")
 
 
 def _words(equation: Equation) -> str:

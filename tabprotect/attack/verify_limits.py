@@ -32,13 +32,13 @@ class Limits:
         Bytes that a document takes as Python objects, estimated from its text before anything is parsed. Checking
         takes about as much again.
     work : int or None
-        Elementary steps (a product of two short numbers and an addition); about 5 to 10 million a second.
+        Elementary steps (a product of two short numbers and an addition); about 2 to 5 million a second.
     bits : int or None
         Longest number, where numbers grow by being combined.
     """
 
     memory: int | None = 300_000_000
-    work: int | None = 60_000_000
+    work: int | None = 20_000_000
     bits: int | None = 1 << 17
 
 
@@ -87,22 +87,21 @@ def read_within(path: Path, limits: Limits) -> bytes:
     OSError
         If it cannot be read.
     """
-    most = limits.memory
+    most = None if limits.memory is None else limits.memory // 2  # more than that does not fit as objects anyway
     if path.suffix != ".gz":
         with path.open("rb") as plain:
             data = plain.read() if most is None else plain.read(most + 1)
     else:
-        pieces, size = [], 0
+        whole = bytearray()
         try:
             with gzip.open(path, "rb") as packed:
                 while piece := packed.read(_CHUNK):
-                    pieces.append(piece)
-                    size += len(piece)
-                    if most is not None and size > most:
+                    whole += piece
+                    if most is not None and len(whole) > most:
                         break
         except (gzip.BadGzipFile, EOFError, zlib.error) as error:
             raise Malformed(f"{path.name} ends in .gz but is not a whole gzip file ({error})") from None
-        data = b"".join(pieces)
+        data = bytes(whole)
     require(most is None or len(data) <= most, f"{path.name} holds more than the limit of {most:,} bytes; {_CURE}")
     return data
 

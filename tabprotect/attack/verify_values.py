@@ -26,6 +26,7 @@ from tabprotect.attack.document import (
     require,
     seal,
     text_of,
+    words_of,
 )
 from tabprotect.attack.numbers import Numbers, decimal
 from tabprotect.attack.verify import Verification, check
@@ -126,8 +127,8 @@ class _Check:
             *(["that the embedded problem is the office's own (give it to compare)"] if against is None else []),
             "whether rules, levels, bounds, attackers and what intruders know of the method describe the real ones"
             + steps,
-            *([] if self.cost is None else [f"the distance {document['cost']}, in the method's own measure"]),
-            *([] if self.claimed is None else [f"the search's own bound {document['claimed_bound']} on the distance"]),
+            *([] if self.cost is None else [f"the distance {words_of(self.cost)}, in the method's own measure"]),
+            *([] if self.claimed is None else [f"the search's own bound {words_of(self.claimed)} on the distance"]),
             *(
                 []
                 if document["levels_moved"]
@@ -204,8 +205,8 @@ class _Check:
         for name, found in (("sums", sums), ("drift", drift)):
             stated = fraction(self.document[name], name)
             if stated != found:
-                self.failures.append(f"'{name}' is {found}, not {stated}")
-        off = "the published table adds up exactly" if not sums else f"sums are off by up to {float(sums):.6g}"
+                self.failures.append(f"'{name}' is {words_of(found)}, not {words_of(stated)}")
+        off = "the published table adds up exactly" if not sums else f"sums are off by up to {words_of(sums, 6)}"
         self.checked.append(off)
 
 

@@ -20,14 +20,14 @@ from tabprotect.attack.numbers import decimal
 from tabprotect.attack.values import ValuesCertificate, seeing
 from tabprotect.attack.verify_limits import LIMITS, Limits, read_within
 from tabprotect.errors import InputError
-from tabprotect.formats.certificate import problem_of, read_certificate
+from tabprotect.formats.certificate import check_file, problem_of, read_certificate
 from tabprotect.formats.folder import INTERNAL, MANIFEST, PUBLISH, changed_files
 from tabprotect.methods.loss import loss
 from tabprotect.problem import Problem
 from tabprotect.report.layout import LAYOUT, Layout, writers
 from tabprotect.report.public import PublicTable
 
-__all__ = ["CERTIFICATE", "Released", "read_release"]
+__all__ = ["Released", "certificate_of", "read_release"]
 
 CERTIFICATE = "certificate.json"
 """Its name in the internal folder."""
@@ -73,9 +73,7 @@ def read_release(folder: str | Path, limits: Limits = LIMITS) -> Released:
         If the folder is no release, or an internal file is damaged.
     """
     folder = Path(folder)
-    if not (folder / INTERNAL / MANIFEST).is_file():
-        raise InputError(f"{folder} is not a release: there is no {INTERNAL}/{MANIFEST} in it")
-    place = folder / INTERNAL / CERTIFICATE
+    place = certificate_of(folder)
     certificate = read_certificate(place, limits)
     document = certificate.document
     problem = problem_of(document["problem"], str(place))
@@ -99,6 +97,19 @@ def read_release(folder: str | Path, limits: Limits = LIMITS) -> Released:
         problem = seeing(problem, certificate.values, document["claim"])
         return Released(problem, certificate, problem.may_hide, tuple(failures), manifest)
     return Released(problem, certificate, ~shown, tuple(failures), manifest)
+
+
+def certificate_of(folder: Path) -> Path:
+    """Return where a release has its certificate.
+
+    Raises
+    ------
+    InputError
+        If the folder is no release.
+    """
+    if not (folder / INTERNAL / MANIFEST).is_file():
+        raise InputError(f"{folder} is not a release: there is no {INTERNAL}/{MANIFEST} in it")
+    return check_file(folder / INTERNAL / CERTIFICATE)
 
 
 def _manifest(folder: Path, limits: Limits) -> dict[str, Any]:
@@ -175,7 +186,9 @@ def _claims(manifest: Mapping[str, Any], certificate: Certificate | ValuesCertif
         except (TypeError, ValueError, ZeroDivisionError, OverflowError):
             yield f"the certificate holds no number as {name}"
             continue
-        if name not in manifest or type(manifest[name]) not in (int, float, type(None)) or manifest[name] != number:
+        if name not in manifest:
+            yield f"{MANIFEST} does not say the {name}"
+        elif type(manifest[name]) not in (int, float, type(None)) or manifest[name] != number:
             yield f"{MANIFEST} claims the {name} {manifest.get(name)!r:.40}, but the certificate has {number!r}"
 
 

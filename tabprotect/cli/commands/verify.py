@@ -47,25 +47,24 @@ def verify(
     from tabprotect.cli.app import Exit
     from tabprotect.errors import InputError
     from tabprotect.formats.certificate import check_file
-    from tabprotect.formats.folder import INTERNAL
-    from tabprotect.formats.released import CERTIFICATE, read_release
+    from tabprotect.formats.released import certificate_of, read_release
 
     limits = UNLIMITED if no_limits else LIMITS
     release = target.is_dir()
-    certificate = check_file(target / INTERNAL / CERTIFICATE if release else target)
+    certificate = certificate_of(target) if release else check_file(target)
     if against is not None:
-        check_file(against / INTERNAL / CERTIFICATE if against.is_dir() else against)
+        against = certificate_of(against) if against.is_dir() else check_file(against)
     try:
         found = check(certificate, against=against, limits=limits)
     except (OSError, Malformed) as error:
         raise InputError(f"{target} cannot be checked: {error}") from error
-    failures: tuple[str, ...] = ()
-    if release and (found.ok or found.checked):
-        failures = read_release(target, limits).failures
+    # what is no certificate at all is not used to make anything
+    whole = release and (found.ok or bool(found.checked))
+    failures = read_release(target, limits).failures if whole else ()
     console = screen.out()
     colour = "green" if found.safe and not failures else "red"
     first, *rest = found.summary().split("\n")
-    if release:
+    if whole:
         rest = [line for line in rest if line != "not checked: the files published"]
         rest.append("checked: the public files, made again from the proof and compared byte for byte")
         rest.append("not checked: the report and the table in the internal folder, but for their digests; titles")
