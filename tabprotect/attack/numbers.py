@@ -37,7 +37,7 @@ def decimal(text: Any, name: str) -> Fraction:
     if not isinstance(text, str) or not _DECIMAL.fullmatch(text):
         words = repr(text) if isinstance(text, (str, int, float, type(None))) else type(text).__name__
         raise Malformed(f"'{name}' holds {words[:60]}, which is not a number written as text")
-    if abs(int(text.partition("e")[2] or 0)) > EXPONENT:
+    if not math.isfinite(float(text)) or abs(int(text.partition("e")[2] or 0)) > EXPONENT:
         raise Malformed(f"'{name}' holds {text}, which no floating-point number can be")
     return Fraction(text)
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -39,62 +38,11 @@ from tabprotect.attack.document import (
 )
 from tabprotect.attack.numbers import Numbers
 from tabprotect.attack.rebuild import proven_bound
+from tabprotect.attack.verification import Verification
 from tabprotect.attack.verify_against import compare
 from tabprotect.attack.verify_limits import LIMITS, Limits, Meter
 
 __all__ = ["Verification", "verify"]
-
-
-@dataclass(frozen=True)
-class Verification:
-    """The outcome of a check.
-
-    Attributes
-    ----------
-    failures : tuple of str
-        Everything that is not as claimed; empty when the certificate holds.
-    checked, not_checked : tuple of str
-        What was recomputed, and what nobody can conclude from that.
-    verdict : str
-        'safe', 'LP-safe only' or 'not safe', as proven (only meaningful without failures).
-    cost, bound : Fraction or None
-        Of the secondaries, recomputed; the bound is the one that the proof gives.
-    questions : int
-        Protection levels that had to be reached (over all attackers).
-    witnesses : int
-    """
-
-    failures: tuple[str, ...]
-    checked: tuple[str, ...] = ()
-    not_checked: tuple[str, ...] = ()
-    verdict: str = "not safe"
-    cost: Fraction | None = None
-    bound: Fraction | None = None
-    questions: int = 0
-    witnesses: int = 0
-
-    @property
-    def ok(self) -> bool:
-        """True when everything claimed was confirmed."""
-        return not self.failures
-
-    @property
-    def safe(self) -> bool:
-        """True when the certificate holds and proves that every level is reached."""
-        return self.ok and self.verdict == "safe"
-
-    def summary(self) -> str:
-        """Return the outcome in words."""
-        lines = [f"certificate {'holds' if self.ok else 'REJECTED'}"]
-        if self.ok:
-            lines[0] += f": {self.verdict}, {self.questions} questions answered by {self.witnesses} witnesses"
-            gap = "" if self.bound is None else f", proven lower bound {words_of(self.bound)}"
-            lines.append(f"cost {words_of(self.cost or Fraction(0))}{gap}")
-        lines += [f"wrong: {failure}" for failure in self.failures[:20]]
-        lines += [f"... and {len(self.failures) - 20} more"] if len(self.failures) > 20 else []
-        lines += [f"checked: {what}" for what in self.checked]
-        lines += [f"not checked: {what}" for what in self.not_checked]
-        return "\n".join(lines)
 
 
 def verify(certificate: Any, *, against: Any = None, limits: Limits = LIMITS) -> Verification:

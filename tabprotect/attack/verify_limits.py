@@ -102,7 +102,8 @@ def read_within(path: Path, limits: Limits) -> bytes:
         except (gzip.BadGzipFile, EOFError, zlib.error) as error:
             raise Malformed(f"{path.name} ends in .gz but is not a whole gzip file ({error})") from None
         data = bytes(whole)
-    require(most is None or len(data) <= most, f"{path.name} holds more than the limit of {most:,} bytes; {_CURE}")
+    if most is not None and len(data) > most:
+        raise Malformed(f"{path.name} holds more than the limit of {most:,} bytes; {_CURE}")
     return data
 
 

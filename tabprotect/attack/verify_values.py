@@ -72,7 +72,7 @@ def check_values(document: Mapping[str, Any], against: Any = None, limits: Limit
         (*outer.checked, *inner.checked[2:3]),
         (*missing, *outer.skipped(against)),
         verdict,
-        outer.cost,
+        None,
         None,
         inner.questions,
         inner.witnesses,

@@ -84,6 +84,8 @@ def read_release(folder: str | Path, limits: Limits = LIMITS) -> Released:
         expected = layout.files(public)
     except Malformed as error:
         raise InputError(f"{folder} is damaged: {error}") from error
+    except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+        raise InputError(f"{folder}: its public files cannot be made again from the proof ({error})") from error
     cell = np.array(layout.document["cell"], np.int64)
     failures = [
         *_foreign(folder, manifest, expected),
