@@ -22,7 +22,7 @@ import tabprotect as tp
 from tabprotect.attack.document import SECTIONS, digest, seal
 from tabprotect.attack.verify_values import SECTIONS as VALUES_SECTIONS
 
-__all__ = ["KINDS", "Alteration", "alter", "resealed"]
+__all__ = ["CERTIFICATE", "KINDS", "Alteration", "alter", "new_digests", "resealed"]
 
 CERTIFICATE = "internal/certificate.json"
 
@@ -126,7 +126,7 @@ def alter(base: Path, target: Path, r: random.Random) -> Alteration:
         (target / file).write_text(json.dumps(document))
         done = (file, place, how)
     if reseal and done[0] != "internal/release.json":
-        _digests(target)
+        new_digests(target)
     return Alteration(*done, reseal)
 
 
@@ -146,7 +146,7 @@ def resealed(document: dict[str, Any]) -> dict[str, Any]:
     return document
 
 
-def _digests(folder: Path) -> None:
+def new_digests(folder: Path) -> None:
     """Write the digests of all files into the certificate and the manifest, as a forger would."""
     public = {path.name: _sha(path) for path in sorted((folder / "publish").iterdir()) if path.is_file()}
     certificate = folder / CERTIFICATE

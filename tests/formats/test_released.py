@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import tabprotect as tp
-from benchmarks.alterations import CERTIFICATE, _digests, resealed
+from benchmarks.alterations import CERTIFICATE, new_digests, resealed
 from tabprotect.cli.app import run
 from tabprotect.formats.certificate import read_instance
 from tabprotect.formats.released import read_release
@@ -138,7 +138,7 @@ def _missing(folder: Path) -> None:
 @pytest.mark.parametrize("folder", ["all formats"], indirect=True)
 def test_new_digests_do_not_help(folder: Path, alter: Callable[[Path], None], words: str) -> None:
     alter(folder)
-    _digests(folder)  # no secret is needed for them
+    new_digests(folder)  # no secret is needed for them
     failures = read_release(folder).failures
     assert any(words in failure for failure in failures), failures
 
@@ -146,7 +146,7 @@ def test_new_digests_do_not_help(folder: Path, alter: Callable[[Path], None], wo
 @pytest.mark.parametrize("folder", KINDS, indirect=True)
 def test_the_command_line_refuses_what_was_altered(folder: Path) -> None:
     _status(folder)
-    _digests(folder)
+    new_digests(folder)
     assert run(["verify", str(folder)]) == 1
     assert run(["audit", str(folder)]) == 1
 
@@ -155,7 +155,7 @@ def test_a_value_shown_that_the_certificate_hides_is_what_the_intruder_sees(fold
     before = read_release(folder).pattern
     path = folder / "publish" / "table.csv"
     path.write_text(path.read_text().replace(",,suppressed", ",5,suppressed", 1))
-    _digests(folder)
+    new_digests(folder)
     assert read_release(folder).pattern.sum() == before.sum() - 1
 
 
@@ -181,7 +181,7 @@ def test_a_layout_that_was_altered_is_found(folder: Path, name: str) -> None:
     document = json.loads(path.read_text())
     LAYOUTS[name](document)
     path.write_text(json.dumps(document))
-    _digests(folder)
+    new_digests(folder)
     assert run(["verify", str(folder)]) in (1, 2)
     path.unlink()
     assert run(["verify", str(folder)]) == 2
@@ -232,7 +232,7 @@ def test_one_wrong_number_or_type_never_ends_a_process(
     target[place[-1]] = value
     path.write_text(json.dumps(resealed(document) if seal else document))
     if seal:
-        _digests(folder)
+        new_digests(folder)
     assert run(["verify", str(folder)]) in (1, 2)
     # the audit makes its own judgement and needs no proof
     assert run(["audit", str(folder)]) in ((0, 1) if seal and place[0] in ("attack", "proof") else (1, 2))
@@ -266,8 +266,8 @@ def test_files_written_by_other_versions_say_so(folder: Path) -> None:
     document = json.loads(path.read_text())
     document["written"]["pandas"] = "0.1"
     path.write_text(json.dumps(document))
-    _digests(folder)
+    new_digests(folder)
     assert read_release(folder).failures == ()  # the same bytes are the same bytes
     _report(folder)
-    _digests(folder)
+    new_digests(folder)
     assert any("written with pandas 0.1, this is" in failure for failure in read_release(folder).failures)
