@@ -116,7 +116,7 @@ def test_the_same_seed_gives_the_same_release(tmp_path: Any) -> None:
         for name in ("one", "two")
     )
     assert one == two
-    assert len(one) == 10
+    assert len(one) == 11
 
 
 def test_a_table_of_counts() -> None:
