@@ -7,7 +7,7 @@ import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
 
-__all__ = ["LIMITS", "UNLIMITED", "Limits", "Malformed", "Meter", "read_within", "require", "size_of_json"]
+__all__ = ["LIMITS", "UNLIMITED", "Limits", "Malformed", "Meter", "fits", "read_within", "require", "size_of_json"]
 
 _CHUNK = 1 << 20
 
@@ -130,4 +130,4 @@ def fits(data: bytes, limits: Limits, name: str) -> None:
     )
 
 
-_CURE = "--no-limits reads a file of any size; use it for files that you made yourself"
+_CURE = "verify and audit read files of any size with --no-limits; use it for files that you made yourself"

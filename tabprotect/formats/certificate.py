@@ -23,6 +23,9 @@ __all__ = ["check_file", "problem_of", "read_certificate", "read_instance"]
 
 SUFFIXES = (".json",)
 
+_OWN = Limits(memory=1_000_000_000)
+"""Of the certificate of a problem that is to be solved: nothing but the problem is used of it."""
+
 
 def read_certificate(path: str | Path, limits: Limits = LIMITS) -> Certificate | ValuesCertificate:
     """Read a certificate, of hidden cells or of changed values, without judging it.
@@ -66,7 +69,7 @@ def check_file(path: str | Path) -> Path:
 
 def read_instance(path: str | Path) -> Problem:
     """Read the problem that a certificate is about."""
-    return problem_of(read_certificate(path).document["problem"], str(path))
+    return problem_of(read_certificate(path, _OWN).document["problem"], str(path))
 
 
 def problem_of(statement: Mapping[str, Any], name: str = "certificate") -> Problem:

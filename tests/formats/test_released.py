@@ -64,6 +64,7 @@ def test_it_is_what_was_proven(folder: Path) -> None:
     assert read_release(folder).failures == ()
     assert run(["verify", str(folder)]) == 0
     assert run(["verify", str(folder), "--no-limits"]) == 0
+    assert run(["audit", str(folder), "--no-limits"]) == 0
 
 
 def _status(folder: Path) -> None:
