@@ -20,6 +20,7 @@ from tabprotect.methods.loss import Loss, loss
 from tabprotect.problem import Problem, Status
 from tabprotect.publication import Publication, Summary, native, number
 from tabprotect.report.changes import internal_files
+from tabprotect.report.layout import Layout
 from tabprotect.report.public import PublicTable, free_name, public_values
 from tabprotect.sensitivity.assess import Assessment
 from tabprotect.table.table import Table
@@ -187,6 +188,9 @@ class ChangedRelease(Publication):
 
     def _inside(self, published: Mapping[str, str], formats: Sequence[str]) -> dict[str, bytes]:
         return internal_files(self, published, formats)
+
+    def _layout(self, formats: Sequence[str]) -> Layout:
+        return Layout.of(self.table, title=self.title, formats=formats)
 
     def _facts(self) -> dict[str, Any]:
         result = self.result

@@ -17,7 +17,8 @@ from tabprotect.attack.certificate import Certificate
 from tabprotect.attack.values import ValuesCertificate
 from tabprotect.attack.verify import Verification
 from tabprotect.formats.folder import Content, check_replaceable, digests, write_release
-from tabprotect.report.public import PublicTable, public_files
+from tabprotect.report.layout import LAYOUT, Layout
+from tabprotect.report.public import PublicTable
 from tabprotect.sensitivity.assess import Assessment
 from tabprotect.table.table import Table
 
@@ -104,6 +105,10 @@ class Publication(ABC):
         """The confidential files but for the certificate."""
 
     @abstractmethod
+    def _layout(self, formats: Sequence[str]) -> Layout:
+        """How the public files are laid out."""
+
+    @abstractmethod
     def _facts(self) -> dict[str, Any]:
         """What the manifest says of this kind of release."""
 
@@ -137,10 +142,15 @@ class Publication(ABC):
             If a format is unknown, or the folder cannot be written or holds anything but an earlier release.
         """
         check_replaceable(folder)
-        publish = public_files(self.public, tuple(dict.fromkeys(formats)))
+        layout = self._layout(tuple(dict.fromkeys(formats)))
+        publish = layout.files(self.public)
         names = digests(publish)
         certificate = self.certificate.publishing(names)
-        internal: dict[str, Content] = {**self._inside(names, formats), "certificate.json": certificate.write}
+        internal: dict[str, Content] = {
+            **self._inside(names, formats),
+            LAYOUT: layout.encode(),
+            "certificate.json": certificate.write,
+        }
         facts = {
             "notice": "CONFIDENTIAL. Nothing in this folder may be published.",
             "title": self.title,

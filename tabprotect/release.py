@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -19,9 +20,11 @@ from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem, Status
 from tabprotect.publication import Publication, Summary, native, number
 from tabprotect.report.internal import internal_files
+from tabprotect.report.layout import Layout
 from tabprotect.report.public import PUBLISHED, SUPPRESSED, PublicTable, free_name, public_table
 from tabprotect.sensitivity.assess import Assessment
 from tabprotect.sensitivity.unions import UnionExposure
+from tabprotect.solver.exact import exact
 from tabprotect.table.table import Table
 
 __all__ = ["Release", "Summary"]
@@ -133,6 +136,22 @@ class Release(Publication):
             witnesses=self.judgement.evidence,
         )
 
+    @property
+    def optimality(self) -> str:
+        """The status of the search; where it says more than the proof, how far exact arithmetic confirms it."""
+        result = self.result
+        if result.status != "optimal" or result.cost is None:
+            return result.status
+        proof = result.cuts if isinstance(result.cuts, BoundProof) else None
+        if proof is None:
+            return "optimal" if not result.cost else "optimal by the solver; no bound is proven in exact arithmetic"
+        secondaries = np.flatnonzero(result.pattern & ~self.problem.must_hide)
+        cost = sum((exact(w) for w in self.problem.weights[secondaries].tolist()), Fraction(0))
+        if proof.bound >= cost:
+            return "optimal"
+        share = float(100 * (cost - proof.bound) / cost)
+        return f"optimal by the solver; proven in exact arithmetic to within {share:.2f} %"
+
     def audit(self) -> Audit:
         """Return the intruder's interval for every hidden cell; confidential."""
         return self._audit
@@ -164,7 +183,7 @@ class Release(Publication):
         if result.bound is not None:
             gap = "" if result.gap is None else f", gap {100 * result.gap:.2f} %"
             lines.append(("bound", number(result.bound) + gap))
-        lines.append(("method", f"{result.method}, {result.status}" if result.method else result.status))
+        lines.append(("method", f"{result.method}, {self.optimality}" if result.method else self.optimality))
         sums = problem.n_cells - self.table.n_cells
         if sums:
             lines.append(("sums", f"{sums:,} sums of hidden cells were protected, too"))
@@ -185,8 +204,16 @@ class Release(Publication):
     def _inside(self, published: Mapping[str, str], formats: Sequence[str]) -> dict[str, bytes]:
         return internal_files(self, published, formats)
 
+    def _layout(self, formats: Sequence[str]) -> Layout:
+        return Layout.of(
+            self.table, title=self.title, formats=formats, decimals=self.decimals, separate=self.separate_statuses
+        )
+
     def _facts(self) -> dict[str, Any]:
-        return {"status": self.result.status, "cost": self.result.cost, "bound": self.result.bound}
+        document = self.certificate.document
+        numbers = {"cost": "cost", "bound": "claimed_bound", "proven_bound": "bound"}
+        facts = {name: None if document[of] is None else float(Fraction(document[of])) for name, of in numbers.items()}
+        return {"status": self.optimality, **facts}
 
     def _check(self) -> None:
         if self.safe or self.allow_unsafe:

@@ -22,7 +22,6 @@ from tabprotect.attack.values import ValuesCertificate
 from tabprotect.attack.verify_values import SECTIONS
 from tabprotect.errors import InfeasibleError, InputError
 from tabprotect.formats.folder import changed_files, read_manifest
-from tabprotect.formats.released import read_release
 from tabprotect.methods.cell_key import (
     Flex,
     cell_key,
@@ -33,6 +32,7 @@ from tabprotect.methods.cell_key import (
 )
 from tabprotect.methods.recoding import RecodingRules
 from tabprotect.methods.record_swapping import swap_records
+from tabprotect.report.released import read_release
 
 RULES = ["p%=15", "threshold=3"]
 REGIONS = {"T": ["N", "S"], "N": ["n1", "n2", "n3"], "S": ["s1", "s2"]}

@@ -116,7 +116,7 @@ def test_the_same_seed_gives_the_same_release(tmp_path: Any) -> None:
         for name in ("one", "two")
     )
     assert one == two
-    assert len(one) == 10
+    assert len(one) == 11
 
 
 def test_a_table_of_counts() -> None:
@@ -141,7 +141,7 @@ def test_linked_tables_are_one_release(tmp_path: Any) -> None:
     assert totals[0]["status"].to_dict() == totals[1]["status"].to_dict()
     found.write(tmp_path / "out", ("csv", "parquet"))
     assert "size" in (tmp_path / "out" / "publish" / "index.html").read_text()
-    from tabprotect.formats.released import read_release
+    from tabprotect.report.released import read_release
 
     released = read_release(tmp_path / "out")
     assert released.failures == ()

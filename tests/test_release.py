@@ -7,6 +7,7 @@ import json
 import re
 import shutil
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from scipy.optimize import linprog
 
 import tabprotect as tp
 from tabprotect.formats.folder import changed_files, read_manifest
-from tabprotect.formats.released import read_release
+from tabprotect.report.released import read_release
 
 RULES = ["p%=15", "threshold=3"]
 REGIONS = {"T": ["N", "S"], "N": ["n1", "n2", "n3"], "S": ["s1", "s2"]}
@@ -241,3 +242,22 @@ def test_the_summary_prints(release: tp.Release) -> None:
 
     console = Console(width=120, record=True, file=None, quiet=True)
     console.print(release.summary())
+
+
+def test_optimal_by_the_solver_is_not_proven_in_exact_arithmetic(tmp_path: Path) -> None:
+    data = microdata(0)
+    made = tp.protect(data, RULES, tp.Suppress(method="exact"), by=["region", "size"], value="turnover")
+    proof = made.result.cuts
+    assert made.result.status == "optimal"
+    assert proof is not None
+    assert made.optimality == "optimal"
+    weak = replace(made, result=replace(made.result, cuts=replace(proof, multipliers=(), bound=Fraction(0))))
+    assert weak.optimality == "optimal by the solver; proven in exact arithmetic to within 100.00 %"
+    assert weak.optimality in str(weak.summary())
+    bare = replace(made, result=replace(made.result, cuts=None))
+    assert bare.optimality == "optimal by the solver; no bound is proven in exact arithmetic"
+    folder = weak.write(tmp_path / "out")
+    assert read_manifest(folder)["status"] == weak.optimality
+    assert read_manifest(folder)["proven_bound"] == 0
+    assert read_release(folder).failures == ()
+    assert weak.optimality in (folder / "internal" / "report.html").read_text()

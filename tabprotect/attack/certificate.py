@@ -9,9 +9,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tabprotect.attack.components import pattern_mask
-from tabprotect.attack.document import FORMAT, SECTIONS, VERDICTS, Numbers, digest
+from tabprotect.attack.document import FORMAT, SECTIONS, VERDICTS, digest
 from tabprotect.attack.evidence import Evidence, gather
 from tabprotect.attack.keys import Key
+from tabprotect.attack.numbers import Numbers
 from tabprotect.attack.proof import BoundProof
 from tabprotect.attack.rebuild import proven_bound
 from tabprotect.attack.sealed import NOTICE, SealedDocument

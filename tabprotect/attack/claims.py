@@ -26,6 +26,7 @@ import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 from tabprotect.attack.document import fraction, integers, list_of, positions, require
@@ -47,6 +48,11 @@ METHODS: Mapping[str, tuple[str, ...]] = {
 
 DOUBTS = frozenset({"swap"})
 """Methods that make figures doubtful but keep no distance from the truth: nothing of them is proven safe."""
+
+_NOISE = 1_000_000
+"""No method moves a count further."""
+
+_DIGITS = 400
 
 
 @dataclass(frozen=True)
@@ -82,17 +88,21 @@ class Claim:
         >>> [str(end) for end in claim.known(1, Fraction(10))], claim.kept(1, Fraction(10), Fraction(4))
         (['5', '15'], False)
         """
-        require(isinstance(claim, Mapping) and claim.get("method") in METHODS, "no such method of changing values")
+        require(
+            isinstance(claim, Mapping) and isinstance(claim.get("method"), str), "no such method of changing values"
+        )
         method = claim["method"]
+        require(method in METHODS, "no such method of changing values")
         entries = {"method", "fixed", *METHODS[method]}
         require(set(claim) == entries, f"a claim of '{method}' has exactly the entries {', '.join(sorted(entries))}")
-        base = fraction(claim["base"], "base") if "base" in entries else Fraction(0)
+        base = fraction(claim["base"], "base", _DIGITS) if "base" in entries else Fraction(0)
         require(base > 0 or "base" not in entries, "the base must be above 0")
         (steps,) = integers([claim.get("steps", 0)], "steps")
-        require(steps >= 0, "steps must be at least 0")
-        within = None if claim.get("within") is None else fraction(claim["within"], "within")
+        require(0 <= steps <= _NOISE, f"steps must be at least 0 and at most {_NOISE:,}")
+        within = None if claim.get("within") is None else fraction(claim["within"], "within", _DIGITS)
         require(within is None or within >= 0, "'within' must be at least 0")
         rows = list_of(claim.get("support", []), "support")
+        require(all(abs(x) <= _NOISE for row in rows for x in integers(row, "support")), f"noise beyond {_NOISE:,}")
         support = tuple(frozenset(integers(row, "support")) for row in rows)
         require(bool(support) == ("support" in entries), "the noise of a count of 0 is missing")
         require(all(0 in row or row for row in support), "a count has no noise, not even 0")
@@ -101,6 +111,11 @@ class Claim:
         fixed = frozenset(positions(claim["fixed"], n, "fixed cells"))
         require(method not in ("noise", "small") or integer, f"'{method}' is for whole numbers")
         return cls(method, base, steps, within, support, reach, inner, fixed, integer)
+
+    @property
+    def work(self) -> int:
+        """Steps that one cell takes to check, about."""
+        return 50 + 4 * self._far
 
     def known(self, cell: int, v: Fraction) -> Range:
         """Return the smallest and largest true value that a published value leaves possible; None: no limit."""
@@ -146,6 +161,10 @@ class Claim:
         low, high = self.known(cell, v)
         return (low is None or low <= a) and (high is None or a <= high)
 
+    @cached_property
+    def _far(self) -> int:
+        return max((abs(x) for row in self.support for x in row), default=0)
+
     def _whole(self, low: Fraction, high: Fraction, *, open_low: bool, open_high: bool) -> Range:
         if not self.integer:
             return low, high
@@ -156,7 +175,7 @@ class Claim:
     def _counts(self, v: int) -> list[int]:
         """Counts that the noise can make into v, ascending."""
         last = len(self.support) - 1
-        far = max(map(abs, frozenset().union(*self.support)), default=0)
+        far = self._far
         return [i for i in range(max(0, v - far), v + far + 1) if v - i in self.support[min(i, last)]]
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from tabprotect.attack.document import Numbers
+from tabprotect.attack.numbers import Numbers
 from tabprotect.attack.rebuild import Groups
 from tabprotect.attack.statement import problem_statement
 from tabprotect.problem import Problem

@@ -44,9 +44,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from tabprotect.attack.document import Numbers
 from tabprotect.attack.facts import Fact
 from tabprotect.attack.keys import Key
+from tabprotect.attack.numbers import Numbers
 from tabprotect.attack.rebuild import Row, proven_bound, rebuild
 from tabprotect.attack.statement import problem_statement
 from tabprotect.problem import Problem

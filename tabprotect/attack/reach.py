@@ -15,6 +15,8 @@ from tabprotect.attack.document import fraction, list_of, require
 
 __all__ = ["Reach"]
 
+_DIGITS = 400
+
 
 @dataclass(frozen=True)
 class Reach:
@@ -45,11 +47,11 @@ class Reach:
         """Read pairs of numbers written as text; `Malformed` says what is wrong with them."""
         pairs = [list_of(pair, "reach") for pair in list_of(corners, "reach")]
         require(bool(pairs) and all(len(pair) == 2 for pair in pairs), "'reach' must be pairs: a true value, a change")
-        at, far = ([fraction(pair[k], "reach") for pair in pairs] for k in (0, 1))
+        at, far = ([fraction(pair[k], "reach", _DIGITS) for pair in pairs] for k in (0, 1))
         rising = all(x < y for x, y in pairwise(at))
         rising &= all(x <= y for x, y in pairwise(far))
         require(at[0] == 0 and far[0] >= 0 and rising, "'reach' must start at 0 and rise")
-        line = fraction(slope, "slope")
+        line = fraction(slope, "slope", _DIGITS)
         require(line >= 0, "'slope' must be at least 0")
         return cls(tuple(at), tuple(far), line)
 

@@ -11,14 +11,15 @@ from tabprotect.attack.document import (
     PRIMARY,
     PROTECTED,
     ZERO,
-    Numbers,
     fraction,
     integers,
     list_of,
+    mapping_of,
     positions,
     question,
     require,
 )
+from tabprotect.attack.numbers import Numbers
 
 __all__ = ["Groups", "Row", "proven_bound", "rebuild"]
 
@@ -44,7 +45,8 @@ def proven_bound(numbers: Numbers, proof: Mapping[str, Any]) -> Fraction:
     rounded up to a multiple of the greatest common divisor of the weights. Multipliers of many rows may have a common
     denominator of thousands of digits; they are rounded down then, which makes them other multipliers >= 0, as good.
     """
-    require(set(proof) == {"facts", "rows", "multipliers"}, "a proof has facts, rows and multipliers")
+    mapping_of(proof, "proof", ("facts", "rows", "multipliers"))
+    meter = numbers.meter
     rows = rebuild(numbers, proof["facts"], proof["rows"])
     factors = _combination(proof["multipliers"], len(rows), "multipliers of the proof")
     weights = {w for i, w in enumerate(numbers.weights) if numbers.is_open(i)}
@@ -56,6 +58,7 @@ def proven_bound(numbers: Numbers, proof: Mapping[str, Any]) -> Fraction:
     common = grain
     for _, part in parts:
         common = math.lcm(common, part.denominator)
+        meter.long(part.denominator.bit_length())
         if common.bit_length() > LONG:
             common = grain << FINE + max(p.denominator.bit_length() - p.numerator.bit_length() + 1 for _, p in parts)
             break
@@ -64,6 +67,7 @@ def proven_bound(numbers: Numbers, proof: Mapping[str, Any]) -> Fraction:
     for number, part in parts:
         coefficients, rhs, _ = rows[number]
         times = part.numerator * common // part.denominator
+        meter.long(times.bit_length(), 1 + len(coefficients))
         total += times * rhs
         for i, c in coefficients.items():
             taken[i] = taken.get(i, 0) + times * c
@@ -81,8 +85,16 @@ def rebuild(numbers: Numbers, facts: Any, rows: Any) -> list[Row]:
         groups.learn(fact, f"fact {number} of the proof")
     built: list[Row] = []
     for number, row in enumerate(list_of(rows, "rows of the proof")):
-        built.append(_row(groups, row, built, f"row {number} of the proof"))
+        where = f"row {number} of the proof"
+        made = _row(groups, row, built, where)
+        longest = max((_bits(c) for c in (*made[0].values(), *made[1:])), default=1)
+        numbers.meter.long(longest, 5 + 2 * len(made[0]))
+        built.append(made)
     return built
+
+
+def _bits(number: Number) -> int:
+    return number.numerator.bit_length() + number.denominator.bit_length()
 
 
 class Groups:
@@ -115,9 +127,9 @@ class Groups:
 
     def learn(self, fact: Any, where: str) -> None:
         """Draw the conclusion from one combination of equations: [row numbers, integer multipliers]."""
-        equations, multipliers = fact
+        require(len(list_of(fact, where)) == 2, f"{where} is not a pair of equations and multipliers")
         terms: dict[int, Number] = {}
-        for r, m in zip(positions(equations, len(self.numbers.rows), where), integers(multipliers, where), strict=True):
+        for r, m in _multipliers(self.numbers, fact[0], fact[1], where):
             for cell, c in self.numbers.rows[r]:
                 terms[cell] = terms.get(cell, 0) + c * m
         left = self.collected(terms)
@@ -134,8 +146,12 @@ class Groups:
     def tie(self, first: int, second: int, ratio: Fraction) -> None:
         """z_second = ratio z_first: the second group joins the first."""
         factor: Number = int(ratio) if ratio.denominator == 1 else ratio
+        self.numbers.meter.spend(1 + len(self.members[second]))
+        longest = 1
         for j in self.members[second]:
             self.of[j] = (first, self.of[j][1] * factor)
+            longest = max(longest, _bits(self.of[j][1]))
+        self.numbers.meter.long(longest, len(self.members[second]))
         self.members[first] += self.members[second]
         up, down = (self.up[second], self.down[second])[:: 1 if factor > 0 else -1]
         for mine, other in ((self.up, up), (self.down, down)):
@@ -146,6 +162,7 @@ class Groups:
 
     def hidden(self, group: int) -> bool:
         """Whether the whole group is hidden anyway: no cell is a choice, or one is to be protected."""
+        self.numbers.meter.spend(len(self.members[group]))
         return not any(self.numbers.is_open(j) for j in self.members[group]) or any(
             self.numbers.status[j] == PRIMARY and any(self.numbers.need[side][j] for side in (1, -1, 0))
             for j in self.members[group]
@@ -156,7 +173,21 @@ class Groups:
         return next(j for j in self.members[group] if self.numbers.is_open(j))
 
 
-def _row(groups: Groups, row: Mapping[str, Any], earlier: list[Row], where: str) -> Row:
+def _multipliers(numbers: Numbers, equations: Any, multipliers: Any, where: str) -> list[tuple[int, int]]:
+    """Check row numbers and multipliers of equations, and count what using them costs."""
+    rows, factors = positions(equations, len(numbers.rows), where), integers(multipliers, where)
+    require(len(rows) == len(factors), f"{where} has not one multiplier an equation")
+    longest = max(map(int.bit_length, factors), default=1)
+    numbers.meter.long(longest, 5 + sum(1 + len(numbers.rows[r]) for r in rows))
+    return list(zip(rows, factors, strict=True))
+
+
+def _of(row: Mapping[str, Any], name: str, where: str) -> Any:
+    require(name in row, f"{where} has no '{name}'")
+    return row[name]
+
+
+def _row(groups: Groups, row: Any, earlier: list[Row], where: str) -> Row:
     kinds = {
         "capacity": _capacity,
         "bridge": _bridge,
@@ -165,25 +196,30 @@ def _row(groups: Groups, row: Mapping[str, Any], earlier: list[Row], where: str)
         "at_least_0": _at_least_0,
         "at_most_1": _at_most_1,
     }
+    require(isinstance(row, Mapping), f"{where} must be an object")
     kind = row.get("kind")
+    require(isinstance(kind, str), f"{where} is of no known kind")
     if kind == "sum":
         coefficients: dict[int, Number] = {}
         right = Fraction(0)
-        for k, factor in _combination(row["terms"], len(earlier), where):
+        longest = 1
+        for k, factor in _combination(_of(row, "terms", where), len(earlier), where):
             part, rhs, scale = earlier[k]
+            longest = max(longest, _bits(rhs) + _bits(scale) + _bits(factor) + _bits(right))
+            groups.numbers.meter.long(longest, 2 + len(part))
             right += factor * rhs / scale
             for i, c in part.items():
                 coefficients[i] = coefficients.get(i, Fraction(0)) + factor * c / scale
         return {i: c for i, c in coefficients.items() if c}, right, 1
     if kind in ("round", "truncate", "cover"):
-        require(isinstance(row["row"], int) and 0 <= row["row"] < len(earlier), f"{where} needs an earlier row")
-        part, rhs, scale = earlier[row["row"]]
+        (before,) = positions([_of(row, "row", where)], len(earlier), where)
+        part, rhs, scale = earlier[before]
         if kind == "round":  # Chvatal and Gomory: x >= 0, and an integral left side is at least the next integer
             return {i: -(-c // scale) for i, c in part.items()}, -(-rhs // scale), 1
         require(rhs > 0 and all(c >= 0 for c in part.values()), f"{where} needs a row without negative numbers")
         if kind == "truncate":
             return {i: min(c, rhs) for i, c in part.items()}, rhs, scale
-        cells = set(positions(row["cells"], groups.numbers.n, where))
+        cells = set(positions(_of(row, "cells", where), groups.numbers.n, where))
         require(sum(part.get(i, 0) for i in cells) < rhs, f"{where} covers nothing")
         return {i: 1 for i, c in part.items() if c and i not in cells}, 1, 1
     require(kind in kinds, f"{where} is of no known kind")
@@ -192,20 +228,23 @@ def _row(groups: Groups, row: Mapping[str, Any], earlier: list[Row], where: str)
 
 def _capacity(groups: Groups, row: Mapping[str, Any], where: str) -> Row:
     numbers = groups.numbers
-    attacker, cell, side = question(row["key"])
+    attacker, cell, side = question(_of(row, "key", where))
     require(-1 <= attacker < len(numbers.known) and 0 <= cell < numbers.n, f"{where} asks about nobody")
     known = numbers.known[attacker] if attacker >= 0 else frozenset[int]()
     asked = numbers.status[cell] == PRIMARY and cell not in known and side in (1, -1, 0)
     require(asked, f"{where} asks about no level")
-    denominators = integers([d for _, _, d in row["multipliers"]], where)
+    vectors = list_of(_of(row, "multipliers", where), where)
+    require(all(isinstance(v, list) and len(v) == 3 for v in vectors), f"{where} has no multiplier vectors")
+    denominators = integers([d for _, _, d in vectors], where)
     require(len(denominators) == (1 if side else 2), f"{where} has the wrong number of multiplier vectors")
     require(all(d > 0 for d in denominators), f"{where} has a denominator that is not positive")
     common = math.lcm(*denominators)
+    numbers.meter.long(common.bit_length(), 5 + len(known))
     seen = {groups.of[j][0] for j in known}
     capacity: dict[int, Number | None] = {}
-    for sign, (equations, numerators, d) in zip((side,) if side else (1, -1), row["multipliers"], strict=True):
+    for sign, (equations, numerators, d) in zip((side,) if side else (1, -1), vectors, strict=True):
         reduced: dict[int, Number] = {cell: sign * common * numbers.unit}
-        for r, m in zip(positions(equations, len(numbers.rows), where), integers(numerators, where), strict=True):
+        for r, m in _multipliers(numbers, equations, numerators, where):
             for j, a in numbers.rows[r]:
                 reduced[j] = reduced.get(j, 0) - a * m * (common // d)
         for group, v in groups.collected(reduced).items():
@@ -227,8 +266,9 @@ def _capacity(groups: Groups, row: Mapping[str, Any], where: str) -> Row:
 
 def _bridge(groups: Groups, row: Mapping[str, Any], where: str) -> Row:
     numbers = groups.numbers
-    (cell,) = positions([row["cell"]], numbers.n, where)
-    (equation,) = positions([row["equation"]], len(numbers.rows), where)
+    (cell,) = positions([_of(row, "cell", where)], numbers.n, where)
+    (equation,) = positions([_of(row, "equation", where)], len(numbers.rows), where)
+    numbers.meter.spend(5 + 2 * len(numbers.rows[equation]))
     terms: dict[int, Number] = {}
     for j, a in numbers.rows[equation]:
         terms[j] = terms.get(j, 0) + a
@@ -247,7 +287,9 @@ def _bridge(groups: Groups, row: Mapping[str, Any], where: str) -> Row:
 
 
 def _tied(groups: Groups, row: Mapping[str, Any], where: str) -> Row:
-    cell, other = positions(row["cells"], groups.numbers.n, where)
+    pair = positions(_of(row, "cells", where), groups.numbers.n, where)
+    require(len(pair) == 2, f"{where} ties two cells")
+    cell, other = pair
     together = groups.of[cell][0] == groups.of[other][0]
     require(groups.numbers.is_open(cell) and together, f"{where} ties nothing")
     return ({cell: -1, other: 1} if groups.numbers.is_open(other) and other != cell else {}), 0, 1
@@ -269,13 +311,15 @@ def _at_most_1(groups: Groups, row: Mapping[str, Any], where: str) -> Row:
 
 
 def _free(groups: Groups, row: Mapping[str, Any], where: str) -> int:
-    (cell,) = positions([row["cell"]], groups.numbers.n, where)
+    (cell,) = positions([_of(row, "cell", where)], groups.numbers.n, where)
     require(groups.numbers.is_open(cell), f"{where} is about a cell that is not open to choice")
     return cell
 
 
 def _combination(terms: Any, n: int, where: str) -> list[tuple[int, Fraction]]:
-    rows = positions([k for k, _ in list_of(terms, where)], n, where)
+    pairs = list_of(terms, where)
+    require(all(isinstance(pair, list) and len(pair) == 2 for pair in pairs), f"{where} needs pairs")
+    rows = positions([k for k, _ in pairs], n, where)
     factors = [fraction(factor, where) for _, factor in terms]
     require(all(f >= 0 for f in factors), f"{where} has negative multipliers")
     return list(zip(rows, factors, strict=True))

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Self
 
 from tabprotect.attack.document import VERDICTS, Malformed, canonical, digest, load, seal
 from tabprotect.attack.verify import Verification, verify
+from tabprotect.attack.verify_limits import LIMITS, UNLIMITED, Limits
 from tabprotect.errors import InputError
 
 __all__ = ["NOTICE", "SealedDocument"]
@@ -54,8 +55,8 @@ class SealedDocument:
         return self.verdict == VERDICTS[0]
 
     def verify(self, *, against: Any = None) -> Verification:
-        """Check it; see `tabprotect.attack.verify.verify`."""
-        return verify(self.document, against=against)
+        """Check it, whatever its size; see `tabprotect.attack.verify.verify`."""
+        return verify(self.document, against=against, limits=UNLIMITED)
 
     def publishing(self, files: Mapping[str, str]) -> Self:
         """Return the certificate with the SHA-256 of every published file, by name."""
@@ -69,7 +70,7 @@ class SealedDocument:
         return _write_whole(path, _pieces(self.document, self.SECTIONS))
 
     @classmethod
-    def read(cls, path: str | Path) -> Self:
+    def read(cls, path: str | Path, limits: Limits = LIMITS) -> Self:
         """Read a certificate without judging it.
 
         Raises
@@ -78,11 +79,22 @@ class SealedDocument:
             If the file is not a certificate.
         """
         try:
-            document = load(path)
+            document = load(path, limits)
         except (OSError, Malformed) as error:
             raise InputError(f"{path}: not a readable certificate ({error})") from error
+        return cls.of(document, str(path))
+
+    @classmethod
+    def of(cls, document: Mapping[str, Any], name: str = "certificate") -> Self:
+        """Return a certificate that was read, without judging it; see `read`.
+
+        Raises
+        ------
+        InputError
+            If it is no certificate of this form, or the problem in it is damaged.
+        """
         if document.get("format") != cls.FORM or set(document) != {*cls.SECTIONS, "seal"}:
-            raise InputError(f"{path}: not a certificate of the form {cls.FORM}")
+            raise InputError(f"{name}: not a certificate of the form {cls.FORM}")
         return cls(document)
 
 

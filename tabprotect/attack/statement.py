@@ -56,4 +56,4 @@ def decimals(array: Any) -> list[str]:
 def _id(cell: Any) -> Any:
     if isinstance(cell, tuple):
         return [_id(part) for part in cell]
-    return cell if isinstance(cell, (int, str)) else str(cell)
+    return cell if type(cell) in (int, str) else str(cell)

@@ -13,7 +13,8 @@ import numpy.typing as npt
 from tabprotect.attack.audit import Audit
 from tabprotect.attack.certificate import certify
 from tabprotect.attack.claims import DOUBTS, Claim
-from tabprotect.attack.document import VALUES_FORMAT, VERDICTS, Numbers
+from tabprotect.attack.document import VALUES_FORMAT, VERDICTS
+from tabprotect.attack.numbers import Numbers
 from tabprotect.attack.sealed import NOTICE, SealedDocument
 from tabprotect.attack.statement import decimals, problem_statement
 from tabprotect.attack.verify_values import SECTIONS, off_sums

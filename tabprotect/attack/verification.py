@@ -1,9 +1,11 @@
-"""The outcome of checking a certificate."""
+"""What came of checking a certificate; the standard library only."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+
+from tabprotect.attack.document import words_of
 
 __all__ = ["Verification"]
 
@@ -21,7 +23,7 @@ class Verification:
     verdict : str
         'safe', 'LP-safe only' or 'not safe', as proven (only meaningful without failures).
     cost, bound : Fraction or None
-        Of the secondaries, recomputed; the bound is the one that the proof gives.
+        Of the secondaries, recomputed; the bound is the one that the proof gives. None where values were changed.
     questions : int
         Protection levels that had to be reached (over all attackers).
     witnesses : int
@@ -51,8 +53,8 @@ class Verification:
         lines = [f"certificate {'holds' if self.ok else 'REJECTED'}"]
         if self.ok:
             lines[0] += f": {self.verdict}, {self.questions} questions answered by {self.witnesses} witnesses"
-            gap = "" if self.bound is None else f", proven lower bound {float(self.bound):.15g}"
-            lines.append(f"cost {0.0 if self.cost is None else float(self.cost):.15g}{gap}")
+            gap = "" if self.bound is None else f", proven lower bound {words_of(self.bound)}"
+            lines += [] if self.cost is None else [f"cost {words_of(self.cost)}{gap}"]
         lines += [f"wrong: {failure}" for failure in self.failures[:20]]
         lines += [f"... and {len(self.failures) - 20} more"] if len(self.failures) > 20 else []
         lines += [f"checked: {what}" for what in self.checked]

@@ -1,8 +1,10 @@
 """Check a certificate with Python integers and fractions, without a solver.
 
-``python -m tabprotect.attack.verify CERTIFICATE [DATA]``. This file and those that it imports need the standard library
-only, so that an auditor can read them in one sitting (`tabprotect.attack.verify_values` and `claims` are for
-certificates of changed values). Notation: the true table is a, equations A y = b, a deviation is z with A z = 0.
+``python -m tabprotect.attack.verify CERTIFICATE [DATA]``. This file and those that it imports need the standard
+library only, so that an auditor can read them in one sitting (certificates of changed values need
+`tabprotect.attack.verify_values` and `claims` besides). Whatever is read is checked for type, length and range before
+it is used, and `tabprotect.attack.verify_limits` says how much of it there may be. Notation: the true table is a,
+equations A y = b, a deviation is z with A z = 0.
 """
 
 from __future__ import annotations
@@ -20,27 +22,31 @@ from tabprotect.attack.document import (
     VERDICTS,
     ZERO,
     Malformed,
-    Numbers,
-    compare,
     digest,
     fraction,
     integers,
     label_of,
     list_of,
     load,
+    mapping_of,
     positions,
     question,
     require,
     seal,
+    text_of,
+    words_of,
 )
+from tabprotect.attack.numbers import Numbers
 from tabprotect.attack.rebuild import proven_bound
 from tabprotect.attack.verification import Verification
+from tabprotect.attack.verify_against import compare
+from tabprotect.attack.verify_limits import LIMITS, Limits, Meter
 from tabprotect.attack.verify_values import check_values
 
 __all__ = ["Verification", "verify"]
 
 
-def verify(certificate: Any, *, against: Any = None) -> Verification:
+def verify(certificate: Any, *, against: Any = None, limits: Limits = LIMITS) -> Verification:
     """Check a certificate: everything it claims is recomputed exactly.
 
     Parameters
@@ -48,9 +54,12 @@ def verify(certificate: Any, *, against: Any = None) -> Verification:
     certificate : path or mapping
         A certificate file (.json or .json.gz) or its content.
     against : path or mapping, optional
-        The office's own data, to make sure that the certificate is about them: a ``problem`` section or a file that
-        holds one (such as another certificate), a .jj file, or columns by name (``cell`` and any of values, status,
-        lpl, upl, spl, weights, lower, upper), also as a .csv file.
+        The office's own data, to make sure that the certificate is about them: a problem statement or a file or release
+        that holds one (such as another certificate), a .jj file, or columns by name (``cell`` and any of values,
+        status, lpl, upl, spl, weights, lower, upper), also as a .csv file. Everything that they state is compared:
+        cells, numbers, statuses, equations, attackers, integrality; what they do not state is listed as not checked.
+    limits : Limits
+        What a document may cost its reader; `UNLIMITED` for those that you made yourself.
 
     Raises
     ------
@@ -58,32 +67,50 @@ def verify(certificate: Any, *, against: Any = None) -> Verification:
         If a file cannot be read.
     """
     try:
-        document = load(certificate)
+        document = load(certificate, limits)
         if document.get("format") == VALUES_FORMAT:
             # about changed values, with a certificate of this form inside
-            return check_values(document, verify, against)
-        return _Check(document).run(against)
+            return check_values(document, check, against, limits)
+        return check(document, against, limits)
     except Malformed as error:
         return Verification((str(error),))
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
-        return Verification((f"malformed: {type(error).__name__}: {error}",))
+        return Verification((f"malformed: {type(error).__name__}: {str(error)[:200]}",))
+
+
+def check(document: Mapping[str, Any], against: Any = None, limits: Limits = LIMITS) -> Verification:
+    """Check a certificate of hidden cells; `Malformed` if it is none."""
+    return _Check(document, limits).run(against)
 
 
 class _Check:
-    def __init__(self, document: Mapping[str, Any]) -> None:
+    def __init__(self, document: Mapping[str, Any], limits: Limits) -> None:
         require(document.get("format") == FORMAT, f"not a certificate of the form {FORMAT}")
         require(
             set(document) == {*SECTIONS, "seal"}, f"a certificate has exactly the sections {', '.join(SECTIONS)}, seal"
         )
-        self.document = document
+        self.document, self.limits = document, limits
         self.failures: list[str] = []
         self.checked: list[str] = []
-        self.numbers = Numbers(document["problem"])
+        self.meter = Meter(limits)
+        self.numbers = Numbers(document["problem"], self.meter)
+        self.texts()
         pattern = positions(document["pattern"], self.numbers.n, "pattern")
         self.hidden = set(pattern)
         require(len(pattern) == len(self.hidden), "the pattern names a cell twice")
         self.cost = sum((self.numbers.weights[i] for i in self.secondaries()), Fraction(0))
         self.bound: Fraction | None = None
+
+    def texts(self) -> None:
+        """Check the types of what is not used in arithmetic."""
+        document = self.document
+        for name in ("notice", "seal", "digest"):
+            text_of(document[name], name)
+        require(document["verdict"] in VERDICTS, f"the verdict must be one of {', '.join(VERDICTS)}")
+        published = document["publication"]
+        require(isinstance(published, Mapping), "'publication' must be an object")
+        for file, its_digest in published.items():
+            text_of(its_digest, f"digest of {file}")
 
     def secondaries(self) -> list[int]:
         return [i for i in self.hidden if not self.numbers.must_hide(i)]
@@ -101,20 +128,24 @@ class _Check:
         asked, witnesses = self.protection()
         self.objective()
         claimed = self.document["claimed_bound"]
+        gap = self.unproven_part()
         skipped = [
             "whether rules, levels, bounds and attackers describe the real intruders",
             "that cells listed as exposed or unproven could not have been proven after all"
             if self.document["exposed"] or self.document["unproven"]
             else "",
-            f"the search's own bound {claimed}" if claimed and Fraction(claimed) > (self.bound or 0) else "",
+            f"the search's own bound {claimed[:40]}{gap}" if claimed and Fraction(claimed) > (self.bound or 0) else "",
+            "notice and names of attackers, which are words",
             "the files published" if self.document["publication"] else "",
         ]
         if against is None:
             skipped.insert(0, "that the embedded problem is the office's own (give it to compare)")
         else:
-            differences = compare(self.document["problem"], load(against, data=True))
-            self.failures += differences
-            self.checked.append("the embedded problem against the data given")
+            found = compare(self.document, against, self.limits)
+            self.failures += found.failures
+            checked, missing = found.sentences()
+            self.checked += checked
+            skipped = missing + skipped
         return Verification(
             tuple(self.failures),
             tuple(self.checked),
@@ -132,8 +163,11 @@ class _Check:
         self.expect(document["seal"] == seal(parts.items()), "the seal is broken: something was altered")
         self.expect(document["digest"] == parts["problem"], "the problem is not the one that the digest names")
         residual = fraction(document["residual"], "residual")
-        self.expect(residual == numbers.residual, f"largest residual |A a - b| is {numbers.residual}, not {residual}")
-        self.checked.append(f"seal, digest, equations A a = b (largest residual {float(numbers.residual):.6g})")
+        self.expect(
+            residual == numbers.residual,
+            f"largest residual |A a - b| is {words_of(numbers.residual)}, not {words_of(residual)}",
+        )
+        self.checked.append(f"seal, digest, equations A a = b (largest residual {words_of(numbers.residual, 6)})")
 
     def pattern(self) -> None:
         status = self.numbers.status
@@ -149,7 +183,7 @@ class _Check:
     def protection(self) -> tuple[int, int]:
         """Check all witnesses, then that they answer all questions of all attackers."""
         document, numbers = self.document, self.numbers
-        exposed, unproven = ({question(k) for k in list_of(document[name], name)} for name in ("exposed", "unproven"))
+        exposed, unproven = (self.questions(name) for name in ("exposed", "unproven"))
         require(numbers.integer or not unproven, "only integer problems have unproven questions")
         verdict = VERDICTS[2 if exposed else 1 if unproven else 0]
         self.expect(document["verdict"] == verdict, f"the verdict must be '{verdict}', not '{document['verdict']}'")
@@ -158,6 +192,7 @@ class _Check:
         moving: dict[int, set[int]] = {}
         moves: dict[int, dict[int, Fraction]] = {p: {} for p, _ in numbers.questions()}
         for w, (z, denominator) in enumerate(witnesses):
+            self.meter.spend(5 + 10 * len(z))
             for cell, numerator in z.items():
                 moving.setdefault(cell, set()).add(w)
                 if cell in moves:
@@ -165,12 +200,14 @@ class _Check:
         able = {(p, side): self.able(p, side, moves[p]) for p, side in numbers.questions()}
         asked = 0
         for attacker, known in enumerate([frozenset[int](), *numbers.known], start=-1):
+            self.meter.spend(len(known) + sum(len(moving.get(j, ())) for j in known))
             blind = set[int]().union(*(moving.get(j, ()) for j in known))
             who = "the public" if attacker < 0 else f"attacker {attacker}"
             for (cell, side), alone in able.items():
                 if cell in known:
                     continue
                 asked += 1
+                self.meter.spend(2 + (len(alone) if side else 3 * len(moves[cell])))
                 key = (attacker, cell, side)
                 if key in exposed or (-1, cell, side) in exposed:
                     continue
@@ -185,9 +222,22 @@ class _Check:
         )
         return asked, len(witnesses)
 
+    def questions(self, name: str) -> set[tuple[int, int, int]]:
+        """Return a list of questions, each of which must be one that is asked."""
+        numbers = self.numbers
+        asked = set(numbers.questions())
+        found = set()
+        for value in list_of(self.document[name], name):
+            attacker, cell, side = question(value)
+            who = -1 <= attacker < len(numbers.known) and (cell, side) in asked
+            require(who and (attacker < 0 or cell not in numbers.known[attacker]), f"'{name}' lists what nobody asks")
+            found.add((attacker, cell, side))
+        return found
+
     def able(self, cell: int, side: int, moves: Mapping[int, Fraction]) -> list[int]:
         """Return the witnesses that reach a one-sided level."""
         level = self.numbers.need[side][cell]
+        self.meter.spend(3 * len(moves))
         return [w for w, move in moves.items() if side * move >= level] if side else []
 
     def reached(
@@ -208,12 +258,14 @@ class _Check:
     def deviation(self, w: int, witness: Mapping[str, Any]) -> tuple[dict[int, int], int]:
         """Check A z = 0, bounds and pattern of one witness."""
         numbers = self.numbers
-        require(set(witness) == {"cells", "numerators", "denominator"}, f"witness {w} is malformed")
+        mapping_of(witness, f"witness {w}", ("cells", "numerators", "denominator"))
         cells = positions(witness["cells"], numbers.n, f"cells of witness {w}")
         numerators = integers(witness["numerators"], f"numerators of witness {w}")
         (denominator,) = integers([witness["denominator"]], f"denominator of witness {w}")
         distinct = len(cells) == len(set(cells)) == len(numerators)
         require(distinct and denominator > 0, f"witness {w} is malformed")
+        bits = max(map(int.bit_length, (denominator, *numerators)))
+        self.meter.long(bits, 5 + sum(8 + 2 * len(numbers.columns[cell]) for cell in cells))
         sums: dict[int, int] = {}
         for cell, z in zip(cells, numerators, strict=True):
             bound = numbers.up[cell] if z > 0 else numbers.down[cell]
@@ -229,7 +281,7 @@ class _Check:
     def objective(self) -> None:
         document = self.document
         cost = fraction(document["cost"], "cost")
-        self.expect(cost == self.cost, f"the secondaries cost {self.cost}, not {cost}")
+        self.expect(cost == self.cost, f"the secondaries cost {words_of(self.cost)}, not {words_of(cost)}")
         self.checked.append("cost of the secondaries")
         claimed = [fraction(document[name], name) for name in ("bound", "claimed_bound") if document[name] is not None]
         if document["verdict"] == "safe":
@@ -239,9 +291,23 @@ class _Check:
         )
         if document["proof"] is not None:
             self.bound = proven_bound(self.numbers, document["proof"])
-            self.expect(claimed[0] == self.bound, f"the proof gives the bound {self.bound}, not {claimed[0]}")
+            self.expect(
+                claimed[0] == self.bound,
+                f"the proof gives the bound {words_of(self.bound)}, not {words_of(claimed[0])}",
+            )
             rows = len(document["proof"]["rows"])
-            self.checked.append(f"lower bound {float(self.bound):.15g} from {rows} inequalities rebuilt exactly")
+            self.checked.append(f"lower bound {words_of(self.bound)} from {rows} inequalities rebuilt exactly")
+
+    def unproven_part(self) -> str:
+        """Say how far a claimed bound goes beyond the proven one."""
+        claimed, proven = self.document["claimed_bound"], self.bound
+        if claimed is None or self.document["verdict"] != "safe":
+            return ""
+        optimal = "optimal by the solver; " if fraction(claimed, "claimed_bound") == self.cost else ""
+        if proven is None:
+            return f" ({optimal}no bound is proven in exact arithmetic)"
+        share = float(100 * (self.cost - proven) / self.cost) if self.cost else 0.0
+        return f" ({optimal}proven in exact arithmetic to within {share:.2f} %)"
 
 
 if __name__ == "__main__":

@@ -17,19 +17,26 @@ from tabprotect.attack.claims import DOUBTS, Claim
 from tabprotect.attack.document import (
     PRIMARY,
     VERDICTS,
-    Numbers,
-    compare,
     digest,
     fraction,
     label_of,
     list_of,
-    load,
+    mapping_of,
+    positions,
     require,
     seal,
+    text_of,
+    words_of,
 )
+from tabprotect.attack.numbers import Numbers, decimal
 from tabprotect.attack.verification import Verification
+from tabprotect.attack.verify_against import compare
+from tabprotect.attack.verify_limits import LIMITS, Limits, Meter
 
 __all__ = ["SAME", "SECTIONS", "check_values", "off_sums"]
+
+Checker = Callable[[Mapping[str, Any], Any, Limits], Verification]
+"""What checks a certificate of hidden cells; see `tabprotect.attack.verify.check`."""
 
 SECTIONS = (
     "format", "notice", "verdict", "claim", "levels_moved", "sums", "drift", "cost", "claimed_bound", "publication",
@@ -43,38 +50,34 @@ _INTRUDER = ("cells", "values", "status", "lpl", "upl", "spl", "rhs", "start", "
 
 
 def check_values(
-    document: Mapping[str, Any], verify: Callable[[Any], Verification], against: Any = None
+    document: Mapping[str, Any], check: Checker, against: Any = None, limits: Limits = LIMITS
 ) -> Verification:
-    """Check a certificate of changed values; `verify` checks the one of the intruder that is inside."""
+    """Check a certificate of changed values; see `tabprotect.attack.verify.verify`."""
     require(set(document) == {*SECTIONS, "seal"}, f"a certificate has exactly the sections {', '.join(SECTIONS)}, seal")
+    outer = _Check(document, limits)
     sealed = seal((name, digest(document[name])) for name in SECTIONS)
-    inner = verify(document["attack"])
-    check = _Check(document)
+    inner = check(document["attack"], None, limits)
     failures = [*([] if sealed == document["seal"] else ["the seal does not fit the content"]), *inner.failures]
-    check.intruder()
-    check.promises()
-    check.sums()
+    outer.intruder()
+    outer.promises()
+    outer.sums()
     verdict = document["verdict"]
-    if verdict not in VERDICTS or VERDICTS.index(verdict) < VERDICTS.index(inner.verdict):
-        check.failures.append(f"the verdict is '{verdict}', proven is '{inner.verdict}'")
-    if check.claim.method in DOUBTS and verdict != VERDICTS[-1]:
-        check.failures.append(f"the verdict is '{verdict}', but '{check.claim.method}' leaves doubt and proves nothing")
+    if VERDICTS.index(verdict) < VERDICTS.index(inner.verdict):
+        outer.failures.append(f"the verdict is '{verdict}', proven is '{inner.verdict}'")
+    if outer.claim.method in DOUBTS and verdict != VERDICTS[-1]:
+        outer.failures.append(f"the verdict is '{verdict}', but '{outer.claim.method}' leaves doubt and proves nothing")
+    missing: list[str] = []
     if against is not None:
-        check.failures += compare(document["problem"], load(against, data=True))
-        check.checked.append("the embedded problem against the data given")
-    claimed = document["claimed_bound"]
-    skipped = [
-        *(["that the embedded problem is the office's own (give it to compare)"] if against is None else []),
-        "whether rules, levels, bounds, attackers and what intruders know of the method describe the real ones",
-        *([f"the search's own bound {claimed} on the distance"] if claimed is not None else []),
-        *(["the files published"] if document["publication"] else []),
-    ]
+        found = compare(document, against, limits)
+        outer.failures += found.failures
+        checked, missing = found.sentences()
+        outer.checked += checked
     return Verification(
-        (*failures, *check.failures),
-        (*check.checked, *inner.checked[2:3]),
-        tuple(skipped),
+        (*failures, *outer.failures),
+        (*outer.checked, *inner.checked[2:3]),
+        (*missing, *outer.skipped(against)),
         verdict,
-        None if document["cost"] is None else fraction(document["cost"], "cost"),
+        None,
         None,
         inner.questions,
         inner.witnesses,
@@ -82,20 +85,63 @@ def check_values(
 
 
 class _Check:
-    def __init__(self, document: Mapping[str, Any]) -> None:
+    def __init__(self, document: Mapping[str, Any], limits: Limits) -> None:
         self.document = document
+        meter = Meter(limits)
         self.problem = document["problem"]
-        self.numbers = Numbers(self.problem)
-        self.seen = document["attack"]["problem"]
-        self.hidden = frozenset(document["attack"]["pattern"])
+        self.numbers = Numbers(self.problem, meter)
+        self.texts()
+        attack = document["attack"]
+        require(
+            isinstance(attack, Mapping) and isinstance(attack.get("problem"), Mapping), "'attack' must be a certificate"
+        )
+        self.seen = mapping_of(attack["problem"], "problem", self.problem)
+        Numbers(self.seen, meter)
         n = self.numbers.n
+        require(len(self.seen["cells"]) == n, "the intruder's problem has other cells than the office's")
+        self.hidden = frozenset(positions(attack.get("pattern"), n, "pattern"))
         self.claim = Claim.read(document["claim"], n, self.numbers.integer)
+        meter.spend(n * self.claim.work)
         texts = list_of(document["values"], "values")
         require(len(texts) == n, f"'values' must have {n} entries")
-        self.v = [fraction(text, "values") for text in texts]
+        self.v = [decimal(text, "values") for text in texts]
         self.a = [Fraction(x, self.numbers.scale) for x in self.numbers.values]
         self.failures: list[str] = []
         self.checked: list[str] = []
+
+    def texts(self) -> None:
+        """Check the types of what is not used in arithmetic."""
+        document = self.document
+        for name in ("notice", "seal"):
+            text_of(document[name], name)
+        require(document["verdict"] in VERDICTS, f"the verdict must be one of {', '.join(VERDICTS)}")
+        require(isinstance(document["levels_moved"], bool), "'levels_moved' must be true or false")
+        require(isinstance(document["publication"], Mapping), "'publication' must be an object")
+        for file, its_digest in document["publication"].items():
+            text_of(its_digest, f"digest of {file}")
+        self.cost = None if document["cost"] is None else fraction(document["cost"], "cost")
+        self.claimed = (
+            None if document["claimed_bound"] is None else fraction(document["claimed_bound"], "claimed_bound")
+        )
+
+    def skipped(self, against: Any) -> list[str]:
+        """Say what nobody can conclude from the check."""
+        document, claim = self.document, self.claim
+        steps = f" (changes of less than {claim.base * (claim.steps + 1)})" if claim.method == "multiple" else ""
+        return [
+            *(["that the embedded problem is the office's own (give it to compare)"] if against is None else []),
+            "whether rules, levels, bounds, attackers and what intruders know of the method describe the real ones"
+            + steps,
+            *([] if self.cost is None else [f"the distance {words_of(self.cost)}, in the method's own measure"]),
+            *([] if self.claimed is None else [f"the search's own bound {words_of(self.claimed)} on the distance"]),
+            *(
+                []
+                if document["levels_moved"]
+                else ["whether every sensitive cell moved by its level; that is not claimed"]
+            ),
+            "notice and names of attackers, which are words",
+            *(["the files published"] if document["publication"] else []),
+        ]
 
     def named(self, cells: list[int]) -> str:
         names = ", ".join(label_of(self.problem["cells"][i]) for i in cells[:5])
@@ -119,13 +165,16 @@ class _Check:
         low, high = self.claim.known(i, self.v[i])
         if i not in self.hidden:
             return True  # no witness moves it
-        below, above = (_number(self.seen[name][i]) for name in ("lower", "upper"))
-        lower, upper = (_number(self.problem[name][i]) for name in ("lower", "upper"))
+        below, above = (self._number(self.seen[name][i]) for name in ("lower", "upper"))
+        lower, upper = (self._number(self.problem[name][i]) for name in ("lower", "upper"))
         least = [x for x in (low, lower) if x is not None]
         most = [x for x in (high, upper) if x is not None]
         if least and (below is None or below < max(least)):
             return False
         return not most or (above is not None and above <= min(most))
+
+    def _number(self, text: str) -> Fraction | None:
+        return None if text in ("inf", "-inf") else decimal(text, "bounds")
 
     def promises(self) -> None:
         """Every published value is one that the method may give to the true one."""
@@ -161,8 +210,8 @@ class _Check:
         for name, found in (("sums", sums), ("drift", drift)):
             stated = fraction(self.document[name], name)
             if stated != found:
-                self.failures.append(f"'{name}' is {found}, not {stated}")
-        off = "the published table adds up exactly" if not sums else f"sums are off by up to {float(sums):.6g}"
+                self.failures.append(f"'{name}' is {words_of(found)}, not {words_of(stated)}")
+        off = "the published table adds up exactly" if not sums else f"sums are off by up to {words_of(sums, 6)}"
         self.checked.append(off)
 
 
@@ -175,7 +224,3 @@ def off_sums(numbers: Numbers, problem: Mapping[str, Any], v: list[Fraction]) ->
         true = Fraction(sum(c * numbers.values[j] for j, c in row), numbers.unit * numbers.scale)
         off, drift = max(off, abs(total - b)), max(drift, abs(total - true))
     return off, drift
-
-
-def _number(text: Any) -> Fraction | None:
-    return None if text in ("inf", "-inf") else fraction(text, "bounds")

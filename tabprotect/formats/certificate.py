@@ -12,18 +12,22 @@ from scipy import sparse
 
 from tabprotect.attack.certificate import Certificate
 from tabprotect.attack.document import VALUES_FORMAT, Malformed, load
+from tabprotect.attack.numbers import Numbers
 from tabprotect.attack.values import ValuesCertificate
-from tabprotect.errors import InputError
-from tabprotect.formats.files import read_bytes
+from tabprotect.attack.verify_limits import LIMITS, Limits
+from tabprotect.errors import InputError, did_you_mean
 from tabprotect.problem import Attacker, Problem
 from tabprotect.table.system import LinearSystem
 
-__all__ = ["problem_of", "read_certificate", "read_instance"]
+__all__ = ["check_file", "problem_of", "read_certificate", "read_instance"]
 
 SUFFIXES = (".json",)
 
+_OWN = Limits(memory=1_000_000_000)
+"""Of the certificate of a problem that is to be solved: nothing but the problem is used of it."""
 
-def read_certificate(path: str | Path) -> Certificate | ValuesCertificate:
+
+def read_certificate(path: str | Path, limits: Limits = LIMITS) -> Certificate | ValuesCertificate:
     """Read a certificate, of hidden cells or of changed values, without judging it.
 
     Raises
@@ -31,17 +35,41 @@ def read_certificate(path: str | Path) -> Certificate | ValuesCertificate:
     InputError
         If the file is absent, unreadable, or no certificate.
     """
-    read_bytes(path)  # for its clear errors
     try:
-        of_values = load(path).get("format") == VALUES_FORMAT
-    except Malformed as error:
+        found = load(check_file(path), limits)
+    except (OSError, Malformed) as error:
         raise InputError(f"{path}: not a readable certificate ({error})") from error
-    return ValuesCertificate.read(path) if of_values else Certificate.read(path)
+    kind = ValuesCertificate if found.get("format") == VALUES_FORMAT else Certificate
+    return kind.of(found, str(path))
+
+
+def check_file(path: str | Path) -> Path:
+    """Return the path of a file that can be read.
+
+    Raises
+    ------
+    InputError
+        If there is none; names like it are suggested.
+    """
+    path = Path(path)
+    if path.is_dir():
+        raise InputError(f"{path} is a folder, not a file")
+    try:
+        with path.open("rb"):
+            return path
+    except FileNotFoundError as error:
+        try:
+            names = [entry.name for entry in path.absolute().parent.iterdir()]
+        except OSError:
+            names = []
+        raise InputError(f"{path}: there is no such file{did_you_mean(path.name, names) if names else ''}") from error
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from error
 
 
 def read_instance(path: str | Path) -> Problem:
     """Read the problem that a certificate is about."""
-    return problem_of(read_certificate(path).document["problem"], str(path))
+    return problem_of(read_certificate(path, _OWN).document["problem"], str(path))
 
 
 def problem_of(statement: Mapping[str, Any], name: str = "certificate") -> Problem:
@@ -66,6 +94,10 @@ def problem_of(statement: Mapping[str, Any], name: str = "certificate") -> Probl
     >>> problem_of(problem_statement(p)).upl.tolist()
     [0.1, 0.1, 0.1]
     """
+    try:
+        Numbers(statement)
+    except Malformed as error:
+        raise InputError(f"{name}: the problem in it is damaged ({error})") from error
     try:
         ids = statement["cells"]
         cells: pd.Index = (

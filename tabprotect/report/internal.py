@@ -100,9 +100,9 @@ def _cards(release: SuppressedTable) -> list[Card]:
     if result.cost is not None:
         cards.append(Card("Cost of secondaries", f"{result.cost:,.10g}"))
     if result.bound is not None:
-        cards.append(Card("Lower bound", f"{result.bound:,.10g}", "no safe pattern costs less"))
+        cards.append(Card("Lower bound", f"{result.bound:,.10g}", "by the search"))
     if result.gap is not None:
-        cards.append(Card("Gap", f"{100 * result.gap:.2f} %", f"status: {result.status}"))
+        cards.append(Card("Gap", f"{100 * result.gap:.2f} %", release.optimality))
     proven = release.certificate.bound
     if proven is not None:
         cards.append(Card("Bound proven exactly", f"{float(proven):,.10g}", "checked without a solver"))

@@ -60,6 +60,10 @@ class SuppressedTable(_Titled, Protocol):
     def certificate(self) -> Certificate:
         """The proof."""
 
+    @property
+    def optimality(self) -> str:
+        """How near to the optimum the pattern is, by the solver and by the proof."""
+
 
 class ChangedTable(_Titled, Protocol):
     """A table of changed values; see `tabprotect.ChangedRelease`."""

@@ -21,15 +21,26 @@ from tabprotect.report.parts import Part, code_columns, parts_of
 from tabprotect.table.decimals import MOST_DECIMALS, decimals_of
 from tabprotect.table.table import Table
 
-__all__ = ["PUBLISHED", "SUPPRESSED", "PublicTable", "free_name", "public_files", "public_table", "public_values"]
+__all__ = [
+    "PRIMARY",
+    "PUBLISHED",
+    "SECONDARY",
+    "SUPPRESSED",
+    "PublicTable",
+    "assembled",
+    "free_name",
+    "public_files",
+    "public_table",
+    "public_values",
+]
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
-PUBLISHED, SUPPRESSED = "published", "suppressed"
+PUBLISHED, SUPPRESSED, PRIMARY, SECONDARY = "published", "suppressed", "primary", "secondary"
 """The words that the public sees; why a cell is hidden is said only on request."""
 
-_SYMBOLS = {PUBLISHED: "123", "primary": "× p", "secondary": "× s"}
+_SYMBOLS = {PUBLISHED: "123", PRIMARY: "× p", SECONDARY: "× s"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,13 +95,8 @@ def public_table(
         Round published values to this; by default to the decimals that they have.
     """
     shown = np.where(hidden, np.nan, table.values)
-    places = decimals_of(shown) if decimals is None else decimals
-    if places is not None:
-        shown = np.round(shown, places) + 0.0
-    frame, value, parts, cell = _rows(table, shown, places)
-    status = free_name("status", frame.columns)
-    frame[status] = words[cell]
-    return PublicTable(title, frame, value, status, parts, places)
+    frame, value, parts, cell = _rows(table)
+    return assembled(frame, value, parts, shown, cell, words[cell], title, decimals)
 
 
 def public_values(table: Table, values: npt.NDArray[np.float64], *, title: str, note: str) -> PublicTable:
@@ -104,23 +110,61 @@ def public_values(table: Table, values: npt.NDArray[np.float64], *, title: str, 
     title, note : str
         Heading of the page, and what it says of the values.
     """
-    places = decimals_of(values)
-    frame, value, parts, _ = _rows(table, values + 0.0, places)
-    return PublicTable(title, frame, value, None, parts, places, note)
+    frame, value, parts, cell = _rows(table)
+    return assembled(frame, value, parts, values, cell, None, title, None, note)
 
 
-def _rows(
-    table: Table, shown: npt.NDArray[np.float64], places: int | None
-) -> tuple[pd.DataFrame, str, tuple[Part, ...], Ints]:
-    """Codes and values in the order of the codes, the parts that they make, and the cell of every row."""
+def assembled(
+    frame: pd.DataFrame,
+    value: str,
+    parts: tuple[Part, ...],
+    shown: npt.NDArray[np.float64],
+    cell: Ints,
+    words: npt.NDArray[np.object_] | None,
+    title: str,
+    decimals: int | None,
+    note: str = "",
+) -> PublicTable:
+    """Put codes, values and statuses together.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The code columns; the others are added to it.
+    value : str
+        Name of the value column.
+    parts : tuple of Part
+    shown : ndarray
+        Values by cell, nan where hidden.
+    cell : ndarray of int
+        The cell of every row.
+    words : ndarray of str, or None
+        Status of every row; None where values were changed, which are published as they are.
+    title, decimals, note :
+        As `public_table` and `public_values` take them.
+    """
+    here = shown[cell]
+    places = decimals_of(here) if decimals is None else decimals
+    if words is not None and places is not None:
+        here = np.round(here, places)
+    here = here + 0.0
+    column = pd.array(here, dtype="Float64")
+    frame[value] = column.astype("Int64") if places == 0 and np.nanmax(np.abs(here), initial=0.0) < 2**53 else column
+    if words is None:
+        return PublicTable(title, frame, value, None, parts, places, note)
+    status = free_name("status", frame.columns)
+    frame[status] = words
+    return PublicTable(title, frame, value, status, parts, places)
+
+
+def _rows(table: Table) -> tuple[pd.DataFrame, str, tuple[Part, ...], Ints]:
+    """Codes in their order, the name of the value column, the parts, and the cell of every row."""
     names = code_columns(table)
     found = parts_of(table)
     order = np.concatenate([part.rows for part in found])
     cell = table.row_cell[order]
     frame = pd.DataFrame({name: table.rows[name].to_numpy()[order] for name in names})
     value = free_name(table.value_name, frame.columns)
-    column = pd.array(shown[cell], dtype="Float64")
-    frame[value] = column.astype("Int64") if places == 0 and np.nanmax(np.abs(shown), initial=0.0) < 2**53 else column
     ends = np.cumsum([0, *(len(part.rows) for part in found)])
     parts = tuple(replace(part, rows=np.arange(lo, hi)) for part, (lo, hi) in zip(found, pairwise(ends), strict=True))
     return frame, value, parts, cell

@@ -97,6 +97,21 @@ def test_it_holds_and_says_what_it_proves() -> None:
     assert "certificate holds: safe" in found.summary()
 
 
+def test_a_claim_beyond_its_proof_says_how_far_it_is_proven() -> None:
+    problem = two_by_two(b=np.array([0, 0.25, 0, 0, 0, 0]), forced=[0], upper=50)
+    weak = prove_bound(problem, [Capacity(Key(-1, 4, 1), (ExactMultipliers((1,), (1,), 1),))])
+    assert 0 < weak.bound < 16.5
+    share = 100 * (1 - float(weak.bound) / 16.5)
+    words = f"(optimal by the solver; proven in exact arithmetic to within {share:.2f} %)"
+    found = certify(problem, [0, 4, 5, 7, 8], proof=weak, bound=16.5).verify()
+    assert found.ok
+    assert any(words in what for what in found.not_checked)
+    bare = certify(problem, [0, 4, 5, 7, 8], bound=16.5).verify()
+    assert any("optimal by the solver; no bound is proven" in what for what in bare.not_checked)
+    lower = certify(problem, [0, 4, 5, 7, 8], proof=weak, bound=float(weak.bound)).verify()
+    assert not any("search's own bound" in what for what in lower.not_checked)
+
+
 def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     """All places of a document that hold a number, as number or as text, and all other plain values."""
     if isinstance(value, dict):

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from tabprotect.attack.document import Malformed, Numbers
+from tabprotect.attack.document import Malformed
 from tabprotect.attack.facts import Fact, facts_of
 from tabprotect.attack.keys import Key
+from tabprotect.attack.numbers import Numbers
 from tabprotect.attack.proof import (
     AtLeast0,
     AtMost1,

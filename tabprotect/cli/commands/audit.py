@@ -47,6 +47,9 @@ def audit(
     first: Annotated[
         bool, typer.Option("--first", help="Only say whether it is safe: stop at the first exposed cell.")
     ] = False,
+    no_limits: Annotated[
+        bool, typer.Option("--no-limits", help="Read a release of any size: for those that you made yourself.")
+    ] = False,
     time_limit: TimeLimit = None,
 ) -> int:
     """Say whether an intruder can conclude too much from what is published, and about which cells.
@@ -75,7 +78,7 @@ def audit(
     if target.is_dir():
         if pattern is not None:
             raise InputError("--pattern goes with an instance; a release has its own")
-        problem, hidden, failures = _release(target)
+        problem, hidden, failures = _release(target, no_limits)
     else:
         problem, hidden = _instance(target, pattern)
     for note in _odd(problem, hidden):
@@ -109,15 +112,15 @@ def _instance(path: Path, pattern: Path | None) -> tuple[Problem, npt.NDArray[np
     return problem, read_pattern(pattern, problem.system)
 
 
-def _release(folder: Path) -> tuple[Problem, npt.NDArray[np.bool_], tuple[str, ...]]:
+def _release(folder: Path, no_limits: bool) -> tuple[Problem, npt.NDArray[np.bool_], tuple[str, ...]]:
     from tabprotect.attack.claims import DOUBTS
-    from tabprotect.formats.folder import changed_files
-    from tabprotect.formats.released import read_release
+    from tabprotect.attack.verify_limits import LIMITS, UNLIMITED
+    from tabprotect.report.released import read_release
 
-    released = read_release(folder)
+    released = read_release(folder, UNLIMITED if no_limits else LIMITS)
     claim = released.certificate.document.get("claim", {})
     doubt = [f"'{claim['method']}' leaves doubt and proves no distance"] if claim.get("method") in DOUBTS else []
-    return released.problem, released.pattern, (*changed_files(folder), *released.failures, *doubt)
+    return released.problem, released.pattern, (*released.failures, *doubt)
 
 
 def _odd(problem: Problem, hidden: npt.NDArray[np.bool_]) -> list[str]:

@@ -22,51 +22,58 @@ def verify(
     against: Annotated[
         Path | None,
         typer.Option(
-            "--against", metavar="DATA", help="The office's own data: a .jj or .csv file, or another certificate."
+            "--against",
+            metavar="DATA",
+            help="The office's own data: a .jj or .csv file, another certificate, or a release's folder. Compared is "
+            "all that they state: cells, equations, attackers, integrality, bounds, levels, costs, statuses.",
         ),
     ] = None,
+    no_limits: Annotated[
+        bool,
+        typer.Option("--no-limits", help="Check a document of any size: for those that you made yourself."),
+    ] = False,
 ) -> int:
     """Check a proof with integers and fractions only, without a solver; of a release also every file.
 
-    Exit code 0 only if everything holds and proves that every protection level is reached.
+    The public files of a release are made again from the proof, and compared byte for byte. Exit code 0 only if
+    everything holds and proves that every protection level is reached.
     """
     from rich.markup import escape
 
     from tabprotect.attack.document import Malformed
     from tabprotect.attack.verify import verify as check
+    from tabprotect.attack.verify_limits import LIMITS, UNLIMITED
     from tabprotect.cli import screen
     from tabprotect.cli.app import Exit
     from tabprotect.errors import InputError
-    from tabprotect.formats.files import read_bytes
-    from tabprotect.formats.folder import PUBLISH, changed_files, read_manifest
-    from tabprotect.formats.released import read_release
+    from tabprotect.formats.certificate import check_file
+    from tabprotect.formats.folder import read_manifest
     from tabprotect.microdata.folder import KIND, verify_masked
+    from tabprotect.report.released import certificate_of, read_release
 
     if target.is_dir() and read_manifest(target).get("kind") == KIND:
         checked = verify_masked(target)
         screen.out().print(escape(checked.summary()), style="green" if checked else "red")
         return Exit.DONE if checked else Exit.UNSAFE
-    failures: list[str] = []
-    certificate = target
-    if target.is_dir():
-        released = read_release(target)
-        failures = [*changed_files(target), *released.failures]
-        if released.certificate.document["publication"] != read_manifest(target)[PUBLISH]:
-            failures.append("the certificate names other digests of the published files than the release does")
-        certificate = target / "internal" / "certificate.json"
-    for path in (certificate, against):
-        if path is not None:
-            read_bytes(path)  # for its clear errors
+    limits = UNLIMITED if no_limits else LIMITS
+    release = target.is_dir()
+    certificate = certificate_of(target) if release else check_file(target)
+    if against is not None:
+        against = certificate_of(against) if against.is_dir() else check_file(against)
     try:
-        found = check(certificate, against=against)
+        found = check(certificate, against=against, limits=limits)
     except (OSError, Malformed) as error:
         raise InputError(f"{target} cannot be checked: {error}") from error
+    # what is no certificate at all is not used to make anything
+    whole = release and (found.ok or bool(found.checked))
+    failures = read_release(target, limits).failures if whole else ()
     console = screen.out()
     colour = "green" if found.safe and not failures else "red"
     first, *rest = found.summary().split("\n")
-    if target.is_dir():
+    if whole:
         rest = [line for line in rest if line != "not checked: the files published"]
-        rest.append("checked: every file of the release, and that what is published is what was proven")
+        rest.append("checked: the public files, made again from the proof and compared byte for byte")
+        rest.append("not checked: the report and the table in the internal folder, but for their digests; titles")
     console.print(escape(first), style=f"bold {colour}")
     for line in rest:
         console.print(escape(line))

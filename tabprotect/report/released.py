@@ -1,0 +1,276 @@
+"""A release read back from its folders: its public files are made again from the proof, and compared byte for byte."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from tabprotect.attack.certificate import Certificate
+from tabprotect.attack.claims import Claim, note
+from tabprotect.attack.document import Malformed, list_of, load, parse, positions, require
+from tabprotect.attack.numbers import decimal
+from tabprotect.attack.values import ValuesCertificate, seeing
+from tabprotect.attack.verify_limits import LIMITS, Limits, read_within
+from tabprotect.errors import InputError
+from tabprotect.formats.certificate import check_file, problem_of, read_certificate
+from tabprotect.formats.folder import INTERNAL, MANIFEST, PUBLISH, changed_files
+from tabprotect.methods.loss import loss
+from tabprotect.problem import Problem
+from tabprotect.report.layout import LAYOUT, Layout, writers
+from tabprotect.report.public import PublicTable
+
+__all__ = ["Released", "certificate_of", "read_release"]
+
+CERTIFICATE = "certificate.json"
+"""Its name in the internal folder."""
+
+
+@dataclass(frozen=True, eq=False)
+class Released:
+    """What the folders of a release say.
+
+    Attributes
+    ----------
+    problem : Problem
+        From the certificate; of changed values that of the intruder, who sees what was proven to be published.
+    certificate : Certificate or ValuesCertificate
+    pattern : ndarray of bool, shape (cells of the problem,)
+        True where no published file shows the cell (of changed values: where none tells its true value); sums that
+        were protected as cells count as hidden, as they are not published.
+    failures : tuple of str
+        Where the folders are not what was proven.
+    manifest : mapping
+        What was asked for, and the digests of the files.
+    """
+
+    problem: Problem
+    certificate: Certificate | ValuesCertificate
+    pattern: npt.NDArray[np.bool_]
+    failures: tuple[str, ...]
+    manifest: Mapping[str, Any]
+
+
+def read_release(folder: str | Path, limits: Limits = LIMITS) -> Released:
+    """Read a release, make its public files again from the certificate and the layout, and compare them.
+
+    Parameters
+    ----------
+    folder : path
+    limits : Limits
+        What its internal files may cost their reader.
+
+    Raises
+    ------
+    InputError
+        If the folder is no release, or an internal file is damaged.
+    """
+    folder = Path(folder)
+    place = certificate_of(folder)
+    certificate = read_certificate(place, limits)
+    document = certificate.document
+    problem = problem_of(document["problem"], str(place))
+    try:
+        manifest = _manifest(folder, limits)
+        layout = _layout(folder, document["problem"], limits)
+        public, shown = _rebuilt(layout, certificate, problem)
+        expected = layout.files(public)
+    except Malformed as error:
+        raise InputError(f"{folder} is damaged: {error}") from error
+    except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+        raise InputError(f"{folder}: its public files cannot be made again from the proof ({error})") from error
+    cell = np.array(layout.document["cell"], np.int64)
+    failures = [
+        *_foreign(folder, manifest, expected),
+        *_claims(manifest, certificate),
+        *_different(folder, expected, layout, problem, cell, shown),
+    ]
+    if document["publication"] != manifest[PUBLISH]:
+        failures.append("the certificate names other digests of the published files than the release does")
+    failures += [what for what in changed_files(folder) if what not in failures]
+    if isinstance(certificate, ValuesCertificate):
+        problem = seeing(problem, certificate.values, document["claim"])
+        return Released(problem, certificate, problem.may_hide, tuple(failures), manifest)
+    return Released(problem, certificate, ~shown, tuple(failures), manifest)
+
+
+def certificate_of(folder: Path) -> Path:
+    """Return where a release has its certificate.
+
+    Raises
+    ------
+    InputError
+        If the folder is no release.
+    """
+    if not (folder / INTERNAL / MANIFEST).is_file():
+        raise InputError(f"{folder} is not a release: there is no {INTERNAL}/{MANIFEST} in it")
+    return check_file(folder / INTERNAL / CERTIFICATE)
+
+
+def _manifest(folder: Path, limits: Limits) -> dict[str, Any]:
+    manifest = dict(load(folder / INTERNAL / MANIFEST, limits))
+    for part in (PUBLISH, INTERNAL):
+        names = manifest.get(part)
+        require(isinstance(names, Mapping), f"{MANIFEST} does not list the files of the release")
+        assert isinstance(names, Mapping)
+        require(all(isinstance(digest, str) for digest in names.values()), f"{MANIFEST} names digests that are no text")
+        outside = any("/" in name or "\\" in name or name in ("", ".", "..") or "\0" in name for name in names)
+        require(not outside, f"{MANIFEST} names files outside of the release")
+    return manifest
+
+
+def _layout(folder: Path, problem: Mapping[str, Any], limits: Limits) -> Layout:
+    path = folder / INTERNAL / LAYOUT
+    try:
+        return Layout.read(parse(read_within(path, limits), LAYOUT, limits), problem)
+    except FileNotFoundError:
+        raise Malformed(f"{INTERNAL}/{LAYOUT} is missing, so the public files cannot be made again") from None
+    except OSError as error:
+        raise Malformed(f"{INTERNAL}/{LAYOUT} cannot be read: {error.strerror or error}") from None
+
+
+def _rebuilt(
+    layout: Layout, certificate: Certificate | ValuesCertificate, problem: Problem
+) -> tuple[PublicTable, npt.NDArray[np.bool_]]:
+    """Return what the certificate says is published, and the cells whose true values that shows."""
+    n, document = problem.n_cells, certificate.document
+    shown = np.zeros(n, bool)
+    cell = np.array(layout.document["cell"], np.int64)
+    if isinstance(certificate, ValuesCertificate):
+        values = list_of(document["values"], "values")
+        require(len(values) == n, f"'values' must have {n} entries")
+        for text in values:
+            decimal(text, "values")
+        Claim.read(document["claim"], n, problem.integer)
+        claim, proven = document["claim"], certificate.values
+        require(
+            not layout.document["separate"] and layout.document["decimals"] is None, "changed values have no status"
+        )
+        return layout.table(proven, None, problem.status, note(claim, loss(problem, proven).off == 0)), shown
+    hidden = np.zeros(n, bool)
+    hidden[positions(document["pattern"], n, "pattern")] = True
+    shown[cell] = True
+    return layout.table(problem.values, hidden, problem.status), shown & ~hidden
+
+
+def _foreign(folder: Path, manifest: Mapping[str, Any], expected: Mapping[str, bytes]) -> Iterator[str]:
+    """Name what is in the public folder and should not be, and what is not there."""
+    there = {str(path.relative_to(folder / PUBLISH)) for path in (folder / PUBLISH).rglob("*")}
+    for name in sorted(there - set(expected)):
+        yield f"{PUBLISH}/{name} is not part of the release"
+    for name in sorted(set(expected) - there):
+        yield f"{PUBLISH}/{name} is missing"
+    if set(manifest[PUBLISH]) != set(expected):
+        yield f"{MANIFEST} lists other public files than those proven: {', '.join(sorted(manifest[PUBLISH]))}"
+    for name in sorted({CERTIFICATE, LAYOUT} - set(manifest[INTERNAL])):
+        yield f"{MANIFEST} does not list {INTERNAL}/{name}"
+
+
+def _claims(manifest: Mapping[str, Any], certificate: Certificate | ValuesCertificate) -> Iterator[str]:
+    """Compare what the manifest claims with what the certificate proves; a claim beyond its proof must be marked."""
+    safe = manifest.get("safe")
+    if not isinstance(safe, bool) or (safe and not certificate.safe):
+        yield f"{MANIFEST} claims safe: {safe!r:.20}, the certificate has the verdict '{str(certificate.verdict)[:20]}'"
+    document = certificate.document
+    proofs = {"cost": document["cost"], "bound": document["claimed_bound"]}
+    if isinstance(certificate, Certificate):
+        proofs["proven_bound"] = document["bound"]
+    for name, proven in proofs.items():
+        try:
+            number = None if proven is None else float(Fraction(proven))
+        except (TypeError, ValueError, ZeroDivisionError, OverflowError):
+            yield f"the certificate holds no number as {name}"
+            continue
+        if name not in manifest:
+            yield f"{MANIFEST} does not say the {name}"
+        elif type(manifest[name]) not in (int, float, type(None)) or manifest[name] != number:
+            yield f"{MANIFEST} claims the {name} {manifest.get(name)!r:.40}, but the certificate has {number!r}"
+
+
+def _different(
+    folder: Path,
+    expected: Mapping[str, bytes],
+    layout: Layout,
+    problem: Problem,
+    cell: npt.NDArray[np.int64],
+    shown: npt.NDArray[np.bool_],
+) -> Iterator[str]:
+    """Name the public files that are not, byte for byte, what was proven; mark in `shown` what else they show."""
+    formats = layout.document["formats"]
+    now, then = writers(formats), layout.document["written"]
+    other = [f"{name} {str(then.get(name))[:20]}, this is {now[name]}" for name in now if then.get(name) != now[name]]
+    for name, data in expected.items():
+        path = folder / PUBLISH / name
+        if not path.is_file() or path.is_symlink():
+            if path.is_symlink() or path.exists():
+                yield f"{PUBLISH}/{name} is no plain file"
+            continue
+        try:
+            with path.open("rb") as stream:
+                found = stream.read(2 * len(data) + 1_000_000)
+        except OSError as error:
+            yield f"{PUBLISH}/{name} cannot be read: {error.strerror or error}"
+            continue
+        if found == data:
+            continue
+        why = f" (written with {'; '.join(other)})" if other else ""
+        yield f"{PUBLISH}/{name} is not, byte for byte, what was proven{why}"
+        if name.endswith(".csv"):
+            yield from (f"{PUBLISH}/{name}: {what}" for what in _says(found, data, problem, cell, shown))
+
+
+def _says(
+    found: bytes, expected: bytes, problem: Problem, cell: npt.NDArray[np.int64], shown: npt.NDArray[np.bool_]
+) -> Iterator[str]:
+    """Say in what a public table differs from the one expected."""
+    right = _text(expected)
+    try:
+        frame = _text(found)
+    except (ValueError, pd.errors.ParserError) as error:
+        yield f"it cannot be read: {str(error)[:200]}"
+        return
+    if frame.columns.tolist() != right.columns.tolist():
+        more = [str(name)[:40] for name in frame.columns if name not in right.columns]
+        yield f"its columns are not those proven{': foreign are ' + ', '.join(more[:5]) if more else ''}"
+        return
+    if len(frame) != len(right):
+        yield f"it has {len(frame)} rows, not {len(right)}"
+        return
+    label = problem.system.label
+    last = (
+        2
+        if right.shape[1] > 2 and right.iloc[:, -1].isin(["published", "suppressed", "primary", "secondary"]).all()
+        else 1
+    )
+    codes = right.columns[:-last]
+    if not frame[codes].equals(right[codes]):
+        yield "its codes are not those of the internal table"
+        return
+    value = right.columns[-last]
+    filled, proven = frame[value].notna().to_numpy(), right[value].notna().to_numpy()
+    shown[cell[filled & ~proven]] |= last == 2
+    for wrong, what in (
+        (filled & ~proven, "published although the certificate hides it"),
+        (proven & ~filled, "not published although the certificate shows it"),
+    ):
+        yield from (f"{label(int(i))} is {what}" for i in cell[wrong][:5])
+    off = filled & proven & (frame[value] != right[value]).to_numpy()
+    yield from (f"{label(int(i))} has another value than was proven" for i in cell[off][:5])
+    if last == 2:
+        status = frame.iloc[:, -1].fillna("").to_numpy()
+        yield from (
+            f"{label(int(i))} has a value and is suppressed" for i in cell[filled & (status == "suppressed")][:5]
+        )
+        changed = status != right.iloc[:, -1].to_numpy()
+        yield from (f"{label(int(i))} has another status than was proven" for i in cell[changed][:5])
+
+
+def _text(data: bytes) -> pd.DataFrame:
+    return pd.read_csv(io.BytesIO(data), dtype=str, keep_default_na=False, na_values=[""])

@@ -1,0 +1,274 @@
+"""A release read back is what was proven, byte for byte, whoever made the digests."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import tabprotect as tp
+from benchmarks.alterations import CERTIFICATE, new_digests, resealed
+from tabprotect.cli.app import run
+from tabprotect.formats.certificate import read_instance
+from tabprotect.report.released import read_release
+
+
+def microdata() -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "region": list("aaaabbbbcccc") * 3,
+            "size": list("xyzz") * 9,
+            "firm": range(36),
+            "turnover": [900, 20, 31, 45, 16, 70, 18, 9, 410, 11, 12, 13, 14, 15, 6, 17, 8, 95] * 2,
+        }
+    )
+
+
+KINDS: dict[str, Callable[[], Any]] = {
+    "suppression": lambda: made(tp.Suppress(method="exact")),
+    "statuses apart": lambda: made(tp.Suppress(method="exact"), separate_statuses=True, decimals=-1),
+    "rounding": lambda: made(tp.Round(base=50)),
+}
+
+
+def made(method: Any, **options: Any) -> Any:
+    return tp.protect(
+        microdata(), ["p%=15", "threshold=4"], method, by=["region", "size"], value="turnover", contributor="firm",
+        limits=tp.Limits(work=2000), **options,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def originals(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Every kind of release; the first in all formats."""
+    place = tmp_path_factory.mktemp("releases")
+    for name, make in KINDS.items():
+        make().write(place / name, ("csv",))
+    KINDS["suppression"]().write(place / "all formats", ("csv", "parquet", "xlsx"))
+    return place
+
+
+@pytest.fixture
+def folder(originals: Path, tmp_path: Path, request: pytest.FixtureRequest) -> Path:
+    kind = getattr(request, "param", "suppression")
+    return Path(shutil.copytree(originals / kind, tmp_path / "out"))
+
+
+@pytest.mark.parametrize("folder", [*KINDS, "all formats"], indirect=True)
+def test_it_is_what_was_proven(folder: Path) -> None:
+    assert read_release(folder).failures == ()
+    assert run(["verify", str(folder)]) == 0
+    assert run(["verify", str(folder), "--no-limits"]) == 0
+    assert run(["audit", str(folder), "--no-limits"]) == 0
+
+
+def _status(folder: Path) -> None:
+    path = folder / "publish" / "table.csv"
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join([*lines[:-1], lines[-1] + "17"]) + "\n")
+
+
+def _column(folder: Path) -> None:
+    path = folder / "publish" / "table.csv"
+    frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+    inside = pd.read_csv(folder / "internal" / "table.csv")
+    frame.insert(2, "note", inside["turnover"].to_numpy())
+    frame.to_csv(path, index=False, lineterminator="\n")
+
+
+def _foreign(folder: Path) -> None:
+    shutil.copy(folder / "internal" / "table.csv", folder / "publish" / "table2.csv")
+
+
+def _report(folder: Path) -> None:
+    shutil.copy(folder / "internal" / "report.html", folder / "publish" / "index.html")
+
+
+def _small_change(folder: Path) -> None:
+    path = folder / "publish" / "table.csv"
+    lines = path.read_text().splitlines()
+    row = lines[1].split(",")
+    row[2] = str(float(row[2]) + 1e-7)
+    path.write_text("\n".join([lines[0], ",".join(row), *lines[2:]]) + "\n")
+
+
+def _parquet(folder: Path) -> None:
+    path = folder / "publish" / "table.parquet"
+    frame = pd.read_parquet(path)
+    frame["true"] = pd.read_parquet(folder / "internal" / "table.parquet")["turnover"]
+    frame.to_parquet(path)
+
+
+def _excel(folder: Path) -> None:
+    shutil.copy(folder / "internal" / "table.xlsx", folder / "publish" / "table.xlsx")
+
+
+def _link(folder: Path) -> None:
+    (folder / "publish" / "index.html").rename(folder / "page.html")
+    (folder / "publish" / "index.html").symlink_to(folder / "page.html")
+
+
+def _empty_folder(folder: Path) -> None:
+    (folder / "publish" / "more").mkdir()
+
+
+def _missing(folder: Path) -> None:
+    (folder / "publish" / "index.html").unlink()
+
+
+@pytest.mark.parametrize(
+    ("alter", "words"),
+    [
+        (_status, "publish/table.csv is not, byte for byte, what was proven"),
+        (_column, "foreign are note"),
+        (_foreign, "publish/table2.csv is not part of the release"),
+        (_report, "publish/index.html is not, byte for byte"),
+        (_small_change, "has another value than was proven"),
+        (_parquet, "publish/table.parquet is not, byte for byte"),
+        (_excel, "publish/table.xlsx is not, byte for byte"),
+        (_link, "publish/index.html is no plain file"),
+        (_empty_folder, "publish/more is not part of the release"),
+        (_missing, "publish/index.html is missing"),
+    ],
+)
+@pytest.mark.parametrize("folder", ["all formats"], indirect=True)
+def test_new_digests_do_not_help(folder: Path, alter: Callable[[Path], None], words: str) -> None:
+    alter(folder)
+    new_digests(folder)  # no secret is needed for them
+    failures = read_release(folder).failures
+    assert any(words in failure for failure in failures), failures
+
+
+@pytest.mark.parametrize("folder", KINDS, indirect=True)
+def test_the_command_line_refuses_what_was_altered(folder: Path) -> None:
+    _status(folder)
+    new_digests(folder)
+    assert run(["verify", str(folder)]) == 1
+    assert run(["audit", str(folder)]) == 1
+
+
+def test_a_value_shown_that_the_certificate_hides_is_what_the_intruder_sees(folder: Path) -> None:
+    before = read_release(folder).pattern
+    path = folder / "publish" / "table.csv"
+    path.write_text(path.read_text().replace(",,suppressed", ",5,suppressed", 1))
+    new_digests(folder)
+    assert read_release(folder).pattern.sum() == before.sum() - 1
+
+
+LAYOUTS: dict[str, Callable[[dict[str, Any]], object]] = {
+    "rows of other cells": lambda d: d["cell"].reverse(),
+    "cells that are not there": lambda d: d["cell"].__setitem__(0, 10**6),
+    "another title": lambda d: d.update(title="5 = 3 + 2"),
+    "other decimals": lambda d: d.update(decimals=3),
+    "decimals of the wrong type": lambda d: d.update(decimals=True),
+    "other codes": lambda d: d["columns"][0]["words"].__setitem__(0, "a1"),
+    "a code twice": lambda d: d["columns"][0].update(row=[0] * len(d["cell"])),
+    "no parts": lambda d: d.update(parts=[]),
+    "malformed nodes": lambda d: d["parts"][0]["axes"][0].update(nodes=[[0, -1]]),
+    "an unknown format": lambda d: d.update(formats=["csv", "html"]),
+    "no columns": lambda d: d.update(columns=[]),
+    "an entry too many": lambda d: d.update(further=1),
+}
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_a_layout_that_was_altered_is_found(folder: Path, name: str) -> None:
+    path = folder / "internal" / "layout.json"
+    document = json.loads(path.read_text())
+    LAYOUTS[name](document)
+    path.write_text(json.dumps(document))
+    new_digests(folder)
+    assert run(["verify", str(folder)]) in (1, 2)
+    path.unlink()
+    assert run(["verify", str(folder)]) == 2
+
+
+PLACES: list[tuple[tuple[Any, ...], Any]] = [
+    (("problem", "start", 2), 10**6),
+    (("problem", "cell", 3), 10**6),
+    (("problem", "cell", 3), -1),
+    (("problem", "start"), {"a": 1}),
+    (("problem", "values", 0), "1e400"),
+    (("problem", "values", 0), 5),
+    (("problem", "lower", 0), "inf"),
+    (("problem", "upper", 0), "-inf"),
+    (("problem", "weights", 0), "inf"),
+    (("problem", "status", 0), True),
+    (("problem", "cells", 0), {"a": 1}),
+    (("problem", "cells", 0), None),
+    (("problem", "attackers"), [{"name": 1, "known": []}]),
+    (("problem", "attackers"), [{"name": "a", "known": [10**6]}]),
+    (("problem",), []),
+    (("pattern",), 5),
+    (("pattern",), [10**6]),
+    (("pattern",), ["a"]),
+    (("claim",), 7),
+    (("claim",), {"method": ["multiple"]}),
+    (("values",), None),
+    (("attack",), {"problem": 1}),
+    (("attack",), []),
+    (("publication",), []),
+    (("verdict",), ["safe"]),
+    (("proof",), {"facts": [[1]], "rows": 5, "multipliers": None}),
+]
+
+
+@pytest.mark.parametrize("seal", [False, True], ids=["as it is", "sealed anew"])
+@pytest.mark.parametrize(("place", "value"), PLACES, ids=[f"{'/'.join(map(str, p))}={v!r:.20}" for p, v in PLACES])
+def test_one_wrong_number_or_type_never_ends_a_process(
+    originals: Path, tmp_path: Path, place: tuple[Any, ...], value: Any, seal: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kind = "rounding" if place[0] in ("claim", "values", "attack") else "suppression"
+    folder = Path(shutil.copytree(originals / kind, tmp_path / "out"))
+    path = folder / CERTIFICATE
+    document = json.loads(path.read_text())
+    target = document
+    for step in place[:-1]:
+        target = target[step]
+    target[place[-1]] = value
+    path.write_text(json.dumps(resealed(document) if seal else document))
+    if seal:
+        new_digests(folder)
+    assert run(["verify", str(folder)]) in (1, 2)
+    # the audit makes its own judgement and needs no proof
+    assert run(["audit", str(folder)]) in ((0, 1) if seal and place[0] in ("attack", "proof") else (1, 2))
+    assert "Traceback" not in capsys.readouterr().err
+    if place[0] == "problem":
+        with pytest.raises(tp.InputError, match="damaged"):
+            read_instance(path)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"safe": "yes"},
+        {"cost": 1},
+        {"bound": 10**9},
+        {"bound": []},
+        {"publish": 5},
+        {"internal": {"../x": "1"}},
+        {"internal": {}},
+    ],
+)
+def test_a_manifest_cannot_claim_more_than_the_certificate(folder: Path, change: dict[str, Any]) -> None:
+    path = folder / "internal" / "release.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
+    assert run(["verify", str(folder)]) in (1, 2)
+
+
+@pytest.mark.parametrize("folder", ["all formats"], indirect=True)
+def test_files_written_by_other_versions_say_so(folder: Path) -> None:
+    path = folder / "internal" / "layout.json"
+    document = json.loads(path.read_text())
+    document["written"]["pandas"] = "0.1"
+    path.write_text(json.dumps(document))
+    new_digests(folder)
+    assert read_release(folder).failures == ()  # the same bytes are the same bytes
+    _report(folder)
+    new_digests(folder)
+    assert any("written with pandas 0.1, this is" in failure for failure in read_release(folder).failures)
