@@ -257,8 +257,8 @@ def protect_unions(problem: Problem, exposures: Sequence[UnionExposure]) -> Prob
     """Add every exposed sum to a problem as a cell of its own, so that any method protects it.
 
     A new cell y_U = sum of the cells of U is a primary with the levels of the rules; it is hidden anyway and costs
-    nothing. Its external bounds are the sums of those of its cells; below a bound of y >= 0 the lower level is
-    capped as in `make_problem`. The new cells come last, so that ``pattern[:problem.n_cells]`` is the pattern of
+    nothing. Its external bounds are the sums of those of its cells; above a bound of y >= 0, or of at least 1
+    a cell, the lower level is capped as in `make_problem`. The new cells come last, so that ``pattern[:problem.n_cells]`` is the pattern of
     the problem given. Hiding more cells makes other, larger sums determined, so repeat `union_exposures` until
     there are none::
 
@@ -311,7 +311,9 @@ def protect_unions(problem: Problem, exposures: Sequence[UnionExposure]) -> Prob
     levels = np.array([(e.lpl, e.upl, e.spl) for e in exposures]).T
     if problem.integer:
         levels = np.ceil(levels - TIE) + 0.0
-    levels[0] = np.where(lower[n:] == 0, np.minimum(levels[0], values[n:]), levels[0])
+    # at most 1 a cell is what everybody knows, and no bound that somebody gave
+    known = (lower[n:] >= 0) & (lower[n:] <= np.diff(indptr))
+    levels[0] = np.where(known, np.minimum(levels[0], values[n:] - lower[n:]), levels[0])
     lpl, upl, spl = (np.r_[a, b] for a, b in zip((problem.lpl, problem.upl, problem.spl), levels, strict=True))
     return replace(
         problem,

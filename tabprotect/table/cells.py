@@ -184,6 +184,7 @@ def table_of_cells(
         value_name=columns.value,
         residual=residual,
         backend=backend,
+        empty_shown=empty in ("structural", "drop"),
     )
 
 
