@@ -117,10 +117,8 @@ def make_problem(
         lowered = f"{int(zero.sum())} lower protection levels exceed the cell value and were lowered to it"
         notes += (f"{lowered}: everybody knows that y >= 0",)
     if (one := unreachable & occupied).any():
-        notes += (
-            f"{int(one.sum())} lower protection levels reach below 1 and were lowered: empty cells are shown, so "
-            "everybody knows that a hidden cell counts at least 1",
-        )
+        lowered = f"{int(one.sum())} lower protection levels reach below 1 and were lowered"
+        notes += (f"{lowered}: empty cells are shown, so everybody knows that a hidden cell counts at least 1",)
     problem = Problem(
         table.system,
         table.values,

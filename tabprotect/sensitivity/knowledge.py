@@ -32,8 +32,8 @@ def empty_cells_are_shown(table: Table, status: npt.NDArray[np.int8]) -> bool:
     """Return whether an empty cell would be recognised, so that whatever is hidden is not empty.
 
     That is so where no cell of value 0 may be hidden, and the publication shows that this is the rule: empty cells are
-    left out or structural zeros (``empty="drop"`` or ``"structural"``), or there are zeros, all of them published (status
-    'z' or 'p'). In a table that merely happens to have no zeros, and in which one could have been hidden
+    left out or structural zeros (``empty="drop"`` or ``"structural"``), or there are zeros, all of them published
+    (status 'z' or 'p'). In a table that merely happens to have no zeros, and in which one could have been hidden
     (``empty="zero"``), nobody knows.
 
     Parameters

@@ -258,9 +258,9 @@ def protect_unions(problem: Problem, exposures: Sequence[UnionExposure]) -> Prob
 
     A new cell y_U = sum of the cells of U is a primary with the levels of the rules; it is hidden anyway and costs
     nothing. Its external bounds are the sums of those of its cells; above a bound of y >= 0, or of at least 1
-    a cell, the lower level is capped as in `make_problem`. The new cells come last, so that ``pattern[:problem.n_cells]`` is the pattern of
-    the problem given. Hiding more cells makes other, larger sums determined, so repeat `union_exposures` until
-    there are none::
+    a cell, the lower level is capped as in `make_problem`. The new cells come last, so that
+    ``pattern[:problem.n_cells]`` is the pattern of the problem given. Hiding more cells makes other, larger sums
+    determined, so repeat `union_exposures` until there are none::
 
         while exposures := union_exposures(table, rules, result.pattern):
             problem = protect_unions(problem, exposures)
