@@ -193,6 +193,7 @@ def protect(
     8      s      s       100
     """
     from tabprotect.attack.insiders import within_reach
+    from tabprotect.attack.sums import told_too_closely
     from tabprotect.changing import change_values, draw_seed, keys_of_cells, microdata, numbers_of, refuse
     from tabprotect.errors import InputError
     from tabprotect.judging import judge, of_search
@@ -203,7 +204,7 @@ def protect(
     from tabprotect.sensitivity.assess import assess, needs
     from tabprotect.sensitivity.build import make_problem
     from tabprotect.sensitivity.parse import as_rules
-    from tabprotect.sensitivity.unions import union_exposures
+    from tabprotect.sensitivity.unions import dominated_sums, union_exposures
     from tabprotect.solver.limits import Budget, Limits
     from tabprotect.solver.pieces import Means
     from tabprotect.sums import PASSES, suppress_with_sums
@@ -305,7 +306,13 @@ def protect(
         )  # fmt: skip
 
     def exposed(result: SuppressionResult) -> tuple[UnionExposure, ...]:
-        return () if unions == "off" else union_exposures(table, wanted, result.pattern, levels=levels)
+        if unions == "off":
+            return ()
+        found = union_exposures(table, wanted, result.pattern, levels=levels, attackers=problem.attackers)
+        if found or not result.safe:
+            return found
+        dominated = dominated_sums(table, wanted, result.pattern, levels=levels)
+        return told_too_closely(result.problem, result.pattern, dominated, budget)
 
     answer = suppress_with_sums(
         problem,
