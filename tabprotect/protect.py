@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         bounds: Bounds | None
         singletons: bool
         unions: Literal["repair", "audit", "off"]
+        protect_hidden: bool
         limits: Limits | None
         seed: Seed | None
         intervals: bool
@@ -60,6 +61,9 @@ __all__ = ["protect"]
 
 LEVELS_SHARE = 0.2
 """Part of the limits for finding out which levels nothing can provide against respondents who know cells."""
+
+HIDDEN_ROUNDS = 5
+"""Searches, at most, each with levels for the secondary cells that everybody could compute after the one before."""
 
 TOP = 3
 """Contributions kept per cell, at least: sums of hidden cells are judged by the largest of each."""
@@ -102,6 +106,7 @@ def protect(
     bounds: Bounds | None = None,
     singletons: bool = True,
     unions: Literal["repair", "audit", "off"] = "repair",
+    protect_hidden: bool = False,
     limits: Limits | None = None,
     seed: Seed | None = None,
     intervals: bool = True,
@@ -131,6 +136,11 @@ def protect(
     unions : {'repair', 'audit', 'off'}
         Sums of hidden cells that everybody can compute and that are sensitive themselves: protect them too, only
         find them (the release is not safe if there are any), or do not look. Only where cells are hidden.
+    protect_hidden : bool
+        Hidden cells that no rule asks levels for get some, too. Cells that are suppressed already (status 'm', 'x')
+        get those of cells marked by hand (`tabprotect.Manual`, 20 % of the value by default). Secondary cells that
+        everybody could compute, exactly or to within 1 % of the value, get an interval as wide as that, and the
+        search is made again. Without it such cells are a warning.
     limits : Limits, optional
         For the search, over all its rounds. What it finds is always judged in full; a tenth of a limit in seconds is
         set aside for that.
@@ -192,6 +202,9 @@ def protect(
     7      s      b        40
     8      s      s       100
     """
+    import numpy as np
+
+    from tabprotect.attack.audit import NEARLY, audit, without_level
     from tabprotect.attack.insiders import within_reach
     from tabprotect.attack.sums import told_too_closely
     from tabprotect.changing import change_values, draw_seed, keys_of_cells, microdata, numbers_of, refuse
@@ -201,8 +214,9 @@ def protect(
     from tabprotect.methods.suppression.suppress import store_for
     from tabprotect.recoded import recode_microdata, roll_up
     from tabprotect.release import Release
-    from tabprotect.sensitivity.assess import assess, needs
+    from tabprotect.sensitivity.assess import assess, needs, smallest_level
     from tabprotect.sensitivity.build import make_problem
+    from tabprotect.sensitivity.hidden import levels_for_hidden, published_instead, widths_for_hidden
     from tabprotect.sensitivity.parse import as_rules
     from tabprotect.sensitivity.unions import dominated_sums, union_exposures
     from tabprotect.solver.limits import Budget, Limits
@@ -225,6 +239,7 @@ def protect(
             "separate_statuses": separate_statuses,
             "decimals": decimals,
             "resume": resume,
+            "protect_hidden": protect_hidden,
         }
         refuse(method, [name for name, value in for_hidden.items() if value not in (None, False)])
     drawn = draw_seed(method, seed)
@@ -265,6 +280,8 @@ def protect(
     if isinstance(method, Recode) and method.least:
         table, rolled = roll_up(table, assessment, method.keep, limits, progress)
         assessment = assess(table, wanted, levels=levels)
+    if protect_hidden:
+        assessment = levels_for_hidden(assessment, levels)
     problem = make_problem(
         table,
         assessment,
@@ -314,19 +331,33 @@ def protect(
         dominated = dominated_sums(table, wanted, result.pattern, levels=levels)
         return told_too_closely(result.problem, result.pattern, dominated, budget)
 
-    answer = suppress_with_sums(
-        problem,
-        exposed,
-        budget,
-        repair=unions == "repair",
-        method=how.method,
-        seed=drawn,
-        engine=how.engine,
-        solver=how.solver,
-        means=Means(executor, store_for(problem, resume)),
-        tables=tables,
-    )
-    problem = answer.problem
+    given = np.zeros(0, np.int64)
+    for last in (*[False] * (HIDDEN_ROUNDS if protect_hidden else 0), True):
+        answer = suppress_with_sums(
+            problem,
+            exposed,
+            budget,
+            repair=unions == "repair",
+            method=how.method,
+            seed=drawn,
+            engine=how.engine,
+            solver=how.solver,
+            means=Means(executor, store_for(problem, resume)),
+            tables=tables,
+        )
+        problem = answer.problem
+        out_of_reach = np.intersect1d([u.cell for u in answer.result.unprotectable], given).astype(np.int64)
+        if last or not (answer.result.safe or len(out_of_reach)):
+            break
+        if len(out_of_reach):
+            problem = published_instead(problem, out_of_reach)
+            continue
+        bare = without_level(problem, answer.result.pattern)
+        looked = audit(problem, answer.result.pattern, of=bare, budget=budget, executor=executor)
+        if not len(looked.left_open):
+            break
+        given = np.union1d(given, looked.left_open)
+        problem = widths_for_hidden(problem, looked.left_open, NEARLY, smallest_level(table))
     budget.report("audit", answer.result.cost, answer.result.bound)
     result, judgement = judge(
         problem, answer.result, budget, limits, intervals=intervals, allow_unsafe=allow_unsafe, progress=progress,
@@ -340,6 +371,7 @@ def protect(
         "search": how.method,
         "engine": how.engine if how.solver is None else f"{how.engine} ({how.solver})",
         "sums of hidden cells": unions,
+        "hidden cells protected": protect_hidden,
         "separate statuses": separate_statuses,
         "decimals": decimals,
     }

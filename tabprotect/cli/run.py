@@ -77,6 +77,7 @@ def carry_out(spec: Spec, base: Path, *, workers: int | None = None, resume: Pat
             bounds=_bounds(spec),
             singletons=spec.singletons,
             unions=spec.unions,
+            protect_hidden=spec.protect_hidden,
             limits=Limits(
                 _seconds(spec, method),
                 spec.limits.work,

@@ -133,6 +133,9 @@ class Spec(TableSpec):
     upper: float | str | None = Field(default=None, description="The same upwards; without it no upper bound is known.")
     singletons: bool = Field(default=True, description="Respondents alone in a cell attack with what they know.")
     unions: Literal["repair", "audit", "off"] = Field(default="repair", description="Sensitive sums of hidden cells.")
+    protect_hidden: bool = Field(
+        default=False, description="Hidden cells that no rule asks protection levels for get some, too."
+    )
     intervals: bool = Field(default=True, description="Compute the intruder's interval of every hidden cell.")
     method: str = Field(
         default="auto",

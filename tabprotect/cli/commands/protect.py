@@ -71,6 +71,14 @@ def protect(
         _text("--rule", "A primary rule, such as p%=15, nk=2,85, threshold=3; repeat it.", _RULES, "RULE"),
     ] = None,
     levels: Annotated[str | None, _text("--levels", "symmetric, upper or sliding.", _RULES, "WORD")] = None,
+    protect_hidden: Annotated[
+        bool,
+        typer.Option(
+            "--protect-hidden",
+            help="Hidden cells that no rule asks protection levels for get some, too.",
+            rich_help_panel=_RULES,
+        ),
+    ] = False,
     cost: Annotated[
         str | None, _text("--cost", "What hiding costs: value, unit, count, or a column.", _SEARCH, "WORD")
     ] = None,
@@ -146,6 +154,7 @@ def protect(
         "status": status,
         "rules": rule,
         "levels": levels,
+        "protect_hidden": protect_hidden or None,
         "cost": cost,
         "method": method,
         "options": {**_pairs("--option", "NAME=VALUE", option), **({} if round_base is None else {"base": round_base})},
