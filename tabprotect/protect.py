@@ -216,6 +216,7 @@ def protect(
     from tabprotect.release import Release
     from tabprotect.sensitivity.assess import assess, needs, smallest_level
     from tabprotect.sensitivity.build import make_problem
+    from tabprotect.sensitivity.costs import raised
     from tabprotect.sensitivity.hidden import levels_for_hidden, published_instead, widths_for_hidden
     from tabprotect.sensitivity.parse import as_rules
     from tabprotect.sensitivity.unions import dominated_sums, union_exposures
@@ -291,6 +292,8 @@ def protect(
         bounds=bounds,
         singletons=singletons,
     )
+    if how.random_costs and not isinstance(method, Choice):
+        problem = replace(problem, weights=raised(problem.weights, how.random_costs, drawn))
 
     budget.report("levels")
     with budget.part(LEVELS_SHARE) as part:
@@ -322,10 +325,15 @@ def protect(
             executor=executor,
         )  # fmt: skip
 
+    unlooked: list[str] = []
+
     def exposed(result: SuppressionResult) -> tuple[UnionExposure, ...]:
         if unions == "off":
             return ()
-        found = union_exposures(table, wanted, result.pattern, levels=levels, attackers=problem.attackers)
+        unlooked.clear()
+        found = union_exposures(
+            table, wanted, result.pattern, levels=levels, attackers=problem.attackers, notes=unlooked
+        )
         if found or not result.safe:
             return found
         dominated = dominated_sums(table, wanted, result.pattern, levels=levels)
@@ -363,11 +371,15 @@ def protect(
         problem, answer.result, budget, limits, intervals=intervals, allow_unsafe=allow_unsafe, progress=progress,
         executor=executor,
     )  # fmt: skip
+    remaining = answer.sums if result is answer.result else exposed(result)
+    if unlooked:
+        problem = replace(problem, notes=(*problem.notes, *unlooked))
     settings |= {
         "recoding": rolled,
         "cost": how.cost if isinstance(how.cost, str | None) else "as given",
         "cost transform": None if how.transform is None else str(how.transform),
         "preferences": None if how.preferences is None else str(dict(how.preferences)),
+        "random costs": how.random_costs or None,
         "search": how.method,
         "engine": how.engine if how.solver is None else f"{how.engine} ({how.solver})",
         "sums of hidden cells": unions,
@@ -381,7 +393,7 @@ def protect(
         result,
         judgement,
         assessment,
-        answer.sums if result is answer.result else exposed(result),
+        remaining,
         settings,
         title,
         separate_statuses,

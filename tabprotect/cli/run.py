@@ -117,7 +117,9 @@ def method_of(spec: Spec, base: Path) -> Suppress | Recode | Choice:
 
     if spec.tables and spec.method in (RECODE, "cell-key"):
         raise InputError(f"{spec.method} works on one table, and these are linked: {', '.join(spec.tables)}")
-    hide = Suppress(spec.cost if spec.cost in _COSTS else None, spec.method, engine=spec.engine)
+    hide = Suppress(
+        spec.cost if spec.cost in _COSTS else None, spec.method, engine=spec.engine, random_costs=spec.random_costs
+    )
     if spec.method == RECODE:
         return _recode(spec, base)
     if spec.method not in CHOICES:
@@ -128,7 +130,11 @@ def method_of(spec: Spec, base: Path) -> Suppress | Recode | Choice:
             names = ", ".join(spec.options)
             raise InputError(f"options ({names}) are for methods that change values; '{spec.method}' hides cells")
         return hide
-    strange = [name for name, default in (("engine", "scip"), ("cost", "value")) if getattr(spec, name) != default]
+    strange = [
+        name
+        for name, default in (("engine", "scip"), ("cost", "value"), ("random_costs", 0.0))
+        if getattr(spec, name) != default
+    ]
     if strange and spec.options.get("weights") != "problem":
         raise InputError(f"{', '.join(strange)} belong to hiding cells; {spec.method} hides none")
     chosen: Choice = read_options(CHOICES[spec.method], spec.options)
@@ -159,7 +165,9 @@ def _recode(spec: Spec, base: Path) -> Recode:
             problems.add("recode: recodings by hand need microdata (data = ...)")
         if then not in methods():
             problems.add(f"recode: then must be a method that hides cells, not {then!r}{did_you_mean(then, methods())}")
-    hide = Suppress(spec.cost if spec.cost in _COSTS else None, then, engine=spec.engine)
+    hide = Suppress(
+        spec.cost if spec.cost in _COSTS else None, then, engine=spec.engine, random_costs=spec.random_costs
+    )
     return Recode({name: base / file for name, file in rules.items()}, least, keep, hide)
 
 

@@ -125,6 +125,9 @@ class Spec(TableSpec):
         default={}, description="Linked tables that are protected together: a name, and how each differs from the rest."
     )
     cost: str = Field(default="value", description="What hiding a cell costs: value, unit, count, or a column.")
+    random_costs: float = Field(
+        default=0.0, ge=0, description="Costs of hiding are raised at random, by up to this share, from a secret seed."
+    )
     rules: list[str] = Field(min_length=1, description="Such as p%=15, nk=2,85, pq=10,50, threshold=3.")
     levels: Literal["symmetric", "upper", "sliding"] = "symmetric"
     lower: float | str | None = Field(

@@ -33,6 +33,9 @@ MOST: Final = 8
 LARGEST: Final = 800
 """Hidden cells that equations connect, at most, for the search: the null space of more is not computed."""
 
+ALTOGETHER: Final = 8000
+"""Hidden cells in all parts together, at most; parts beyond are left out."""
+
 STEPS: Final = 60_000
 """Partial sums that are looked at in all connected parts together, for the public and for respondents each."""
 
@@ -57,6 +60,17 @@ class Invariants:
     sums: tuple[tuple[int, Ints], ...]
     size: int
     left_out: int
+
+    def shortcomings(self) -> list[str]:
+        """Say what was not looked at."""
+        found = []
+        if self.size < MOST:
+            found.append(f"sums of hidden cells over more than three equations were looked for up to {self.size} cells")
+        if self.left_out:
+            found.append(
+                f"{self.left_out:,} hidden cells are in parts too large for sums over more than three equations"
+            )
+        return found
 
 
 @dataclass
@@ -185,13 +199,20 @@ def _parts(A: sparse.csr_array, hidden: Ints, anchors: Bools) -> tuple[list[_Par
     label = connected(inner.indices, n + np.repeat(np.arange(m), np.diff(inner.indptr)), n + m)
     row_label = label[n:]
     wanted = np.unique(label[:n][anchors[hidden]])
-    parts, left_out = [], 0
+    parts, left_out, room = [], 0, ALTOGETHER
+    by_part = np.argsort(label[:n], kind="stable")
+    starts = np.searchsorted(label[:n][by_part], np.arange(int(label.max(initial=-1)) + 2))
+    rows = np.argsort(row_label, kind="stable")
+    row_starts = np.searchsorted(row_label[rows], np.arange(len(starts)))
     for number in wanted.tolist():
-        cells = np.flatnonzero(label[:n] == number)
-        if len(cells) > LARGEST:
+        cells = by_part[starts[number] : starts[number + 1]]
+        if len(cells) > min(LARGEST, room):
             left_out += len(cells)
         elif len(cells) > 1:
-            null = eliminate(sparse.csr_array(inner[np.flatnonzero(row_label == number)][:, cells])).null_space()
+            room -= len(cells)
+            null = eliminate(
+                sparse.csr_array(inner[np.sort(rows[row_starts[number] : row_starts[number + 1]])][:, cells])
+            ).null_space()
             parts.append(_Part.of(hidden[cells], null))
     return parts, left_out
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, islice
 from typing import Any, Final
 
 import numpy as np
@@ -83,6 +83,7 @@ def union_exposures(
     levels: Levels = "symmetric",
     minimum: float | None = None,
     attackers: Sequence[Attacker] = (),
+    notes: list[str] | None = None,
 ) -> tuple[UnionExposure, ...]:
     """Find the determined sums of hidden cells that the rules would not let pass as cells.
 
@@ -105,6 +106,8 @@ def union_exposures(
         Respondents who know cells: sums that only they can compute are looked for, too, without the cells that they
         know. In a rule that protects respondents from each other (`PPercent`, `PQ`, `Threshold`) he who computes a sum
         counts as one more of its contributors, as large as the largest other one, in place of what he has in it.
+    notes : list of str, optional
+        What was not looked at because of its size is added here.
 
     Returns
     -------
@@ -140,7 +143,10 @@ def union_exposures(
         return ()
     found = {tuple(cells.tolist()): -1 for cells in determined_unions(table.system, hidden)}
     measures = [_noiseless(measure(rule, table), table) for rule in judges]
-    further = invariant_sums(table.system.A, hidden, measures, attackers).sums
+    searched = invariant_sums(table.system.A, hidden, measures, attackers)
+    further = searched.sums
+    if notes is not None:
+        notes += searched.shortcomings()
     single = disjoint(table.system.A, [cells for _, cells in further])
     for (who, cells), fine in zip(further, single, strict=True):
         if fine:
@@ -174,7 +180,7 @@ def dominated_sums(
     wanted = as_rules(rules)
     judges = [rule for rule in wanted if isinstance(rule, Rule)]
     c = table.contributions
-    if c is None or not c.holders.shape[1] or not judges:
+    if c is None or not c.holders.shape[1] or not judges or not len(hidden):
         return ()
     largest = c.holders[hidden, 0]
     order = np.argsort(largest, kind="stable")
@@ -184,10 +190,9 @@ def dominated_sums(
         if c.holders[group[0], 0] < 0 or len(group) < 2:
             continue
         sizes = range(2, 5) if len(group) <= DOMINATED else (2, len(group))
-        sets += [np.array(one, np.int64) for size in sizes for one in combinations(group.tolist(), size)]
-        if len(sets) > CANDIDATES:
-            break
-    sets = _concerned(table, wanted, sets[:CANDIDATES])
+        some = (np.array(one, np.int64) for size in sizes for one in combinations(group.tolist(), size))
+        sets += islice(some, CANDIDATES - len(sets))
+    sets = _concerned(table, wanted, sets)
     fine = disjoint(table.system.A, sets)
     sets = [cells for cells, one in zip(sets, fine, strict=True) if one]
     least = smallest_level(table) if minimum is None else minimum
