@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import argparse
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -32,6 +32,9 @@ COUNTS = (0, 1, 2, 3, 4, 6, 9)
 
 #: Tables with more candidates than this are left out, which would take long.
 CANDIDATES = 20
+
+#: Tables whose hidden cells may have more combinations of values are left out, too.
+COMBINATIONS = 20_000
 
 
 def table_of(inner: Ints) -> tp.Table:
@@ -53,8 +56,8 @@ def published(inner: Ints, share: float, seed: int) -> Ints | None:
     return values.reshape(inner.shape[0] + 1, -1)
 
 
-def fitting(shown: Ints) -> Iterator[Ints]:
-    """Yield the inner cells of all tables of whole numbers that fit what is published."""
+def fitting(shown: Ints) -> list[Ints] | None:
+    """Return the inner cells of all tables of whole numbers that fit what is published; None if too many might."""
     known = np.where(shown[1:, 1:] < 0, 0, shown[1:, 1:])
     hidden = np.argwhere(shown[1:, 1:] < 0)
     largest = []
@@ -63,13 +66,17 @@ def fitting(shown: Ints) -> Iterator[Ints]:
             (shown[i + 1, 0], known[i].sum()), (shown[0, j + 1], known[:, j].sum())
         ) if margin >= 0]  # fmt: skip
         largest.append(min(rooms, default=int(max(COUNTS))))
+    if np.prod([most + 1.0 for most in largest]) > COMBINATIONS:
+        return None
+    found = []
     for values in itertools.product(*(range(most + 1) for most in largest)):
         inner = known.copy()
         inner[tuple(hidden.T)] = values
         full = np.pad(inner, ((1, 0), (1, 0)))
         full[0, 1:], full[1:, 0], full[0, 0] = inner.sum(axis=0), inner.sum(axis=1), inner.sum()
         if np.all((shown < 0) | (full == shown)):
-            yield inner
+            found.append(inner)
+    return found
 
 
 def reverse(tables: int, share: float, draws: int) -> str:
@@ -83,8 +90,8 @@ def reverse(tables: int, share: float, draws: int) -> str:
         shown = published(inner, share, 10**6 + seed)
         if shown is None or not (shown < 0).any():
             continue
-        fits = list(itertools.islice(fitting(shown), CANDIDATES + 1))
-        if len(fits) > CANDIDATES:
+        fits = fitting(shown)
+        if fits is None or len(fits) > CANDIDATES:
             continue
         tried += 1
         same = [one for one in fits if any(_same(published(one, share, k), shown) for k in seeds)]

@@ -130,10 +130,12 @@ def test_levels_that_no_adjustment_could_meet_enlarged_are_not() -> None:
     assert "no adjustment meets enlarged levels" in found.result.message
 
 
-def test_the_tables_that_fit_hold_the_true_one() -> None:
-    inner = np.array([[1, 4, 6], [3, 2, 9], [6, 6, 1]])
-    shown = published(inner, 0.0, 0)
-    assert shown is not None
-    fits = list(fitting(shown))
-    assert any(np.array_equal(one, inner) for one in fits)
-    assert all(np.array_equal(table_of(one).values.reshape(4, 4)[shown >= 0], shown[shown >= 0]) for one in fits)
+def test_the_tables_that_fit_are_all_that_agree_with_what_is_published() -> None:
+    shown = np.array([[10, 5, 5], [4, -1, -1], [6, -1, -1]])
+    fits = fitting(shown)
+    assert fits is not None
+    assert sorted(one.ravel().tolist() for one in fits) == [[a, 4 - a, 5 - a, 1 + a] for a in range(5)]
+    assert all((table_of(one).values.reshape(3, 3) == shown)[shown >= 0].all() for one in fits)
+    assert fitting(np.where(shown == 10, -1, -1).repeat(3, axis=1)) is None
+    inner = np.array([[5, 4], [3, 8]])
+    assert np.array_equal(published(inner, 0.0, 0), table_of(inner).values.reshape(3, 3))
