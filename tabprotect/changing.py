@@ -17,6 +17,7 @@ from tabprotect.attack.audit import audit
 from tabprotect.attack.values import seeing
 from tabprotect.changed import ChangedRelease
 from tabprotect.errors import InputError, SolverError
+from tabprotect.hiding import Recode, Suppress
 from tabprotect.methods.base.method import Call
 from tabprotect.methods.base.method import Method as Choice
 from tabprotect.methods.cell_key.method import CellKey
@@ -90,8 +91,9 @@ def change_values(
 
 
 def draw_seed(method: object, seed: Seed | None) -> int:
-    """Return the seed: a fresh secret one where values are drawn at random and none was given."""
-    protects = isinstance(method, Choice) and method.drawn
+    """Return the seed: a fresh secret one where values, levels or costs are drawn at random and none was given."""
+    how = method.then if isinstance(method, Recode) else method
+    protects = (isinstance(how, Choice) and how.secret) or (isinstance(how, Suppress) and how.random_costs > 0)
     return 0 if seed is None and not protects else secret_seed(seed)
 
 

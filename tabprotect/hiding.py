@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from tabprotect.errors import InputError
+
 if TYPE_CHECKING:
     from tabprotect.sensitivity.costs import Preferences, Transform
 
@@ -31,6 +33,11 @@ class Suppress:
         What solves the programmes.
     solver : str, optional
         The solver behind engine='pyomo'.
+    random_costs : float
+        Every cost is raised at random by up to this share of it, such as 0.2; 0, the default, for reproducible
+        suppression. Whoever knows the method and its rule can otherwise try which tables lead to what was published.
+        The draws come from the seed, which is then a fresh secret one unless it is given. Cost and bound of the result
+        are in raised costs; no pattern costs less than the one found by more than this share of it.
     """
 
     cost: Any = None
@@ -39,6 +46,12 @@ class Suppress:
     preferences: Preferences | None = None
     engine: str = "scip"
     solver: str | None = None
+    random_costs: float = 0.0
+
+    def __post_init__(self) -> None:
+        share = self.random_costs
+        if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share < float("inf"):
+            raise InputError(f"random_costs must be a share of the costs, 0 or more, such as 0.2, not {share!r}")
 
 
 @dataclass(frozen=True)

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         bounds: Bounds | None
         singletons: bool
         unions: Literal["repair", "audit", "off"]
+        protect_hidden: bool
         limits: Limits | None
         seed: Seed | None
         intervals: bool
@@ -60,6 +61,9 @@ __all__ = ["protect"]
 
 LEVELS_SHARE = 0.2
 """Part of the limits for finding out which levels nothing can provide against respondents who know cells."""
+
+HIDDEN_ROUNDS = 5
+"""Searches, at most, each with levels for the secondary cells that everybody could compute after the one before."""
 
 TOP = 3
 """Contributions kept per cell, at least: sums of hidden cells are judged by the largest of each."""
@@ -102,6 +106,7 @@ def protect(
     bounds: Bounds | None = None,
     singletons: bool = True,
     unions: Literal["repair", "audit", "off"] = "repair",
+    protect_hidden: bool = False,
     limits: Limits | None = None,
     seed: Seed | None = None,
     intervals: bool = True,
@@ -131,6 +136,11 @@ def protect(
     unions : {'repair', 'audit', 'off'}
         Sums of hidden cells that everybody can compute and that are sensitive themselves: protect them too, only
         find them (the release is not safe if there are any), or do not look. Only where cells are hidden.
+    protect_hidden : bool
+        Hidden cells that no rule asks levels for get some, too. Cells that are suppressed already (status 'm', 'x')
+        get those of cells marked by hand (`tabprotect.Manual`, 20 % of the value by default). Secondary cells that
+        everybody could compute, exactly or to within 1 % of the value, get an interval as wide as that, and the
+        search is made again. Without it such cells are a warning.
     limits : Limits, optional
         For the search, over all its rounds. What it finds is always judged in full; a tenth of a limit in seconds is
         set aside for that.
@@ -192,7 +202,11 @@ def protect(
     7      s      b        40
     8      s      s       100
     """
+    import numpy as np
+
+    from tabprotect.attack.audit import NEARLY, audit, without_level
     from tabprotect.attack.insiders import within_reach
+    from tabprotect.attack.sums import told_too_closely
     from tabprotect.changing import change_values, draw_seed, keys_of_cells, microdata, numbers_of, refuse
     from tabprotect.errors import InputError
     from tabprotect.judging import judge, of_search
@@ -202,10 +216,12 @@ def protect(
     from tabprotect.methods.suppression.suppress import store_for
     from tabprotect.recoded import recode_microdata, roll_up
     from tabprotect.release import Release
-    from tabprotect.sensitivity.assess import assess, needs
+    from tabprotect.sensitivity.assess import assess, needs, smallest_level
     from tabprotect.sensitivity.build import make_problem
+    from tabprotect.sensitivity.costs import raised
+    from tabprotect.sensitivity.hidden import levels_for_hidden, published_instead, widths_for_hidden
     from tabprotect.sensitivity.parse import as_rules
-    from tabprotect.sensitivity.unions import union_exposures
+    from tabprotect.sensitivity.unions import dominated_sums, union_exposures
     from tabprotect.solver.limits import Budget, Limits
     from tabprotect.solver.tasks.pieces import Means
     from tabprotect.sums import PASSES, suppress_with_sums
@@ -226,6 +242,7 @@ def protect(
             "separate_statuses": separate_statuses,
             "decimals": decimals,
             "resume": resume,
+            "protect_hidden": protect_hidden,
         }
         refuse(method, [name for name, value in for_hidden.items() if value not in (None, False)])
     drawn = draw_seed(method, seed)
@@ -266,6 +283,8 @@ def protect(
     if isinstance(method, Recode) and method.least:
         table, rolled = roll_up(table, assessment, method.keep, limits, progress)
         assessment = assess(table, wanted, levels=levels)
+    if protect_hidden:
+        assessment = levels_for_hidden(assessment, levels)
     problem = make_problem(
         table,
         assessment,
@@ -275,6 +294,8 @@ def protect(
         bounds=bounds,
         singletons=singletons,
     )
+    if how.random_costs and not isinstance(method, Choice):
+        problem = replace(problem, weights=raised(problem.weights, how.random_costs, drawn))
 
     budget.report("levels")
     with budget.part(LEVELS_SHARE) as part:
@@ -306,35 +327,65 @@ def protect(
             executor=executor,
         )  # fmt: skip
 
-    def exposed(result: SuppressionResult) -> tuple[UnionExposure, ...]:
-        return () if unions == "off" else union_exposures(table, wanted, result.pattern, levels=levels)
+    unlooked: list[str] = []
 
-    answer = suppress_with_sums(
-        problem,
-        exposed,
-        budget,
-        repair=unions == "repair",
-        method=how.method,
-        seed=drawn,
-        engine=how.engine,
-        solver=how.solver,
-        means=Means(executor, store_for(problem, resume)),
-        tables=tables,
-    )
-    problem = answer.problem
+    def exposed(result: SuppressionResult) -> tuple[UnionExposure, ...]:
+        if unions == "off":
+            return ()
+        unlooked.clear()
+        found = union_exposures(
+            table, wanted, result.pattern, levels=levels, attackers=problem.attackers, notes=unlooked
+        )
+        if found or not result.safe:
+            return found
+        dominated = dominated_sums(table, wanted, result.pattern, levels=levels)
+        return told_too_closely(result.problem, result.pattern, dominated, budget)
+
+    given = np.zeros(0, np.int64)
+    for last in (*[False] * (HIDDEN_ROUNDS if protect_hidden else 0), True):
+        answer = suppress_with_sums(
+            problem,
+            exposed,
+            budget,
+            repair=unions == "repair",
+            method=how.method,
+            seed=drawn,
+            engine=how.engine,
+            solver=how.solver,
+            means=Means(executor, store_for(problem, resume)),
+            tables=tables,
+        )
+        problem = answer.problem
+        out_of_reach = np.intersect1d([u.cell for u in answer.result.unprotectable], given).astype(np.int64)
+        if last or not (answer.result.safe or len(out_of_reach)):
+            break
+        if len(out_of_reach):
+            problem = published_instead(problem, out_of_reach)
+            continue
+        bare = without_level(problem, answer.result.pattern)
+        looked = audit(problem, answer.result.pattern, of=bare, budget=budget, executor=executor)
+        if not len(looked.left_open):
+            break
+        given = np.union1d(given, looked.left_open)
+        problem = widths_for_hidden(problem, looked.left_open, NEARLY, smallest_level(table))
     budget.report("audit", answer.result.cost, answer.result.bound)
     result, judgement = judge(
         problem, answer.result, budget, limits, intervals=intervals, allow_unsafe=allow_unsafe, progress=progress,
         executor=executor,
     )  # fmt: skip
+    remaining = answer.sums if result is answer.result else exposed(result)
+    if unlooked:
+        problem = replace(problem, notes=(*problem.notes, *unlooked))
     settings |= {
         "recoding": rolled,
         "cost": how.cost if isinstance(how.cost, str | None) else "as given",
         "cost transform": None if how.transform is None else str(how.transform),
         "preferences": None if how.preferences is None else str(dict(how.preferences)),
+        "random costs": how.random_costs or None,
         "search": how.method,
         "engine": how.engine if how.solver is None else f"{how.engine} ({how.solver})",
         "sums of hidden cells": unions,
+        "hidden cells protected": protect_hidden,
         "separate statuses": separate_statuses,
         "decimals": decimals,
     }
@@ -344,7 +395,7 @@ def protect(
         result,
         judgement,
         assessment,
-        answer.sums if result is answer.result else exposed(result),
+        remaining,
         settings,
         title,
         separate_statuses,

@@ -167,14 +167,16 @@ class Release(Publication):
         """Return what was done and how good it is; confidential."""
         result, problem = self.result, self.problem
         hidden = self.pattern
-        primaries = int(np.sum(problem.status[: self.table.n_cells] == Status.PRIMARY))
+        primaries = int(np.sum(hidden & (problem.status[: self.table.n_cells] == Status.PRIMARY)))
         secondary = int(np.sum(self.words == SECONDARY))
+        forced = int(np.sum(hidden & (self.words == "forced")))
+        before = f", {forced:,} suppressed already" if forced else ""
         verdict = "safe, proven by exact witnesses" if self.safe else "NOT SAFE"
         if self.judgement.lp_safe_only:
             verdict = "LP-safe only: intruders who know that values are whole numbers may conclude more"
         lines = [
             ("cells", f"{self.table.n_cells:,}"),
-            ("hidden", f"{int(hidden.sum()):,}: {primaries:,} primary, {secondary:,} secondary"),
+            ("hidden", f"{int(hidden.sum()):,}: {primaries:,} primary, {secondary:,} secondary" + before),
             ("verdict", verdict),
         ]
         lines += [(f"rule {rule}", f"{int(mask.sum()):,} primary") for rule, mask in self.assessment.reasons.items()]
@@ -190,6 +192,7 @@ class Release(Publication):
         lines += [("not safe", exposure.reason) for exposure in self.unions[:10]]
         if result.safe:
             lines += [("not safe", line) for line in self.judgement.shortfalls()]
+        lines += [("warning", line) for line in self.judgement.warnings()]
         lines += [("unprotectable", f"{problem.system.label(u.cell)}: {u.reason}") for u in result.unprotectable[:10]]
         lines += [("note", note) for note in (*problem.notes, result.message) if note]
         if self.table.residual:
@@ -213,7 +216,8 @@ class Release(Publication):
         document = self.certificate.document
         numbers = {"cost": "cost", "bound": "claimed_bound", "proven_bound": "bound"}
         facts = {name: None if document[of] is None else float(Fraction(document[of])) for name, of in numbers.items()}
-        return {"status": self.optimality, **facts}
+        counts = {word: int(np.sum(self.pattern & (self.words == word))) for word in ("primary", SECONDARY, "forced")}
+        return {"status": self.optimality, **facts, "hidden": counts, "warnings": self.judgement.warnings()}
 
     def _check(self) -> None:
         if self.safe or self.allow_unsafe:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from tabprotect.attack.pool import Deviation
+from tabprotect.attack.sums import with_sums
 from tabprotect.methods.suppression import suppress
 from tabprotect.methods.suppression.large.stages import local_in_stages
 from tabprotect.methods.suppression.linked import suppress_linked
@@ -19,7 +20,7 @@ from tabprotect.methods.suppression.search.greedy import greedy
 from tabprotect.methods.suppression.strategy import EXACT_CELLS, SMALL_CELLS, because, choose
 from tabprotect.methods.suppression.suppress import CLASSIC
 from tabprotect.problem import Problem
-from tabprotect.sensitivity.unions import UnionExposure, protect_unions
+from tabprotect.sensitivity.unions import UnionExposure
 from tabprotect.solver.limits import Budget, Limits
 from tabprotect.solver.tasks.pieces import Means
 from tabprotect.solver.tolerances import OPTIMAL
@@ -254,7 +255,7 @@ class _Rounds:
 
     def grow(self, problem: Problem, sums: tuple[UnionExposure, ...]) -> Problem:
         self.budget.report("sums", message=f"{len(sums)} sums of hidden cells are protected, too")
-        return protect_unions(problem, sums)
+        return with_sums(problem, sums, self.budget)
 
     def close(self, problem: Problem, start: SuppressionResult | None, share: float, *, restarts: int) -> Answer:
         """Make patterns quickly until none of the sums that they give away is sensitive."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -21,11 +21,14 @@ from tabprotect.attack.witness import Exposure, Witnesses
 from tabprotect.problem import Problem, Status
 from tabprotect.solver.limits import Budget
 
-__all__ = ["Audit", "Intervals", "audit"]
+__all__ = ["NEARLY", "Audit", "Intervals", "audit", "without_level"]
 
 Bools = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+
+NEARLY: Final = 0.01
+"""A hidden cell whose interval is narrower than this share of its value is as good as published."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +84,29 @@ class Audit:
     def recomputable(self) -> Ints:
         """Hidden cells (secondaries too) whose value the public intruder can compute exactly."""
         return self.public.recomputable
+
+    @property
+    def left_open(self) -> Ints:
+        """Hidden cells without protection level that the public intruder can compute exactly, or to within `NEARLY`.
+
+        They do not make a pattern unsafe, since nothing was asked for them: cells of status 'suppressed already', and
+        secondary ones. Where intervals were not computed only what the equations fix exactly is known.
+        """
+        cells, problem = self.public.cells, self.problem
+        bare = np.isin(cells, without_level(problem, self.pattern))
+        near = self.public.high - self.public.low < NEARLY * np.abs(problem.values[cells])
+        return cells[bare & (near | np.isin(cells, self.recomputable))]
+
+    def warnings(self) -> list[str]:
+        """Return what is not unsafe and should be known all the same; confidential."""
+        if not len(cells := self.left_open):
+            return []
+        label = self.problem.system.label
+        names = ", ".join(label(int(i)) for i in cells[:10]) + (", ..." if len(cells) > 10 else "")
+        exact = int(np.isin(cells, self.recomputable).sum())
+        found = f"{len(cells):,} hidden cells without protection level can be computed by everybody"
+        precision = f"{exact:,} of them exactly and the others to within {100 * NEARLY:g} %"
+        return [f"{found}, {precision}: {names}; protect_hidden gives them levels"]
 
     @property
     def exposed(self) -> Ints:
@@ -191,6 +217,7 @@ class Audit:
             lines.append(f"no integral witness found for {len(self.unproven)} protection levels")
         if len(self.recomputable):
             lines.append(f"can be recomputed exactly: {', '.join(label(int(i)) for i in self.recomputable[:10])}")
+        lines += [f"warning: {line}" for line in self.warnings()]
         if not self.complete:
             lines.append("the limits ended the computation of intervals")
         return "\n".join(lines)
@@ -271,6 +298,12 @@ def audit(
         not intervals or _complete(public, *insiders),
         exhaustive,
     )
+
+
+def without_level(problem: Problem, pattern: Bools) -> Ints:
+    """Return the hidden cells that no protection level is asked for."""
+    level = np.maximum(np.maximum(problem.lpl, problem.upl), problem.spl)
+    return np.flatnonzero(pattern & ~((problem.status == Status.PRIMARY) & (level > 0)))
 
 
 def _complete(*intervals: Intervals) -> bool:

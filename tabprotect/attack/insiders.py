@@ -8,6 +8,7 @@ from math import floor, log10
 import numpy as np
 import numpy.typing as npt
 
+from tabprotect.attack.keys import Key
 from tabprotect.attack.witness import Witnesses
 from tabprotect.problem import Attacker, Problem, Status
 from tabprotect.solver.limits import Budget
@@ -28,8 +29,12 @@ def within_reach(problem: Problem, budget: Budget | None = None) -> Problem:
     """Lower the lower levels that nothing could provide against an intruder who knows parts of a cell.
 
     Whoever contributes 90 to a cell of 100 and knows so is never in doubt about these 90: against him a lower level of
-    15 is out of reach whatever is hidden, just as one above the value is against everybody. A cell that he can always
-    compute is one that he knows. Upper levels stay; every change is noted in ``problem.notes``.
+    15 is out of reach whatever is hidden, just as one above the value is against everybody. What is asked for then is
+    what he would be left with if the whole table were hidden, and no less. Only a cell that he could compute exactly
+    even then, which has room neither down nor up, is one that he knows. Where the other contributors of a cell have 0
+    he knows that it cannot be less than his own contribution, and is still asked whether it may be more. Upper levels
+    stay; every change is noted in ``problem.notes``. Levels belong to cells, so a lower one is lowered against
+    everybody.
 
     Parameters
     ----------
@@ -44,6 +49,14 @@ def within_reach(problem: Problem, budget: Budget | None = None) -> Problem:
     ...     attackers=[Attacker("a", (1,))])
     >>> within_reach(p).lpl.tolist()
     [9.999, 15.0, 15.0]
+
+    With nothing beside his own contribution there is no room below, and all of that above:
+
+    >>> p = Problem.from_arrays([[-1, 1, 1]], [100, 100, 0], primary=[0, 1], lpl=15, upl=15,
+    ...     attackers=[Attacker("a", (1,))])
+    >>> eased = within_reach(p)
+    >>> eased.lpl.tolist(), eased.upl.tolist(), eased.attackers[0].known
+    ([0.0, 15.0, 15.0], [15.0, 15.0, 15.0], (1,))
     """
     primary = problem.status == Status.PRIMARY
     if not problem.attackers or not np.any((problem.lpl + problem.spl)[primary] > 0):
@@ -53,10 +66,10 @@ def within_reach(problem: Problem, budget: Budget | None = None) -> Problem:
     lowered: set[int] = set()
     taught = 0
 
-    def lower(attacker: int, cell: int, side: int, reached: float) -> None:
+    def lower(attacker: int, cell: int, side: int, reached: float, above: float) -> None:
         nonlocal taught
         most = _safely_below(reached)
-        if most <= 0:
+        if most <= 0 and above < np.inf and _safely_below(above) <= 0:
             if cell not in known[attacker]:
                 known[attacker].add(cell)
                 taught += 1
@@ -69,18 +82,20 @@ def within_reach(problem: Problem, budget: Budget | None = None) -> Problem:
     near = _Near(problem)
     for attacker, cells in enumerate(known):
         found, equations = near.reach(cells, near.equations(cells))
-        short = {cell: reached for cell, reached in found.items() if reached < lpl[cell]}
+        short = {cell: room for cell, room in found.items() if room[0] < lpl[cell]}
         public = near.reach(set(), equations)[0] if short else {}
-        for cell, reached in short.items():
+        for cell, (below, above) in short.items():
             # what nobody can be kept from is not lowered in silence
-            if public.get(cell, np.inf) >= lpl[cell]:
-                lower(attacker, cell, -1, reached)
+            if public.get(cell, (np.inf, np.inf))[0] >= lpl[cell]:
+                lower(attacker, cell, -1, below, above)
     eased = _changed(problem, lpl, spl, known)
     if problem.n_cells * len(problem.attackers) <= LARGEST_ASKED:
-        for exposure in Witnesses(eased).check(problem.may_hide, budget):
-            attacker, cell, side = exposure.key
-            if attacker >= 0 and side <= 0 and exposure.decided:
-                lower(attacker, cell, side, exposure.reached)
+        exposures = {e.key: e.reached for e in Witnesses(eased).check(problem.may_hide, budget) if e.decided}
+        for (attacker, cell, side), reached in exposures.items():
+            if attacker >= 0 and side <= 0:
+                # a width holds what is above; an upper level that is reached leaves no exposure
+                above = reached if side == 0 else exposures.get(Key(attacker, cell, 1), np.inf)
+                lower(attacker, cell, side, reached, above)
         eased = _changed(problem, lpl, spl, known)
     notes = list(problem.notes)
     if lowered:
@@ -89,7 +104,10 @@ def within_reach(problem: Problem, budget: Budget | None = None) -> Problem:
             "be kept from"
         )
     if taught:
-        notes.append(f"in {taught} cases a respondent who is alone in a cell can compute another one, and so knows it")
+        notes.append(
+            f"in {taught} cases a respondent who is alone in a cell can compute another one whatever is hidden, and so "
+            "knows it"
+        )
     if budget is not None and budget.exhausted:
         notes.append("the limits ended the look for levels that are out of reach against respondents who know cells")
     return replace(eased, notes=tuple(notes))
@@ -117,10 +135,11 @@ class _Near:
         """Equations that hold one of some cells."""
         return set(self.columns[:, sorted(cells)].indices.tolist())
 
-    def reach(self, known: set[int], rows: set[int]) -> tuple[dict[int, float], set[int]]:
-        """Return primary cells that can go less far than their bounds allow, beginning with some equations.
+    def reach(self, known: set[int], rows: set[int]) -> tuple[dict[int, tuple[float, float]], set[int]]:
+        """Return how far down and up primary cells can go that have less room than their bounds allow.
 
-        Those of cells that lose room come next; all that were looked at are returned, too.
+        The search begins with some equations; those of cells that lose room come next. All that were looked at are
+        returned, too.
 
         In sum a_i z_i = 0 no term goes further than all others together go the other way, each as far as its bounds
         allow. A known cell has no room, so others may lose some.
@@ -146,7 +165,7 @@ class _Near:
             met |= narrower
             rows = self.equations(narrower)
             seen |= rows
-        found = {c: float(down[c]) for c in sorted(met - known) if self.primary[c]}
+        found = {c: (float(down[c]), float(up[c])) for c in sorted(met - known) if self.primary[c]}
         # the arrays are as long as the table, what was touched is not
         touched = np.array(sorted(met | known), dtype=np.int64)
         down[touched], up[touched] = self._least[touched], self._most[touched]

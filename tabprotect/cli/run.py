@@ -78,6 +78,7 @@ def carry_out(spec: Spec, base: Path, *, workers: int | None = None, resume: Pat
             bounds=_bounds(spec),
             singletons=spec.singletons,
             unions=spec.unions,
+            protect_hidden=spec.protect_hidden,
             limits=Limits(
                 _seconds(spec, method),
                 spec.limits.work,
@@ -118,7 +119,9 @@ def method_of(spec: Spec, base: Path) -> Suppress | Recode | Choice:
 
     if spec.tables and spec.method in (RECODE, "cell-key"):
         raise InputError(f"{spec.method} works on one table, and these are linked: {', '.join(spec.tables)}")
-    hide = Suppress(spec.cost if spec.cost in _COSTS else None, spec.method, engine=spec.engine)
+    hide = Suppress(
+        spec.cost if spec.cost in _COSTS else None, spec.method, engine=spec.engine, random_costs=spec.random_costs
+    )
     if spec.method == RECODE:
         return _recode(spec, base)
     if spec.method not in CHOICES:
@@ -129,7 +132,11 @@ def method_of(spec: Spec, base: Path) -> Suppress | Recode | Choice:
             names = ", ".join(spec.options)
             raise InputError(f"options ({names}) are for methods that change values; '{spec.method}' hides cells")
         return hide
-    strange = [name for name, default in (("engine", "scip"), ("cost", "value")) if getattr(spec, name) != default]
+    strange = [
+        name
+        for name, default in (("engine", "scip"), ("cost", "value"), ("random_costs", 0.0))
+        if getattr(spec, name) != default
+    ]
     if strange and spec.options.get("weights") != "problem":
         raise InputError(f"{', '.join(strange)} belong to hiding cells; {spec.method} hides none")
     chosen: Choice = read_options(CHOICES[spec.method], spec.options)
@@ -160,7 +167,9 @@ def _recode(spec: Spec, base: Path) -> Recode:
             problems.add("recode: recodings by hand need microdata (data = ...)")
         if then not in methods():
             problems.add(f"recode: then must be a method that hides cells, not {then!r}{did_you_mean(then, methods())}")
-    hide = Suppress(spec.cost if spec.cost in _COSTS else None, then, engine=spec.engine)
+    hide = Suppress(
+        spec.cost if spec.cost in _COSTS else None, then, engine=spec.engine, random_costs=spec.random_costs
+    )
     return Recode({name: base / file for name, file in rules.items()}, least, keep, hide)
 
 

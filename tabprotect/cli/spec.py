@@ -125,6 +125,9 @@ class Spec(TableSpec):
         default={}, description="Linked tables that are protected together: a name, and how each differs from the rest."
     )
     cost: str = Field(default="value", description="What hiding a cell costs: value, unit, count, or a column.")
+    random_costs: float = Field(
+        default=0.0, ge=0, description="Costs of hiding are raised at random, by up to this share, from a secret seed."
+    )
     rules: list[str] = Field(min_length=1, description="Such as p%=15, nk=2,85, pq=10,50, threshold=3.")
     levels: Literal["symmetric", "upper", "sliding"] = "symmetric"
     lower: float | str | None = Field(
@@ -133,6 +136,9 @@ class Spec(TableSpec):
     upper: float | str | None = Field(default=None, description="The same upwards; without it no upper bound is known.")
     singletons: bool = Field(default=True, description="Respondents alone in a cell attack with what they know.")
     unions: Literal["repair", "audit", "off"] = Field(default="repair", description="Sensitive sums of hidden cells.")
+    protect_hidden: bool = Field(
+        default=False, description="Hidden cells that no rule asks protection levels for get some, too."
+    )
     intervals: bool = Field(default=True, description="Compute the intruder's interval of every hidden cell.")
     method: str = Field(
         default="auto",

@@ -57,7 +57,7 @@ def alarms(safe: bool, judgement: Audit) -> list[str]:
         )
     if not judgement.complete:
         found.append("The limits ended the computation of intervals; some are missing.")
-    return found
+    return found + [f"Warning: {line}." for line in judgement.warnings()]
 
 
 class Judged(Protocol):

@@ -97,6 +97,8 @@ def _cards(release: SuppressedTable) -> list[Card]:
         Card("Primary", f"{int(np.sum(words == 'primary')):,}"),
         Card("Secondary", f"{int(np.sum(words == 'secondary')):,}"),
     ]
+    if forced := int(np.sum(release.pattern & (words == "forced"))):
+        cards.append(Card("Suppressed already", f"{forced:,}"))
     if result.cost is not None:
         cards.append(Card("Cost of secondaries", f"{result.cost:,.10g}"))
     if result.bound is not None:

@@ -10,11 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.errors import InputError
-from tabprotect.problem import Problem
+from tabprotect.problem import Problem, Status
 from tabprotect.sensitivity.assess import Assessment, Levels, Rules, assess
 from tabprotect.sensitivity.attackers import singletons as find_singletons
 from tabprotect.sensitivity.bounds import Bounds, external_bounds
 from tabprotect.sensitivity.costs import Preferences, Transform, costs
+from tabprotect.sensitivity.knowledge import ONE, least_hidden, whole_numbers
 from tabprotect.sensitivity.rule import TIE
 from tabprotect.table.table import Table
 
@@ -71,6 +72,10 @@ def make_problem(
     intruder knows so: it is lowered to the value, as in tau-ARGUS, and noted. Against bounds that were given,
     levels are not clipped: such a cell cannot be protected and the methods name it so.
 
+    What the publication shows is known as well (`tabprotect.sensitivity.knowledge`): where empty cells are left out or
+    published as such, a hidden count is at least 1. So a count of 1 has no lower level; that it may be higher is what
+    protects it.
+
     A frequency table of whole numbers is an integer problem (`Problem.integer`), and its levels are rounded up to whole
     numbers: an interval between integers that reaches 1.2 upwards reaches 2.
 
@@ -93,18 +98,27 @@ def make_problem(
     else:
         assessment = assess(table, rules, levels=levels, minimum=minimum, empty=empty)
     lower, upper, by_default = external_bounds(table, bounds)
+    least = least_hidden(table, assessment.status)
+    occupied = least > lower
+    lower = np.where(occupied, least, lower)
     weights = costs(table, cost, transform=transform, preferences=preferences, override=assessment.cost)
-    integer = table.kind == "frequency" and bool(np.all(table.values == np.rint(table.values)))
+    integer = whole_numbers(table)
     lpl, upl, spl = (
         np.ceil(level - TIE) + 0.0 if integer else level for level in (assessment.lpl, assessment.upl, assessment.spl)
     )
     room = table.values - lower
-    unreachable = by_default & (lpl > room)
+    unreachable = (by_default | occupied) & (lpl > room)
     lpl = np.where(unreachable, room, lpl)
+    # a level of nothing at all would let a cell pass that everybody can compute
+    bare = unreachable & occupied & (assessment.status == Status.PRIMARY) & (lpl + upl + spl == 0)
+    upl = np.where(bare, ONE, upl)
     notes = assessment.messages
-    if unreachable.any():
-        lowered = f"{int(unreachable.sum())} lower protection levels exceed the cell value and were lowered to it"
+    if (zero := unreachable & ~occupied).any():
+        lowered = f"{int(zero.sum())} lower protection levels exceed the cell value and were lowered to it"
         notes += (f"{lowered}: everybody knows that y >= 0",)
+    if (one := unreachable & occupied).any():
+        lowered = f"{int(one.sum())} lower protection levels reach below 1 and were lowered"
+        notes += (f"{lowered}: empty cells are shown, so everybody knows that a hidden cell counts at least 1",)
     problem = Problem(
         table.system,
         table.values,

@@ -18,6 +18,9 @@ from tabprotect.table.table import Table
 __all__ = ["BoxCox", "Log", "Preferences", "Transform", "costs"]
 
 Floats = npt.NDArray[np.float64]
+
+STREAM = 18
+"""Which random numbers of the seed raise costs."""
 Preferences = Mapping[str, Sequence[float] | Mapping[int, float]]
 
 
@@ -120,6 +123,18 @@ def costs(
     base = base.copy()
     base[base == 0] = min(1.0, float(positive.min())) if len(positive) else 1.0
     return base
+
+
+def raised(cost: Floats, share: float, seed: int) -> Floats:
+    """Return costs that are raised at random, each by up to a share of it (uniformly).
+
+    Examples
+    --------
+    >>> cost = raised(np.array([10.0, 10, 10]), 0.2, seed=4)
+    >>> bool(np.all((10 <= cost) & (cost < 12))), len(set(cost.tolist()))
+    (True, 3)
+    """
+    return cost * (1 + share * np.random.default_rng([seed, STREAM]).random(len(cost)))
 
 
 def _base(table: Table, cost: str | Sequence[float] | Floats | None) -> Floats:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from tabprotect.sensitivity.rule import TIE
 from tabprotect.table.system import LinearSystem
 from tabprotect.table.table import Contributions, Table
 
-__all__ = ["merged"]
+__all__ = ["merged", "with_respondent"]
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -65,6 +66,52 @@ def merged(table: Table, sets: Sequence[Ints], top: int) -> tuple[Table, Table]:
     if table.contributions is None:
         return base, base
     return _with_contributions(table, base, table.contributions, member, owner, top)
+
+
+def with_respondent(table: Table, holder: Ints) -> Table:
+    """Return sums as a respondent sees them who knows his own part.
+
+    He becomes one more contributor, as large as the largest other one. His contributions leave the sum, and rules that
+    protect respondents from each other count him among those who guess. Where he may be among the contributors that
+    the table does not keep, nothing is taken off.
+
+    Parameters
+    ----------
+    table : Table
+        Without equations, as `merged` returns it.
+    holder : ndarray of int, shape (cells,)
+        The respondent who knows each sum: a position in the names of the contributions; -1 for unknown.
+    """
+    c = table.contributions
+    if c is None:
+        counts, weighted = (None if n is None else n + 1 for n in (table.counts, table.weighted_counts))
+        values = table.values + (counts is None and weighted is None)
+        return replace(table, values=values, counts=counts, weighted_counts=weighted)
+    own = (c.holders == holder[:, None]) & (holder >= 0)[:, None] & (c.weights > 0)
+    others = np.where(own, 0.0, c.values * (c.weights > 0))
+    largest = others.max(axis=1, initial=0.0)
+    left = c.total - np.where(own, c.values * c.weights, 0.0).sum(axis=1)
+    new = ~own.any(axis=1)
+
+    def first(array: npt.NDArray[Any], what: Any) -> npt.NDArray[Any]:
+        return np.c_[np.full(len(largest), what, array.dtype) if np.ndim(what) == 0 else what, array]
+
+    def one_more(counts: Floats | None) -> Floats | None:
+        return None if counts is None else counts + new
+
+    seen = replace(
+        c,
+        total=left + largest,
+        values=first(others, largest),
+        weights=first(np.where(own, 0.0, c.weights), 1.0),
+        holders=first(np.where(own, -1, c.holders), holder),
+        # he is not the one who is guessed
+        waived=first(c.waived & ~own, True),
+        requested=first(np.where(own, 0, c.requested).astype(np.int8), 0),
+    )
+    return replace(
+        table, contributions=seen, counts=one_more(table.counts), weighted_counts=one_more(table.weighted_counts)
+    )
 
 
 def _with_contributions(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import ClassVar, Final, Protocol, runtime_checkable
 
 import numpy as np
@@ -21,6 +21,7 @@ __all__ = [
     "Rule",
     "Spoken",
     "Verdict",
+    "measure",
     "percentage",
     "ranged",
     "whole",
@@ -129,6 +130,11 @@ class Rule(Protocol):
     ----------
     keywords : tuple of str
         How the rule is called in text; the first is used for printing.
+
+    Notes
+    -----
+    Two things are optional. ``among_respondents = True`` says that the rule protects respondents from each other. A
+    method ``measure(table)`` lets the search for sums of cells leave out most of them; see `measure`.
     """
 
     keywords: ClassVar[tuple[str, ...]]
@@ -166,6 +172,28 @@ class Override(Protocol):
     def decide(self, table: Table) -> Decisions:
         """Return what is decided, with a status of -1 for cells that are left to the rules."""
         ...
+
+
+def measure(rule: Rule, table: Table) -> Floats:
+    """Return a sensitivity measure of every cell: no sum of cells is sensitive whose measures add up to 0 or less.
+
+    Rules that measure how far a cell exceeds their limit have a method ``measure`` for it. The measures of the p%, pq
+    and dominance rules are subadditive: that of a sum of cells is at most the sum of theirs (Cox 1981). Waivers are
+    left out, which can only make it larger. Rules without the method get 1 for sensitive cells and 0 for others.
+
+    References
+    ----------
+    Cox (1981), Linear sensitivity measures in statistical disclosure control.
+    """
+    own = getattr(rule, "measure", None)
+    if own is None:
+        found = np.zeros(table.n_cells)
+        found[rule.judge(table).cells] = 1.0
+        return found
+    c = table.contributions
+    if c is None or not c.waived.any():
+        return np.asarray(own(table), np.float64)
+    return np.asarray(own(replace(table, contributions=replace(c, waived=np.zeros_like(c.waived)))), np.float64)
 
 
 def percentage(rule: object, name: str, value: float, *, most: float = np.inf, zero: bool = False) -> None:

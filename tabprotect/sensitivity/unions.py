@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations, islice
 from typing import Any, Final
 
 import numpy as np
@@ -20,20 +21,25 @@ from scipy import sparse
 from tabprotect.errors import InputError
 from tabprotect.problem import Attacker, Problem, Status
 from tabprotect.sensitivity.assess import Levels, Rules, shape_levels, smallest_level
-from tabprotect.sensitivity.merge import merged
+from tabprotect.sensitivity.determined import determined_unions
+from tabprotect.sensitivity.invariants import disjoint, invariant_sums
+from tabprotect.sensitivity.merge import merged, with_respondent
 from tabprotect.sensitivity.parse import as_rules
-from tabprotect.sensitivity.rule import NOTHING, TIE, Override, Rule
+from tabprotect.sensitivity.rule import NOTHING, TIE, Override, Rule, measure
 from tabprotect.table.system import LinearSystem
 from tabprotect.table.table import Table
 
-__all__ = ["UnionExposure", "determined_unions", "protect_unions", "union_exposures"]
+__all__ = ["UnionExposure", "determined_unions", "dominated_sums", "protect_unions", "union_exposures"]
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
 
-DEPTH: Final = 2
-"""How many hidden margins one after the other are replaced by their parts."""
+DOMINATED: Final = 8
+"""Hidden cells of one contributor, at most, of which all triples and quadruples are candidates."""
+
+CANDIDATES: Final = 1000
+"""Sums that one contributor dominates, at most, that are put to the audit."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +60,8 @@ class UnionExposure:
         False when the largest contributions that the table keeps leave it open: it may be sensitive, so it counts
         as it. More of them (``tabulate(top=...)``) may clear it.
     reason : str
+    attacker : str
+        Name of the respondent who can compute the sum; empty where everybody can.
     """
 
     cells: tuple[int, ...]
@@ -64,105 +72,18 @@ class UnionExposure:
     spl: float
     decided: bool
     reason: str
-
-
-def determined_unions(system: LinearSystem, pattern: Bools) -> tuple[Ints, ...]:
-    """Return the sets of two or more hidden cells whose sum the published cells determine.
-
-    These are (1) the hidden parts of every equation whose margin is published; (2) such a set in which a hidden
-    margin is replaced by its hidden parts, up to `DEPTH` times (the sum of two or three equations); (3) the
-    difference of two such sets, one inside the other. Longer combinations of equations are not looked for, nor are
-    equations with coefficients other than +1 and -1. Single cells that are determined are the business of the
-    interval audit.
-
-    Parameters
-    ----------
-    system : LinearSystem
-    pattern : ndarray of bool, shape (cells,)
-        True where a cell is hidden.
-
-    Examples
-    --------
-    >>> s = LinearSystem.from_equations([("t", ["a", "b", "c", "d"]), ("b", ["e", "f", "g"])])
-    >>> hidden = np.isin(s.cells, ["a", "b", "e", "f"])
-    >>> [s.cells[u].tolist() for u in determined_unions(s, hidden)]
-    [['a', 'b'], ['a', 'e', 'f']]
-    """
-    hidden = np.flatnonzero(pattern)
-    rows = sparse.csr_array(_margins_negative(system.A)[:, hidden])
-    plus, minus = _count(rows, 1.0), _count(rows, -1.0)
-    usual = plus + minus == np.diff(rows.indptr)
-    base = sparse.vstack(
-        [rows[usual & (minus == 0) & (plus > 0)], -rows[usual & (plus == 0) & (minus > 0)]], format="csr"
-    )
-    margins = sparse.csr_array(rows[usual & (minus == 1) & (plus > 0)])
-    found: dict[bytes, Ints] = {}
-    frontier = _new(base, found)
-    for _ in range(DEPTH):
-        frontier = _new(_replaced(frontier, margins), found)
-    sets = [cells for cells in found.values() if len(cells)]
-    _new(_differences(sets, len(hidden)), found)
-    unions = (hidden[cells] for cells in found.values() if len(cells) > 1)
-    return tuple(sorted(unions, key=lambda cells: cells.tolist()))
-
-
-def _count(A: sparse.csr_array, sign: float) -> Floats:
-    """Return how often every row has the coefficient `sign`."""
-    row = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))
-    return np.asarray(np.bincount(row, weights=A.data == sign, minlength=A.shape[0]), np.float64)
-
-
-def _margins_negative(A: sparse.csr_array) -> sparse.csr_array:
-    """Return A with every equation that has one cell of coefficient +1 and several of -1 turned over."""
-    plus, minus = _count(A, 1.0), _count(A, -1.0)
-    turn = np.where((plus == 1) & (minus > 1), -1.0, 1.0)
-    return sparse.csr_array(sparse.diags_array(turn) @ A)
-
-
-def _new(sets: sparse.csr_array, found: dict[bytes, Ints]) -> sparse.csr_array:
-    """Note the rows that are not known yet; return them."""
-    sets.sort_indices()
-    fresh = []
-    for row in range(sets.shape[0]):
-        cells = sets.indices[sets.indptr[row] : sets.indptr[row + 1]].astype(np.int64)
-        if found.setdefault(cells.tobytes(), cells) is cells:
-            fresh.append(row)
-    return sparse.csr_array(sets[fresh])
-
-
-def _replaced(sets: sparse.csr_array, margins: sparse.csr_array) -> sparse.csr_array:
-    """Return every set with one of its cells, a hidden margin, replaced by its hidden parts."""
-    heads = margins.copy()
-    heads.data = (margins.data == -1).astype(np.float64)
-    heads.eliminate_zeros()
-    pairs = (sets @ heads.T).tocoo()
-    both = sparse.csr_array(sets[pairs.coords[0]] + margins[pairs.coords[1]])
-    both.eliminate_zeros()
-    return sparse.csr_array(both[_count(both, 1.0) == np.diff(both.indptr)])
-
-
-def _differences(sets: Sequence[Ints], n: int) -> sparse.csr_array:
-    """Return what is left of every set without another one that lies inside it."""
-    indptr = np.cumsum([0, *map(len, sets)])
-    indices = np.concatenate([np.zeros(0, np.int64), *sets])
-    rows = sparse.csr_array((np.ones(len(indices)), indices, indptr), shape=(len(sets), n))
-    sizes = np.diff(indptr)
-    # a set lies only in such that have its rarest cell
-    order = np.lexsort((np.bincount(indices, minlength=n)[indices], np.repeat(np.arange(len(sets)), sizes)))
-    rarest = indices[order[indptr[:-1]]]
-    having = sparse.csr_array(rows.T)
-    inner = np.repeat(np.arange(len(sets)), np.diff(having.indptr)[rarest])
-    outer = having[rarest].indices
-    larger = sizes[inner] < sizes[outer]
-    outer, inner = outer[larger], inner[larger]
-    inside = (rows[outer].multiply(rows[inner]).sum(axis=1) == sizes[inner]) if len(inner) else larger[larger]
-    left = sparse.csr_array(rows[outer[inside]] - rows[inner[inside]])
-    left.eliminate_zeros()
-    return left
+    attacker: str = ""
 
 
 def union_exposures(
-    table: Table, rules: Rules, pattern: Bools, *, levels: Levels = "symmetric", minimum: float | None = None
+    table: Table,
+    rules: Rules,
+    pattern: Bools,
+    *,
+    levels: Levels = "symmetric",
+    minimum: float | None = None,
+    attackers: Sequence[Attacker] = (),
+    notes: list[str] | None = None,
 ) -> tuple[UnionExposure, ...]:
     """Find the determined sums of hidden cells that the rules would not let pass as cells.
 
@@ -181,6 +102,12 @@ def union_exposures(
         True where a cell is hidden; longer patterns (of a problem with unions) are cut.
     levels, minimum
         As in `assess`.
+    attackers : sequence of Attacker
+        Respondents who know cells: sums that only they can compute are looked for, too, without the cells that they
+        know. In a rule that protects respondents from each other (`PPercent`, `PQ`, `Threshold`) he who computes a sum
+        counts as one more of its contributors, as large as the largest other one, in place of what he has in it.
+    notes : list of str, optional
+        What was not looked at because of its size is added here.
 
     Returns
     -------
@@ -189,8 +116,10 @@ def union_exposures(
 
     Notes
     -----
-    Which sums are looked at is said in `determined_unions`. Requests of contributors beyond the kept ones are
-    unknown and not guessed.
+    Sums of few equations are said in `determined_unions`, whatever their size; sums of any number of equations in
+    `tabprotect.sensitivity.invariants`, up to eight cells and within the limits said there. Sums in which a cell is
+    counted twice (a margin and a part of it) are left out of the latter. Requests of contributors beyond the kept ones
+    are unknown and not guessed.
 
     Examples
     --------
@@ -207,29 +136,114 @@ def union_exposures(
     pattern = np.asarray(pattern, dtype=bool)
     if pattern.shape[0] < table.n_cells:
         raise InputError(f"the pattern has {pattern.shape[0]} entries for {table.n_cells} cells")
+    hidden = pattern[: table.n_cells]
     wanted = as_rules(rules)
-    sets = _concerned(table, wanted, determined_unions(table.system, pattern[: table.n_cells]))
     judges = [rule for rule in wanted if isinstance(rule, Rule)]
-    if not sets or not judges:
+    if not judges:
         return ()
+    found = {tuple(cells.tolist()): -1 for cells in determined_unions(table.system, hidden)}
+    measures = [_noiseless(measure(rule, table), table) for rule in judges]
+    searched = invariant_sums(table.system.A, hidden, measures, attackers)
+    further = searched.sums
+    if notes is not None:
+        notes += searched.shortcomings()
+    single = disjoint(table.system.A, [cells for _, cells in further])
+    for (who, cells), fine in zip(further, single, strict=True):
+        if fine:
+            found.setdefault(tuple(cells.tolist()), who)
+    sets = sorted(_concerned(table, wanted, [np.array(cells, np.int64) for cells in found]), key=lambda c: c.tolist())
+    seen_by = np.array([found[tuple(cells.tolist())] for cells in sets], np.int64)
+    exposures = []
+    for names, part in ((("",), seen_by < 0), ([a.name for a in attackers], seen_by >= 0)):
+        mine = [cells for cells, here in zip(sets, part, strict=True) if here]
+        who = [names[number] for number in seen_by[part]]
+        exposures += _judged(table, judges, mine, who, levels, smallest_level(table) if minimum is None else minimum)
+    return tuple(sorted(exposures, key=lambda e: e.cells))
+
+
+def dominated_sums(
+    table: Table, rules: Rules, pattern: Bools, *, levels: Levels = "symmetric", minimum: float | None = None
+) -> tuple[UnionExposure, ...]:
+    """Return sums of hidden cells that one contributor dominates and a rule finds sensitive, determined or not.
+
+    They are candidates: whether an intruder can tell such a sum too closely is a question for the audit. Looked at are
+    pairs, triples and quadruples of hidden cells in which one named contributor is the largest, for contributors with
+    at most `DOMINATED` such cells, and pairs and the sum of all of them for others; at most `CANDIDATES` in all, by
+    the order of the contributors' names in the table.
+
+    Parameters
+    ----------
+    table, rules, pattern, levels, minimum
+        As for `union_exposures`.
+    """
+    hidden = np.flatnonzero(np.asarray(pattern, dtype=bool)[: table.n_cells])
+    wanted = as_rules(rules)
+    judges = [rule for rule in wanted if isinstance(rule, Rule)]
+    c = table.contributions
+    if c is None or not c.holders.shape[1] or not judges or not len(hidden):
+        return ()
+    largest = c.holders[hidden, 0]
+    order = np.argsort(largest, kind="stable")
+    starts = np.flatnonzero(np.diff(largest[order], prepend=-2))
+    sets: list[Ints] = []
+    for group in np.split(hidden[order], starts[1:]):
+        if c.holders[group[0], 0] < 0 or len(group) < 2:
+            continue
+        sizes = range(2, 5) if len(group) <= DOMINATED else (2, len(group))
+        some = (np.array(one, np.int64) for size in sizes for one in combinations(group.tolist(), size))
+        sets += islice(some, CANDIDATES - len(sets))
+    sets = _concerned(table, wanted, sets)
+    fine = disjoint(table.system.A, sets)
+    sets = [cells for cells, one in zip(sets, fine, strict=True) if one]
     least = smallest_level(table) if minimum is None else minimum
+    return tuple(_judged(table, judges, sets, [""] * len(sets), levels, least))
+
+
+def _noiseless(measures: Floats, table: Table) -> Floats:
+    """Return measures with noise of floating-point arithmetic set to 0."""
+    total = np.abs(table.values) if table.contributions is None else table.contributions.total
+    return np.where(np.abs(measures) <= TIE * total, 0.0, measures)
+
+
+def _judged(
+    table: Table, judges: Sequence[Rule], sets: Sequence[Ints], names: Sequence[str], levels: Levels, least: float
+) -> list[UnionExposure]:
+    """Judge sums as cells, as everybody sees them ('' for a name) or a respondent."""
     n = len(sets)
+    if not n:
+        return []
     lpl, upl, fired, decided = np.zeros(n), np.zeros(n), np.zeros((n, len(judges)), bool), np.zeros(n, bool)
+    holders = _holders_of(table, names) if any(names) else None
     top = max(rule.needs().top for rule in judges)
     for sums, sure in zip(merged(table, sets, top), (True, False), strict=True):
+        seen = sums if holders is None else with_respondent(sums, holders)
         for k, rule in enumerate(judges):
-            verdict = rule.judge(sums)
+            verdict = rule.judge(seen if getattr(rule, "among_respondents", False) else sums)
             fired[verdict.cells, k] = True
             decided[verdict.cells] |= sure
             lpl[verdict.cells] = np.maximum(lpl[verdict.cells], np.maximum(verdict.lpl, least))
             upl[verdict.cells] = np.maximum(upl[verdict.cells], np.maximum(verdict.upl, least))
     lpl, upl, spl = shape_levels(lpl, upl, levels)
-    return tuple(
+    return [
         _exposure(
-            table, sets[i], [str(judges[k]) for k in np.flatnonzero(fired[i])], lpl[i], upl[i], spl[i], decided[i]
+            table,
+            sets[i],
+            [str(judges[k]) for k in np.flatnonzero(fired[i])],
+            lpl[i],
+            upl[i],
+            spl[i],
+            decided[i],
+            names[i],
         )
         for i in np.flatnonzero(fired.any(axis=1))
-    )
+    ]
+
+
+def _holders_of(table: Table, names: Sequence[str]) -> Ints:
+    """Return the positions of respondents among the names of the contributions; -1 where there is none."""
+    c = table.contributions
+    place = {} if c is None else {str(name): i for i, name in enumerate(c.names)}
+    return np.array([place.get(name, -1) for name in names], np.int64)
 
 
 def _concerned(table: Table, rules: Sequence[Rule | Override], sets: Sequence[Ints]) -> list[Ints]:
@@ -242,25 +256,32 @@ def _concerned(table: Table, rules: Sequence[Rule | Override], sets: Sequence[In
 
 
 def _exposure(
-    table: Table, cells: Ints, rules: list[str], lpl: float, upl: float, spl: float, decided: bool
+    table: Table,
+    cells: Ints,
+    rules: list[str],
+    lpl: float,
+    upl: float,
+    spl: float,
+    decided: bool,
+    attacker: str,
 ) -> UnionExposure:
     value = float(table.values[cells].sum())
     names = [table.system.label(int(cell)) for cell in cells[:4]] + (["..."] if len(cells) > 4 else [])
-    words = f"{' + '.join(names)} = {value:g} can be computed and {'violates' if decided else 'may violate'} "
+    who = f" by {attacker}" if attacker else ""
+    words = f"{' + '.join(names)} = {value:g} can be computed{who} and {'violates' if decided else 'may violate'} "
     words += ", ".join(rules) + ("" if decided else " (the table keeps too few contributions to tell)")
-    return UnionExposure(
-        tuple(cells.tolist()), value, tuple(rules), float(lpl), float(upl), float(spl), bool(decided), words
-    )
+    levels = float(lpl), float(upl), float(spl)
+    return UnionExposure(tuple(cells.tolist()), value, tuple(rules), *levels, bool(decided), words, attacker)
 
 
 def protect_unions(problem: Problem, exposures: Sequence[UnionExposure]) -> Problem:
     """Add every exposed sum to a problem as a cell of its own, so that any method protects it.
 
     A new cell y_U = sum of the cells of U is a primary with the levels of the rules; it is hidden anyway and costs
-    nothing. Its external bounds are the sums of those of its cells; below a bound of y >= 0 the lower level is
-    capped as in `make_problem`. The new cells come last, so that ``pattern[:problem.n_cells]`` is the pattern of
-    the problem given. Hiding more cells makes other, larger sums determined, so repeat `union_exposures` until
-    there are none::
+    nothing. Its external bounds are the sums of those of its cells; above a bound of y >= 0, or of at least 1
+    a cell, the lower level is capped as in `make_problem`. The new cells come last, so that
+    ``pattern[:problem.n_cells]`` is the pattern of the problem given. Hiding more cells makes other, larger sums
+    determined, so repeat `union_exposures` until there are none::
 
         while exposures := union_exposures(table, rules, result.pattern):
             problem = protect_unions(problem, exposures)
@@ -311,7 +332,9 @@ def protect_unions(problem: Problem, exposures: Sequence[UnionExposure]) -> Prob
     levels = np.array([(e.lpl, e.upl, e.spl) for e in exposures]).T
     if problem.integer:
         levels = np.ceil(levels - TIE) + 0.0
-    levels[0] = np.where(lower[n:] == 0, np.minimum(levels[0], values[n:]), levels[0])
+    # at most 1 a cell is what everybody knows, and no bound that somebody gave
+    known = (lower[n:] >= 0) & (lower[n:] <= np.diff(indptr))
+    levels[0] = np.where(known, np.minimum(levels[0], values[n:] - lower[n:]), levels[0])
     lpl, upl, spl = (np.r_[a, b] for a, b in zip((problem.lpl, problem.upl, problem.spl), levels, strict=True))
     return replace(
         problem,

@@ -186,6 +186,7 @@ def table_of_cells(
         value_name=columns.value,
         residual=residual,
         backend=backend,
+        empty_shown=empty in ("structural", "drop"),
     )
 
 

@@ -59,6 +59,9 @@ class Table:
         Data frame library of the input, and so of the release: 'pandas', 'polars', 'pyarrow', 'duckdb' or 'file'.
     parts : mapping of str to tuple
         The dimensions of every table in linked tables, by the name that is in the column ``table`` of `rows`.
+    empty_shown : bool
+        The publication shows which cells nobody contributes to: they are left out of the table, or published with
+        status 'z'. A cell that is hidden then has a contributor, and everybody knows it.
     """
 
     system: LinearSystem
@@ -76,6 +79,7 @@ class Table:
     residual: float = 0.0
     backend: str = "pandas"
     parts: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    empty_shown: bool = False
 
     def __post_init__(self) -> None:
         n = self.system.n_cells

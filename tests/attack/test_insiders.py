@@ -10,6 +10,7 @@ import pytest
 
 from tabprotect.attack.exact_problem import ExactProblem
 from tabprotect.attack.insiders import within_reach
+from tabprotect.attack.keys import Key
 from tabprotect.attack.witness import Witnesses
 from tabprotect.problem import Attacker, Problem
 from tabprotect.solver.limits import Budget
@@ -120,3 +121,32 @@ def test_what_the_limits_kept_from_being_looked_at_is_noted() -> None:
         True,
     ]
     assert cut.lpl[0] == found.lpl[0] == 9.999  # one equation says so
+
+
+def test_who_knows_a_whole_cell_is_still_asked_how_much_more_it_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Others in the total have 0: he knows that it is at least 100, and no more than that unless it is published."""
+    problem = Problem.from_arrays(
+        [[-1, 1, 1]], [100, 100, 0], primary=[0, 1], lpl=15, upl=15,
+        attackers=[Attacker("a", (1,))],
+    )  # fmt: skip
+    for asked in (1_000_000, 0):
+        monkeypatch.setattr("tabprotect.attack.insiders.LARGEST_ASKED", asked)
+        eased = within_reach(problem)
+        assert eased.attackers == problem.attackers
+        assert eased.upl.tolist() == problem.upl.tolist()
+        assert eased.lpl.tolist() == [0, 15, 15]
+        assert Key(0, 0, 1) in {e.key for e in Witnesses(eased).check(np.array([True, True, False]))}
+        assert not Witnesses(eased).check(np.ones(3, bool))
+
+
+def test_a_cell_without_room_on_both_sides_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The other part is published: whoever knows one part has the total, whatever else is hidden."""
+    problem = Problem.from_arrays(
+        [[-1, 1, 1]], [110, 100, 10], primary=[0, 1], protected=[2], lpl=15, upl=15, attackers=[Attacker("a", (1,))]
+    )
+    for asked in (1_000_000, 0):
+        monkeypatch.setattr("tabprotect.attack.insiders.LARGEST_ASKED", asked)
+        eased = within_reach(problem)
+        assert eased.attackers == (Attacker("a", (0, 1)),)
+        assert eased.lpl.tolist() == problem.lpl.tolist()
+        assert any("can compute another one" in note for note in eased.notes)

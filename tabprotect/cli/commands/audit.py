@@ -155,6 +155,8 @@ def _verdict(found: Audit, failures: tuple[str, ...]) -> dict[str, Any]:
         ],
         "published": cell_ids(system, found.shown),
         "recomputable": cell_ids(system, found.recomputable),
+        "left_open": cell_ids(system, found.left_open),
+        "warnings": found.warnings(),
         "exhaustive": found.exhaustive,
         "failures": list(failures),
     }

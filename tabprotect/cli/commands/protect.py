@@ -24,7 +24,7 @@ EPILOG = """Examples:
 DATA = (".csv", ".parquet", ".pq")
 
 OPTIONS = (
-    "adjust: norm, weights, senses, fixed, within, decimals, preserve, correlation, search. "
+    "adjust: norm, weights, senses, fixed, within, decimals, preserve, correlation, search, enlarge. "
     "round: base, steps, norm, weights, levels, search. unbiased-round, random-round, conventional-round: base. "
     "successive-round: base, along. small-counts: base, norm, weights. cell-key: deviation, variance, stay, blocked, "
     "small, large, point, power, weights, step, decimals, key. swap: geography, risk, similar, household, k, rate."
@@ -71,8 +71,22 @@ def protect(
         _text("--rule", "A primary rule, such as p%=15, nk=2,85, threshold=3; repeat it.", _RULES, "RULE"),
     ] = None,
     levels: Annotated[str | None, _text("--levels", "symmetric, upper or sliding.", _RULES, "WORD")] = None,
+    protect_hidden: Annotated[
+        bool,
+        typer.Option(
+            "--protect-hidden",
+            help="Hidden cells that no rule asks protection levels for get some, too.",
+            rich_help_panel=_RULES,
+        ),
+    ] = False,
     cost: Annotated[
         str | None, _text("--cost", "What hiding costs: value, unit, count, or a column.", _SEARCH, "WORD")
+    ] = None,
+    random_costs: Annotated[
+        float | None,
+        _text(
+            "--random-costs", "Costs are raised at random by up to this share, from a secret seed.", _SEARCH, "SHARE"
+        ),
     ] = None,
     method: Annotated[
         str | None,
@@ -146,7 +160,9 @@ def protect(
         "status": status,
         "rules": rule,
         "levels": levels,
+        "protect_hidden": protect_hidden or None,
         "cost": cost,
+        "random_costs": random_costs,
         "method": method,
         "options": {**_pairs("--option", "NAME=VALUE", option), **({} if round_base is None else {"base": round_base})},
         "seed": seed,

@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Literal
+from typing import ClassVar, Final, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from tabprotect.attack.statement import decimals as written
 from tabprotect.errors import InputError
 from tabprotect.methods.adjustment import adjust
 from tabprotect.methods.adjustment.adjust import Method as Search
 from tabprotect.methods.adjustment.preserve import Kept, keep
+from tabprotect.methods.adjustment.result import AdjustmentResult
 from tabprotect.methods.base.method import Call, Changed, Method, held
 from tabprotect.methods.base.options import ABOVE_ZERO
 from tabprotect.methods.distance import Norm, Weights
 from tabprotect.methods.margins import margins, totals
-from tabprotect.problem import Status
+from tabprotect.problem import Problem, Status
 from tabprotect.table.decimals import decimals_of
 
-__all__ = ["Adjust"]
+__all__ = ["Adjust", "enlarged"]
+
+Floats = npt.NDArray[np.float64]
+
+STREAM: Final = 17
+"""Which random numbers of the seed enlarge levels."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +51,12 @@ class Adjust(Method):
         The least one, for preserve='correlation'; 0.99 by default.
     search : {'auto', 'exact', 'turns', 'blocks', 'fix-and-relax', 'patterns'}
         How; see `tabprotect.adjust`.
+    enlarge : float
+        Levels are enlarged at random by up to this share, and where values have few decimals by one unit of the last of
+        them at least; 0 for as they are. An optimal adjustment moves most sensitive cells by exactly their level, so
+        whoever is alone in one would learn the parameter of the rule. The draws come from the seed, which is a fresh
+        secret one unless it is given. Levels are not enlarged beyond the external bounds, and not at all where no
+        adjustment could meet them (which the message then says).
     """
 
     name: ClassVar[str] = "adjust"
@@ -59,6 +72,12 @@ class Adjust(Method):
     preserve: Kept = "nothing"
     correlation: float | None = field(default=None, metadata=ABOVE_ZERO)
     search: Search = "auto"
+    enlarge: float = 0.5
+
+    @property
+    def secret(self) -> bool:
+        """Whether the seed must be secret: it says by how much levels were enlarged."""
+        return self.enlarge > 0
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -76,15 +95,56 @@ class Adjust(Method):
             lower, upper = p.values - self.within, p.values + self.within
             p = replace(p, lower=np.maximum(p.lower, lower), upper=np.minimum(p.upper, upper))
         places = decimals_of(p.values) if self.decimals is None else self.decimals
-        result = adjust(
-            p, norm=self.norm, weights=self.weights, senses=self.senses, fixed=kept, preserve=conditions,
-            decimals=places, method=self.search, limits=call.limits, seed=call.seed, progress=call.progress,
-        )  # fmt: skip
+
+        def carry_out(problem: Problem) -> AdjustmentResult:
+            return adjust(
+                problem, norm=self.norm, weights=self.weights, senses=self.senses, fixed=kept, preserve=conditions,
+                decimals=places, method=self.search, limits=call.limits, seed=call.seed, progress=call.progress,
+            )  # fmt: skip
+
+        result = carry_out(enlarged(p, self.enlarge, places, call.seed) if self.enlarge else p)
+        message = result.message
+        if self.enlarge and result.status == "infeasible":
+            result = carry_out(p)
+            message = "; ".join([*filter(None, [result.message]), "no adjustment meets enlarged levels: they are not"])
         known = {*held(p, Status.PROTECTED, Status.ZERO), *(int(i) for i in kept)}
         within = None if self.within is None else written([self.within])[0]
         claim = {"method": "near", "within": within, "fixed": sorted(known)}
         told = "the largest change" if within else "no distance"
         return Changed(
-            result.values, claim, told, result.status, result.cost, result.bound, result.seconds, result.message,
+            result.values, claim, told, result.status, result.cost, result.bound, result.seconds, message,
             bool(result.stopped_by), levels_moved=True, result=result,
         )  # fmt: skip
+
+
+def enlarged(problem: Problem, share: float, places: int | None, seed: int) -> Problem:
+    """Return a problem with upper and lower levels enlarged at random, as far as the external bounds have room.
+
+    Parameters
+    ----------
+    problem : Problem
+    share : float
+        Levels grow by up to this share, uniformly.
+    places : int or None
+        Decimals of what is published: levels grow by whole units of the last one, of which one is always possible.
+    seed : int
+
+    Examples
+    --------
+    >>> p = Problem.from_arrays([[-1, 1, 1]], [900, 400, 500], primary=[1], lpl=30, upl=30, upper=[999, 435, 999])
+    >>> e = enlarged(p, 0.5, 0, seed=1)
+    >>> bool(30 <= e.lpl[1] <= 46), bool(30 <= e.upl[1] <= 35)
+    (True, True)
+    """
+    rng = np.random.default_rng([seed, STREAM])
+
+    def grown(level: Floats, room: Floats) -> Floats:
+        draw = rng.random(len(level))
+        if places is None:
+            more = draw * share * level
+        else:
+            unit = 10.0**-places
+            more = np.round(np.floor(draw * (share * level / unit + 1)) * unit, max(places, 0))
+        return np.where(level > 0, np.minimum(level + more, np.maximum(level, room)), 0.0)
+
+    return replace(problem, lpl=grown(problem.lpl, problem.down), upl=grown(problem.upl, problem.up))

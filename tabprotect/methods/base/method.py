@@ -111,6 +111,11 @@ class Method(ABC):
         check_options(self)
 
     @property
+    def secret(self) -> bool:
+        """Whether the seed must be secret."""
+        return self.drawn
+
+    @property
     def contributions(self) -> int:
         """How many of the largest contributions to every cell the method looks at."""
         return 0

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+import numpy.typing as npt
+
 from tabprotect.errors import InputError
 from tabprotect.sensitivity.concentration import coalition, contributions, verdict
 from tabprotect.sensitivity.rule import TIE, Needs, Spoken, Verdict, percentage, whole
@@ -54,11 +57,14 @@ class Dominance(Spoken):
         """Return what the table must carry."""
         return Needs(top=self.n)
 
+    def measure(self, table: Table) -> npt.NDArray[np.float64]:
+        """Return the sensitivity measure of every cell; see `tabprotect.sensitivity.rule.measure`."""
+        c = contributions(table)
+        return np.asarray((100 * coalition(c, self.n).together - self.k * c.total) / self.k)
+
     def judge(self, table: Table) -> Verdict:
         """Return the sensitive cells and their levels."""
-        c = contributions(table)
-        excess = (100 * coalition(c, self.n).together - self.k * c.total) / self.k
-        return verdict(table, excess, TIE * c.total)
+        return verdict(table, self.measure(table), TIE * contributions(table).total)
 
     def explain(self, table: Table, cell: int) -> str:
         """Say how the rule reads one cell."""

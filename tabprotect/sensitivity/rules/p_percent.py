@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+import numpy.typing as npt
+
 from tabprotect.sensitivity.rule import Needs, Spoken, Verdict, percentage, whole
 from tabprotect.sensitivity.rules.pq import PQ
 from tabprotect.table.table import Table
@@ -45,6 +48,7 @@ class PPercent(Spoken):
     p: float
     n: int = 1
     keywords: ClassVar[tuple[str, ...]] = ("p%", "P")
+    among_respondents: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         percentage(self, "p", self.p)
@@ -53,6 +57,10 @@ class PPercent(Spoken):
     def needs(self) -> Needs:
         """Return what the table must carry."""
         return Needs(top=self.n + 1)
+
+    def measure(self, table: Table) -> npt.NDArray[np.float64]:
+        """Return the sensitivity measure of every cell; see `tabprotect.sensitivity.rule.measure`."""
+        return PQ(self.p, 100.0, self.n).measure(table)
 
     def judge(self, table: Table) -> Verdict:
         """Return the sensitive cells and their levels."""

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+import numpy.typing as npt
+
 from tabprotect.errors import InputError
 from tabprotect.sensitivity.concentration import coalition, contributions, verdict
 from tabprotect.sensitivity.rule import TIE, Needs, Spoken, Verdict, percentage, whole
@@ -40,6 +43,7 @@ class PQ(Spoken):
     q: float
     n: int = 1
     keywords: ClassVar[tuple[str, ...]] = ("pq",)
+    among_respondents: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         percentage(self, "p", self.p)
@@ -52,12 +56,14 @@ class PQ(Spoken):
         """Return what the table must carry."""
         return Needs(top=self.n + 1)
 
+    def measure(self, table: Table) -> npt.NDArray[np.float64]:
+        """Return the sensitivity measure of every cell; see `tabprotect.sensitivity.rule.measure`."""
+        who = coalition(contributions(table), self.n + 1)
+        return np.asarray((self.p * who.target - self.q * who.rest) / self.q)
+
     def judge(self, table: Table) -> Verdict:
         """Return the sensitive cells and their levels."""
-        c = contributions(table)
-        who = coalition(c, self.n + 1)
-        excess = (self.p * who.target - self.q * who.rest) / self.q
-        return verdict(table, excess, TIE * c.total)
+        return verdict(table, self.measure(table), TIE * contributions(table).total)
 
     def explain(self, table: Table, cell: int) -> str:
         """Say how the rule reads one cell."""

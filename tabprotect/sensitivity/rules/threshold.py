@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Final
 
 import numpy as np
+import numpy.typing as npt
 
 from tabprotect.sensitivity.concentration import counts, everybody_waived
 from tabprotect.sensitivity.rule import Needs, Spoken, Verdict, percentage, ranged, whole
@@ -42,6 +43,7 @@ class Threshold(Spoken):
     n: int
     range: float = 10.0
     keywords: ClassVar[tuple[str, ...]] = ("threshold", "FREQ")
+    among_respondents: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         whole(self, "n", self.n)
@@ -50,6 +52,14 @@ class Threshold(Spoken):
     def needs(self) -> Needs:
         """Return what the table must carry."""
         return Needs(counts=True)
+
+    def measure(self, table: Table) -> npt.NDArray[np.float64]:
+        """Return the sensitivity measure of every cell; see `tabprotect.sensitivity.rule.measure`.
+
+        A sum is sensitive only if each of its cells is, or is empty.
+        """
+        count = counts(table)
+        return np.where(count >= self.n - NOISE, -np.inf, (count > 0).astype(np.float64))
 
     def judge(self, table: Table) -> Verdict:
         """Return the sensitive cells and their levels."""

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-__all__ = ["Elimination", "eliminate"]
+__all__ = ["PRIME", "Elimination", "eliminate", "signed"]
 
 Ints = npt.NDArray[np.int64]
 
@@ -60,6 +60,32 @@ class Elimination:
             z[column] = (-total * pow(row[column], -1, PRIME)) % PRIME
         return z
 
+    def null_space(self) -> list[dict[int, int]]:
+        """Return every unknown of a solution of A z = 0 as a combination of the free unknowns.
+
+        Returns
+        -------
+        list of dict of int to int
+            For every unknown the coefficients of free unknowns, as residues between -p/2 and p/2: small whole numbers
+            appear as what they are. Unknowns that are zero in every solution have none.
+
+        Examples
+        --------
+        >>> eliminate(sparse.csr_array([[1.0, 1, 0], [0, 1, 1]])).null_space()
+        [{2: 1}, {2: -1}, {2: 1}]
+        """
+        free: list[dict[int, int]] = [{j: 1} for j in range(self._shape[1])]
+        for _, column, row in reversed(self._pivots):
+            combined: dict[int, int] = {}
+            for j, v in row.items():
+                if j != column:
+                    for f, c in free[j].items():
+                        combined[f] = combined.get(f, 0) + v * c
+            factor = -pow(row[column], -1, PRIME)
+            residues = {f: signed(c * factor) for f, c in combined.items()}
+            free[column] = {f: c for f, c in residues.items() if c}
+        return free
+
     def ties(self, rng: np.random.Generator) -> tuple[list[int], list[tuple[int, int, Fraction]]]:
         """Return the unknowns that are zero in every solution of A z = 0, and those that are multiples of another.
 
@@ -84,6 +110,12 @@ class Elimination:
             if i != j and (ratio := _small_fraction(u * inverse[i] % PRIME)) is not None:
                 tied.append((j, i, ratio))
         return zero, tied
+
+
+def signed(number: int) -> int:
+    """Return a number modulo the prime as a residue between -p/2 and p/2."""
+    residue = number % PRIME
+    return residue - PRIME if residue > PRIME // 2 else residue
 
 
 def _inverses(residues: list[int]) -> list[int]:

@@ -102,6 +102,7 @@ def link(
         residual=float(np.abs(system.residuals(values)).max(initial=0.0)),
         backend=given[0].backend,
         parts={key: t.dimensions for key, t in named.items()},
+        empty_shown=all(t.empty_shown for t in given),
     )
 
 
