@@ -341,7 +341,7 @@ def protect(
         dominated = dominated_sums(table, wanted, result.pattern, levels=levels)
         return told_too_closely(result.problem, result.pattern, dominated, budget)
 
-    given = np.zeros(0, np.int64)
+    widened = np.zeros(0, np.int64)
     for last in (*[False] * (HIDDEN_ROUNDS if protect_hidden else 0), True):
         answer = suppress_with_sums(
             problem,
@@ -356,7 +356,7 @@ def protect(
             tables=tables,
         )
         problem = answer.problem
-        out_of_reach = np.intersect1d([u.cell for u in answer.result.unprotectable], given).astype(np.int64)
+        out_of_reach = np.intersect1d([u.cell for u in answer.result.unprotectable], widened).astype(np.int64)
         if last or not (answer.result.safe or len(out_of_reach)):
             break
         if len(out_of_reach):
@@ -366,7 +366,7 @@ def protect(
         looked = audit(problem, answer.result.pattern, of=bare, budget=budget, executor=executor)
         if not len(looked.left_open):
             break
-        given = np.union1d(given, looked.left_open)
+        widened = np.union1d(widened, looked.left_open)
         problem = widths_for_hidden(problem, looked.left_open, NEARLY, smallest_level(table))
     budget.report("audit", answer.result.cost, answer.result.bound)
     result, judgement = judge(

@@ -94,7 +94,8 @@ def with_respondent(table: Table, holder: Ints) -> Table:
     new = ~own.any(axis=1)
 
     def first(array: npt.NDArray[Any], what: Any) -> npt.NDArray[Any]:
-        return np.c_[np.full(len(largest), what, array.dtype) if np.ndim(what) == 0 else what, array]
+        column = np.full(len(largest), what, array.dtype) if np.ndim(what) == 0 else what
+        return np.asarray(np.column_stack([column, array]))
 
     def one_more(counts: Floats | None) -> Floats | None:
         return None if counts is None else counts + new

@@ -156,8 +156,10 @@ def union_exposures(
     exposures = []
     for names, part in ((("",), seen_by < 0), ([a.name for a in attackers], seen_by >= 0)):
         mine = [cells for cells, here in zip(sets, part, strict=True) if here]
-        who = [names[number] for number in seen_by[part]]
-        exposures += _judged(table, judges, mine, who, levels, smallest_level(table) if minimum is None else minimum)
+        known_as = [names[number] for number in seen_by[part].tolist()]
+        exposures += _judged(
+            table, judges, mine, known_as, levels, smallest_level(table) if minimum is None else minimum
+        )
     return tuple(sorted(exposures, key=lambda e: e.cells))
 
 
@@ -228,14 +230,14 @@ def _judged(
         _exposure(
             table,
             sets[i],
-            [str(judges[k]) for k in np.flatnonzero(fired[i])],
+            [str(judges[k]) for k in np.flatnonzero(fired[i]).tolist()],
             lpl[i],
             upl[i],
             spl[i],
             decided[i],
             names[i],
         )
-        for i in np.flatnonzero(fired.any(axis=1))
+        for i in np.flatnonzero(fired.any(axis=1)).tolist()
     ]
 
 
