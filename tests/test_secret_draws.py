@@ -13,7 +13,7 @@ from benchmarks.reverse import fitting, published, table_of
 from tabprotect.changing import draw_seed
 from tabprotect.cli.spec import check_spec
 from tabprotect.errors import InputError
-from tabprotect.methods.choices.adjusting import enlarged
+from tabprotect.methods.adjustment.method import enlarged
 from tabprotect.sensitivity.costs import raised
 
 
@@ -139,3 +139,13 @@ def test_the_tables_that_fit_are_all_that_agree_with_what_is_published() -> None
     assert fitting(np.where(shown == 10, -1, -1).repeat(3, axis=1)) is None
     inner = np.array([[5, 4], [3, 8]])
     assert np.array_equal(published(inner, 0.0, 0), table_of(inner).values.reshape(3, 3))
+
+
+def test_a_known_largest_change_leaves_room_for_the_level_on_the_other_side() -> None:
+    """A cell that rises by 15 of 20 known ones could be 5 lower at most, and its level is 8."""
+    problem = tp.Problem.from_arrays([[-1, 1, 1]], [300, 100, 200], primary=[1], lpl=8, upl=8)
+    for seed in range(12):
+        e = enlarged(problem, 1.0, 0, seed, within=20)
+        assert e.upl[1] <= 12
+        assert e.lpl[1] <= 12
+        assert e.upl[1] >= 8

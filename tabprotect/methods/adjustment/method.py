@@ -102,7 +102,7 @@ class Adjust(Method):
                 decimals=places, method=self.search, limits=call.limits, seed=call.seed, progress=call.progress,
             )  # fmt: skip
 
-        result = carry_out(enlarged(p, self.enlarge, places, call.seed) if self.enlarge else p)
+        result = carry_out(enlarged(p, self.enlarge, places, call.seed, self.within) if self.enlarge else p)
         message = result.message
         if self.enlarge and result.status == "infeasible":
             result = carry_out(p)
@@ -117,7 +117,7 @@ class Adjust(Method):
         )  # fmt: skip
 
 
-def enlarged(problem: Problem, share: float, places: int | None, seed: int) -> Problem:
+def enlarged(problem: Problem, share: float, places: int | None, seed: int, within: float | None = None) -> Problem:
     """Return a problem with upper and lower levels enlarged at random, as far as the external bounds have room.
 
     Parameters
@@ -128,6 +128,9 @@ def enlarged(problem: Problem, share: float, places: int | None, seed: int) -> P
     places : int or None
         Decimals of what is published: levels grow by whole units of the last one, of which one is always possible.
     seed : int
+    within : float, optional
+        Largest change, which is known: a cell that moves by d leaves ``within - d`` on the other side, where the other
+        level must still be reached.
 
     Examples
     --------
@@ -145,6 +148,11 @@ def enlarged(problem: Problem, share: float, places: int | None, seed: int) -> P
         else:
             unit = 10.0**-places
             more = np.round(np.floor(draw * (share * level / unit + 1)) * unit, max(places, 0))
+            # values move by whole units: beyond the last one below the room they would not fit
+            room = np.where(np.isfinite(room), np.round(np.floor(room / unit) * unit, max(places, 0)), room)
         return np.where(level > 0, np.minimum(level + more, np.maximum(level, room)), 0.0)
 
-    return replace(problem, lpl=grown(problem.lpl, problem.down), upl=grown(problem.upl, problem.up))
+    down, up = problem.down, problem.up
+    if within is not None:
+        down, up = np.minimum(down, within - problem.upl), np.minimum(up, within - problem.lpl)
+    return replace(problem, lpl=grown(problem.lpl, down), upl=grown(problem.upl, up))
