@@ -10,6 +10,7 @@ from tabprotect.microdata.claims import Check, Claim, Verification, claim_kinds
 from tabprotect.microdata.mask import mask
 from tabprotect.microdata.masked import Masked, Step
 from tabprotect.microdata.masking.coding import BottomCoding, TopCoding
+from tabprotect.microdata.masking.microaggregation import FuzzyMicroaggregation, Microaggregation
 from tabprotect.microdata.method import Method, make_method, methods
 from tabprotect.microdata.records import Records, read_records
 from tabprotect.microdata.scales import Scale
@@ -19,8 +20,10 @@ __all__ = [
     "BottomCoding",
     "Check",
     "Claim",
+    "FuzzyMicroaggregation",
     "Masked",
     "Method",
+    "Microaggregation",
     "Records",
     "Scale",
     "Schema",

@@ -22,6 +22,7 @@ __all__ = ["Improved", "improve"]
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
+
 @dataclass(frozen=True, eq=False)
 class Improved:
     """A partition after local search.

@@ -86,7 +86,7 @@ def v_mdav(points: Floats, k: int, gamma: float, *, compiled: bool | None = None
     Examples
     --------
     >>> v_mdav(np.array([[0.0], [1.0], [1.5], [9.0], [10.0], [9.5]]), 2, 1.1).tolist()
-    [1, 1, 1, 0, 0, 0]
+    [0, 0, 0, 1, 1, 1]
     """
     pool = make_pool(points, compiled=compiled)
     group = np.full(len(points), -1, dtype=np.int64)

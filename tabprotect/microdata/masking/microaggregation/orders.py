@@ -28,14 +28,16 @@ def principal_component(points: Floats) -> Ints:
 
 
 def sum_of_scores(points: Floats) -> Ints:
-    """Return the records in the order of the sums of their coordinates, z-scores where these are standardised.
+    """Return the records in the order of the sums of their z-scores.
 
     Examples
     --------
     >>> sum_of_scores(np.array([[3.0, 6.0], [1.0, 2.0], [2.0, 4.0]])).tolist()
     [1, 2, 0]
     """
-    return np.argsort(points.sum(axis=1), kind="stable")
+    spread = points.std(axis=0)
+    scores = (points - points.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    return np.argsort(scores.sum(axis=1), kind="stable")
 
 
 def nearest_point_next(points: Floats) -> Ints:
