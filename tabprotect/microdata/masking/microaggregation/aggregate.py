@@ -46,8 +46,8 @@ def group_medians(values: Floats, group: Ints, weights: Floats, between: bool) -
     Examples
     --------
     >>> values, group = np.array([1.0, 2.0, 4.0, 9.0]), np.zeros(4, int)
-    >>> group_medians(values, group, np.ones(4), True).tolist(), group_medians(values, group, np.ones(4), False).tolist()
-    ([3.0], [2.0])
+    >>> [group_medians(values, group, np.ones(4), between).tolist() for between in (True, False)]
+    [[3.0], [2.0]]
     """
     order = np.lexsort((values, group))
     g, v, w = group[order], values[order], weights[order]

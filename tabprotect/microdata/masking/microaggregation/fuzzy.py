@@ -92,6 +92,7 @@ class FuzzyMicroaggregation(Method):
     too_small: Literal["error", "missing"] = "error"
 
     def check_parameters(self, problems: Problems) -> None:
+        """Note every parameter that cannot be."""
         as_columns(self, "columns", problems)
         need_number(self, "k", problems, least=2, whole=True)
         need_number(self, "m1", problems, least=1)
@@ -102,13 +103,16 @@ class FuzzyMicroaggregation(Method):
         need_choice(self, "too_small", problems, ("error", "missing"))
 
     def targets(self, records: Records) -> tuple[str, ...]:
+        """Return the columns."""
         return tuple(self.columns)
 
     def parameters(self) -> dict[str, Any]:
+        """Return all parameters; an infinite one as text."""
         given = super().parameters()
         return given | ({"m2": "inf"} if self.m2 == math.inf else {})
 
     def check(self, records: Records, problems: Problems) -> None:
+        """Note everything about the records that the method cannot work with."""
         for name in self.columns:
             if name in records.schema.strata:
                 problems.add(f"column '{name}' is a stratum and cannot be changed within it")
@@ -214,9 +218,10 @@ def fuzzy_centres(
 
     Examples
     --------
-    >>> found, settled = fuzzy_centres(np.array([[0.0], [0.0], [9.0]]), 2, 1.5, 50, 1e-6, np.random.default_rng(1))
-    >>> sorted(found.round(2).ravel().tolist()), settled
-    ([0.0, 9.0], True)
+    >>> points = np.array([[0.0], [1.0], [9.0], [10.0]])
+    >>> found, settled = fuzzy_centres(points, 2, 1.2, 50, 1e-6, np.random.default_rng(1))
+    >>> sorted(found.round(1).ravel().tolist()), settled
+    ([0.5, 9.5], True)
     """
     centres = points[rng.choice(len(points), count, replace=False)]
     for _ in range(iterations):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -87,9 +87,9 @@ class Microaggregation(Method):
 
     References
     ----------
-    Ciriani et al. 2007, section 4.2; Eustat notebook, "Microaggregation" and "Modified Ward's Algorithm"; Domingo-Ferrer
-    and Torra 2005 (MDAV); Solanas and Martinez-Balleste 2006 (V-MDAV); Hansen and Mukherjee 2003 (shortest path);
-    Domingo-Ferrer et al. 2006 (MHM on orders).
+    Ciriani et al. 2007, section 4.2; Eustat notebook, "Microaggregation" and "Modified Ward's Algorithm";
+    Domingo-Ferrer and Torra 2005 (MDAV); Solanas and Martinez-Balleste 2006 (V-MDAV); Hansen and Mukherjee 2003
+    (shortest path); Domingo-Ferrer et al. 2006 (MHM on orders).
 
     Examples
     --------
@@ -127,6 +127,7 @@ class Microaggregation(Method):
     bound: bool | None = None
 
     def check_parameters(self, problems: Problems) -> None:
+        """Note every parameter that cannot be."""
         as_columns(self, "columns", problems)
         need_number(self, "k", problems, least=2, whole=True)
         need_number(self, "trials", problems, least=0, whole=True)
@@ -169,9 +170,11 @@ class Microaggregation(Method):
                 problems.add(f"{self.name}: aggregate names '{name}', which is no column of it")
 
     def targets(self, records: Records) -> tuple[str, ...]:
+        """Return the columns."""
         return tuple(self.columns)
 
     def uses(self, records: Records) -> tuple[str, ...]:
+        """Return the column named by `by`."""
         return (self.by,) if self.by else ()
 
     @property
@@ -180,6 +183,7 @@ class Microaggregation(Method):
         return self.method.startswith("individual")
 
     def check(self, records: Records, problems: Problems) -> None:
+        """Note everything about the records that the method cannot work with."""
         schema = records.schema
         for name in self.columns:
             if name in schema.strata:
@@ -235,8 +239,8 @@ class Microaggregation(Method):
         records = call.records
         space = make_space(records, self.columns, self.standardise)
         settings = Settings(
-            self.method, self.k, self.order or ORDER.get(self.method), 0.2 if self.gamma is None else self.gamma, self.population or 50, self.generations or 100,
-            self.improve, self.trials, self.seconds or 60.0, call.rng,
+            self.method, self.k, self.order or ORDER.get(self.method), 0.2 if self.gamma is None else self.gamma,
+            self.population or 50, self.generations or 100, self.improve, self.trials, self.seconds or 60.0, call.rng,
         )  # fmt: skip
         axis = None
         if self.order == "variable" and self.by:

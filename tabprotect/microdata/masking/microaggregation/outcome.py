@@ -103,8 +103,8 @@ def check_sizes(
     where = f"in a stratum by {', '.join(strata)} " if strata else ""
     lacking = "" if len(here) == len(columns) or len(columns) == 1 else "with the same missing values "
     problems.add(
-        f"{len(small)} parts have fewer than k={k} records; the smallest has {size} {where}{lacking}(record {row} is one "
-        "of them). Lower k, merge strata, impute values, or blank them with too_small='missing'"
+        f"{len(small)} parts have fewer than k={k} records; the smallest has {size} {where}{lacking}(record {row} is "
+        "one of them). Lower k, merge strata, impute values, or blank them with too_small='missing'"
     )
 
 
@@ -125,8 +125,8 @@ def _average(records: Records, name: str, word: str, group: Ints, weights: Float
     there = np.flatnonzero(group >= 0)
     if not len(there):
         return records.with_missing(name, ~records.missing(name))
-    _, g = np.unique(group[there], return_inverse=True)
-    g = g.ravel()
+    used = np.bincount(group[there]) > 0
+    g = (np.cumsum(used) - 1)[group[there]]
     scale = records.scale(name)
     if scale is Scale.CONTINUOUS:
         old = records.numbers(name)[there]

@@ -54,6 +54,9 @@ class Space:
         found = []
         for rows in strata:
             absent = self.missing[np.ix_(rows, columns)]
+            if not absent.any():
+                found.append((rows, list(columns)))
+                continue
             patterns, index = np.unique(absent, axis=0, return_inverse=True)
             for i, pattern in enumerate(patterns):
                 here = [c for c, gone in zip(columns, pattern, strict=True) if not gone]
