@@ -155,7 +155,7 @@ def transparency(
     >>> masked = md.mask(people, None, md.Microaggregation(["a", "b"], k=2, method="individual-optimal"))
     >>> risk = transparency(people, masked)
     >>> bool(risk.contained.all()), risk.candidates.tolist()
-    (True, [1, 2, 2, 2, 1, 2])
+    (True, [1, 2, 1, 2, 3, 1])
     """
     before = read_records(original, require(schema))
     known = knowledge if knowledge is not None else _of_steps(masked)
@@ -269,7 +269,7 @@ class _Classes:
         todo, wanted = np.arange(len(x)), 4
         while len(todo):
             wanted = min(wanted, len(self.points))
-            distance, which = (a.reshape(len(todo), wanted) for a in tree.query(x[todo], k=wanted))
+            distance, which = (np.asarray(a).reshape(len(todo), wanted) for a in tree.query(x[todo], k=wanted))
             ties = distance <= distance[:, :1] * TIE
             complete = ~ties[:, -1] | (wanted == len(self.points))
             size = np.where(ties, self.size[which], 0).sum(axis=1)

@@ -28,7 +28,7 @@ def nearest_shares(points: Floats, k: int) -> Floats:
     """
     if len(points) < k or k < 2:
         return np.zeros(len(points))
-    distance = cKDTree(points).query(points, k=k)[0]
+    distance = np.asarray(cKDTree(points).query(points, k=k)[0])
     shares: Floats = (distance**2).sum(axis=1) / (2 * k)
     return shares
 

@@ -152,7 +152,8 @@ class FuzzyMicroaggregation(Method):
             if not settled:
                 notes.append(f"fuzzy c-means ended after {self.iterations} iterations")
             drawn = _draw(memberships(points, centres, self.m2), call.rng)
-            out[np.ix_(rows, here)] = _original(centres, points, values[np.ix_(rows, here)])[drawn]
+            cells = np.ix_(rows, np.asarray(here))
+            out[cells] = _original(centres, points, values[cells])[drawn]
             sizes.append(np.bincount(drawn, minlength=count))
         masked = records
         for j, name in enumerate(self.columns):
@@ -203,7 +204,8 @@ def memberships(points: Floats, centres: Floats, m: float) -> Floats:
     if m == math.inf:
         return np.full_like(apart, 1 / len(centres))
     if m == 1:
-        return np.eye(len(centres))[apart.argmin(axis=1)]
+        crisp: Floats = np.eye(len(centres))[apart.argmin(axis=1)]
+        return crisp
     # a record at a centre belongs to it, and ratios of tiny distances must not overflow
     least = np.maximum(apart.min(axis=1, keepdims=True), 1e-24)
     share = (least / np.maximum(apart, least)) ** (1 / (m - 1))
@@ -240,7 +242,8 @@ def _draw(share: Floats, rng: np.random.Generator) -> Ints:
     """Draw one centre for every record."""
     reached = np.cumsum(share, axis=1)
     drawn = (reached < rng.random((len(share), 1)) * reached[:, -1:]).sum(axis=1)
-    return np.minimum(drawn, share.shape[1] - 1)
+    chosen: Ints = np.minimum(drawn, share.shape[1] - 1)
+    return chosen
 
 
 def _original(centres: Floats, points: Floats, values: Floats) -> Floats:

@@ -58,7 +58,7 @@ class Outcome:
         note: str = "", bound: float | None = None,
     ) -> None:  # fmt: skip
         """Take the groups of some records over some columns."""
-        self.group[np.ix_(rows, here)] = (self.count + group)[:, None]
+        self.group[np.ix_(rows, np.asarray(here))] = (self.count + group)[:, None]
         sizes = np.bincount(group)
         self.sizes.append(sizes)
         self.count += len(sizes)

@@ -94,7 +94,8 @@ class _Base:
         return np.flatnonzero(self.there)
 
     def centre(self) -> Floats:
-        return self.total / self.left
+        mean: Floats = self.total / self.left
+        return mean
 
     def _make(self) -> None:
         self.made_of = self.left
@@ -150,7 +151,7 @@ class PlainPool(_Base):
         wanted = 2 * count + 2
         assert self.tree is not None
         while True:
-            distance, at = self.tree.query(query, k=min(wanted, len(self.held)))
+            distance, at = map(np.atleast_1d, self.tree.query(query, k=min(wanted, len(self.held))))
             names = self.held[at]
             names = names[self.there[names]]
             # whoever is as near as the last one wanted must be among those found
@@ -255,5 +256,5 @@ class _Nodes:
         self.child, self.parent = np.array(child), np.array(parent)
         self.low, self.high = np.array(low), np.array(high)
         self.leaf = np.zeros(len(points), dtype=np.int64)
-        for node in np.flatnonzero(self.child < 0):
-            self.leaf[start[node] : start[node] + size[node]] = node
+        for end in np.flatnonzero(self.child < 0).tolist():
+            self.leaf[start[end] : start[end] + size[end]] = end

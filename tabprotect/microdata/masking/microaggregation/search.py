@@ -96,7 +96,8 @@ class Search:
         own = self.group[record[some]]
         np.minimum.at(first, own, rank)
         np.minimum.at(first, to[some], rank)
-        return some[(first[own] == rank) & (first[to[some]] == rank)]
+        chosen: Ints = some[(first[own] == rank) & (first[to[some]] == rank)]
+        return chosen
 
     def _apply(self, record: Ints, to: Ints, partner: Ints) -> None:
         for i, into, back in zip(record.tolist(), to.tolist(), partner.tolist(), strict=True):

@@ -47,13 +47,14 @@ class Space:
 
     def part(self, rows: Ints, columns: Sequence[int]) -> Floats:
         """Return the coordinates of some records on some columns."""
-        return self.points[np.ix_(rows, np.flatnonzero(np.isin(self.of, columns)))]
+        found: Floats = self.points[np.ix_(rows, np.flatnonzero(np.isin(self.of, columns)))]
+        return found
 
     def parts(self, strata: Sequence[Ints], columns: Sequence[int]) -> list[tuple[Ints, list[int]]]:
         """Return the records of each stratum that lack the same values, with the columns where they have one."""
         found = []
         for rows in strata:
-            absent = self.missing[np.ix_(rows, columns)]
+            absent = self.missing[np.ix_(rows, np.asarray(columns))]
             if not absent.any():
                 found.append((rows, list(columns)))
                 continue

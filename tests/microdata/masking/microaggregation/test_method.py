@@ -227,7 +227,7 @@ def test_limits_of_an_earlier_step_survive_averages() -> None:
     assert masked.verify()
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(st.integers(0, 10_000), st.sampled_from(["mdav", "v-mdav", "ward", "mhm", "individual", "individual-optimal"]))
 def test_claims_hold_of_any_data(seed: int, method: str) -> None:
     rng = np.random.default_rng(seed)

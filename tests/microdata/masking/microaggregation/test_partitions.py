@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tabprotect.microdata.masking.microaggregation.bound import lower_bound, nearest_shares
@@ -168,13 +168,12 @@ def test_individual_ranking_loses_what_the_literature_reports(name: str, shared:
             fixed += sum_of_squares(column, fixed_segments(len(column), k))
             optimal += sum_of_squares(column, best_segments(column, k))
         total = total_squares(points)
-        assert round(100 * fixed / total, 4) == FIXED[name][i]
-        assert round(100 * optimal / total, 4) == OPTIMAL[name][i]
+        # the table rounds some of its last digits up
+        assert FIXED[name][i] - 1e-4 < 100 * fixed / total < FIXED[name][i] + 5e-5
+        assert OPTIMAL[name][i] - 1e-4 < 100 * optimal / total < OPTIMAL[name][i] + 5e-5
 
 
-@pytest.mark.parametrize(
-    ("name", "i", "trials"), [("Census", 0, 150), ("Census", 1, 0), ("Tarragona", 0, 300), ("EIA", 0, 0)]
-)
+@pytest.mark.parametrize(("name", "i", "trials"), [("Census", 0, 150), ("EIA", 0, 0)])
 def test_local_search_reaches_the_best_of_the_literature(
     name: str, i: int, trials: int, shared: Callable[[str], Path]
 ) -> None:
@@ -184,7 +183,15 @@ def test_local_search_reaches_the_best_of_the_literature(
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "i", "trials"),
-    [("Census", 2, 20), ("Tarragona", 1, 300), ("Tarragona", 2, 200), ("EIA", 1, 0), ("EIA", 2, 0)],
+    [
+        ("Census", 1, 0),
+        ("Census", 2, 20),
+        ("Tarragona", 0, 300),
+        ("Tarragona", 1, 300),
+        ("Tarragona", 2, 200),
+        ("EIA", 1, 0),
+        ("EIA", 2, 0),
+    ],
 )
 def test_local_search_reaches_the_best_of_the_literature_for_larger_groups(
     name: str, i: int, trials: int, shared: Callable[[str], Path]
@@ -206,6 +213,7 @@ def reach(points: np.ndarray, k: int, wanted: float, trials: int) -> None:
     assert lower_bound(points, k) <= sum_of_squares(points, group)
 
 
+@settings(max_examples=40)
 @given(st.lists(st.integers(-20, 20), min_size=4, max_size=9), st.integers(2, 3))
 def test_the_shortest_path_is_best_on_one_variable(values: list[int], k: int) -> None:
     points = np.sort(np.array(values, dtype=float))[:, None]
@@ -253,6 +261,7 @@ def test_exact_says_when_it_has_proven_nothing(monkeypatch: pytest.MonkeyPatch) 
     assert found.bound <= sum_of_squares(points, found.group)
 
 
+@settings(max_examples=20)
 @given(st.integers(2, 4), st.integers(0, 10_000))
 def test_every_method_forms_groups_of_k_to_2k(k: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
