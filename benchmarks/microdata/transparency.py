@@ -21,7 +21,8 @@ def main() -> None:
     frame = pd.read_csv(chosen.file)
     names = list(frame)
     print(
-        "| method | k | columns known | plain linkage | with the method | pinned |\n| --- | --- | --- | --- | --- | --- |"
+    print("| method | k | columns known | plain linkage | with the method | pinned |")
+    print("| --- | --- | --- | --- | --- | --- |")
     )
     for k in (5, 10, 25, 50):
         methods = {

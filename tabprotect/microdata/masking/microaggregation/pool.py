@@ -151,7 +151,8 @@ class PlainPool(_Base):
         wanted = 2 * count + 2
         assert self.tree is not None
         while True:
-            distance, at = map(np.atleast_1d, self.tree.query(query, k=min(wanted, len(self.held))))
+            answer = self.tree.query(query, k=min(wanted, len(self.held)))
+            distance, at = np.atleast_1d(answer[0]), np.atleast_1d(answer[1])
             names = self.held[at]
             names = names[self.there[names]]
             # whoever is as near as the last one wanted must be among those found
