@@ -20,10 +20,8 @@ def main() -> None:
     chosen = parser.parse_args()
     frame = pd.read_csv(chosen.file)
     names = list(frame)
-    print(
     print("| method | k | columns known | plain linkage | with the method | pinned |")
     print("| --- | --- | --- | --- | --- | --- |")
-    )
     for k in (5, 10, 25, 50):
         methods = {
             "individual-optimal": md.Microaggregation(names, k=k, method="individual-optimal"),
