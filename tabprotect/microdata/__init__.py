@@ -6,6 +6,7 @@ The usual import is ``import tabprotect.microdata as md``.
 from __future__ import annotations
 
 from tabprotect.microdata import checks as _checks  # noqa: F401 (registers the checkers)
+from tabprotect.microdata import risk
 from tabprotect.microdata.claims import Check, Claim, Verification, claim_kinds
 from tabprotect.microdata.mask import mask
 from tabprotect.microdata.masked import Masked, Step
@@ -35,4 +36,5 @@ __all__ = [
     "mask",
     "methods",
     "read_records",
+    "risk",
 ]
