@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from tabprotect.errors import InputError
 from tabprotect.microdata import checks as _checks  # noqa: F401 (registers the checkers)
+from tabprotect.microdata import risk
 from tabprotect.microdata.claims import Check, Claim, Verification, claim_kinds
 from tabprotect.microdata.mask import mask
 from tabprotect.microdata.masked import Masked, Step
 from tabprotect.microdata.masking.coding import BottomCoding, TopCoding
 from tabprotect.microdata.masking.compression import LossyCompression
+from tabprotect.microdata.masking.microaggregation import FuzzyMicroaggregation, Microaggregation
 from tabprotect.microdata.masking.noise import Noise
 from tabprotect.microdata.masking.pram import PRAM, pram_estimate
 from tabprotect.microdata.masking.random_response import RandomResponse, random_response_estimate
@@ -46,6 +48,7 @@ __all__ = [
     "Cholesky",
     "Claim",
     "CombinedEstimate",
+    "FuzzyMicroaggregation",
     "HybridMasking",
     "InputError",
     "LatinHypercube",
@@ -53,6 +56,7 @@ __all__ = [
     "Masked",
     "MaximumEntropy",
     "Method",
+    "Microaggregation",
     "MultipleImputation",
     "Noise",
     "PartiallySynthetic",
@@ -78,4 +82,5 @@ __all__ = [
     "pram_estimate",
     "random_response_estimate",
     "read_records",
+    "risk",
 ]
