@@ -95,6 +95,14 @@ class Auditor:
             self._prepare(prepared)
             self.simulatable = True
 
+    def copy(self, *, simulatable: bool | None = None) -> Auditor:
+        """Return an auditor that goes on from here by itself, in the simulatable mode if wanted."""
+        other = object.__new__(Auditor)
+        other.__dict__.update(self.__dict__)
+        if simulatable is not None:
+            other.simulatable = simulatable
+        return other
+
     @property
     def basis(self) -> int:
         """Number of queries in the basis."""

@@ -103,6 +103,18 @@ class State:
             tuple(_again(k, records, partition, split, changed) for k in self.knowledge),
         )
 
+    def with_partition(
+        self, records: Records, partition: Partition, echelon: Echelon | None, totals: tuple[int, ...]
+    ) -> State:
+        """Return the state with another partition and its answers, everything judged anew."""
+        everything = np.arange(partition.n_classes)
+        knowledge = []
+        for k in self.knowledge:
+            rules = [need.measure for need in k.needs[::2]]
+            box, judged = _judged(records, partition.class_of, everything, rules, k.hidden)
+            knowledge.append(Knowledge(k.name, k.hidden, box, judged))
+        return State(partition, echelon, totals, tuple(knowledge))
+
     def remembering(self, worlds: list[list[World]]) -> State:
         """Return the state with further worlds for every intruder, the oldest forgotten."""
         return replace(
