@@ -9,7 +9,7 @@ import typer
 
 EPILOG = """Examples:
 
-[bold]tabprotect query "SELECT SUM(salary) FROM emp WHERE dep = 'Services'" --policy policy.toml --database emp.duckdb --log log.sqlite[/]
+[bold]tabprotect query "SELECT SUM(salary) FROM emp" --database emp.duckdb --policy policy.toml --explain[/]
 
 [bold]tabprotect query --role --policy policy.toml[/]
 """

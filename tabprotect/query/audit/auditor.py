@@ -104,6 +104,11 @@ class Auditor:
         return other
 
     @property
+    def top(self) -> int:
+        """How many of the largest contributions the rules look at (at least 1)."""
+        return max((rule.needs().top for rule in self.rules), default=0) or 1
+
+    @property
     def basis(self) -> int:
         """Number of queries in the basis."""
         return self.state.partition.n_queries

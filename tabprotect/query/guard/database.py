@@ -161,10 +161,12 @@ def _connect_postgres(place: str) -> Any:
 
 def _plain(column: Any) -> Column:
     if isinstance(column, np.ma.MaskedArray):
-        missing = np.ma.getmaskarray(column)
-        plain = column.astype(object).filled(None) if missing.any() else column.filled()
-        return np.asarray(plain)
-    if hasattr(column, "to_numpy"):  # a categorical
+        missing, data = np.ma.getmaskarray(column), np.ma.getdata(column)
+        if missing.any():
+            data = data.astype(object)
+            data[missing] = None
+        return np.asarray(data)
+    if hasattr(column, "codes"):  # a categorical
         return np.asarray(column.astype(object))
     return np.asarray(column)
 

@@ -35,6 +35,9 @@ Ints = npt.NDArray[np.int64]
 LARGEST: Final = 3000
 """Classes up to which the engine is asked; beyond, groups are tried one by one."""
 
+MEMBERS: Final = 50_000_000
+"""Classes and groups times records up to which the engine is asked."""
+
 WORK: Final = 20_000.0
 """Work units of the engine: a limit of work, so that the pattern does not depend on how busy the machine is."""
 
@@ -80,7 +83,7 @@ def protect_groups(auditor: Auditor, sets: Sequence[Bools], open_: Sequence[int]
     if auditor.simulatable:
         kept = [k for k in open_ if auditor.decide([sets[k]])[0].answered]
         return Grouped(tuple(kept), auditor.state, (), (f"{len(kept)} of {len(sets)} groups follow from the basis",))
-    table = as_table(auditor.records, [sets[k] for k in open_], max(r.needs().top for r in auditor.rules) or 1)
+    table = as_table(auditor.records, [sets[k] for k in open_], auditor.top)
     bad = {open_[int(i)] for rule in auditor.rules for i in rule.judge(table).cells}
     kept = [k for k in open_ if k not in bad]
     steps.append(f"{len(bad)} of {len(open_)} groups are sensitive themselves")
@@ -93,8 +96,9 @@ def protect_groups(auditor: Auditor, sets: Sequence[Bools], open_: Sequence[int]
     proposed = _proposal(auditor, sets, list(open_), bad)
     if proposed is not None:
         steps.append(f"the suppression engine hides {len(kept) - len(proposed)} further groups")
+    if proposed:
         decision, state = auditor.decide([sets[k] for k in proposed])
-        if decision.answered and proposed:
+        if decision.answered:
             return Grouped(tuple(proposed), state, tuple(proposed), (*steps, *map(str, decision.steps)))
     return _singly(auditor, sets, kept, steps)
 
@@ -120,7 +124,7 @@ def _proposal(auditor: Auditor, sets: Sequence[Bools], open_: list[int], bad: se
     for k in open_:
         state = state.with_query(auditor.records, sets[k])
     n = state.partition.n_classes
-    if n > LARGEST:
+    if n > LARGEST or (n + len(open_)) * len(auditor.records) > MEMBERS:
         return None
     problem = _problem(auditor, state, [sets[k] for k in open_], [k in bad for k in open_], earlier)
     try:
@@ -145,14 +149,12 @@ def _problem(auditor: Auditor, state: State, sets: list[Bools], bad: list[bool],
     values = np.r_[totals, member @ totals]
     status = np.full(n + g, int(Status.FORCED), np.int8)
     status[n:] = np.where(bad, int(Status.PRIMARY), int(Status.SAFE))
-    lpl, upl = np.zeros(n + g), np.zeros(n + g)
-    for need in public.needs:
-        here = partition.asked[need.owner]
-        level = upl if need.side > 0 else lpl
-        np.maximum.at(level, need.owner[here], need.need[here] / scale)
-    status[:n][(lpl[:n] > 0) | (upl[:n] > 0)] = int(Status.PRIMARY)
-    judged = assess(as_table(auditor.records, sets, max(r.needs().top for r in auditor.rules) or 1), auditor.rules)
-    lpl[n:], upl[n:] = np.where(bad, judged.lpl, 0.0), np.where(bad, judged.upl, 0.0)
+    # unions of classes are left to the judge
+    classes = [partition.class_of == c for c in range(n)]
+    judged = assess(as_table(auditor.records, classes + sets, auditor.top), auditor.rules)
+    sensitive = (judged.status == Status.PRIMARY) & np.r_[partition.asked, np.array(bad, bool)]
+    status[sensitive] = int(Status.PRIMARY)
+    lpl, upl = np.where(sensitive, judged.lpl, 0.0), np.where(sensitive, judged.upl, 0.0)
     down = np.where(public.box.lower <= -FREE, np.inf, -public.box.lower / scale)
     up = np.where(public.box.upper >= FREE, np.inf, public.box.upper / scale)
     lower = np.r_[totals - down, values[n:] - member @ np.where(np.isinf(down), 1e300, down)]
