@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import os
 import pwd
 import shutil
@@ -87,11 +86,11 @@ def free_port() -> int:
 @pytest.fixture(scope="session")
 def server() -> Iterator[int]:
     """The port of a PostgreSQL server with the data above, in a folder of its own."""
-    found = sorted(glob.glob("/usr/lib/postgresql/*/bin"))
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
     if not found:
         pytest.skip("PostgreSQL is not installed (make setup-postgres)")
     pytest.importorskip("pg8000")
-    programs, folder, port = Path(found[-1]), tempfile.mkdtemp(prefix="pg"), free_port()
+    programs, folder, port = found[-1], tempfile.mkdtemp(prefix="pg"), free_port()
     me: dict[str, Any] = {}
     if os.geteuid() == 0:  # the server refuses to run as root
         who = pwd.getpwnam("postgres")
@@ -101,7 +100,7 @@ def server() -> Iterator[int]:
 
     def run(*command: str) -> None:
         # the server keeps the output open, so it goes to a file
-        with open(f"{folder}.log", "ab") as output:
+        with Path(f"{folder}.log").open("ab") as output:
             subprocess.run(command, check=True, stdout=output, stderr=output, cwd="/", **me)
 
     run(str(programs / "initdb"), "-D", data, "-U", "postgres", "-A", "trust", "--no-sync")

@@ -53,7 +53,8 @@ def test_emp_whole_first_with_a_milder_rule(guarded):
 
 def test_functions_and_joins(guarded):
     guard = guarded(plants_policy(rules="nk=1,90"))
-    sql = "SELECT SUM(output) AS s, COUNT(*), AVG(p.output) FROM plants p JOIN firms f ON p.firm = f.firm WHERE f.size = 'A'"
+    sql = "SELECT SUM(output) AS s, COUNT(*), AVG(p.output) FROM plants p JOIN firms f ON p.firm = f.firm"
+    sql += " WHERE f.size = 'A'"
     answer = guard.query(sql)
     x = outputs(size="A")
     assert answer.answered, answer.explain()
@@ -83,7 +84,7 @@ def test_groups_after_the_total(guarded):
 def test_null_is_a_group_of_its_own(guarded):
     guard = guarded(plants_policy(rules="nk=1,90"))
     answer = guard.query("SELECT fuel, COUNT(*), SUM(output) FROM plants GROUP BY fuel")
-    assert dict((row[0], row[1:]) for row in answer.rows) == {
+    assert {row[0]: row[1:] for row in answer.rows} == {
         fuel: (20, sum(outputs(fuel=fuel))) for fuel in ("coal", "gas", None)
     }
     assert guard.query("SELECT SUM(output) FROM plants WHERE fuel IS NULL").value == sum(outputs(fuel=None))
