@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.query.audit.measures import Measure, ceiling
-from tabprotect.query.audit.pieces import Pieces, Ranked, pieces
+from tabprotect.query.audit.pieces import Pieces, Ranked
 from tabprotect.query.audit.records import FREE, Records
 
 __all__ = ["Needs", "Target", "needs"]
@@ -97,22 +97,14 @@ class Needs:
         return [Target(int(unit[g[0]]), owner[g], need[g]) for g in groups]
 
 
-def needs(
-    records: Records,
-    class_of: npt.NDArray[np.int32],
-    classes: Ints,
-    measure: Measure,
-    side: Side,
-    hidden: Bools | None,
-) -> Needs:
-    """Judge some classes by one rule on one side; classes are numbered as in `classes`."""
-    p = pieces(records, class_of, classes, hidden)
+def needs(records: Records, p: Pieces, measure: Measure, side: Side) -> Needs:
+    """Judge some classes by one rule on one side; classes are numbered as in the pieces."""
     slack, cap = (p.below, p.above) if side > 0 else (p.above, p.below)
-    ranked = Ranked.of(p, slack)
     if measure.whole:
-        return _whole(p, ranked, measure, side, cap, records)
+        return _whole(p, Ranked.of(p, slack, 0), measure, side, cap, records)
+    ranked = Ranked.of(p, slack, measure.members)
     level = np.minimum(measure.level(p.value), cap)
-    rest = ranked.without(measure.members)
+    rest = ranked.without()
     need = np.where(rest >= FREE, 0, level - rest)
     positive = need > 0
     if measure.share is not None and positive.any():
@@ -127,12 +119,9 @@ def _dominated(p: Pieces, slack: Ints, level: Ints, members: int) -> Bools:
     """
     infinite = slack >= FREE
     finite = np.where(infinite, 0, slack)
-    order = np.lexsort((-(level + finite), ~infinite, p.owner))
-    count = p.count
-    start = np.r_[0, np.cumsum(count)][:-1]
-    top = order[np.arange(len(order)) - start[p.owner[order]] < members]
     together = np.zeros(p.n, np.int64)
-    np.add.at(together, p.owner[top], (level + finite)[top])
+    for where in p.largest(np.where(infinite, FREE + level, level + finite), members):
+        together[p.owner[where]] += (level + finite)[where]
     return np.asarray((together > p.sums(finite)) & (p.sums(infinite.astype(np.int64)) <= members))
 
 
@@ -146,13 +135,12 @@ def _whole(p: Pieces, ranked: Ranked, measure: Measure, side: Side, cap: Ints, r
     small = (count > 0) & (count <= measure.members)
     size = p.sums(np.abs(p.value))
     if records.spread:
-        totals = np.zeros(int(records.units.max(initial=0)) + 1, np.int64)
-        np.add.at(totals, records.units, np.abs(records.values))
-        top = np.sort(totals)[-measure.members :].sum()
+        top = np.sort(records.sizes)[-measure.members :].sum()
         most = np.full(n, top, np.int64)
     else:
         largest = np.zeros(n, np.int64)
-        np.maximum.at(largest, p.owner, np.abs(p.value))
+        for where in p.largest(np.abs(p.value), 1):
+            largest[p.owner[where]] = np.abs(p.value[where])
         most = size + (measure.members - count) * largest
     bound = np.where(p.sums((cap >= FREE).astype(np.int64)) > 0, FREE, p.sums(np.where(cap >= FREE, 0, cap)))
     need = np.minimum(np.maximum(measure.level(np.where(small, most, 0)), 1), bound)

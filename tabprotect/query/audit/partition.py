@@ -75,10 +75,15 @@ class Partition:
         return np.asarray(self.bits.any(axis=1))
 
     def covers(self, members: Bools) -> Bools | None:
-        """Return the classes whose union a query set is, or None: the covering property."""
+        """Return the classes whose union a query set is, or None: the covering property.
+
+        Records in no query set of the basis belong to none of its classes.
+        """
         touched = np.bincount(self.class_of[members], minlength=self.n_classes)
         sizes = np.bincount(self.class_of, minlength=self.n_classes)
-        return np.asarray(touched > 0) if np.array_equal(touched[touched > 0], sizes[touched > 0]) else None
+        some = touched > 0
+        whole = np.array_equal(touched[some], sizes[some]) and bool(self.asked[some].all())
+        return np.asarray(some) if whole else None
 
     def refined(self, members: Bools) -> tuple[Partition, Split]:
         """Add a query to the basis: cut the classes by its query set."""

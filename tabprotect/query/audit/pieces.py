@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -44,67 +46,90 @@ class Pieces:
         """Units in every class."""
         return np.bincount(self.owner, minlength=self.n).astype(np.int64)
 
+    @cached_property
+    def starts(self) -> tuple[Ints, Ints]:
+        """The classes that have pieces, and where each begins."""
+        first = np.flatnonzero(np.r_[len(self.owner) > 0, np.diff(self.owner) != 0])
+        return self.owner[first], first
+
     def sums(self, array: Ints) -> Ints:
         """Return sums over every class, in integers."""
         result = np.zeros(self.n, np.int64)
-        np.add.at(result, self.owner, array)
+        classes, first = self.starts
+        if len(first):
+            result[classes] = np.add.reduceat(array, first)
         return result
+
+    def largest(self, sizes: Ints, k: int) -> Iterator[Ints]:
+        """Return the piece of the largest size (>= 0) in every class, then the second largest, up to k."""
+        left, (classes, first) = sizes.copy(), self.starts
+        for _ in range(k):
+            if not len(first):
+                return
+            most = np.full(self.n, -1, np.int64)
+            most[classes] = np.maximum.reduceat(left, first)
+            ties = np.flatnonzero((left == most[self.owner]) & (left >= 0))
+            where = ties[np.flatnonzero(np.r_[len(ties) > 0, np.diff(self.owner[ties]) != 0])]
+            left[where] = -1
+            yield where
 
 
 @dataclass(frozen=True, eq=False)
 class Ranked:
-    """Slack of every unit on one side, the largest first in every class: what it can give or take.
+    """Slack of every unit on one side, and which are the largest of every class: what others can give or take.
 
     Attributes
     ----------
+    pieces : Pieces
+    largest : int
+        How many were looked for.
     total : ndarray of int, shape (classes,)
         Sum of the finite slacks.
     free : ndarray of int, shape (classes,)
         Number of units with infinite slack.
-    rank : ndarray of int, shape (pieces,)
-        0 for the largest of the class.
+    finite : ndarray of int, shape (pieces,)
+        Slack, 0 where infinite.
+    inside : ndarray of bool, shape (pieces,)
+        Among the largest of its class; infinite ones come first.
+    top : tuple of ndarray of int, shape (classes,)
+        Sum of the finite slacks among the 0, 1, ... largest.
     """
 
+    pieces: Pieces
+    largest: int
     total: Ints
     free: Ints
-    rank: Ints
-    _finite: Ints
-    _owner: Ints
-    _sorted: Ints
-    _start: Ints
-    _count: Ints
+    finite: Ints
+    inside: Bools
+    top: tuple[Ints, ...]
 
     @classmethod
-    def of(cls, p: Pieces, slack: Ints) -> Ranked:
-        """Rank the pieces by a slack; infinite ones come first."""
+    def of(cls, p: Pieces, slack: Ints, largest: int) -> Ranked:
+        """Find the largest slacks."""
         infinite = slack >= FREE
+        if infinite.all():
+            # a class of more units than are taken keeps an infinite slack, one of fewer is taken as a whole
+            nothing = np.zeros(p.n, np.int64)
+            inside = np.ones(len(slack), bool)
+            return cls(p, largest, nothing, p.count, np.zeros_like(slack), inside, (nothing,) * (largest + 1))
         finite = np.where(infinite, 0, slack)
-        order = np.lexsort((-finite, ~infinite, p.owner))
-        count = p.count
-        start = np.r_[0, np.cumsum(count)]
-        rank = np.empty(len(order), np.int64)
-        rank[order] = np.arange(len(order)) - start[p.owner[order]]
-        cumulated = np.r_[0, np.cumsum(finite[order])]
-        return cls(
-            p.sums(finite), p.sums(infinite.astype(np.int64)), rank, finite, p.owner, cumulated, start[:-1], count
-        )
-
-    def _top(self, k: int) -> Ints:
-        end = self._start + np.minimum(self._count, k)
-        return self._sorted[end] - self._sorted[self._start]
+        inside, top = np.zeros(len(slack), bool), [np.zeros(p.n, np.int64)]
+        for where in p.largest(slack, largest):
+            inside[where] = True
+            more = np.zeros(p.n, np.int64)
+            more[p.owner[where]] = finite[where]
+            top.append(top[-1] + more)
+        return cls(p, largest, p.sums(finite), p.sums(infinite.astype(np.int64)), finite, inside, tuple(top))
 
     def beyond(self, k: int) -> Ints:
-        """Return what is left of every class without its k largest slacks."""
-        left = self.total - self._top(k)
-        return np.where(self.free > k, FREE, left)
+        """Return what is left of every class without its k largest slacks (k <= `largest`)."""
+        return np.where(self.free > k, FREE, self.total - self.top[k])
 
-    def without(self, k: int) -> Ints:
-        """Return, for every piece, what is left of its class without it and the k - 1 largest others."""
-        inside = self.rank < k
-        taken = np.where(inside, self._top(k)[self._owner], self._top(k - 1)[self._owner] + self._finite)
-        # infinite slacks rank first; more of them than are taken means that one is left
-        left = self.total[self._owner] - taken
-        return np.where(self.free[self._owner] > np.where(inside, k, k - 1), FREE, left)
+    def without(self) -> Ints:
+        """Return, for every piece, what is left of its class without it and the `largest` - 1 largest others."""
+        k, owner = self.largest, self.pieces.owner
+        rest = self.total[owner] - np.where(self.inside, self.top[k][owner], self.top[k - 1][owner] + self.finite)
+        return np.where(self.free[owner] > np.where(self.inside, k, k - 1), FREE, rest)
 
 
 def pieces(records: Records, class_of: npt.NDArray[np.int32], classes: Ints, hidden: Bools | None) -> Pieces:
@@ -119,27 +144,32 @@ def pieces(records: Records, class_of: npt.NDArray[np.int32], classes: Ints, hid
     hidden : ndarray of bool, shape (records,), optional
         The records that the intruder does not know; all of them by default.
     """
-    position = np.full(int(class_of.max(initial=0)) + 1, -1, np.int64)
+    position = np.full(int(class_of.max(initial=0)) + 1, -1, np.int32)
     position[classes[classes < len(position)]] = np.flatnonzero(classes < len(position))
     owner = position[class_of]
     wanted = owner >= 0
     if hidden is not None:
         wanted &= hidden
-    where = np.flatnonzero(wanted)
-    owner, unit = owner[where], records.units[where]
-    value, below, above = records.values[where], records.below[where], records.above[where]
+    if records.spread:
+        where = records.by_unit[wanted[records.by_unit]]
+    else:
+        where = np.flatnonzero(wanted)
+    owner = owner[where]
+    # a stable sort of 16-bit numbers takes linear time; units stay ascending within every class
+    short = owner.astype(np.uint16) if len(classes) < 2**16 else owner
+    where = where[np.argsort(short, kind="stable")]
+    owner, unit, value = position[class_of[where]].astype(np.int64), records.units[where], records.values[where]
     if not records.spread:
-        order = np.argsort(owner, kind="stable")
-        return Pieces(owner[order], unit[order], value[order], below[order], above[order], len(classes))
-    order = np.lexsort((unit, owner))
-    owner, unit, value, below, above = (a[order] for a in (owner, unit, value, below, above))
+        return Pieces(owner, unit, value, records.below[where], records.above[where], len(classes))
     first = np.flatnonzero(np.r_[len(owner) > 0, (np.diff(owner) != 0) | (np.diff(unit) != 0)])
-
-    def grouped(slack: Ints) -> Ints:
-        finite = np.add.reduceat(np.where(slack >= FREE, 0, slack), first)
-        return np.where(np.maximum.reduceat(slack, first) >= FREE, FREE, finite)
-
     if not len(first):
-        return Pieces(owner, unit, value, below, above, len(classes))
+        return Pieces(owner, unit, value, value, value, len(classes))
     total = np.add.reduceat(value, first)
-    return Pieces(owner[first], unit[first], total, grouped(below), grouped(above), len(classes))
+    below = total if records.nonnegative else _together(records.below[where], first)
+    above = np.full(len(first), FREE) if records.unbounded else _together(records.above[where], first)
+    return Pieces(owner[first], unit[first], total, below, above, len(classes))
+
+
+def _together(slack: Ints, first: Ints) -> Ints:
+    finite = np.add.reduceat(np.where(slack >= FREE, 0, slack), first)
+    return np.where(np.maximum.reduceat(slack, first) >= FREE, FREE, finite)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
@@ -141,6 +142,39 @@ class Records:
 
     def __len__(self) -> int:
         return len(self.values)
+
+    @cached_property
+    def by_unit(self) -> Ints:
+        """The records in the order of their units."""
+        return np.argsort(self.units, kind="stable") if self.spread else np.arange(len(self.values))
+
+    @cached_property
+    def nonnegative(self) -> bool:
+        """Whether all values are known to be at least 0, and nothing more about their lower bounds."""
+        return bool(np.array_equal(self.below, self.values))
+
+    @cached_property
+    def unbounded(self) -> bool:
+        """Whether no upper bound is known."""
+        return bool(np.all(self.above >= FREE))
+
+    @cached_property
+    def sizes(self) -> Ints:
+        """Sum of absolute values of every unit."""
+        return np.bincount(self.units, weights=np.abs(self.values)).astype(np.int64)
+
+    def units_of(self, members: Bools) -> Ints:
+        """Return the units behind some records."""
+        return np.flatnonzero(np.bincount(self.units[members]))
+
+    def by_units(self, members: Bools) -> Ints:
+        """Return the sums of all units behind some records."""
+        if not self.spread:
+            return self.values[members]
+        units = self.units[members]
+        # floats are exact below 2^53, which `of` has made sure of
+        sums = np.bincount(units, weights=self.values[members])
+        return sums[np.bincount(units) > 0].astype(np.int64)
 
     def total(self, members: Bools) -> Fraction:
         """Return the exact sum over some records."""

@@ -34,12 +34,7 @@ def as_table(records: Records, sets: Sequence[Bools], top: int) -> Table:
     values, counts = np.zeros(n), np.zeros(n)
     absolute, kept = np.zeros(n), np.zeros((n, top))
     for k, members in enumerate(sets):
-        x = records.values[members]
-        if records.spread:
-            _, unit = np.unique(records.units[members], return_inverse=True)
-            parts = np.zeros(int(unit.max(initial=-1)) + 1, np.int64)
-            np.add.at(parts, unit, x)
-            x = parts
+        x = records.by_units(members)
         values[k], counts[k] = x.sum() / records.scale, len(x)
         sizes = np.abs(x)
         absolute[k] = sizes.sum() / records.scale

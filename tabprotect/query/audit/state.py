@@ -9,9 +9,9 @@ import numpy.typing as npt
 
 from tabprotect.query.audit.inference import Echelon
 from tabprotect.query.audit.measures import Measure
-from tabprotect.query.audit.needs import Needs, needs
+from tabprotect.query.audit.needs import Needs, Side, needs
 from tabprotect.query.audit.partition import Partition, Split
-from tabprotect.query.audit.pieces import pieces
+from tabprotect.query.audit.pieces import Pieces, pieces
 from tabprotect.query.audit.records import FREE, Intruder, Records
 from tabprotect.query.audit.worlds import Box, World, lifted
 
@@ -19,6 +19,8 @@ __all__ = ["Knowledge", "State"]
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
+
+SIDES: tuple[Side, Side] = (1, -1)
 
 WORLDS = 200
 """Data sets remembered for every intruder."""
@@ -133,15 +135,13 @@ def _judged(
     hidden: Bools | None,
 ) -> tuple[Box, tuple[Needs, ...]]:
     p = pieces(records, class_of, classes, hidden)
-    box = Box(-_total(p.below, p.owner, p.n), _total(p.above, p.owner, p.n))
-    return box, tuple(needs(records, class_of, classes, m, s, hidden) for m in measures for s in (1, -1))  # type: ignore[arg-type]
+    box = Box(-_total(p, p.below), _total(p, p.above))
+    return box, tuple(needs(records, p, m, side) for m in measures for side in SIDES)
 
 
-def _total(slack: Ints, owner: Ints, n: int) -> Ints:
-    finite, infinite = np.zeros(n, np.int64), np.zeros(n, bool)
-    np.add.at(finite, owner, np.where(slack >= FREE, 0, slack))
-    infinite[owner[slack >= FREE]] = True
-    return np.where(infinite, FREE, finite)
+def _total(p: Pieces, slack: Ints) -> Ints:
+    infinite = slack >= FREE
+    return np.where(p.sums(infinite.astype(np.int64)) > 0, FREE, p.sums(np.where(infinite, 0, slack)))
 
 
 def _again(k: Knowledge, records: Records, partition: Partition, split: Split, changed: Ints) -> Knowledge:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.query.audit.measures import Measure, ceiling
-from tabprotect.query.audit.records import FREE, Records
+from tabprotect.query.audit.records import Records
 
 __all__ = ["MOST", "plain", "unions_with"]
 
@@ -26,8 +26,7 @@ MOST = 3000
 
 def plain(records: Records) -> bool:
     """Whether values are known to be at least 0, nothing else is known, and every unit has one record."""
-    nonnegative = bool(np.array_equal(records.below, records.values))
-    return nonnegative and bool(np.all(records.above >= FREE)) and not records.spread
+    return records.nonnegative and records.unbounded and not records.spread
 
 
 def unions_with(

@@ -120,14 +120,13 @@ class Log:
             raise InputError(f"log {self.path}: {error}; nothing is answered without a log") from None
         try:
             yield
-        except BaseException:
-            self._c.execute("ROLLBACK")
-            raise
-        try:
             self._c.execute("COMMIT")
-        except sqlite3.Error as error:
-            self._c.execute("ROLLBACK")
-            raise InputError(f"log {self.path}: {error}; nothing is answered without a log") from None
+        except BaseException as error:
+            if self._c.in_transaction:
+                self._c.execute("ROLLBACK")
+            if isinstance(error, sqlite3.Error):
+                raise InputError(f"log {self.path}: {error}; nothing is answered without a log") from None
+            raise
 
     def add(self, account: str, user: str, sql: str, answered: bool, reason: str, **parts: Any) -> int:
         """Write one entry and return its number; `parts` are result, request and applied."""

@@ -49,7 +49,7 @@ class Rows:
 
     def units_of(self, members: Bools) -> int:
         """Return the number of units behind some rows."""
-        return len(np.unique(self.units[members]))
+        return len(self.fields[ROWS].units_of(members))
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,13 +168,13 @@ def select(database: Database, request: Request, rows: Rows, key: str) -> Select
     columns += [f"{quoted(t)}.{quoted(c)} AS g{i}" for i, (t, c) in enumerate(request.groups)]
     got = database.columns(f"SELECT {', '.join(columns)} {request.source}")
     position = _positions(rows.keys, got[0])
-    if (position < 0).any() or len(np.unique(position)) != len(position):
-        raise InputError("the data have changed since the guard started; start it again with a new log")
     n = len(rows.keys)
+    together = np.zeros(n, bool)
+    together[position[position >= 0]] = True
+    if int(together.sum()) != len(position):
+        raise InputError("the data have changed since the guard started; start it again with a new log")
     if not request.groups:
-        members = np.zeros(n, bool)
-        members[position] = True
-        return Selection(((),), (members,))
+        return Selection(((),), (together,))
     frame = pd.DataFrame(dict(enumerate(got[1:])))
     numbers = frame.groupby(list(frame.columns), dropna=False, sort=True).ngroup().to_numpy()
     labels, sets = [], []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -66,6 +66,7 @@ def create_app(guard: Guard, keys: Keys, *, per_minute: int = 60) -> Any:
 
     rate = Rate(per_minute)
     header = APIKeyHeader(name="X-API-Key", auto_error=False)
+    given = Depends(header)
     app = FastAPI(
         title="tabprotect query guard",
         description="Exact answers to statistical queries, as far as all answers together disclose nobody.",
@@ -73,7 +74,7 @@ def create_app(guard: Guard, keys: Keys, *, per_minute: int = 60) -> Any:
         redoc_url=None,
     )
 
-    def who(key: Annotated[str | None, Depends(header)]) -> str:
+    def who(key: str | None = given) -> str:
         user = keys.user(key) if key else None
         if user is None:
             raise HTTPException(401, "the header X-API-Key is missing or unknown", {"WWW-Authenticate": "ApiKey"})
@@ -83,6 +84,7 @@ def create_app(guard: Guard, keys: Keys, *, per_minute: int = 60) -> Any:
             raise HTTPException(429, f"at most {rate.per_minute} queries a minute are answered", after)
         return user
 
+    asking = Depends(who)
     refusals: dict[int | str, dict[str, Any]] = {
         401: {"model": Refusal, "description": "No key, or an unknown one"},
         429: {"model": Refusal, "description": "Too many queries"},
@@ -90,7 +92,7 @@ def create_app(guard: Guard, keys: Keys, *, per_minute: int = 60) -> Any:
     }
 
     @app.post("/query", responses=refusals)
-    def query(asked: Query, user: Annotated[str, Depends(who)]) -> Reply:
+    def query(asked: Query, user: str = asking) -> Reply:
         """Ask; denials come with status 200, answered = false and the reason."""
         return Reply(**guard.query(asked.sql, user=user).public())
 
