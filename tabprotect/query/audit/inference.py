@@ -19,7 +19,7 @@ Bools = npt.NDArray[np.bool_]
 
 PRIME: Final = 2**31 - 1
 
-LARGEST: Final = 20_000_000
+LARGEST: Final = 4_000_000
 """Entries up to which the echelon form is kept; beyond, queries are not tested for being inferable, which is safe."""
 
 

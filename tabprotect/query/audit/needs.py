@@ -135,7 +135,7 @@ def _whole(p: Pieces, ranked: Ranked, measure: Measure, side: Side, cap: Ints, r
     small = (count > 0) & (count <= measure.members)
     size = p.sums(np.abs(p.value))
     if records.spread:
-        top = np.sort(records.sizes)[-measure.members :].sum()
+        top = records.sizes[-measure.members :].sum()
         most = np.full(n, top, np.int64)
     else:
         largest = np.zeros(n, np.int64)

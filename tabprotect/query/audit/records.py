@@ -160,8 +160,8 @@ class Records:
 
     @cached_property
     def sizes(self) -> Ints:
-        """Sum of absolute values of every unit."""
-        return np.bincount(self.units, weights=np.abs(self.values)).astype(np.int64)
+        """Sum of absolute values of every unit, ascending."""
+        return np.sort(np.bincount(self.units, weights=np.abs(self.values)).astype(np.int64))
 
     def units_of(self, members: Bools) -> Ints:
         """Return the units behind some records."""

@@ -134,9 +134,50 @@ def _judged(
     measures: list[Measure],
     hidden: Bools | None,
 ) -> tuple[Box, tuple[Needs, ...]]:
-    p = pieces(records, class_of, classes, hidden)
-    box = Box(-_total(p, p.below), _total(p, p.above))
-    return box, tuple(needs(records, p, m, side) for m in measures for side in SIDES)
+    """Judge some classes; unit by unit only those that may be sensitive at all."""
+    totals, large = _screened(records, class_of, classes, measures, hidden)
+    small = np.flatnonzero(~large)
+    p = pieces(records, class_of, classes[small], hidden)
+    lower, upper = -totals, np.full(len(classes), FREE)
+    lower[small], upper[small] = -_total(p, p.below), _total(p, p.above)
+    found = []
+    for m in measures:
+        for side in SIDES:
+            part = needs(records, p, m, side)
+            room = np.full(len(classes), FREE)
+            if side > 0:
+                # the largest units of all are at least as large as those of a class
+                room = totals - (0 if m.whole else int(records.sizes[::-1][: m.members - 1].sum()))
+            room[small] = part.room
+            found.append(replace(part, room=room, owner=small[part.owner]))
+    return Box(lower, upper), tuple(found)
+
+
+def _screened(
+    records: Records,
+    class_of: npt.NDArray[np.int32],
+    classes: Ints,
+    measures: list[Measure],
+    hidden: Bools | None,
+) -> tuple[Ints, Bools]:
+    """Return class totals, and which of them are so large that no unit can stand out, whoever is in the class.
+
+    Only where values are at least 0 and nothing else is known. With U_1 >= U_2 >= ... the totals of all units over all
+    records, a class of at least U_1 + ... + U_m + ratio U_1 has a rest of at least ratio U_1 without any m units, and
+    one of at least (m + 1) U_1 has more than m units.
+    """
+    if not (records.nonnegative and records.unbounded and len(records)):
+        return np.zeros(len(classes), np.int64), np.zeros(len(classes), bool)
+    known = class_of if hidden is None else class_of[hidden]
+    values = records.values if hidden is None else records.values[hidden]
+    n = int(class_of.max(initial=0)) + 1
+    totals = np.bincount(known, weights=values, minlength=max(n, int(classes.max(initial=0)) + 1)).astype(np.int64)
+    sizes = records.sizes[::-1]
+    least = 1
+    for m in measures:
+        top = int(sizes[: m.members].sum())
+        least = max(least, top + int(m.level(sizes[:1])[0]), (m.members + 1) * int(sizes[0]))
+    return totals[classes], totals[classes] >= least
 
 
 def _total(p: Pieces, slack: Ints) -> Ints:
