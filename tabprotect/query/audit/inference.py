@@ -70,7 +70,7 @@ class Echelon:
 
     def depends(self, row: npt.NDArray[np.generic]) -> bool:
         """Whether a row lies in the span modulo the prime."""
-        return not self.remainder(row).any()
+        return not bool(self.remainder(row).any())
 
     def extended(self, row: npt.NDArray[np.generic]) -> Echelon:
         """Add an independent row."""
@@ -84,7 +84,7 @@ class Echelon:
 
     def too_large(self) -> bool:
         """Whether another row would make it too large to keep."""
-        return (self.rows.shape[0] + 1) * self.rows.shape[1] > LARGEST
+        return bool((self.rows.shape[0] + 1) * self.rows.shape[1] > LARGEST)
 
 
 def combination(M: sparse.csr_array, target: Bools) -> list[tuple[int, Fraction]] | None:

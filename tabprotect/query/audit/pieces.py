@@ -158,16 +158,17 @@ def pieces(records: Records, class_of: npt.NDArray[np.int32], classes: Ints, hid
     # a stable sort of 16-bit numbers takes linear time; units stay ascending within every class
     short = owner.astype(np.uint16) if len(classes) < 2**16 else owner
     where = where[np.argsort(short, kind="stable")]
-    owner, unit, value = position[class_of[where]].astype(np.int64), records.units[where], records.values[where]
+    whose: Ints = position[class_of[where]].astype(np.int64)
+    unit, value = records.units[where], records.values[where]
     if not records.spread:
-        return Pieces(owner, unit, value, records.below[where], records.above[where], len(classes))
-    first = np.flatnonzero(np.r_[len(owner) > 0, (np.diff(owner) != 0) | (np.diff(unit) != 0)])
+        return Pieces(whose, unit, value, records.below[where], records.above[where], len(classes))
+    first = np.flatnonzero(np.r_[len(whose) > 0, (np.diff(whose) != 0) | (np.diff(unit) != 0)])
     if not len(first):
-        return Pieces(owner, unit, value, value, value, len(classes))
+        return Pieces(whose, unit, value, value, value, len(classes))
     total = np.add.reduceat(value, first)
     below = total if records.nonnegative else _together(records.below[where], first)
     above = np.full(len(first), FREE) if records.unbounded else _together(records.above[where], first)
-    return Pieces(owner[first], unit[first], total, below, above, len(classes))
+    return Pieces(whose[first], unit[first], total, below, above, len(classes))
 
 
 def _together(slack: Ints, first: Ints) -> Ints:

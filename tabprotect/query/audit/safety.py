@@ -20,6 +20,7 @@ from tabprotect.query.audit.worlds import Box, Programme, World, demands, protec
 __all__ = ["Safety", "judge"]
 
 Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
 
 
 @dataclass(eq=False)
@@ -92,17 +93,27 @@ class _Task:
             self.targets += len(targets)
             if not targets:
                 continue
-            done = protected([*self.k.worlds, *self.found], need, targets)
+            done = self._protected([*self.k.worlds, *self.found], need, targets)
             for i in np.flatnonzero(~done).tolist():
                 if done[i]:
                     continue
                 world = self._cover(need, targets[i])
                 if world is not None:
                     self.found.append(world)
-                    done |= protected([world], need, targets)
+                    done |= self._protected([world], need, targets)
                 elif (why := self._each_union(need, targets[i])) is not None:
                     return why
         return None
+
+    def _protected(self, worlds: list[World], need: Needs, targets: list[Target]) -> Bools:
+        """Which targets are met by a world; where units have records elsewhere, these classes are looked at, too."""
+        if not self.records.spread or need.measure.whole:
+            return protected(worlds, need, targets)
+        done = np.zeros(len(targets), bool)
+        for i, target in enumerate(targets):
+            box = demands(need, target, self.k.box, self._elsewhere(need, target))
+            done[i] = any(box.contains(world).all() for world in worlds)
+        return done
 
     @property
     def programme(self) -> Programme:
@@ -203,4 +214,4 @@ class _Task:
 def _independent(rows: sparse.csr_array) -> sparse.csr_array:
     from tabprotect.solver.elimination import eliminate
 
-    return sparse.csr_array(rows[eliminate(sparse.csr_array(rows, dtype=np.float64)).independent])
+    return sparse.csr_array(rows[eliminate(rows.astype(np.float64)).independent])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from typing import Any
 
 import numpy as np
 
@@ -21,11 +22,16 @@ def dump(state: State) -> bytes:
     Remembered data sets are left out; they are found again when needed.
     """
     p, e = state.partition, state.echelon
-    parts = {"class_of": p.class_of, "bits": p.bits, "queries": np.array(p.n_queries), "totals": np.array(state.totals)}
+    parts: dict[str, Any] = {
+        "class_of": p.class_of,
+        "bits": p.bits,
+        "queries": np.array(p.n_queries),
+        "totals": np.array(state.totals),
+    }
     if e is not None:
         parts |= {"rows": e.rows, "pivots": e.pivots}
     file = io.BytesIO()
-    np.savez_compressed(file, allow_pickle=False, **parts)
+    np.savez_compressed(file, **parts)
     return file.getvalue()
 
 

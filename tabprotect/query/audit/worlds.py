@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -81,7 +82,7 @@ def demands(need: Needs, target: Target, whole: Box, elsewhere: Ints) -> Box:
 def protected(worlds: list[World], need: Needs, targets: list[Target]) -> Bools:
     """Which targets of single classes are protected by a world (one entry a target).
 
-    Targets of several classes are left to their own programme.
+    For units with one record each, and for the threshold rule; others need all of `demands`.
     """
     done = np.zeros(len(targets), bool)
     single = np.array([k for k, t in enumerate(targets) if len(t.classes) == 1], dtype=np.int64)
@@ -150,12 +151,13 @@ class Programme:
         q = np.maximum(-upper, 0), np.maximum(-lower, 0)
         bounds = np.r_[p[0], q[0]], np.r_[p[1], q[1]]
         if also is not None or self._lp is None:
-            rows = sparse.csr_array(sparse.hstack([self.M, -self.M]), dtype=np.float64)
+            rows: Any = sparse.csr_array(sparse.hstack([self.M, -self.M])).astype(np.float64)
             low = high = np.zeros(rows.shape[0])
             if also is not None:
                 some = np.zeros((1, n))
                 some[0, also[0]] = np.sign(also[1]) or 1
-                rows = sparse.csr_array(sparse.vstack([rows, sparse.csr_array(np.c_[some, -some])]))
+                extra: Any = sparse.csr_array(np.c_[some, -some])
+                rows = sparse.csr_array(sparse.vstack([rows, extra]))
                 low, high = np.r_[low, abs(also[1]) / unit], np.r_[high, np.inf]
             lp = LinearProgram(rows, low, high, *bounds, np.ones(2 * n), presolve=n > 2000)
             self._lp = lp if also is None else self._lp
@@ -176,7 +178,9 @@ class Programme:
         if also is not None:  # the sum over these classes is one more unknown
             row = np.zeros((1, len(z) + 1), np.int64)
             row[0, also[0]], row[0, -1] = 1, -1
-            M = sparse.csr_array(sparse.vstack([sparse.hstack([M, np.zeros((M.shape[0], 1), np.int64)]), row]))
+            nothing: Any = sparse.csr_array((M.shape[0], 1), dtype=np.int64)
+            last: Any = sparse.csr_array(row)
+            M = sparse.csr_array(sparse.vstack([sparse.hstack([M, nothing]), last]))
             lower = np.r_[lower, also[1] if also[1] > 0 else -FREE]
             upper = np.r_[upper, also[1] if also[1] < 0 else FREE]
             z = np.r_[z, z[also[0]].sum()]

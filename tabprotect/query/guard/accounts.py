@@ -102,11 +102,11 @@ class Accounts:
         """Take up what other sessions have answered; at the start, everything."""
         done: dict[tuple[str, str], int] = {}
         if self.seen == 0:
-            for account, name, entry, content in self.log.snapshots():
+            for account, name, last, content in self.log.snapshots():
                 table, _, column = name.partition(".")
                 a = self.auditor((account, table, column))
                 a.state = restore(content, a.records, a.state)
-                done[account, name] = entry
+                done[account, name] = last
         for entry in self.log.entries(self.seen):
             fields_ = [f for f in entry.applied if done.get((entry.account, f), 0) < entry.id]
             if fields_:

@@ -38,7 +38,7 @@ LARGEST: Final = 3000
 MEMBERS: Final = 50_000_000
 """Classes and groups times records up to which the engine is asked."""
 
-WORK: Final = 20_000.0
+WORK: Final = 20_000
 """Work units of the engine: a limit of work, so that the pattern does not depend on how busy the machine is."""
 
 SINGLY: Final = 500

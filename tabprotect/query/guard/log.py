@@ -145,7 +145,10 @@ class Log:
             "WHERE id > ? ORDER BY id",
             (after,),
         ).fetchall()
-        return [Entry(*row[:4], bool(row[4]), row[5], *(json.loads(text) for text in row[6:])) for row in rows]
+        return [
+            Entry(id_, account, user, sql, bool(answered), reason, *map(json.loads, texts))
+            for id_, account, user, sql, answered, reason, *texts in rows
+        ]
 
     def __len__(self) -> int:
         return int(self._c.execute("SELECT count(*) FROM entries").fetchone()[0])

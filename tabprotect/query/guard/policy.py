@@ -122,12 +122,12 @@ class Policy:
         for name, table in self.tables.items():
             self._check_table(problems, name, table)
         for name, known in self.intruders.items():
-            for table in known:
-                if table not in self.tables:
-                    problems.add(f"policy: intruder '{name}' knows rows of '{table}'{did_you_mean(table, self.tables)}")
-        table, _, column = self.unit.partition(".")
-        if table not in self.tables or not column:
-            problems.add(f"policy: unit must be 'table.column', not '{self.unit}'{did_you_mean(table, self.tables)}")
+            for other in known:
+                if other not in self.tables:
+                    problems.add(f"policy: intruder '{name}' knows rows of '{other}'{did_you_mean(other, self.tables)}")
+        home, _, column = self.unit.partition(".")
+        if home not in self.tables or not column:
+            problems.add(f"policy: unit must be 'table.column', not '{self.unit}'{did_you_mean(home, self.tables)}")
         problems.raise_if_any()
         for name in self.tables:
             if self.tables[name].confidential and self.path_to_unit(name) is None:

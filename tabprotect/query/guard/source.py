@@ -96,8 +96,8 @@ def load(database: Database, policy: Policy, table: str) -> Rows:
     got = database.columns(sql + " ORDER BY 1")
     problems = Problems()
     _check_keys(database, policy, table, problems)
-    for name, column in zip([t.key, policy.unit, *names], got, strict=True):
-        missing = int(pd.isna(column).sum())
+    for name, values in zip([t.key, policy.unit, *names], got, strict=True):
+        missing = int(np.count_nonzero(pd.isna(values)))
         if missing:
             problems.add(
                 f"{missing} rows of table '{table}' have no {name}; open a view without them to the guard, or fill them"
@@ -106,10 +106,10 @@ def load(database: Database, policy: Policy, table: str) -> Rows:
     keys = pd.Index(got[0])
     codes = np.asarray(pd.factorize(got[1])[0], np.int64)
     fields_ = {ROWS: Records.of(np.ones(len(keys)), units=codes, name="rows")}
-    for name, column in zip(names, got[2:], strict=True):
+    for name, values in zip(names, got[2:], strict=True):
         bounds = t.confidential[name]
-        values = _numbers(column, f"{table}.{name}")
-        fields_[name] = Records.of(values, lower=bounds.lower, upper=bounds.upper, units=codes, name=f"{table}.{name}")
+        numbers = _numbers(values, f"{table}.{name}")
+        fields_[name] = Records.of(numbers, lower=bounds.lower, upper=bounds.upper, units=codes, name=f"{table}.{name}")
     return Rows(keys, codes, fields_, _fingerprint(got), _intruders(policy, table, keys))
 
 
@@ -140,7 +140,7 @@ def _fingerprint(columns: Sequence[npt.NDArray[Any]]) -> str:
     digest = hashlib.sha256()
     for column in columns:
         # values of both databases and of all drivers, alike
-        digest.update(np.ascontiguousarray(pd.util.hash_array(column.astype(str).astype(object), categorize=False)))
+        digest.update(pd.util.hash_array(column.astype(str).astype(object), categorize=False).tobytes())
     return digest.hexdigest()
 
 

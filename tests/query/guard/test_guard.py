@@ -134,7 +134,7 @@ def test_prepared_sums_are_all_that_is_answered(guarded):
 
 
 def test_an_intruder_who_knows_rows(guarded):
-    """Who knows ids 4 and 5 may not be told the sum of administration."""
+    """Who knows ids 4 and 5 does not get the sum of administration."""
     q1 = f"{SUM} WHERE dep = 'Administration'"
     assert guarded(emp_policy(intruders={"x": {"emp": ["id4", "id5"]}})).query(q1).reason == str(Denial.INFERABLE)
 
