@@ -23,8 +23,8 @@ __all__ = ["WORK", "Auditor"]
 
 Bools = npt.NDArray[np.bool_]
 
-WORK = 50_000
-"""Simplex iterations for one decision."""
+WORK = 20_000
+"""Simplex iterations for one decision (the set-up of a programme counts as 50)."""
 
 
 class Auditor:

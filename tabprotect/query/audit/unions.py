@@ -20,7 +20,7 @@ __all__ = ["MOST", "plain", "unions_with"]
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
-MOST = 3000
+MOST = 1000
 """Unions looked at for one class."""
 
 
