@@ -7,10 +7,10 @@ STAMP := .venv/.installed
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 APT := DEBIAN_FRONTEND=noninteractive $(SUDO) apt-get
 PYTEST := $(BIN)/pytest --numprocesses 2 --dist worksteal
-SPECIAL := browser or peer or spark or dask
+SPECIAL := browser or peer or spark or dask or postgres
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-browser setup-java demo test test-unit test-slow test-browser test-spark test-dask lint format docs docs-serve picture golden rooms bench peer fuzz data lock clean
+.PHONY: help setup setup-browser setup-java setup-postgres demo test test-unit test-slow test-browser test-postgres test-spark test-dask lint format docs docs-serve picture golden rooms bench peer fuzz safety data lock clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:[^#]*## /\t/' | expand -t 16
@@ -39,10 +39,14 @@ setup-browser: ## install a Chromium for the tests that look at the reports, whe
 setup-java: ## install the Java runtime that Spark needs, where there is none
 	@command -v java || { $(APT) update -qq && $(APT) install -y -qq openjdk-17-jre-headless; }
 
+setup-postgres: ## install a PostgreSQL server for the tests of the query guard, where there is none
+	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 \
+		|| { $(APT) update -qq && $(APT) install -y -qq postgresql; }
+
 demo: setup ## protect the bundled business register; the report is in build/demo
 	$(BIN)/tabprotect demo --out build/demo
 
-test: test-unit test-slow test-browser ## all tests but those that need a peer or a cluster
+test: test-unit test-slow test-browser test-postgres ## all tests but those that need a peer or a cluster
 
 test-unit: setup
 	$(PYTEST) -m "not slow and not ($(SPECIAL))"
@@ -52,6 +56,9 @@ test-slow: setup
 
 test-browser: setup setup-browser ## open the reports in a headless Chromium
 	$(BIN)/pytest -m browser
+
+test-postgres: setup setup-postgres ## the query guard in front of a real PostgreSQL
+	$(BIN)/pytest -m postgres tests/query
 
 test-spark: setup setup-java ## tabulate in a real local Spark (installs PySpark, 450 MB)
 	$(BIN)/python -m pip install --quiet --requirement requirements/spark.txt
@@ -96,6 +103,10 @@ peer: ## install tau-ARGUS in an environment of its own, to compare with (`tabpr
 fuzz: setup ## 1,000 random problems and 300 releases, each answer judged without the engine
 	$(BIN)/python -m benchmarks.fuzz --problems 1000 --seed 0
 	$(BIN)/python -m benchmarks.fuzz_releases --releases 300 --seed 0
+	$(BIN)/python -m benchmarks.fuzz_verify --alterations 300 --seed 0
+
+safety: setup ## 10,000 random sequences of queries, judged by brute force
+	$(BIN)/python -m benchmarks.query.safety --games 10000
 
 data: setup ## write the bundled register and its hierarchies again (nothing changes unless the generator did)
 	$(BIN)/python -c "from tabprotect.instances.register import bundle; bundle('instances/data')"

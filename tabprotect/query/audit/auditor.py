@@ -1,0 +1,265 @@
+"""The auditor: the answerability test of Malvestuto and Moscarini, with bounds, intruders and a prepared basis."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tabprotect.errors import InputError, Problems
+from tabprotect.query.audit.decision import Decision, Denial, Step
+from tabprotect.query.audit.inference import combination
+from tabprotect.query.audit.measures import check_size, measures
+from tabprotect.query.audit.records import Intruder, Records
+from tabprotect.query.audit.safety import judge
+from tabprotect.query.audit.sensitive import sensitivity_step
+from tabprotect.query.audit.state import State
+from tabprotect.sensitivity import Override, Rule
+
+__all__ = ["WORK", "Auditor"]
+
+Bools = npt.NDArray[np.bool_]
+
+WORK = 20_000
+"""Simplex iterations for one decision (the set-up of a programme counts as 50)."""
+
+
+class Auditor:
+    """Decides which sums over sets of records may be answered, one after another.
+
+    A user, or a group that pools its answers, has one auditor. It follows the answerability test: (1) a sum that is
+    sensitive itself is denied; (2) a sum that follows from earlier ones is answered; (3) otherwise the records are
+    partitioned by the new query set, too, and (4) the answer is given only if nothing sensitive can then be inferred:
+    no set of units as small as a rule protects (see `tabprotect.query.audit.measures.Measure`) has a total that is
+    determined, or confined more closely than the level of the rule, by the answers and the known bounds together.
+    Safety is shown by other data sets with the same answers, verified in integers; what cannot be shown within the
+    permitted work is denied.
+
+    Parameters
+    ----------
+    records : Records
+    rules : Rule, str, or a sequence of them
+        threshold, nk, p% and pq; see `tabprotect.sensitivity.parse_rules`.
+    intruders : sequence of Intruder
+        Who knows some records already. Everybody else is always considered.
+    prepared : sequence of query sets, optional
+        The simulatable mode: these sums are the basis for good, and a query is answered exactly if it follows from
+        them. Decisions then depend on query sets only, not on any confidential value: a denial tells nothing.
+    work : int
+        Simplex iterations for one decision.
+
+    Raises
+    ------
+    InputError
+        Rules that do not go with queries, intruders who know records that do not exist, prepared sums that are not
+        safe together.
+
+    References
+    ----------
+    Malvestuto and Moscarini (1990), Query evaluability in statistical databases, IEEE Transactions on Knowledge and
+    Data Engineering 2, 425-430; (1998) An audit expert for large statistical databases.
+
+    Examples
+    --------
+    The salaries of nine employees: management (85, 3, 2), administration (4, 3, 3), services (4, 3, 3).
+
+    >>> emp = Auditor(Records.of([85, 3, 2, 4, 3, 3, 4, 3, 3], name="SALARY"), "nk=2,85")
+    >>> emp.ask([3, 4, 5]).value, emp.ask([6, 7, 8]).value
+    (10.0, 10.0)
+    >>> print(emp.ask(range(9)).denial)
+    together with earlier answers it would determine a sensitive sum
+    """
+
+    def __init__(
+        self,
+        records: Records,
+        rules: Rule | Override | str | Iterable[Rule | Override | str],
+        *,
+        intruders: Sequence[Intruder] = (),
+        prepared: Sequence[Any] | None = None,
+        work: int = WORK,
+    ) -> None:
+        self.records = records
+        self.rules, self.measures = measures(rules)
+        check_size(self.measures, int(np.abs(records.values).sum()))
+        _check(intruders, len(records))
+        if isinstance(work, bool) or work != int(work) or work < 1:
+            raise InputError(f"work must be a whole number of at least 1, not {work!r}")
+        self.work = int(work)
+        self.state = State.start(records, self.measures, tuple(intruders))
+        self.simulatable = False
+        if prepared is not None:
+            self._prepare(prepared)
+            self.simulatable = True
+
+    def copy(self, *, simulatable: bool | None = None) -> Auditor:
+        """Return an auditor that goes on from here by itself, in the simulatable mode if wanted."""
+        other = object.__new__(Auditor)
+        other.__dict__.update(self.__dict__)
+        if simulatable is not None:
+            other.simulatable = simulatable
+        return other
+
+    @property
+    def top(self) -> int:
+        """How many of the largest contributions the rules look at (at least 1)."""
+        return max((rule.needs().top for rule in self.rules), default=0) or 1
+
+    @property
+    def basis(self) -> int:
+        """Number of queries in the basis."""
+        return self.state.partition.n_queries
+
+    def ask(self, query_set: Any) -> Decision:
+        """Decide on one sum; if it is answered, it counts from now on.
+
+        Parameters
+        ----------
+        query_set : array_like
+            One bool a record, or positions of records.
+
+        Returns
+        -------
+        Decision
+
+        Raises
+        ------
+        InputError
+            If the query set is no set of records.
+        """
+        return self.ask_together([query_set])
+
+    def ask_together(self, query_sets: Sequence[Any]) -> Decision:
+        """Decide on several sums that are answered all or none."""
+        sets = [self.members(given) for given in query_sets]
+        decision, state = self.decide(sets)
+        self.state = state
+        return decision
+
+    def members(self, query_set: Any) -> Bools:
+        """Return a query set as one bool a record."""
+        given = np.asarray(list(query_set) if isinstance(query_set, range | set | frozenset) else query_set)
+        n = len(self.records)
+        if given.dtype == np.bool_ and given.shape == (n,):
+            return given
+        whole = given.size == 0 or (given.dtype.kind in "iu" and given.min() >= 0 and given.max() < n)
+        if given.dtype == np.bool_ or given.ndim != 1 or not whole:
+            raise InputError(f"a query set must be one bool for each of {n} records, or positions in 0..{n - 1}")
+        mask = np.zeros(n, bool)
+        mask[given.astype(np.int64)] = True
+        return mask
+
+    def decide(self, sets: Sequence[Bools]) -> tuple[Decision, State]:
+        """Return the decision and the state after it, without changing this auditor."""
+        values = tuple(self.records.total(members) for members in sets)
+        steps: list[Step] = []
+        if not self.simulatable:
+            steps.append(sensitivity_step(self.records, sets, self.rules))
+            if not steps[-1].passed:
+                return self._denied(Denial.SENSITIVE, steps), self.state
+        step, new = self._inferable(sets)
+        steps.append(step)
+        if not new:
+            return Decision(True, values, None, tuple(steps), True, self.basis), self.state
+        if self.simulatable:
+            return self._denied(Denial.OUTSIDE, steps), self.state
+        return self._answerable(sets, new, values, steps)
+
+    def _answerable(
+        self, sets: Sequence[Bools], new: list[int], values: tuple[Fraction, ...], steps: list[Step]
+    ) -> tuple[Decision, State]:
+        state = self.state
+        for k in new:
+            if len(new) == 1 or follows(state, sets[k]) is None:
+                state = state.with_query(self.records, sets[k])
+        steps.append(Step("Step 3, query diagram", True, diagram(state, self.records.scale)))
+        safety = judge(state, self.records, self.work)
+        steps.append(Step("Step 4, safety test", safety.denial is None, safety.text))
+        if safety.denial is not None:
+            return self._denied(safety.denial, steps), self.state
+        state = state.remembering(safety.worlds)
+        return Decision(True, values, None, tuple(steps), False, state.partition.n_queries), state
+
+    def _denied(self, denial: Denial, steps: list[Step]) -> Decision:
+        return Decision(False, (), denial, tuple(steps), False, self.basis)
+
+    def _inferable(self, sets: Sequence[Bools]) -> tuple[Step, list[int]]:
+        """Step 2: which of the sums follow from the basis, and which are new."""
+        new, words = [], ""
+        for k, members in enumerate(sets):
+            terms = follows(self.state, members)
+            if terms is None:
+                new.append(k)
+                covered = self.state.partition.covers(members) is not None
+                words = f"the query set is {'no invariant' if covered else 'no union of classes'}"
+                words = f"not inferable: {words} of the basis ({self.basis} queries)"
+            else:
+                words = "inferable: " + " ".join(f"{_sign(c)} q{i + 1}" for i, c in terms[:12])
+                words = words if terms else "inferable: the query set is empty"
+        if len(sets) > 1:
+            words = f"{len(sets) - len(new)} of {len(sets)} sums are inferable from the basis"
+        return Step("Step 2, inferability test", not new, words), new
+
+    def _prepare(self, prepared: Sequence[Any]) -> None:
+        """Make a basis for good; all of it is safe, or nothing is accepted."""
+        problems = Problems()
+        for number, given in enumerate(prepared):
+            decision = self.ask(given)
+            if not decision.answered:
+                problems.add(f"prepared sum {number + 1}: {decision.denial}; leave it out or take a coarser one")
+        problems.raise_if_any()
+
+
+def follows(state: State, members: Bools) -> list[tuple[int, Fraction]] | None:
+    """Return the exact combination of the basis that gives a sum, or None where it is not inferable."""
+    if not members.any():
+        return []
+    support = state.partition.covers(members)
+    if support is None or state.echelon is None or not state.echelon.depends(support):
+        return None
+    return combination(state.partition.rows(), support)
+
+
+def diagram(state: State, scale: int = 1) -> str:
+    """Describe the query diagram: the classes and the system M x = t, written out where it is small.
+
+    Examples
+    --------
+    >>> emp = Auditor(Records.of([85, 3, 2, 4, 3, 3]), "threshold=2")
+    >>> _ = emp.ask([3, 4, 5]), emp.ask(range(6))
+    >>> print(diagram(emp.state))
+    2 queries, 2 classes: e1 = {q2} with 3 records, e2 = {q1, q2} with 3 records; x2 = 10, x1 + x2 = 100
+    """
+    partition = state.partition
+    asked = np.flatnonzero(partition.asked)
+    words = f"{partition.n_queries} queries, {len(asked)} classes"
+    if partition.n_queries > 12 or len(asked) > 12:
+        return words
+    M = partition.rows(asked).toarray()
+    sizes = np.bincount(partition.class_of, minlength=partition.n_classes)[asked]
+    edges = [
+        f"e{j + 1} = {{{', '.join(f'q{i + 1}' for i in np.flatnonzero(M[:, j]))}}} with {sizes[j]} records"
+        for j in range(len(asked))
+    ]
+    rows = [
+        f"{' + '.join(f'x{j + 1}' for j in np.flatnonzero(row))} = {t / scale:g}"
+        for row, t in zip(M, state.totals, strict=True)
+    ]
+    return f"{words}: {', '.join(edges)}; {', '.join(rows)}"
+
+
+def _sign(c: Fraction) -> str:
+    if abs(c) == 1:
+        return "+" if c > 0 else "-"
+    return f"{'+' if c > 0 else '-'} {abs(c)}"
+
+
+def _check(intruders: Sequence[Intruder], n: int) -> None:
+    problems = Problems()
+    for intruder in intruders:
+        if any(not 0 <= i < n for i in intruder.known):
+            problems.add(f"intruder '{intruder.name}' knows records outside 0..{n - 1}")
+    problems.raise_if_any()

@@ -1,0 +1,114 @@
+"""The partition of the records by the query sets that were answered, and the matrix M of the system M x = t."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+__all__ = ["Partition", "Split"]
+
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """How a new query set cuts the classes.
+
+    Attributes
+    ----------
+    inside : ndarray of bool, shape (classes after,)
+        The classes that make up the query set.
+    parents : ndarray of int
+        Classes that were cut; each keeps its number for the part outside the set.
+    children : ndarray of int
+        The new numbers of the parts inside, in the order of `parents`.
+    """
+
+    inside: Bools
+    parents: Ints
+    children: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Partition:
+    """Classes of records that no query of the basis tells apart.
+
+    Attributes
+    ----------
+    class_of : ndarray of int32, shape (records,)
+        Class of every record.
+    bits : ndarray of uint8, shape (classes, bytes)
+        For every class the queries of the basis that contain it, eight to a byte: the edges of the query diagram, and
+        the columns of M.
+    n_queries : int
+        Queries in the basis.
+    """
+
+    class_of: npt.NDArray[np.int32]
+    bits: npt.NDArray[np.uint8]
+    n_queries: int
+
+    @classmethod
+    def whole(cls, n: int) -> Partition:
+        """Return the partition before any answer: one class.
+
+        Examples
+        --------
+        >>> p, split = Partition.whole(3).refined(np.array([True, False, True]))
+        >>> p.class_of.tolist(), p.rows().toarray().tolist(), split.inside.tolist()
+        ([1, 0, 1], [[0, 1]], [False, True])
+        """
+        return cls(np.zeros(n, np.int32), np.zeros((1, 1), np.uint8), 0)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes; one of them may lie in no query set."""
+        return len(self.bits)
+
+    @property
+    def asked(self) -> Bools:
+        """The classes that lie in some query set."""
+        return np.asarray(self.bits.any(axis=1))
+
+    def covers(self, members: Bools) -> Bools | None:
+        """Return the classes whose union a query set is, or None: the covering property.
+
+        Records in no query set of the basis belong to none of its classes.
+        """
+        touched = np.bincount(self.class_of[members], minlength=self.n_classes)
+        sizes = np.bincount(self.class_of, minlength=self.n_classes)
+        some = touched > 0
+        whole = np.array_equal(touched[some], sizes[some]) and bool(self.asked[some].all())
+        return np.asarray(some) if whole else None
+
+    def refined(self, members: Bools) -> tuple[Partition, Split]:
+        """Add a query to the basis: cut the classes by its query set."""
+        n = self.n_classes
+        touched = np.bincount(self.class_of[members], minlength=n)
+        left = np.bincount(self.class_of, minlength=n) - touched
+        parents = np.flatnonzero((touched > 0) & (left > 0))
+        children = n + np.arange(len(parents))
+        number = np.arange(n, dtype=np.int32)
+        number[parents] = children
+        class_of = self.class_of.copy()
+        class_of[members] = number[class_of[members]]
+        byte, bit = divmod(self.n_queries, 8)
+        width = max(self.bits.shape[1], 2 * byte if byte >= self.bits.shape[1] else 0, byte + 1)
+        bits = np.zeros((n + len(parents), width), np.uint8)
+        bits[:n, : self.bits.shape[1]] = self.bits
+        bits[n:] = bits[parents]
+        inside = np.zeros(len(bits), bool)
+        inside[n:] = True
+        inside[np.flatnonzero((touched > 0) & (left == 0))] = True
+        bits[inside, byte] |= np.uint8(1 << bit)
+        return Partition(class_of, bits, self.n_queries + 1), Split(inside, parents, children)
+
+    def rows(self, columns: Ints | None = None) -> sparse.csr_array:
+        """Return M, or some of its columns: one row a query of the basis, one column a class."""
+        some = self.bits if columns is None else self.bits[columns]
+        dense = np.unpackbits(some, axis=1, count=self.n_queries, bitorder="little")
+        return sparse.csr_array(dense.T.astype(np.int64))

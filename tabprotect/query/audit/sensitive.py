@@ -1,0 +1,72 @@
+"""Step 1 of the answerability test: whether the sums asked for are sensitive themselves, by the rules for cells."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from scipy import sparse
+
+from tabprotect.query.audit.decision import Step
+from tabprotect.query.audit.records import Records
+from tabprotect.sensitivity import Rule
+from tabprotect.table.system import LinearSystem
+from tabprotect.table.table import Contributions, Table
+
+__all__ = ["as_table", "sensitivity_step"]
+
+Bools = npt.NDArray[np.bool_]
+
+
+def as_table(records: Records, sets: Sequence[Bools], top: int) -> Table:
+    """State query sets as cells without equations, with counts of units and the largest contributions.
+
+    Parameters
+    ----------
+    records : Records
+    sets : sequence of ndarray of bool
+    top : int
+        Contributions to keep.
+    """
+    n = len(sets)
+    values, counts = np.zeros(n), np.zeros(n)
+    absolute, kept = np.zeros(n), np.zeros((n, top))
+    for k, members in enumerate(sets):
+        x = records.by_units(members)
+        values[k], counts[k] = x.sum() / records.scale, len(x)
+        sizes = np.abs(x)
+        absolute[k] = sizes.sum() / records.scale
+        most = min(top, len(sizes))
+        if most:
+            kept[k, :most] = -np.sort(-np.partition(sizes, len(sizes) - most)[len(sizes) - most :]) / records.scale
+    present = np.arange(top)[None, :] < counts[:, None]
+    nobody = np.full((n, top), -1, np.int64)
+    contributions = Contributions(
+        total=absolute,
+        values=kept,
+        weights=present.astype(np.float64),
+        holders=nobody,
+        waived=np.zeros((n, top), bool),
+        requested=np.zeros((n, top), np.int8),
+        unwaived=kept[:, 0].copy() if top else np.zeros(n),
+        unwaived_holder=np.full(n, -1, np.int64),
+        names=np.zeros(0, object),
+    )
+    system = LinearSystem(sparse.csr_array((0, n)), np.zeros(0), pd.RangeIndex(n))
+    return Table(system, values, counts=counts, contributions=contributions, value_name=records.name)
+
+
+def sensitivity_step(records: Records, sets: Sequence[Bools], rules: Sequence[Rule]) -> Step:
+    """Apply the rules to the sums asked for."""
+    table = as_table(records, sets, max((rule.needs().top for rule in rules), default=0) or 1)
+    lines, passed = [], True
+    for rule in rules:
+        hit = rule.judge(table).cells.tolist()
+        passed &= not hit
+        shown = hit[:3] if len(sets) > 1 else [0]
+        lines += [f"{rule}: {rule.explain(table, k)}" + (", sensitive" if k in hit else "") for k in shown]
+        if len(sets) > 1 and not hit:
+            lines.append(f"{rule}: none of {len(sets)} sums is sensitive")
+    return Step("Step 1, sensitivity test", passed, "; ".join(lines))

@@ -1,0 +1,202 @@
+"""All that an auditor knows about the answers given so far, and how one more changes it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from tabprotect.query.audit.inference import Echelon
+from tabprotect.query.audit.measures import Measure
+from tabprotect.query.audit.needs import Needs, Side, needs
+from tabprotect.query.audit.partition import Partition, Split
+from tabprotect.query.audit.pieces import Pieces, pieces
+from tabprotect.query.audit.records import FREE, Intruder, Records
+from tabprotect.query.audit.worlds import Box, World, lifted
+
+__all__ = ["Knowledge", "State"]
+
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
+SIDES: tuple[Side, Side] = (1, -1)
+
+WORLDS = 200
+"""Data sets remembered for every intruder."""
+
+
+@dataclass(frozen=True, eq=False)
+class Knowledge:
+    """What one intruder is up against.
+
+    Attributes
+    ----------
+    name : str
+    hidden : ndarray of bool, shape (records,), optional
+        Records that he does not know; None where he knows none.
+    box : Box
+        How far every class can move within known bounds.
+    needs : tuple of Needs
+        For every rule and side.
+    worlds : tuple of World
+        Other data sets that give the same answers and that he cannot exclude.
+    """
+
+    name: str
+    hidden: Bools | None
+    box: Box
+    needs: tuple[Needs, ...]
+    worlds: tuple[World, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """The partition, the system M x = t, and what every intruder is up against.
+
+    Attributes
+    ----------
+    partition : Partition
+    echelon : Echelon, optional
+        Of M; None where that became too large.
+    totals : tuple of int
+        The answers t of the basis, in units of 1/scale.
+    knowledge : tuple of Knowledge
+        The public first.
+    """
+
+    partition: Partition
+    echelon: Echelon | None
+    totals: tuple[int, ...]
+    knowledge: tuple[Knowledge, ...]
+
+    @classmethod
+    def start(cls, records: Records, measures: list[Measure], intruders: tuple[Intruder, ...]) -> State:
+        """Return the state before any answer."""
+        partition = Partition.whole(len(records))
+        known: list[tuple[str, Bools | None]] = [("everybody", None)]
+        for intruder in intruders:
+            hidden = np.ones(len(records), bool)
+            hidden[list(intruder.known)] = False
+            known.append((intruder.name, hidden))
+        return cls(
+            partition,
+            Echelon.empty(1),
+            (),
+            tuple(
+                Knowledge(name, hidden, *_judged(records, partition.class_of, np.zeros(1, np.int64), measures, hidden))
+                for name, hidden in known
+            ),
+        )
+
+    def with_query(self, records: Records, members: Bools) -> State:
+        """Return the state as it would be if the sum over `members` were answered, with worlds carried over."""
+        partition, split = self.partition.refined(members)
+        echelon = None if self.echelon is None else self.echelon.divided(split.parents)
+        if echelon is not None and echelon.too_large():
+            echelon = None
+        elif echelon is not None and not echelon.depends(split.inside):
+            echelon = echelon.extended(split.inside)
+        changed = np.r_[split.parents, split.children]
+        return State(
+            partition,
+            echelon,
+            (*self.totals, int(records.values[members].sum())),
+            tuple(_again(k, records, partition, split, changed) for k in self.knowledge),
+        )
+
+    def with_partition(
+        self, records: Records, partition: Partition, echelon: Echelon | None, totals: tuple[int, ...]
+    ) -> State:
+        """Return the state with another partition and its answers, everything judged anew."""
+        everything = np.arange(partition.n_classes)
+        knowledge = []
+        for k in self.knowledge:
+            rules = [need.measure for need in k.needs[::2]]
+            box, judged = _judged(records, partition.class_of, everything, rules, k.hidden)
+            knowledge.append(Knowledge(k.name, k.hidden, box, judged))
+        return State(partition, echelon, totals, tuple(knowledge))
+
+    def remembering(self, worlds: list[list[World]]) -> State:
+        """Return the state with further worlds for every intruder, the oldest forgotten."""
+        return replace(
+            self,
+            knowledge=tuple(
+                replace(k, worlds=(*k.worlds, *new)[-WORLDS:]) for k, new in zip(self.knowledge, worlds, strict=True)
+            ),
+        )
+
+
+def _judged(
+    records: Records,
+    class_of: npt.NDArray[np.int32],
+    classes: Ints,
+    measures: list[Measure],
+    hidden: Bools | None,
+) -> tuple[Box, tuple[Needs, ...]]:
+    """Judge some classes; unit by unit only those that may be sensitive at all."""
+    totals, large = _screened(records, class_of, classes, measures, hidden)
+    small = np.flatnonzero(~large)
+    p = pieces(records, class_of, classes[small], hidden)
+    lower, upper = -totals, np.full(len(classes), FREE)
+    lower[small], upper[small] = -_total(p, p.below), _total(p, p.above)
+    found = []
+    for m in measures:
+        for side in SIDES:
+            part = needs(records, p, m, side)
+            room = np.full(len(classes), FREE)
+            if side > 0:
+                # the largest units of all are at least as large as those of a class
+                room = totals - (0 if m.whole else int(records.sizes[::-1][: m.members - 1].sum()))
+            room[small] = part.room
+            found.append(replace(part, room=room, owner=small[part.owner]))
+    return Box(lower, upper), tuple(found)
+
+
+def _screened(
+    records: Records,
+    class_of: npt.NDArray[np.int32],
+    classes: Ints,
+    measures: list[Measure],
+    hidden: Bools | None,
+) -> tuple[Ints, Bools]:
+    """Return class totals, and which of them are so large that no unit can stand out, whoever is in the class.
+
+    Only where values are at least 0 and nothing else is known. With U_1 >= U_2 >= ... the totals of all units over all
+    records, a class of at least U_1 + ... + U_m + ratio U_1 has a rest of at least ratio U_1 without any m units, and
+    one of at least (m + 1) U_1 has more than m units.
+    """
+    if not (records.nonnegative and records.unbounded and len(records)):
+        return np.zeros(len(classes), np.int64), np.zeros(len(classes), bool)
+    known = class_of if hidden is None else class_of[hidden]
+    values = records.values if hidden is None else records.values[hidden]
+    n = int(class_of.max(initial=0)) + 1
+    totals = np.bincount(known, weights=values, minlength=max(n, int(classes.max(initial=0)) + 1)).astype(np.int64)
+    sizes = records.sizes[::-1]
+    least = 1
+    for m in measures:
+        top = int(sizes[: m.members].sum())
+        least = max(least, top + int(m.level(sizes[:1])[0]), (m.members + 1) * int(sizes[0]))
+    return totals[classes], totals[classes] >= least
+
+
+def _total(p: Pieces, slack: Ints) -> Ints:
+    infinite = slack >= FREE
+    return np.where(p.sums(infinite.astype(np.int64)) > 0, FREE, p.sums(np.where(infinite, 0, slack)))
+
+
+def _again(k: Knowledge, records: Records, partition: Partition, split: Split, changed: Ints) -> Knowledge:
+    n = partition.n_classes
+    order = np.sort(changed)
+    box, new = _judged(records, partition.class_of, order, [m.measure for m in k.needs[::2]], k.hidden)
+    lower, upper = np.zeros(n, np.int64), np.zeros(n, np.int64)
+    lower[: len(k.box.lower)], upper[: len(k.box.upper)] = k.box.lower, k.box.upper
+    lower[order], upper[order] = box.lower, box.upper
+    whole = Box(lower, upper)
+    carried = (lifted(world, split, whole, split.inside) for world in k.worlds)
+    return replace(
+        k,
+        box=whole,
+        needs=tuple(old.replaced(order, part, n) for old, part in zip(k.needs, new, strict=True)),
+        worlds=tuple(world for world in carried if world is not None),
+    )

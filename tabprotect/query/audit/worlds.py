@@ -1,0 +1,246 @@
+"""Other data sets that give the same answers: the proof that sums can move, in integers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from tabprotect.query.audit.needs import Needs, Target
+from tabprotect.query.audit.partition import Split
+from tabprotect.query.audit.records import FREE
+from tabprotect.solver.exact import Polyhedron, RationalVector
+from tabprotect.solver.lp import LinearProgram
+
+__all__ = ["Box", "Programme", "World", "lifted", "protected"]
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+
+LIMIT = 2**61
+
+SOLVE = 50
+"""What the set-up of a programme counts as, in simplex iterations."""
+
+
+@dataclass(frozen=True, eq=False)
+class World:
+    """Class totals X + moves / denominator of a data set that gives the same answers.
+
+    Attributes
+    ----------
+    moves : ndarray of int, shape (classes,)
+    denominator : int
+    """
+
+    moves: Ints
+    denominator: int = 1
+
+
+@dataclass(frozen=True, eq=False)
+class Box:
+    """Bounds on the moves of classes; -`FREE` and `FREE` where there is none."""
+
+    lower: Ints
+    upper: Ints
+
+    def contains(self, world: World) -> Bools:
+        """Which classes keep their bounds."""
+        below = (self.lower > -FREE) & (world.moves < _times(self.lower, world.denominator))
+        above = (self.upper < FREE) & (world.moves > _times(self.upper, world.denominator))
+        return np.asarray(~(below | above))
+
+
+def _times(bounds: Ints, factor: int) -> Ints:
+    return np.where(np.abs(bounds) >= FREE, 0, bounds) * factor
+
+
+def demands(need: Needs, target: Target, whole: Box, elsewhere: Ints) -> Box:
+    """Return the bounds of a world that protects a target (see `tabprotect.query.audit.needs`).
+
+    Parameters
+    ----------
+    need : Needs
+    target : Target
+    whole : Box
+        What the known bounds allow.
+    elsewhere : ndarray of int
+        Further classes with records of the target's unit; these may not move against its side.
+    """
+    if need.side > 0:
+        lower = np.maximum(whole.lower, -need.room)
+        lower[elsewhere] = np.maximum(lower[elsewhere], 0)
+        lower[target.classes] = target.needs
+        return Box(lower, whole.upper)
+    upper = np.minimum(whole.upper, need.room)
+    upper[elsewhere] = np.minimum(upper[elsewhere], 0)
+    upper[target.classes] = -target.needs
+    return Box(whole.lower, upper)
+
+
+def protected(worlds: list[World], need: Needs, targets: list[Target]) -> Bools:
+    """Which targets of single classes are protected by a world (one entry a target).
+
+    For units with one record each, and for the threshold rule; others need all of `demands`.
+    """
+    done = np.zeros(len(targets), bool)
+    single = np.array([k for k, t in enumerate(targets) if len(t.classes) == 1], dtype=np.int64)
+    if not len(single):
+        return done
+    where = np.array([targets[k].classes[0] for k in single.tolist()])
+    amount = np.array([targets[k].needs[0] for k in single.tolist()])
+    for world in worlds:
+        moves = need.side * world.moves
+        bad = (need.room < FREE) & (moves < -_times(need.room, world.denominator))
+        enough = moves[where] >= amount * world.denominator
+        done[single] |= enough & (int(bad.sum()) - bad[where].astype(np.int64) == 0)
+    return done
+
+
+@dataclass(eq=False)
+class Programme:
+    """Finds worlds: moves d with M d = 0 inside a box, of least sum of absolute moves.
+
+    The answer of the linear programme is a proposal; a world is returned only after integers have shown that it has
+    all properties.
+
+    Parameters
+    ----------
+    M : csr_array of int, shape (queries, classes)
+    box : Box
+        The known bounds.
+    """
+
+    M: sparse.csr_array
+    box: Box
+    iterations: int = 0
+    _lp: LinearProgram | None = field(default=None, init=False, repr=False)
+
+    def find(self, box: Box, most_iterations: int, also: tuple[Ints, int] | None = None) -> World | None:
+        """Return a world inside a box, or None where none was found.
+
+        Parameters
+        ----------
+        box : Box
+        most_iterations : int
+        also : tuple of (ndarray of int, int), optional
+            Classes whose moves add up to at least so much (at most, if it is negative).
+        """
+        if np.any(box.lower > box.upper):
+            return None
+        unit = self._unit(box, also)
+        z = self._solve(box, unit, most_iterations, also)
+        if z is None:
+            return None
+        world = self._exactly(z * unit, box, also)
+        return world if world is not None and _adds_up(world, also) else None
+
+    def _unit(self, box: Box, also: tuple[Ints, int] | None) -> float:
+        wanted = np.r_[box.lower[box.lower > 0], -box.upper[box.upper < 0]]
+        if also is not None:
+            wanted = np.r_[wanted, abs(also[1])]
+        return float(max(1, wanted.max(initial=0)))
+
+    def _solve(self, box: Box, unit: float, most: int, also: tuple[Ints, int] | None) -> Floats | None:
+        n = self.M.shape[1]
+        lower = np.where(box.lower <= -FREE, -np.inf, box.lower / unit)
+        upper = np.where(box.upper >= FREE, np.inf, box.upper / unit)
+        # d = p - q with p, q >= 0
+        p = np.maximum(lower, 0), np.maximum(upper, 0)
+        q = np.maximum(-upper, 0), np.maximum(-lower, 0)
+        bounds = np.r_[p[0], q[0]], np.r_[p[1], q[1]]
+        if also is not None or self._lp is None:
+            rows: Any = sparse.csr_array(sparse.hstack([self.M, -self.M])).astype(np.float64)
+            low = high = np.zeros(rows.shape[0])
+            if also is not None:
+                some = np.zeros((1, n))
+                some[0, also[0]] = np.sign(also[1]) or 1
+                extra: Any = sparse.csr_array(np.c_[some, -some])
+                rows = sparse.csr_array(sparse.vstack([rows, extra]))
+                low, high = np.r_[low, abs(also[1]) / unit], np.r_[high, np.inf]
+            lp = LinearProgram(rows, low, high, *bounds, np.ones(2 * n), presolve=n > 2000)
+            self._lp = lp if also is None else self._lp
+        else:
+            lp = self._lp
+            lp.set_bounds(np.arange(2 * n), *bounds)
+        solution = lp.solve(max_iterations=most)
+        self.iterations += SOLVE + solution.iterations
+        if solution.status != "optimal":
+            return None
+        return np.asarray(solution.x[:n] - solution.x[n:])
+
+    def _exactly(self, z: Floats, box: Box, also: tuple[Ints, int] | None) -> World | None:
+        whole = World(np.rint(z).astype(np.int64)) if float(np.abs(z).max(initial=0)) < LIMIT else None
+        if whole is not None and self.holds(whole) and box.contains(whole).all() and _adds_up(whole, also):
+            return whole
+        M, lower, upper = self.M, box.lower, box.upper
+        if also is not None:  # the sum over these classes is one more unknown
+            row = np.zeros((1, len(z) + 1), np.int64)
+            row[0, also[0]], row[0, -1] = 1, -1
+            nothing: Any = sparse.csr_array((M.shape[0], 1), dtype=np.int64)
+            last: Any = sparse.csr_array(row)
+            M = sparse.csr_array(sparse.vstack([sparse.hstack([M, nothing]), last]))
+            lower = np.r_[lower, also[1] if also[1] > 0 else -FREE]
+            upper = np.r_[upper, also[1] if also[1] < 0 else FREE]
+            z = np.r_[z, z[also[0]].sum()]
+        finite = lower > -FREE, upper < FREE
+        inside = Polyhedron(M, np.where(finite[0], lower, 0), np.where(finite[1], upper, 0), *finite, 1)
+        point = inside.vertex(z, [(np.zeros(len(z), np.int64), np.ones(len(z), bool))])
+        if point is None:
+            return None
+        return self._checked(RationalVector(point.numerators[: len(box.lower)], point.denominator), box)
+
+    def _checked(self, point: RationalVector, box: Box) -> World | None:
+        largest = max(int(np.abs(box.lower[box.lower > -FREE]).max(initial=0)), 1)
+        largest = max(largest, int(np.abs(box.upper[box.upper < FREE]).max(initial=0)))
+        if point.numerators.dtype == object or largest * point.denominator >= LIMIT:
+            return None
+        world = World(point.numerators, point.denominator)
+        return world if self.holds(world) and box.contains(world).all() else None
+
+    def holds(self, world: World) -> bool:
+        """Whether a world gives all the same answers, in integers."""
+        if float(np.abs(world.moves.astype(np.float64)).sum()) >= LIMIT:
+            return False
+        return not np.any(self.M @ world.moves)
+
+
+def _adds_up(world: World, also: tuple[Ints, int] | None) -> bool:
+    if also is None:
+        return True
+    moved = int(world.moves[also[0]].sum())
+    wanted = also[1] * world.denominator
+    return moved >= wanted if also[1] > 0 else moved <= wanted
+
+
+def lifted(world: World, split: Split, box: Box, row: Bools) -> World | None:
+    """Carry a world over to a finer partition so that it gives the same answer to the new query, too.
+
+    The move of a class that was cut is shared between its parts within their bounds; nothing is returned where that
+    does not reach a sum of 0 over the new query set.
+    """
+    moves = np.r_[world.moves, np.zeros(len(split.children), np.int64)]
+    outer, inner = split.parents, split.children
+    whole = moves[outer]
+    far = LIMIT // (2 * len(moves) + 2)
+    low = np.where(box.lower > -FREE, _times(box.lower, world.denominator), -far)
+    high = np.where(box.upper < FREE, _times(box.upper, world.denominator), far)
+    least = np.maximum(low[inner], whole - high[outer])
+    most = np.minimum(high[inner], whole - low[outer])
+    if np.any(least > most):
+        return None
+    start = np.clip(whole // 2, least, most)
+    fixed = row.copy()
+    fixed[inner] = False
+    missing = -int(moves[fixed].sum()) - int(start.sum())
+    spare = (most - start) if missing > 0 else (start - least)
+    taken = np.minimum(np.cumsum(spare), abs(missing))
+    if int(taken[-1] if len(taken) else 0) != abs(missing):
+        return None
+    share = start + (1 if missing > 0 else -1) * np.diff(taken, prepend=0)
+    moves[inner], moves[outer] = share, whole - share
+    return World(moves, world.denominator)

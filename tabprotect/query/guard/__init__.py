@@ -1,0 +1,8 @@
+"""A guard in front of a real database: parses, audits, logs and only then answers."""
+
+from tabprotect.query.guard.answer import Answer
+from tabprotect.query.guard.guard import Guard
+from tabprotect.query.guard.policy import Field, Policy, TablePolicy
+from tabprotect.query.guard.role import read_only_role
+
+__all__ = ["Answer", "Field", "Guard", "Policy", "TablePolicy", "read_only_role"]

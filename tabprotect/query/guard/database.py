@@ -1,0 +1,179 @@
+"""The databases that a guard can stand in front of: DuckDB and PostgreSQL, read and never written."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from tabprotect.errors import InputError
+
+__all__ = ["Database", "connect", "wrap"]
+
+Column = npt.NDArray[Any]
+
+
+class Database(Protocol):
+    """What the guard needs of a database.
+
+    Attributes
+    ----------
+    dialect : str
+        Of its SQL, as sqlglot calls it.
+    """
+
+    dialect: str
+
+    def columns(self, sql: str) -> list[Column]:
+        """Run a query that the guard has written and return its columns; missing values are None or nan."""
+        ...
+
+    def check_read_only(self, tables: list[str]) -> None:
+        """Refuse a connection that could write."""
+        ...
+
+
+class Duck:
+    """DuckDB."""
+
+    dialect = "duckdb"
+
+    def __init__(self, connection: Any) -> None:
+        self._c = connection
+
+    def columns(self, sql: str) -> list[Column]:
+        """Run a query."""
+        import duckdb
+
+        try:
+            fetched = self._c.execute(sql).fetchnumpy()
+        except duckdb.Error as error:
+            raise InputError(f"the database refused: {str(error).splitlines()[0]}") from None
+        return [_plain(column) for column in fetched.values()]
+
+    def check_read_only(self, tables: list[str]) -> None:
+        """Refuse a file that is open for writing; a database in memory is nobody else's."""
+        row = self._c.execute("SELECT current_setting('access_mode')").fetchone()
+        file = self._c.execute("SELECT path FROM duckdb_databases() WHERE NOT internal").fetchall()
+        if str(row[0]).lower() != "read_only" and any(path for (path,) in file):
+            raise InputError("the guard only reads: open the database with duckdb.connect(path, read_only=True)")
+
+
+class Postgres:
+    """PostgreSQL by pg8000."""
+
+    dialect = "postgres"
+
+    def __init__(self, connection: Any) -> None:
+        self._c = connection
+
+    def columns(self, sql: str) -> list[Column]:
+        """Run a query in a read-only transaction of its own."""
+        import pg8000.exceptions as failures
+
+        cursor = self._c.cursor()
+        try:
+            self._c.rollback()
+            cursor.execute("SET TRANSACTION READ ONLY")
+            # the driver takes % as the beginning of a parameter only where parameters are given
+            cursor.execute(sql)
+            rows = cursor.fetchall()
+            width = len(cursor.description)
+        except failures.DatabaseError as error:
+            detail = error.args[0].get("M", "") if error.args and isinstance(error.args[0], dict) else error
+            raise InputError(f"the database refused: {detail}") from None
+        finally:
+            self._c.rollback()
+        return [_typed([row[k] for row in rows]) for k in range(width)]
+
+    def check_read_only(self, tables: list[str]) -> None:
+        """Refuse a role that may write to one of the tables, or may do anything."""
+        names = ", ".join("'" + name.replace("'", "''") + "'" for name in tables)
+        (powers,) = self.columns(
+            "SELECT rolsuper OR rolcreaterole OR rolcreatedb FROM pg_roles WHERE rolname = current_user"
+        )
+        (may,) = self.columns(
+            "SELECT t FROM unnest(ARRAY[" + names + "]) AS t WHERE has_table_privilege(quote_ident(t), "
+            "'INSERT, UPDATE, DELETE, TRUNCATE')"
+        )
+        if bool(powers[0]) or len(may):
+            what = "may create databases or roles" if bool(powers[0]) else f"may change {', '.join(map(str, may))}"
+            raise InputError(
+                f"the guard only reads, but its database role {what}; tabprotect.query.guard.read_only_role(policy, "
+                "'postgres') prints the SQL that creates a role for it"
+            )
+
+
+def wrap(connection: Any) -> Database:
+    """Return the database behind a connection.
+
+    Raises
+    ------
+    InputError
+        If it is neither of DuckDB nor of pg8000.
+    """
+    module = type(connection).__module__.split(".")[0]
+    if module in ("duckdb", "_duckdb"):
+        return Duck(connection)
+    if module == "pg8000":
+        return Postgres(connection)
+    raise InputError(f"connections of DuckDB and pg8000 (PostgreSQL) are understood, not {type(connection).__name__}")
+
+
+def connect(place: str) -> Any:
+    """Open a database read-only: the path of a DuckDB file, or postgresql://user:password@host:port/name.
+
+    Raises
+    ------
+    InputError
+        If it cannot be opened.
+    """
+    if place.startswith(("postgresql://", "postgres://")):
+        return _connect_postgres(place)
+    import duckdb
+
+    try:
+        return duckdb.connect(place, read_only=True)
+    except duckdb.Error as error:
+        raise InputError(f"database {place}: {str(error).splitlines()[0]}") from None
+
+
+def _connect_postgres(place: str) -> Any:
+    from urllib.parse import unquote, urlsplit
+
+    try:
+        import pg8000.dbapi as pg
+    except ImportError as error:
+        raise InputError("PostgreSQL needs pg8000: install tabprotect[query]") from error
+    url = urlsplit(place)
+    try:
+        return pg.connect(
+            user=unquote(url.username or "postgres"),
+            password=unquote(url.password) if url.password else None,
+            host=url.hostname or "localhost",
+            port=url.port or 5432,
+            database=url.path.lstrip("/") or None,
+        )
+    except (pg.DatabaseError, pg.InterfaceError, OSError) as error:
+        raise InputError(f"database at {url.hostname}: {error}") from None
+
+
+def _plain(column: Any) -> Column:
+    if isinstance(column, np.ma.MaskedArray):
+        missing, data = np.ma.getmaskarray(column), np.ma.getdata(column)
+        if missing.any():
+            data = data.astype(object)
+            data[missing] = None
+        return np.asarray(data)
+    if hasattr(column, "codes"):  # a categorical
+        return np.asarray(column.astype(object))
+    return np.asarray(column)
+
+
+def _typed(values: list[Any]) -> Column:
+    if values and all(isinstance(v, int) and not isinstance(v, bool) for v in values):
+        return np.array(values)
+    array = np.empty(len(values), object)
+    array[:] = values
+    return array
