@@ -62,6 +62,7 @@ def audit(
     from tabprotect.errors import InputError
     from tabprotect.formats.files import check_writable, write_bytes, write_text
     from tabprotect.formats.frames import encode_frame
+    from tabprotect.formats.places import recover
     from tabprotect.solver.limits import Budget, Limits
 
     for out in (intervals, json_):
@@ -72,6 +73,7 @@ def audit(
     if first and intervals is not None:
         raise InputError("--first stops before the intervals that --intervals asks for; give one of them")
     failures: tuple[str, ...] = ()
+    recover(target)
     if target.is_dir():
         if pattern is not None:
             raise InputError("--pattern goes with an instance; a release has its own")

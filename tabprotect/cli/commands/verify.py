@@ -39,10 +39,12 @@ def verify(
     from tabprotect.errors import InputError
     from tabprotect.formats.files import read_bytes
     from tabprotect.formats.folder import PUBLISH, changed_files, read_manifest
+    from tabprotect.formats.places import recover
     from tabprotect.formats.released import read_release
 
     failures: list[str] = []
     certificate = target
+    recover(target)
     if target.is_dir():
         released = read_release(target)
         failures = [*changed_files(target), *released.failures]
