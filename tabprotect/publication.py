@@ -11,6 +11,7 @@ from typing import Any
 import narwhals as nw
 import pandas as pd
 from rich.table import Table as Grid
+from rich.text import Text
 
 from tabprotect.attack.audit import Audit
 from tabprotect.attack.certificate import Certificate
@@ -20,6 +21,7 @@ from tabprotect.formats.folder import Content, check_replaceable, digests, write
 from tabprotect.report.public import PublicTable, public_files
 from tabprotect.sensitivity.assess import Assessment
 from tabprotect.table.table import Table
+from tabprotect.visible import visible
 
 __all__ = ["Publication", "Summary", "native", "number"]
 
@@ -32,7 +34,7 @@ class Summary:
 
     def __str__(self) -> str:
         width = max(len(name) for name, _ in self.lines)
-        return "\n".join(f"{name:<{width}}  {value}" for name, value in self.lines)
+        return "\n".join(f"{name:<{width}}  {visible(value)}" for name, value in self.lines)
 
     __repr__ = __str__
 
@@ -42,7 +44,7 @@ class Summary:
         grid.add_column(style="dim")
         grid.add_column(overflow="fold")
         for name, value in self.lines:
-            grid.add_row(name, value)
+            grid.add_row(name, Text(visible(value)))
         return grid
 
 

@@ -217,16 +217,19 @@ def read_problem(spec: Spec, base: Path, top: int = 0) -> tuple[Table, Problem]:
 
 def _report(release: Publication, folder: Path) -> int:
     """Print what was done, and return the exit code."""
+    from rich.text import Text
+
     console = screen.out()
     console.print(release.summary())
     if not release.safe:
         if release.judgement is not None:
-            console.print(release.judgement.summary(), style="red", markup=False)
+            console.print(release.judgement.summary(), style="red")
+        bad = ("NOT SAFE", "bold red")
         if not release.allow_unsafe:
             cure = "--allow-unsafe writes it on your responsibility"
-            console.print(f"[bold red]NOT SAFE[/]: nothing was written ({cure}).")
+            console.print(Text.assemble(bad, f": nothing was written ({cure})."))
             return Exit.UNSAFE
-        console.print("[bold red]NOT SAFE[/], written because allow_unsafe is set.")
+        console.print(Text.assemble(bad, ", written because allow_unsafe is set."))
     console.print()
     screen.show_table(console, release)
     console.print()

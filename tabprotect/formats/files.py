@@ -142,7 +142,7 @@ def _is_stream(path: Path) -> bool:
 
 def _write_through(path: Path, data: bytes) -> None:
     try:
-        with open(os.open(path, os.O_WRONLY | os.O_APPEND), "wb") as stream:
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_APPEND), "wb") as stream:
             stream.write(data)
     except BrokenPipeError:
         raise

@@ -30,8 +30,6 @@ def verify(
 
     Exit code 0 only if everything holds and proves that every protection level is reached.
     """
-    from rich.markup import escape
-
     from tabprotect.attack.document import Malformed
     from tabprotect.attack.verify import verify as check
     from tabprotect.cli import screen
@@ -64,9 +62,9 @@ def verify(
     if target.is_dir():
         rest = [line for line in rest if line != "not checked: the files published"]
         rest.append("checked: every file of the release, and that what is published is what was proven")
-    console.print(escape(first), style=f"bold {colour}")
+    console.print(first, style=f"bold {colour}")
     for line in rest:
-        console.print(escape(line))
+        console.print(line)
     for failure in failures:
-        console.print(f"[bold red]wrong[/]: {escape(failure)}")
+        screen.wrong(console, failure)
     return Exit.DONE if found.safe and not failures else Exit.UNSAFE
