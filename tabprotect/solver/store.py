@@ -135,10 +135,10 @@ class Store:
     def _check(self, path: Path, manifest: dict[str, Any]) -> None:
         try:
             found = json.loads(path.read_text())
-        except (OSError, ValueError) as error:
-            raise InputError(
-                f"{self.folder}: not a folder for resuming, but not empty either; name a new one"
-            ) from error
+        except (OSError, ValueError, RecursionError):
+            found = None
+        if not isinstance(found, dict):
+            raise InputError(f"{self.folder}: not a folder for resuming, but not empty either; name a new one")
         if (found.get("format"), found.get("version")) != (manifest["format"], manifest["version"]):
             raise InputError(
                 f"{self.folder}: written by tabprotect {found.get('version')}, this is {__version__}; name a new folder"

@@ -1,0 +1,142 @@
+"""Sums of hidden cells that the published values determine, and that give a contributor away.
+
+A sum of hidden cells (each taken once) is determined exactly if it is a combination of equations. Such sums are looked
+for by integer programmes: for every contributor the one in which the others hide him least. For rules of concentration
+the objective is never smaller than what the rule says, so that a programme without a positive optimum proves that there
+is none; otherwise the sum found is judged by the rule itself, and excluded. For a threshold sums with few contributors
+come first.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from scipy.optimize import Bounds, LinearConstraint, milp
+
+from benchmarks.intruder.rules import Cell, Register, excess, together
+
+__all__ = ["LARGEST", "determined"]
+
+LARGEST = 8
+"""Cells in a sum, at most."""
+
+ROUNDS = 25
+"""Sums looked at for one contributor, at most."""
+
+Floats = npt.NDArray[np.float64]
+
+
+class Search:
+    """The sums of some hidden cells that equations determine."""
+
+    def __init__(self, equations: sparse.csr_array, cells: Sequence[Cell], until: float) -> None:
+        part = equations[np.diff(equations.indptr) > 0]
+        m, n = part.shape
+        self.n, self.m, self.until, self.complete = n, m, until, True
+        self._tie = sparse.hstack([sparse.eye_array(n), -part.T], format="csr")
+        self._cuts: list[Floats] = []
+        self.cells = cells
+
+    def sums(self, gain: Floats, floor: float) -> Iterator[list[int]]:
+        """Yield sums of two cells or more by falling gain, while that is above the floor."""
+        for _ in range(ROUNDS):
+            if time.monotonic() > self.until:
+                break
+            found = self._best(gain)
+            if found is None or float(gain[found].sum()) <= floor:
+                return
+            yield found
+            cut = np.ones(self.n)
+            cut[found] = -1.0
+            self._cuts.append(np.append(cut, 1.0 - len(found)))
+        self.complete = False
+
+    def _best(self, gain: Floats) -> list[int] | None:
+        n, m = self.n, self.m
+        scale = float(np.max(np.abs(gain), initial=0.0)) or 1.0
+        size = np.append(np.ones(n), np.zeros(m))
+        limits = [LinearConstraint(self._tie, 0, 0), LinearConstraint(size[None], 2, LARGEST)]
+        if self._cuts:
+            cuts = np.array(self._cuts)
+            limits.append(LinearConstraint(np.hstack([cuts[:, :n], np.zeros((len(cuts), m))]), cuts[:, n], np.inf))
+        answer = milp(
+            np.append(-gain / scale, np.zeros(m)),
+            constraints=limits,
+            bounds=Bounds(np.append(np.zeros(n), np.full(m, -4.0)), np.append(np.ones(n), np.full(m, 4.0))),
+            integrality=np.append(np.ones(n), np.zeros(m)),
+            options={"time_limit": 3.0},
+        )
+        if answer.x is None:
+            self.complete &= answer.status == 2
+            return None
+        return np.flatnonzero(answer.x[:n] > 0.5).tolist()
+
+
+def determined(
+    equations: sparse.csr_array, cells: Sequence[Cell], register: Register, seconds: float
+) -> tuple[list[tuple[list[int], str]], bool]:
+    """Find sensitive sums.
+
+    Parameters
+    ----------
+    equations : sparse array, shape (equations, hidden cells)
+    cells : sequence of Cell
+        What is in the hidden cells.
+    register : Register
+    seconds : float
+
+    Returns
+    -------
+    found : list of (cells, rule)
+    complete : bool
+        Whether everything was looked at.
+    """
+    search = Search(equations, cells, time.monotonic() + seconds)
+    found: list[tuple[list[int], str]] = []
+    if len(cells) < 2 or equations.shape[0] == 0:
+        return found, True
+    seen: set[tuple[int, ...]] = set()
+    for rule in register.rules:
+        for gain, floor in _gains(rule, cells):
+            search._cuts.clear()
+            for chosen in search.sums(gain, floor):
+                if tuple(chosen) in seen:
+                    continue
+                if excess(together(cells[i] for i in chosen), rule) is not None:
+                    seen.add(tuple(chosen))
+                    found.append((chosen, rule))
+                    break
+    return found, search.complete
+
+
+def _gains(rule: str, cells: Sequence[Cell]) -> Iterator[tuple[Floats, float]]:
+    """Yield objectives that are at least what a rule says of a sum, and what they have to exceed."""
+    name, _, numbers = rule.partition("=")
+    given = [float(number) for number in numbers.split(",")]
+    totals = np.array([cell.total for cell in cells])
+    if name == "threshold":
+        # whoever is in several cells is counted as often here: sums with fewest contributors come first
+        few = np.array([cell.number for cell in cells])
+        yield np.where(few < given[0], -few, -2 * LARGEST * given[0]), -LARGEST * given[0]
+        return
+    if name == "nk":
+        top = [sum(sorted((p.size * max(p.weight, 1) for p in c.people.values()), reverse=True)[: int(given[0])])
+               for c in cells]  # fmt: skip
+        yield 100 / given[1] * np.array(top) - totals, 0.0
+        return
+    share = given[0] / (given[1] if name == "pq" else 100)
+    everybody = sorted({who for cell in cells for who, person in cell.people.items() if person.free})
+    for who in everybody:
+        own = np.array([c.people[who].size if who in c.people else 0.0 for c in cells])
+        near = np.array([_largest_other(c, who) for c in cells])
+        gain = (share + 1) * own + near - totals
+        if np.sort(gain)[-LARGEST:].clip(0).sum() > 0:
+            yield gain, 1e-9 * float(totals.max())
+
+
+def _largest_other(cell: Cell, who: int) -> float:
+    return max((p.size * max(p.weight, 1) for other, p in cell.people.items() if other != who), default=0.0)
