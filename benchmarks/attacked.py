@@ -1,8 +1,8 @@
 """Random releases of every kind, written and attacked from their public folder alone.
 
-Microdata with few records, so that much is sensitive: hierarchies, holdings, weights, waivers, shadow variables, negative
-values, counts, linked tables; every method, every strategy of suppression, every treatment of empty cells. What the
-intruder is taken to know is said in `benchmarks.intruder`.
+Microdata with few records, so that much is sensitive: hierarchies, holdings, weights, waivers, shadow variables,
+negative values, counts, linked tables; every method, every strategy of suppression, every treatment of empty cells.
+What the intruder is taken to know is said in `benchmarks.intruder`.
 """
 
 from __future__ import annotations
@@ -114,9 +114,7 @@ def _records(rng: np.random.Generator) -> tuple[pd.DataFrame, tuple[tuple[str, .
     return data, tuple(dimensions)
 
 
-def _values(
-    rng: np.random.Generator, data: pd.DataFrame, of_data: dict[str, Any], options: dict[str, Any]
-) -> None:
+def _values(rng: np.random.Generator, data: pd.DataFrame, of_data: dict[str, Any], options: dict[str, Any]) -> None:
     n = len(data)
     values = rng.lognormal(3, float(rng.choice([0.4, 1.5])), n)
     data["value"] = np.round(values, int(rng.choice([0, 0, 1])))
@@ -152,7 +150,9 @@ def _method(rng: np.random.Generator, counts: bool, linked: bool, dimensions: in
 def release(call: Attacked) -> Any:
     """Make the release."""
     if len(call.tables) == 1:
-        return tp.protect(call.data, list(call.rules), call.method, by=_by(call.tables[0]), **call.of_data, **call.options)
+        return tp.protect(
+            call.data, list(call.rules), call.method, by=_by(call.tables[0]), **call.of_data, **call.options
+        )
     tables = {f"t{k}": tp.tabulate(call.data, _by(by), **call.of_data) for k, by in enumerate(call.tables)}
     return tp.protect(tp.link(tables), list(call.rules), call.method, **call.options)
 
@@ -161,7 +161,7 @@ def _by(dimensions: Sequence[tuple[str, ...]]) -> list[Any]:
     return [names if len(names) > 1 else names[0] for names in dimensions]
 
 
-def assault(call: Attacked, made: Any, seconds: float = 20.0) -> Report | None:
+def assault(call: Attacked, made: Any, seconds: float = 8.0) -> Report | None:
     """Write a release and attack what is public of it; None where it does not call itself safe."""
     if not made.safe:
         return None

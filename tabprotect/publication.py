@@ -124,7 +124,8 @@ class Publication(ABC):
         Parameters
         ----------
         folder : path
-        formats : sequence of {'csv', 'parquet', 'xlsx'}
+        formats : sequence of {'csv', 'text.csv', 'parquet', 'xlsx'}
+            See `tabprotect.formats.frames.encode_frame`.
 
         Returns
         -------

@@ -22,7 +22,9 @@ What must not come of it, for the public and (where respondents are guarded agai
 - a sensitive cell whose interval ends nearer to the true value than its rule's protection level; against a respondent
   no nearer than with every cell hidden that can be hidden;
 - a sum of two to eight hidden cells that the published values determine exactly, over any number of equations, and
-  which the rules find sensitive as if it were a cell.
+  which the rules find sensitive as if it were a cell. For a respondent sums of cells that he does not know count; he
+  takes his own contribution away, and by the rules of concentration what is left beside the largest must be a share of
+  that; by the other rules nobody may be left alone.
 
 Sensitivity and levels are computed from the microdata anew, by formulas of `benchmarks.intruder.rules`. What is not
 attacked: sums whose interval is narrow but no point, differences of cells, what the choice of the hidden cells itself

@@ -75,7 +75,7 @@ class Report:
     undecided: int
 
 
-def attack(folder: Path, register: Register, known: Known, seconds: float = 20.0) -> Report:
+def attack(folder: Path, register: Register, known: Known, seconds: float = 8.0) -> Report:
     """Attack what is published, knowing the microdata only as the measure of what must not come out.
 
     Parameters
@@ -114,7 +114,9 @@ class _Play:
         if self.known.method != "hidden":
             leaves = self.shown.leaves
             for i, v in enumerate(self.shown.values):
-                least, most = _range(self.known.method, self.known.parameters or {}, float(v), bool(leaves[i]), self.register.counts)
+                least, most = _range(
+                    self.known.method, self.known.parameters or {}, float(v), bool(leaves[i]), self.register.counts
+                )
                 low[i], high[i] = max(low[i], least), min(high[i], most)
         slack = 1e-9 * np.maximum(np.abs(self.true), self.register.unit)
         assert np.all((low <= self.true + slack) & (self.true - slack <= high) | ~free), "the truth is not possible"
@@ -190,11 +192,11 @@ class _Play:
         if not self.known.sums or self.known.method != "hidden":
             return
         hidden = self.hidden & ~self.obvious
-        intruders: dict[str, list[int]] = {"the public": []}
+        intruders: dict[int | None, list[int]] = {None: []}
         if self.known.respondents:
             for i in np.flatnonzero(hidden).tolist():
                 if abs(self.cells[i].number - 1) < 1e-9 and len(self.cells[i].people) == 1:
-                    intruders.setdefault(f"respondent {next(iter(self.cells[i].people))}", []).append(i)
+                    intruders.setdefault(next(iter(self.cells[i].people)), []).append(i)
         told: set[tuple[int, ...]] = set()
         for who, mine in intruders.items():
             left = np.setdiff1d(np.flatnonzero(hidden), mine)
@@ -203,13 +205,14 @@ class _Play:
                 self.undecided += 1
                 continue
             part = sparse.csr_array(self.shown.equations[:, left])
-            found, complete = determined(part, [self.cells[i] for i in left], self.register, seconds)
+            found, complete = determined(part, [self.cells[i] for i in left], self.register, seconds, who)
             self.questions, self.undecided = self.questions + 1, self.undecided + (not complete)
             for chosen, rule in found:
                 cells = tuple(int(left[k]) for k in chosen)
                 if cells not in told:
                     told.add(cells)
-                    yield Finding("sum", who, f"{' + '.join(map(self._name, cells))}, sensitive by {rule}", 0.0, 1.0)
+                    name = "the public" if who is None else f"respondent {who}"
+                    yield Finding("sum", name, f"{' + '.join(map(self._name, cells))}, sensitive by {rule}", 0.0, 1.0)
 
     def _name(self, cell: int) -> str:
         return _label(self.shown.cells[cell])
@@ -225,9 +228,9 @@ def _label(key: Key) -> str:
 def _range(method: str, given: Mapping[str, Any], v: float, leaf: bool, counts: bool) -> tuple[float, float]:
     """Return the true values that a published value leaves possible.
 
-    'multiple': a multiple of the base, fewer than `steps` + 1 bases away; 'nearest': the nearest multiple; 'noise': a count moved by at most
-    `most`, an empty cell staying empty; 'small': inner counts up to the base become 0 or the base; 'within': no farther
-    away than `most`; 'nothing'.
+    'multiple': a multiple of the base, fewer than `steps` + 1 bases away; 'nearest': the nearest multiple; 'noise': a
+    count moved by at most `most`, an empty cell staying empty; 'small': inner counts up to the base become 0 or the
+    base; 'within': no farther away than `most`; 'nothing'.
     """
     open_ = 1.0 if counts else 0.0
     if method == "multiple":

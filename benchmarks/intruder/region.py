@@ -1,7 +1,7 @@
 """What is possible: the tables that fit everything an intruder knows, as movements away from the true one.
 
-The true table fits, so movements z have A z = 0 and lie between (lower - a) and (upper - a); the origin is the truth, which
-keeps rounding errors of large sums out of the programmes and changes no interval.
+The true table fits, so movements z have A z = 0 and lie between (lower - a) and (upper - a); the origin is the truth,
+which keeps rounding errors of large sums out of the programmes and changes no interval.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ FAR = 1e7
 class Region:
     """Movements that a linear system and bounds leave possible."""
 
-    def __init__(self, equations: sparse.csr_array, down: Floats, up: Floats, whole: bool, seconds: float = 5.0) -> None:
+    def __init__(
+        self, equations: sparse.csr_array, down: Floats, up: Floats, whole: bool, seconds: float = 5.0
+    ) -> None:
         self.down, self.up, self.whole = down, up, whole
         self.undecided = 0
         used = equations[np.diff(equations.indptr) > 0]

@@ -1,10 +1,10 @@
 """Which cells and sums are sensitive, and by how much they must be able to move: from the microdata, by formula.
 
-With x1 >= x2 >= ... the contributions to a cell of total X, the largest without a waiver first: the p% rule is broken by
-X - x1 - x2 < p/100 x1, the pq rule by X - x1 - x2 < p/q x1, the (n, k) rule by x1 + ... + xn > k/100 X, the threshold
-rule by fewer than n contributors. Levels are what is missing to the limit; 10 % of the value for the threshold rule; one
-unit of the last decimal at least. A record of sampling weight w is w contributors. Of a shadow variable the level is
-taken in proportion to the value. Whole cells whose contributors have all consented are not sensitive.
+With x1 >= x2 >= ... the contributions to a cell of total X, the largest without a waiver first: the p% rule is broken
+by X - x1 - x2 < p/100 x1, the pq rule by X - x1 - x2 < p/q x1, the (n, k) rule by x1 + ... + xn > k/100 X, the
+threshold rule by fewer than n contributors. Levels are what is missing to the limit; 10 % of the value for the
+threshold rule; one unit of the last decimal at least. A record of sampling weight w is w contributors. Of a shadow
+variable the level is taken in proportion to the value. Whole cells whose contributors have all consented are not sensitive.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from benchmarks.intruder.shown import Key
 
-__all__ = ["Cell", "Person", "Register", "excess", "levels", "together"]
+__all__ = ["Cell", "Person", "Register", "excess", "excess_for", "levels", "together"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -143,6 +143,27 @@ def excess(cell: Cell, rule: str) -> float | None:
     else:
         share = given[0] / (given[1] if name == "pq" else 100)
         over = share * target.size - (cell.total - sum_)
+    return over if over > 10 * TIE * cell.total else None
+
+
+def excess_for(cell: Cell, rule: str, who: int) -> float | None:
+    """Return what `excess` does for an intruder who takes his own contribution away and guesses another's.
+
+    The rules of concentration count one intruder already: to him the second largest contributor is what he himself is
+    to everybody. So X - x1, without his own, is held against the share; under the other rules nobody may be left alone.
+    """
+    people = {other: p for other, p in cell.people.items() if other != who}
+    if not people or not any(person.free for person in people.values()):
+        return None
+    name, _, numbers = rule.partition("=")
+    if name in ("threshold", "nk"):
+        return 0.0 if len(people) == 1 and next(iter(people.values())).weight < 1 + 1e-9 else None
+    given = [float(number) for number in numbers.split(",")]
+    target = max((p for p in people.values() if p.free), key=lambda p: p.size)
+    total = sum(p.size * p.weight for p in people.values())
+    over = (given[0] / (given[1] if name == "pq" else 100)) * target.size - (
+        total - min(target.weight, 1) * target.size
+    )
     return over if over > 10 * TIE * cell.total else None
 
 

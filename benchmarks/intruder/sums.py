@@ -17,7 +17,7 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, milp
 
-from benchmarks.intruder.rules import Cell, Register, excess, together
+from benchmarks.intruder.rules import Cell, Register, excess, excess_for, together
 
 __all__ = ["LARGEST", "determined"]
 
@@ -77,7 +77,7 @@ class Search:
 
 
 def determined(
-    equations: sparse.csr_array, cells: Sequence[Cell], register: Register, seconds: float
+    equations: sparse.csr_array, cells: Sequence[Cell], register: Register, seconds: float, who: int | None = None
 ) -> tuple[list[tuple[list[int], str]], bool]:
     """Find sensitive sums.
 
@@ -88,6 +88,8 @@ def determined(
         What is in the hidden cells.
     register : Register
     seconds : float
+    who : int, optional
+        The respondent who looks; by default the public.
 
     Returns
     -------
@@ -101,12 +103,13 @@ def determined(
         return found, True
     seen: set[tuple[int, ...]] = set()
     for rule in register.rules:
-        for gain, floor in _gains(rule, cells):
+        for gain, floor in _gains(rule, cells) if who is None else _gains_of(rule, cells, who):
             search._cuts.clear()
             for chosen in search.sums(gain, floor):
                 if tuple(chosen) in seen:
                     continue
-                if excess(together(cells[i] for i in chosen), rule) is not None:
+                sum_ = together(cells[i] for i in chosen)
+                if (excess(sum_, rule) if who is None else excess_for(sum_, rule, who)) is not None:
                     seen.add(tuple(chosen))
                     found.append((chosen, rule))
                     break
@@ -136,6 +139,19 @@ def _gains(rule: str, cells: Sequence[Cell]) -> Iterator[tuple[Floats, float]]:
         gain = (share + 1) * own + near - totals
         if np.sort(gain)[-LARGEST:].clip(0).sum() > 0:
             yield gain, 1e-9 * float(totals.max())
+
+
+def _gains_of(rule: str, cells: Sequence[Cell], who: int) -> Iterator[tuple[Floats, float]]:
+    """As `_gains`, for a respondent: see `benchmarks.intruder.rules.excess_for`."""
+    name, _, numbers = rule.partition("=")
+    given = [float(number) for number in numbers.split(",")]
+    share = {"p%": given[0] / 100, "pq": given[0] / given[-1]}.get(name, 1e-3)
+    others = np.array([cell.total - (cell.people[who].size if who in cell.people else 0.0) for cell in cells])
+    for target in sorted({other for cell in cells for other in cell.people if other != who}):
+        own = np.array([c.people[target].size if target in c.people else 0.0 for c in cells])
+        gain = (share + 1) * own - others
+        if gain.max() > 0:
+            yield gain, 1e-9 * float(others.max())
 
 
 def _largest_other(cell: Cell, who: int) -> float:

@@ -14,6 +14,9 @@ from tabprotect.cli.spec import HierarchySpec, Spec, each_table
 from tabprotect.errors import InputError, collect
 
 if TYPE_CHECKING:
+    import pandas as pd
+
+    from tabprotect.cli.screen import Screen
     from tabprotect.hiding import Recode, Suppress
     from tabprotect.methods.choices import Choice
     from tabprotect.problem import Problem
@@ -97,7 +100,23 @@ def carry_out(spec: Spec, base: Path, *, workers: int | None = None, resume: Pat
         if release.safe or release.allow_unsafe:
             Budget(progress=progress).report("write")
             release.write(folder, spec.output.formats)
+            if "csv" in spec.output.formats:
+                _warn_of_formulas(err, release.public.frame)
     return _report(release, folder)
+
+
+def _warn_of_formulas(err: Screen, frame: pd.DataFrame) -> None:
+    """Say which labels of a CSV file spreadsheets take for formulas."""
+    from tabprotect.formats.frames import as_formulas
+    from tabprotect.table.codes import some
+
+    words = as_formulas(frame)
+    if words:
+        err.print(
+            f"Spreadsheets take {len(words)} labels of table.csv for formulas: {some([repr(w) for w in words], 3)}; "
+            "--format text.csv writes them as text.",
+            style="yellow",
+        )
 
 
 def method_of(spec: Spec, base: Path) -> Suppress | Recode | Choice:

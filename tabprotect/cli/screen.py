@@ -31,8 +31,12 @@ class Screen(Console):
     def __init__(self, **options: Any) -> None:
         super().__init__(highlight=False, markup=False, emoji=False, **options)
 
+    def render_str(self, text: str, **options: Any) -> Text:
+        """Take a text as it is, cleaned before it is measured."""
+        return super().render_str(visible(text), **options)
+
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """Yield what is to be shown, cleaned; all output goes through here."""
+        """Yield what is to be shown; all output goes through here, so that nothing is missed."""
         for segment in super().render(renderable, options):
             yield segment if segment.control else Segment(visible(segment.text), segment.style)
 
@@ -91,7 +95,7 @@ def verdict(safe: bool) -> Text:
 
 def wrong(console: Console, failure: str) -> None:
     """Print what a check found wrong."""
-    console.print(Text.assemble(("wrong", "bold red"), f": {failure}"))
+    console.print(Text.assemble(("wrong", "bold red"), visible(f": {failure}")))
 
 
 _ROWS, _COLUMNS = 24, 8

@@ -18,6 +18,7 @@ from tabprotect.errors import InputError
 from tabprotect.formats.certificate import problem_of, read_certificate
 from tabprotect.formats.files import read_bytes
 from tabprotect.formats.folder import INTERNAL, PUBLISH, read_manifest
+from tabprotect.formats.frames import as_labels
 from tabprotect.problem import Problem
 
 __all__ = ["Released", "read_release"]
@@ -162,6 +163,7 @@ def _read(path: Path) -> pd.DataFrame:
             frame = pd.read_excel(data, dtype=str, keep_default_na=False, na_values=[""])
         else:
             frame = pd.read_csv(data, dtype=str, keep_default_na=False, na_values=[""])
+            frame = as_labels(frame) if path.name.endswith(".text.csv") else frame
     except (ValueError, OSError, KeyError, ImportError) as error:
         raise InputError(f"{path} cannot be read: {error}") from error
     text = frame.astype(object).where(frame.notna(), None)

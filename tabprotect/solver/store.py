@@ -119,18 +119,19 @@ class Store:
         self.folder = Path(folder)
         manifest = {"format": FORMAT, "version": __version__, "purpose": purpose}
         path = self.folder / MANIFEST
-        if self.folder.exists() and not self.folder.is_dir():
-            raise InputError(f"{self.folder}: a file, where a folder for resuming is wanted")
-        if self.folder.is_dir() and any(self.folder.iterdir()):
-            self._check(path, manifest)
-            return
         try:
+            if self.folder.exists() and not self.folder.is_dir():
+                raise InputError(f"{self.folder}: a file, where a folder for resuming is wanted")
+            if self.folder.is_dir() and any(self.folder.iterdir()):
+                self._check(path, manifest)
+                return
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             self._own()
             text = json.dumps({"notice": NOTICE, **manifest}, indent=2) + "\n"
             self._write(path, text.encode())
-        except OSError as error:
-            raise InputError(f"{self.folder}: cannot be written ({error.strerror})") from error
+        except (OSError, ValueError) as error:
+            why = getattr(error, "strerror", None) or error
+            raise InputError(f"{self.folder}: cannot be written ({why})") from error
 
     def _check(self, path: Path, manifest: dict[str, Any]) -> None:
         try:
