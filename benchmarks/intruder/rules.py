@@ -4,7 +4,7 @@ With x1 >= x2 >= ... the contributions to a cell of total X, the largest without
 by X - x1 - x2 < p/100 x1, the pq rule by X - x1 - x2 < p/q x1, the (n, k) rule by x1 + ... + xn > k/100 X, the
 threshold rule by fewer than n contributors. Levels are what is missing to the limit; 10 % of the value for the
 threshold rule; one unit of the last decimal at least. A record of sampling weight w is w contributors. Of a shadow
-variable the level is taken in proportion to the value. Whole cells whose contributors have all consented are not sensitive.
+variable the level is taken in proportion to the value. Cells whose contributors have all consented are not sensitive.
 """
 
 from __future__ import annotations

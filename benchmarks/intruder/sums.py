@@ -1,7 +1,8 @@
 """Sums of hidden cells that the published values determine, and that give a contributor away.
 
-A sum of hidden cells (each taken once) is determined exactly if it is a combination of equations. Such sums are looked
-for by integer programmes: for every contributor the one in which the others hide him least. For rules of concentration
+A sum of hidden cells (each taken once) is determined exactly if it is a combination of equations. With the equations in
+echelon form such a sum is known by which of the leading cells are in it, so that where there are few of these all sums
+are enumerated. Else they are looked for by integer programmes: for every contributor the one in which the others hide him least. For rules of concentration
 the objective is never smaller than what the rule says, so that a programme without a positive optimum proves that there
 is none; otherwise the sum found is judged by the rule itself, and excluded. For a threshold sums with few contributors
 come first.
@@ -11,6 +12,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from itertools import combinations, islice
+from math import comb
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +31,10 @@ ROUNDS = 25
 """Sums looked at for one contributor, at most."""
 
 Floats = npt.NDArray[np.float64]
+
+
+ENUMERATED = 400_000
+"""Up to so many choices of leading cells are gone through."""
 
 
 class Search:
@@ -97,10 +104,19 @@ def determined(
     complete : bool
         Whether everything was looked at.
     """
-    search = Search(equations, cells, time.monotonic() + seconds)
     found: list[tuple[list[int], str]] = []
     if len(cells) < 2 or equations.shape[0] == 0:
         return found, True
+    form = echelon(equations.toarray())
+    if sum(comb(len(form), k) for k in range(1, LARGEST + 1)) <= ENUMERATED:
+        for chosen in _every(form):
+            sum_ = together(cells[i] for i in chosen)
+            broken = [
+                r for r in register.rules if (excess(sum_, r) if who is None else excess_for(sum_, r, who)) is not None
+            ]
+            found += [(chosen, rule) for rule in broken[:1]]
+        return found, True
+    search = Search(equations, cells, time.monotonic() + seconds)
     seen: set[tuple[int, ...]] = set()
     for rule in register.rules:
         for gain, floor in _gains(rule, cells) if who is None else _gains_of(rule, cells, who):
@@ -114,6 +130,36 @@ def determined(
                     found.append((chosen, rule))
                     break
     return found, search.complete
+
+
+def echelon(rows: Floats) -> Floats:
+    """Return independent rows of the same span, each with a leading cell that is in no other."""
+    left = np.unique(rows[np.any(rows != 0, axis=1)], axis=0)
+    done: list[int] = []
+    for column in range(left.shape[1]):
+        size = np.abs(left[len(done) :, column])
+        if not len(size) or size.max() < 1e-9:
+            continue
+        k = len(done)
+        best = k + int(size.argmax())
+        left[[k, best]] = left[[best, k]]
+        left[k] /= left[k, column]
+        others = np.arange(len(left)) != k
+        left[others] -= np.outer(left[others, column], left[k])
+        done.append(column)
+    return np.asarray(left[: len(done)])
+
+
+def _every(form: Floats) -> Iterator[list[int]]:
+    """Yield every sum of two to `LARGEST` cells that rows in echelon form span."""
+    for k in range(1, min(LARGEST, len(form)) + 1):
+        choices = combinations(range(len(form)), k)
+        while chunk := list(islice(choices, 20_000)):
+            sums = form[np.array(chunk)].sum(axis=1)
+            ones = np.abs(sums - 1) < 1e-6
+            size = ones.sum(axis=1)
+            plain = np.all(ones | (np.abs(sums) < 1e-6), axis=1) & (size > 1) & (size <= LARGEST)
+            yield from (np.flatnonzero(row).tolist() for row in ones[plain])
 
 
 def _gains(rule: str, cells: Sequence[Cell]) -> Iterator[tuple[Floats, float]]:
