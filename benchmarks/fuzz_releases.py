@@ -6,9 +6,9 @@ negative values, respondents who are alone in cells; every method; each release 
 when it hangs. Safe releases are verified, small ones judged by ``tests/checker.py`` as well.
 
 Every seed makes a second release (`benchmarks.attacked`: all methods, counts, linked tables, waivers, shadow
-variables), which is written, and attacked from its public folder alone by an intruder who shares no code with the package: see
-`benchmarks.intruder` for what he knows. Whatever he learns from a release that is called safe is a fault. ``--seed S
---releases 1`` does both again. The exit code is 1 when anything was found.
+variables), which is written, and attacked from its public folder alone by an intruder who shares no code with the
+package: see `benchmarks.intruder` for what he knows. Whatever he learns from a release that is called safe is a fault.
+``--seed S --releases 1`` does both again. The exit code is 1 when anything was found.
 """
 
 from __future__ import annotations

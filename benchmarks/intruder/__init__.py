@@ -19,8 +19,8 @@ he is alone he knows, too.
 
 What must not come of it, for the public and (where respondents are guarded against) for every respondent:
 
-- a sensitive cell whose interval ends nearer to the true value than its rule's protection level; against a respondent
-  no nearer than with every cell hidden that can be hidden;
+- a sensitive cell whose interval ends nearer to the true value than its rule's protection level, and nearer than it
+  would with every cell hidden that can be hidden;
 - a sum of two to eight hidden cells that the published values determine exactly, over any number of equations, and
   which the rules find sensitive as if it were a cell. For a respondent sums of cells that he does not know count; he
   takes his own contribution away, and by the rules of concentration what is left beside the largest must be a share of

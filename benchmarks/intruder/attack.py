@@ -26,6 +26,10 @@ NEAR = 1e-5
 """Share of a level that may be missing: witnesses in decimals reach it within rounding."""
 
 
+UNREACHABLE = 1e-3
+"""The same where the level ends at what the whole table hidden would leave: it may be kept below that by a little."""
+
+
 @dataclass(frozen=True)
 class Known:
     """What intruders are taken to know of the method.
@@ -107,6 +111,7 @@ class _Play:
             i: level for i, cell in enumerate(self.cells) if (level := levels(register, cell)) is not None
         }
         self.questions = self.undecided = 0
+        self._all: Region | None = None
 
     def _ranges(self, free: Bools) -> tuple[Floats, Floats]:
         """How far every cell may be from its true value as far as it alone tells."""
@@ -156,7 +161,6 @@ class _Play:
             yield from self._intervals(f"respondent {who}", mine)
 
     def _intervals(self, who: str, known: Any) -> Iterator[Finding]:
-        whole = None
         for cell, (lpl, upl, spl) in self.sensitive.items():
             if cell in known or self.obvious[cell]:
                 continue
@@ -171,11 +175,10 @@ class _Play:
                 left = self._left(self.region, cell, side, level, known)
                 if left >= level * (1 - NEAR):
                     continue
-                if known:
-                    whole = whole or self._whole()
-                    level = min(level, self._left(whole, cell, side, level, known))
-                    if left >= level * (1 - 1e-3):
-                        continue
+                self._all = self._all or self._whole()
+                level = min(level, self._left(self._all, cell, side, level, known))
+                if left >= level * (1 - UNREACHABLE):
+                    continue
                 yield Finding("interval", who, f"{self._name(cell)} {_SIDES[side]}", left, level)
 
     def _bounded(self, cell: int, lpl: float) -> float:
@@ -222,7 +225,7 @@ _SIDES = {-1: "from below", 1: "from above", 0: "in width"}
 
 
 def _label(key: Key) -> str:
-    return "/".join(code for _, code in key) or "Total"
+    return ",".join(f"{name}={code}" for name, code in key) or "Total"
 
 
 def _range(method: str, given: Mapping[str, Any], v: float, leaf: bool, counts: bool) -> tuple[float, float]:

@@ -47,9 +47,12 @@ class Region:
             self._solver.setOptionValue(name, value)
         self._solver.passModel(programme)
         self._n = n
+        self._seen: list[Floats] = []
 
     def reach(self, cell: int, side: int, level: float, known: Collection[int] = ()) -> float:
         """Return how far a cell can move to one side (+1 or -1), up to `level`.
+
+        Movements that were found before answer first.
 
         Parameters
         ----------
@@ -60,6 +63,9 @@ class Region:
         float
             At most the level; the level where the programme cannot be decided, which is counted.
         """
+        for movement in self._seen:
+            if side * movement[cell] >= level and not movement[list(known)].any():
+                return level
         scale = 1.0 if self.whole else level
         down, up = np.maximum(self.down / scale, -FAR), np.minimum(self.up / scale, FAR)
         fixed = list(known)
@@ -77,4 +83,6 @@ class Region:
         if self._solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
             self.undecided += 1
             return level
-        return float(-self._solver.getInfo().objective_function_value) * scale
+        point = np.array(self._solver.getSolution().col_value) * scale
+        self._seen.append(np.rint(point) if self.whole else point)
+        return float(side * point[cell])

@@ -2,10 +2,10 @@
 
 A sum of hidden cells (each taken once) is determined exactly if it is a combination of equations. With the equations in
 echelon form such a sum is known by which of the leading cells are in it, so that where there are few of these all sums
-are enumerated. Else they are looked for by integer programmes: for every contributor the one in which the others hide him least. For rules of concentration
-the objective is never smaller than what the rule says, so that a programme without a positive optimum proves that there
-is none; otherwise the sum found is judged by the rule itself, and excluded. For a threshold sums with few contributors
-come first.
+are enumerated. Else they are looked for by integer programmes: for every contributor the sum in which the others hide
+him least. For rules of concentration the objective is never smaller than what the rule says, so that a programme
+without a positive optimum proves that there is none; otherwise the sum found is judged by the rule itself, and
+excluded. For a threshold sums with few contributors come first.
 """
 
 from __future__ import annotations

@@ -77,7 +77,7 @@ def test_a_sum_over_three_equations(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert findings(data, ["r", "c"], "p%=15", hidden, tmp_path / "a") == []
     data, hidden = hexagon(alone=True)
     found = findings(data, ["r", "c"], "p%=15", hidden, tmp_path / "b", respondents=False)
-    assert [(one.kind, one.what) for one in found] == [("sum", "x/a + z/b, sensitive by p%=15")]
+    assert [(one.kind, one.what) for one in found] == [("sum", "c=x,r=a + c=z,r=b, sensitive by p%=15")]
     # the same by integer programmes
     monkeypatch.setattr(sums, "ENUMERATED", 0)
     assert findings(data, ["r", "c"], "p%=15", hidden, tmp_path / "c", respondents=False) == found
@@ -103,8 +103,8 @@ def test_a_published_value_and_one_that_follows(tmp_path: Path) -> None:
     for hidden in ([], [("a",)]):
         found = findings(data, ["r"], "p%=15", hidden, tmp_path / str(len(hidden)))
         assert {(one.kind, one.who, one.what) for one in found} == {
-            ("interval", "the public", "a from below"),
-            ("interval", "the public", "a from above"),
+            ("interval", "the public", "r=a from below"),
+            ("interval", "the public", "r=a from above"),
         }
     assert findings(data, ["r"], "p%=15", [("a",), ("b",)], tmp_path / "safe") == []
 
@@ -112,7 +112,7 @@ def test_a_published_value_and_one_that_follows(tmp_path: Path) -> None:
 def test_a_respondent_who_knows_the_cell_that_protects(tmp_path: Path) -> None:
     data = pd.DataFrame({"r": list("abcccc"), "firm": list("012345"), "value": [90.0, 80, 40, 45, 50, 60]})
     found = findings(data, ["r"], "p%=15", [("a",), ("b",)], tmp_path / "a", sums=False)
-    assert {(one.who, one.what[0]) for one in found} == {("respondent 0", "b"), ("respondent 1", "a")}
+    assert {(one.who, one.what[2]) for one in found} == {("respondent 0", "b"), ("respondent 1", "a")}
     known = {"sums": False, "respondents": False}
     assert findings(data, ["r"], "p%=15", [("a",), ("b",)], tmp_path / "b", **known) == []
 
