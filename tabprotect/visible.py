@@ -5,7 +5,7 @@ from __future__ import annotations
 __all__ = ["visible"]
 
 _UNKNOWN = "\ufffd"
-_SIGNS = {
+_SIGNS: dict[int, int | str] = {
     **{code: 0x2400 + code for code in range(0x20) if chr(code) not in "\n\t"},
     0x7F: 0x2421,
     **dict.fromkeys(range(0x80, 0xA0), _UNKNOWN),

@@ -6,19 +6,22 @@ are enumerated. Else they are looked for by integer programmes: for every contri
 him least. For rules of concentration the objective is never smaller than what the rule says, so that a programme
 without a positive optimum proves that there is none; otherwise the sum found is judged by the rule itself, and
 excluded. For a threshold sums with few contributors come first.
+
+Parts of the hidden cells that no equation connects are searched one by one: no rule finds a sum of two sums sensitive
+that it finds safe.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from itertools import combinations, islice
 from math import comb
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, milp
+from scipy.sparse.csgraph import connected_components
 
 from benchmarks.intruder.rules import Cell, Register, excess, excess_for, together
 
@@ -45,7 +48,7 @@ class Search:
         m, n = part.shape
         self.n, self.m, self.until, self.complete = n, m, until, True
         self._tie = sparse.hstack([sparse.eye_array(n), -part.T], format="csr")
-        self._cuts: list[Floats] = []
+        self.cuts: list[Floats] = []
         self.cells = cells
 
     def sums(self, gain: Floats, floor: float) -> Iterator[list[int]]:
@@ -59,7 +62,7 @@ class Search:
             yield found
             cut = np.ones(self.n)
             cut[found] = -1.0
-            self._cuts.append(np.append(cut, 1.0 - len(found)))
+            self.cuts.append(np.append(cut, 1.0 - len(found)))
         self.complete = False
 
     def _best(self, gain: Floats) -> list[int] | None:
@@ -67,8 +70,8 @@ class Search:
         scale = float(np.max(np.abs(gain), initial=0.0)) or 1.0
         size = np.append(np.ones(n), np.zeros(m))
         limits = [LinearConstraint(self._tie, 0, 0), LinearConstraint(size[None], 2, LARGEST)]
-        if self._cuts:
-            cuts = np.array(self._cuts)
+        if self.cuts:
+            cuts = np.array(self.cuts)
             limits.append(LinearConstraint(np.hstack([cuts[:, :n], np.zeros((len(cuts), m))]), cuts[:, n], np.inf))
         answer = milp(
             np.append(-gain / scale, np.zeros(m)),
@@ -105,31 +108,42 @@ def determined(
         Whether everything was looked at.
     """
     found: list[tuple[list[int], str]] = []
-    if len(cells) < 2 or equations.shape[0] == 0:
-        return found, True
-    form = echelon(equations.toarray())
-    if sum(comb(len(form), k) for k in range(1, LARGEST + 1)) <= ENUMERATED:
-        for chosen in _every(form):
-            sum_ = together(cells[i] for i in chosen)
-            broken = [
-                r for r in register.rules if (excess(sum_, r) if who is None else excess_for(sum_, r, who)) is not None
-            ]
-            found += [(chosen, rule) for rule in broken[:1]]
-        return found, True
-    search = Search(equations, cells, time.monotonic() + seconds)
-    seen: set[tuple[int, ...]] = set()
+    until, complete = time.monotonic() + seconds, True
+    links, group = connected_components(equations.T @ equations, directed=False)
+    for mine in (np.flatnonzero(group == k) for k in range(links)):
+        inner = [cells[i] for i in mine]
+        part = sparse.csr_array(equations[:, mine])
+        part = part[np.diff(part.indptr) > 0]
+        if len(mine) < 2 or part.shape[0] == 0:
+            continue
+        form = echelon(part.toarray())
+        few = sum(comb(len(form), k) for k in range(1, LARGEST + 1)) <= ENUMERATED
+        if few:
+            tried = ((chosen, rule) for chosen in _every(form) for rule in register.rules)
+            sums = [(c, r) for c, r in tried if _sensitive([inner[i] for i in c], r, who)]
+        else:
+            search = Search(part, inner, until)
+            sums = list(_searched(search, inner, register, who))
+            complete &= search.complete
+        found += [(mine[chosen].tolist(), rule) for chosen, rule in sums]
+    return found, complete
+
+
+def _sensitive(cells: Sequence[Cell], rule: str, who: int | None) -> bool:
+    sum_ = together(cells)
+    return (excess(sum_, rule) if who is None else excess_for(sum_, rule, who)) is not None
+
+
+def _searched(
+    search: Search, cells: Sequence[Cell], register: Register, who: int | None
+) -> Iterator[tuple[list[int], str]]:
     for rule in register.rules:
         for gain, floor in _gains(rule, cells) if who is None else _gains_of(rule, cells, who):
-            search._cuts.clear()
+            search.cuts.clear()
             for chosen in search.sums(gain, floor):
-                if tuple(chosen) in seen:
-                    continue
-                sum_ = together(cells[i] for i in chosen)
-                if (excess(sum_, rule) if who is None else excess_for(sum_, rule, who)) is not None:
-                    seen.add(tuple(chosen))
-                    found.append((chosen, rule))
+                if _sensitive([cells[i] for i in chosen], rule, who):
+                    yield chosen, rule
                     break
-    return found, search.complete
 
 
 def echelon(rows: Floats) -> Floats:
@@ -152,14 +166,18 @@ def echelon(rows: Floats) -> Floats:
 
 def _every(form: Floats) -> Iterator[list[int]]:
     """Yield every sum of two to `LARGEST` cells that rows in echelon form span."""
-    for k in range(1, min(LARGEST, len(form)) + 1):
-        choices = combinations(range(len(form)), k)
-        while chunk := list(islice(choices, 20_000)):
-            sums = form[np.array(chunk)].sum(axis=1)
-            ones = np.abs(sums - 1) < 1e-6
-            size = ones.sum(axis=1)
-            plain = np.all(ones | (np.abs(sums) < 1e-6), axis=1) & (size > 1) & (size <= LARGEST)
-            yield from (np.flatnonzero(row).tolist() for row in ones[plain])
+    whole = bool(np.all(form == np.rint(form)) and np.abs(form).max(initial=0) * LARGEST < 128)
+    rows = form.astype(np.int8 if whole else np.float32)
+    sums, last = rows, np.arange(len(rows))
+    for _ in range(min(LARGEST, len(rows))):
+        ones = np.abs(sums - 1) < 1e-4
+        size = ones.sum(axis=1)
+        plain = np.all(ones | (np.abs(sums) < 1e-4), axis=1) & (size > 1) & (size <= LARGEST)
+        yield from (np.flatnonzero(row).tolist() for row in ones[plain])
+        more = len(rows) - 1 - last
+        before = np.repeat(np.arange(len(sums)), more)
+        last = last[before] + 1 + np.arange(len(before)) - np.repeat(np.cumsum(more) - more, more)
+        sums = sums[before] + rows[last]
 
 
 def _gains(rule: str, cells: Sequence[Cell]) -> Iterator[tuple[Floats, float]]:

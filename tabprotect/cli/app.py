@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from enum import IntEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TextIO
 
 import typer
 
@@ -156,8 +156,15 @@ def _place(frame: traceback.FrameSummary, home: Path) -> str:
 def _plain_warnings(screen: Screen) -> Iterator[None]:
     """Show warnings of libraries in one clean line each, without the source line that raised them."""
 
-    def show(message: Warning | str, kind: type[Warning], *_: Any, **__: Any) -> None:
-        screen.print(f"Warning: {message} ({kind.__name__})", style="yellow", soft_wrap=True)
+    def show(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,  # noqa: ARG001
+        lineno: int,  # noqa: ARG001
+        file: TextIO | None = None,  # noqa: ARG001
+        line: str | None = None,  # noqa: ARG001
+    ) -> None:
+        screen.print(f"Warning: {message} ({category.__name__})", style="yellow", soft_wrap=True)
 
     with warnings.catch_warnings():
         warnings.showwarning = show

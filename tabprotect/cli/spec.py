@@ -46,7 +46,7 @@ class LimitsSpec(_Strict):
     )
     gap: float = Field(default=0.0, ge=0, le=1, description="Stop at this (cost - bound) / cost.")
     memory: float | None = Field(
-        default=None, gt=0, description="Gigabytes (10^9 bytes) that the whole process may hold in memory."
+        default=None, gt=0, le=1e6, description="Gigabytes (10^9 bytes) that the whole process may hold in memory."
     )
 
 

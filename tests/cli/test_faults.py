@@ -143,10 +143,26 @@ def test_names_that_nothing_can_have(place: Path, tabprotect: Call, flag: str, n
         ["--rule", "threshold=1e400"],
         ["--method", "adjust", "--option", "decimals=400"],
         ["--method", "cell-key", "--option", "decimals=400"],
+        ["--memory-limit", "inf"],
     ],
 )
 def test_numbers_beyond_all_measure(place: Path, tabprotect: Call, more: list[str]) -> None:
     assert tabprotect(*call("firms.csv", *more)).code == Exit.INPUT
+
+
+def test_options_that_are_no_names_or_decimals(place: Path, tabprotect: Call) -> None:
+    (place / "spec.toml").write_text(
+        'data="firms.csv"\nby=["region","size"]\nrules=["threshold=3"]\nmethod="swap"\n'
+        "[options]\ngeography=1\nrisk=2\nsimilar=3\n"
+    )
+    (place / "a.jj").write_text(
+        "0\n3\n0 5 5 s 0 9 0 0 0\n1 2 2 u 0 9 1 1 0\n2 3 3 s 0 9 0 0 0\n1\n0 3 : 0 (-1) 1 (1) 2 (1)\n"
+    )
+    for line in (
+        ["protect", "spec.toml"],
+        *(["solve", "a.jj", "--method", "adjust", "--decimals", d] for d in ("400", "-400")),
+    ):
+        assert tabprotect(*line).code == Exit.INPUT
 
 
 def test_a_column_name_that_excel_cannot_hold(place: Path, tabprotect: Call) -> None:
