@@ -7,6 +7,7 @@ STAMP := .venv/.installed
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 APT := DEBIAN_FRONTEND=noninteractive $(SUDO) apt-get
 PYTEST := $(BIN)/pytest --numprocesses 2 --dist worksteal
+FUZZ ?= 300
 SPECIAL := browser or peer or spark or dask or postgres
 
 .DEFAULT_GOAL := help
@@ -100,10 +101,10 @@ peer: ## install tau-ARGUS in an environment of its own, to compare with (`tabpr
 	@test -x .venv-peer/bin/pip || $(PYTHON) -m venv --clear .venv-peer
 	.venv-peer/bin/python -m pip install --quiet "pytauargus==0.6.0"
 
-fuzz: setup ## 1,000 random problems and 300 releases, each answer judged without the engine
+fuzz: setup ## random problems, releases attacked from what is published, altered proofs; nightly: make fuzz FUZZ=10000
 	$(BIN)/python -m benchmarks.fuzz --problems 1000 --seed 0
-	$(BIN)/python -m benchmarks.fuzz_releases --releases 300 --seed 0
-	$(BIN)/python -m benchmarks.fuzz_verify --alterations 300 --seed 0
+	$(BIN)/python -m benchmarks.fuzz_releases --releases $(FUZZ) --seed 0
+	$(BIN)/python -m benchmarks.fuzz_verify --alterations $(FUZZ) --seed 0
 
 safety: setup ## 10,000 random sequences of queries, judged by brute force
 	$(BIN)/python -m benchmarks.query.safety --games 10000

@@ -3,8 +3,12 @@
 Run from the checkout: ``python -m benchmarks.fuzz_releases --releases 300 --seed 0 [--time-limit 3]``; that of one
 seed comes again with ``--seed S --releases 1``. Numbers of all sizes and decimals, few or many dimensions, weights,
 negative values, respondents who are alone in cells; every method; each release in a process of its own, which is killed
-when it hangs. Safe releases are verified, small ones judged by ``tests/checker.py`` as well. The exit code is 1 when
-anything was found.
+when it hangs. Safe releases are verified, small ones judged by ``tests/checker.py`` as well.
+
+Every seed makes a second release (`benchmarks.attacked`: all methods, counts, linked tables, waivers, shadow
+variables), which is written, and attacked from its public folder alone by an intruder who shares no code with the
+package: see `benchmarks.intruder` for what he knows. Whatever he learns from a release that is called safe is a fault.
+``--seed S --releases 1`` does both again. The exit code is 1 when anything was found.
 """
 
 from __future__ import annotations
@@ -20,6 +24,7 @@ import numpy as np
 import pandas as pd
 
 import tabprotect as tp
+from benchmarks import attacked
 from benchmarks.fuzz import command
 from benchmarks.isolated import Failure, Worker
 from tests.checker import Judge
@@ -49,10 +54,11 @@ class Case:
 
 @dataclass(frozen=True)
 class Asked:
-    """The release of a seed, within so many seconds."""
+    """The release of a seed, within so many seconds; or the one of the seed that is attacked."""
 
     seed: int
     seconds: float
+    attacked: bool = False
 
 
 @dataclass(frozen=True)
@@ -62,6 +68,7 @@ class Said:
     status: str
     faults: tuple[str, ...]
     seconds: float
+    questions: int = 0
 
 
 def case(asked: Asked) -> Case:
@@ -121,6 +128,8 @@ def case(asked: Asked) -> Case:
 
 def release(asked: Asked) -> Said:
     """Make the release of a seed and look for what is wrong with it."""
+    if asked.attacked:
+        return _attacked(asked)
     call = case(asked)
     started = time.monotonic()
     try:
@@ -130,6 +139,28 @@ def release(asked: Asked) -> Said:
     seconds = time.monotonic() - started
     found = list(faults(call, made, seconds))
     return Said(made.result.status + ("" if made.safe else ", not safe"), tuple(found), seconds)
+
+
+def _attacked(asked: Asked) -> Said:
+    """Make the second release of a seed and let the intruder at what is published."""
+    call = attacked.case(asked.seed, asked.seconds)
+    started = time.monotonic()
+    try:
+        made = attacked.release(call)
+    except (tp.InputError, tp.InfeasibleError) as error:
+        return Said(f"refused: {' '.join(str(error).split()[:6])}", (), time.monotonic() - started)
+    seconds = time.monotonic() - started
+    report = attacked.assault(call, made)
+    if report is None:
+        return Said("attacked: not safe", (), seconds)
+    found = tuple(f"disclosure: {finding}" for finding in report.findings)
+    status = "attacked: " + ("in part" if report.undecided else "in full")
+    return Said(status, found, seconds, report.questions)
+
+
+def words(asked: Asked) -> str:
+    """Return in words what is asked."""
+    return attacked.case(asked.seed, asked.seconds).words if asked.attacked else case(asked).words
 
 
 def faults(call: Case, made: tp.Release, seconds: float) -> Iterator[str]:
@@ -178,19 +209,23 @@ def _published(made: tp.Release) -> Iterator[str]:
 def run(seeds: range, seconds: float, report: Callable[[str], None] = print) -> int:
     """Go through the releases of these seeds and return in how many something is wrong."""
     statuses: Counter[str] = Counter()
-    wrong, slowest = 0, (0.0, -1)
+    wrong, questions, slowest = 0, 0, (0.0, -1)
     with Worker(release, patience=2 * JUDGING) as worker:
-        for seed in seeds:
-            said = worker.ask(Asked(seed, seconds), seconds)
+        for asked in (Asked(seed, seconds, attack) for seed in seeds for attack in (False, True)):
+            said = worker.ask(asked, seconds)
             found = (said.what,) if isinstance(said, Failure) else said.faults
             if not isinstance(said, Failure):
                 statuses[said.status] += 1
-                slowest = max(slowest, (said.seconds, seed))
+                questions += said.questions
+                slowest = max(slowest, (said.seconds, asked.seed))
             wrong += bool(found)
             for fault in found:
-                report(f"seed {seed} ({case(Asked(seed, seconds)).words}): {fault}")
+                report(f"seed {asked.seed} ({words(asked)}): {fault}")
     counts = ", ".join(f"{number} {status}" for status, number in statuses.most_common())
-    report(f"{len(seeds)} releases: {counts}; slowest {slowest[0]:.1f} s (seed {slowest[1]}); {wrong} with faults")
+    report(
+        f"{2 * len(seeds)} releases: {counts}; {questions:,} questions of intruders; slowest {slowest[0]:.1f} s (seed "
+        f"{slowest[1]}); {wrong} with faults"
+    )
     return wrong
 
 

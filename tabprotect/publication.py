@@ -11,6 +11,7 @@ from typing import Any
 import narwhals as nw
 import pandas as pd
 from rich.table import Table as Grid
+from rich.text import Text
 
 from tabprotect.attack.audit import Audit
 from tabprotect.attack.certificate import Certificate
@@ -21,6 +22,7 @@ from tabprotect.report.layout import LAYOUT, Layout
 from tabprotect.report.public import PublicTable
 from tabprotect.sensitivity.assess import Assessment
 from tabprotect.table.table import Table
+from tabprotect.visible import visible
 
 __all__ = ["Publication", "Summary", "native", "number"]
 
@@ -33,7 +35,7 @@ class Summary:
 
     def __str__(self) -> str:
         width = max(len(name) for name, _ in self.lines)
-        return "\n".join(f"{name:<{width}}  {value}" for name, value in self.lines)
+        return "\n".join(f"{name:<{width}}  {visible(value)}" for name, value in self.lines)
 
     __repr__ = __str__
 
@@ -43,7 +45,7 @@ class Summary:
         grid.add_column(style="dim")
         grid.add_column(overflow="fold")
         for name, value in self.lines:
-            grid.add_row(name, value)
+            grid.add_row(name, Text(visible(value)))
         return grid
 
 
@@ -127,7 +129,8 @@ class Publication(ABC):
         Parameters
         ----------
         folder : path
-        formats : sequence of {'csv', 'parquet', 'xlsx'}
+        formats : sequence of {'csv', 'text.csv', 'parquet', 'xlsx'}
+            See `tabprotect.formats.frames.encode_frame`.
 
         Returns
         -------

@@ -5,16 +5,22 @@ from __future__ import annotations
 import importlib
 import os
 import pkgutil
+import platform
 import sys
-from collections.abc import Sequence
+import traceback
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from enum import IntEnum
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any, TextIO
 
 import typer
-from rich.console import Console
 
 from tabprotect._version import __version__
 from tabprotect.cli import commands
+from tabprotect.cli import screen as screens
+from tabprotect.cli.screen import Screen
 from tabprotect.errors import InfeasibleError, InputError, SolverError
 
 __all__ = ["Exit", "app", "run"]
@@ -24,16 +30,18 @@ class Exit(IntEnum):
     """What the exit code of every command means."""
 
     DONE = 0  #: done; where there is a pattern, it is safe
-    UNSAFE = 1  #: not safe, infeasible, or no safe answer within the limits
+    UNSAFE = 1  #: a verdict: not safe, infeasible, or no safe answer within the limits
     INPUT = 2  #: the input is wrong
     LIMIT = 3  #: a limit was reached (or Ctrl-C pressed); the answer given is safe
+    FAULT = 70  #: the program failed, and says nothing about the data
     INTERRUPTED = 130  #: ended by a second Ctrl-C
 
 
 app = typer.Typer(
     name="tabprotect",
     help="Protect statistical tables against disclosure, with a proof that needs no solver to check.",
-    epilog="Exit codes: 0 done, 1 not safe or infeasible, 2 bad input, 3 a limit was reached with a safe answer.",
+    epilog="Exit codes: 0 done, 1 not safe or infeasible, 2 bad input, 3 a limit was reached with a safe answer, "
+    "70 the program failed, which says nothing about the data, 130 ended by a second Ctrl-C.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,  # its tracebacks show local variables, which may be confidential
     rich_markup_mode="rich",
@@ -66,8 +74,22 @@ for _module in sorted(pkgutil.iter_modules(commands.__path__), key=lambda module
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command line and return its exit code; what the user can mend never ends in a traceback."""
-    screen = Console(stderr=True)
+    """Run one command line and return its exit code; nothing ever ends in a traceback."""
+    screen = screens.screen()
+    try:
+        with _plain_warnings(screen):
+            return _run(arguments, screen)
+    except BrokenPipeError:
+        # the reader of our output has gone; say nothing more, also when Python flushes at its end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return int(Exit.DONE)
+    except SystemExit as error:
+        return error.code if isinstance(error.code, int) else int(Exit.FAULT if error.code else Exit.DONE)
+    except BaseException as error:
+        return _fault(screen, error)
+
+
+def _run(arguments: Sequence[str], screen: Screen) -> int:
     try:
         code = app(list(arguments), standalone_mode=False)
         sys.stdout.flush()
@@ -76,24 +98,74 @@ def run(arguments: Sequence[str]) -> int:
     except InfeasibleError as error:
         return _fail(screen, "Not possible", error, Exit.UNSAFE)
     except SolverError as error:
-        return _fail(screen, "Solver failed", error, Exit.UNSAFE)
+        return _fail(screen, "Solver failed", error, Exit.FAULT)
     except MemoryError:
-        return _fail(screen, "Out of memory", "nothing was written", Exit.UNSAFE)
+        return _fail(screen, "Out of memory", "nothing was written", Exit.FAULT)
     except typer.Abort:
         return int(Exit.INTERRUPTED)
     except _Usage as error:
-        error.show()  # type: ignore[attr-defined]
-        return int(Exit.INPUT)
+        return _misused(screen, error)
     except KeyboardInterrupt:
         screen.print("Ended; nothing was written.", style="yellow")
         return int(Exit.INTERRUPTED)
-    except BrokenPipeError:
-        # the reader of our output has gone; say nothing more, also when Python flushes at its end
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return int(Exit.DONE)
     return int(code or 0)
 
 
-def _fail(screen: Console, what: str, why: object, code: Exit) -> int:
-    screen.print(f"{what}: {why}", style="bold red", markup=False, highlight=False, soft_wrap=True)
+def _fail(screen: Screen, what: str, why: object, code: Exit) -> int:
+    screen.print(f"{what}: {why}", style="bold red", soft_wrap=True)
     return int(code)
+
+
+def _misused(screen: Screen, error: Any) -> int:
+    """Say what is wrong with the command line."""
+    context = getattr(error, "ctx", None)
+    message = error.format_message()
+    if type(error).__name__ == "NoArgsIsHelpError":
+        typer.echo(message, err=True)
+        return int(Exit.INPUT)
+    if context is not None:
+        screen.print(context.get_usage(), style="yellow", soft_wrap=True)
+        screen.print(f"Try '{context.command_path} -h' for help.", style="dim", soft_wrap=True)
+    return _fail(screen, "Error", message, Exit.INPUT)
+
+
+def _fault(screen: Screen, error: BaseException) -> int:
+    """Say in one line what to report of an error that nobody foresaw: its kind and place, no word of the data."""
+    frames = traceback.extract_tb(error.__traceback__)
+    home = Path(__file__).parents[1]
+    ours = [frame for frame in frames if Path(frame.filename).is_relative_to(home)]
+    places = dict.fromkeys(_place(frame, home.parent) for frame in (*ours[-1:], *frames[-1:]))
+    kind = type(error)
+    name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
+    return _fail(
+        screen,
+        "The program failed, which says nothing about the data; please report this line",
+        f"{name} at {' in '.join(places) or 'an unknown place'} (tabprotect {__version__}, "
+        f"Python {platform.python_version()}, {sys.platform})",
+        Exit.FAULT,
+    )
+
+
+def _place(frame: traceback.FrameSummary, home: Path) -> str:
+    file = Path(frame.filename)
+    short = file.relative_to(home) if file.is_relative_to(home) else Path(*file.parts[-2:])
+    return f"{short.as_posix()}:{frame.lineno}"
+
+
+@contextmanager
+def _plain_warnings(screen: Screen) -> Iterator[None]:
+    """Show warnings of libraries in one clean line each, without the source line that raised them."""
+
+    def show(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
+        screen.print(f"Warning: {message} ({category.__name__})", style="yellow", soft_wrap=True)
+
+    with warnings.catch_warnings():
+        warnings.showwarning = show
+        yield

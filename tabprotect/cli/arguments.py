@@ -37,7 +37,7 @@ WorkLimit = Annotated[
 ]
 MemoryLimit = Annotated[
     float | None,
-    typer.Option("--memory-limit", metavar="GB", min=0.0, help="Stop when this process holds so much memory."),
+    typer.Option("--memory-limit", metavar="GB", min=0.0, max=1e6, help="Stop when this process holds so much memory."),
 ]
 Workers = Annotated[
     int | None,

@@ -14,6 +14,9 @@ from tabprotect.cli.spec import HierarchySpec, Spec, each_table
 from tabprotect.errors import InputError, collect
 
 if TYPE_CHECKING:
+    import pandas as pd
+
+    from tabprotect.cli.screen import Screen
     from tabprotect.hiding import Recode, Suppress
     from tabprotect.methods.base.method import Method as Choice
     from tabprotect.problem import Problem
@@ -99,7 +102,23 @@ def carry_out(spec: Spec, base: Path, *, workers: int | None = None, resume: Pat
         if release.safe or release.allow_unsafe:
             Budget(progress=progress).report("write")
             release.write(folder, spec.output.formats)
+            if "csv" in spec.output.formats:
+                _warn_of_formulas(err, release.public.frame)
     return _report(release, folder)
+
+
+def _warn_of_formulas(err: Screen, frame: pd.DataFrame) -> None:
+    """Say which labels of a CSV file spreadsheets take for formulas."""
+    from tabprotect.formats.frames import as_formulas
+    from tabprotect.table.codes import some
+
+    words = as_formulas(frame)
+    if words:
+        err.print(
+            f"Spreadsheets take {len(words)} labels of table.csv for formulas: {some([repr(w) for w in words], 3)}; "
+            "--format text.csv writes them as text.",
+            style="yellow",
+        )
 
 
 def method_of(spec: Spec, base: Path) -> Suppress | Recode | Choice:
@@ -229,16 +248,19 @@ def read_problem(spec: Spec, base: Path, top: int = 0) -> tuple[Table, Problem]:
 
 def _report(release: Publication, folder: Path) -> int:
     """Print what was done, and return the exit code."""
+    from rich.text import Text
+
     console = screen.out()
     console.print(release.summary())
     if not release.safe:
         if release.judgement is not None:
-            console.print(release.judgement.summary(), style="red", markup=False)
+            console.print(release.judgement.summary(), style="red")
+        bad = ("NOT SAFE", "bold red")
         if not release.allow_unsafe:
             cure = "--allow-unsafe writes it on your responsibility"
-            console.print(f"[bold red]NOT SAFE[/]: nothing was written ({cure}).")
+            console.print(Text.assemble(bad, f": nothing was written ({cure})."))
             return Exit.UNSAFE
-        console.print("[bold red]NOT SAFE[/], written because allow_unsafe is set.")
+        console.print(Text.assemble(bad, ", written because allow_unsafe is set."))
     console.print()
     screen.show_table(console, release)
     console.print()

@@ -1,32 +1,55 @@
-"""What the commands print: the same shapes and words everywhere."""
+"""What the commands print: the same shapes and words everywhere.
+
+Every word reaches the terminal through a `Screen`: no control character of a name or a code gets there, and nothing in
+them is taken for markup or an emoji. Colours are given as styles.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-from rich.markup import escape
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 from rich.table import Table
+from rich.text import Text
+
+from tabprotect.visible import visible
 
 if TYPE_CHECKING:
     from tabprotect.publication import Publication
 
-__all__ = ["cells_table", "facts", "number", "out", "screen", "show_table", "verdict"]
+__all__ = ["Screen", "cells_table", "facts", "number", "out", "screen", "show_table", "verdict", "wrong"]
 
 
 _FILE_WIDTH = 160  # columns where no terminal says how many it has
 
 
-def out() -> Console:
+class Screen(Console):
+    """A console that shows text as it is: no markup, no emoji, and a sign in the place of control characters."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(highlight=False, markup=False, emoji=False, **options)
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        """Take a text as it is, cleaned before it is measured."""
+        return super().render_str(visible(text), **options)
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """Yield what is to be shown; all output goes through here, so that nothing is missed."""
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else Segment(visible(segment.text), segment.style)
+
+
+def out() -> Screen:
     """Return the console of results (standard output)."""
-    console = Console(soft_wrap=True, highlight=False)
-    return console if console.is_terminal else Console(soft_wrap=True, highlight=False, width=_FILE_WIDTH)
+    console = Screen(soft_wrap=True)
+    return console if console.is_terminal else Screen(soft_wrap=True, width=_FILE_WIDTH)
 
 
-def screen() -> Console:
+def screen() -> Screen:
     """Return the console of progress and warnings (standard error)."""
-    return Console(stderr=True, highlight=False)
+    return Screen(stderr=True)
 
 
 def number(value: float | None) -> str:
@@ -42,7 +65,7 @@ def number(value: float | None) -> str:
     return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.10g}"
 
 
-def facts(console: Console, lines: Iterable[tuple[str, str]]) -> None:
+def facts(console: Console, lines: Iterable[tuple[str, str | Text]]) -> None:
     """Print names and values in two columns."""
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="dim")
@@ -59,15 +82,20 @@ def cells_table(console: Console, columns: Sequence[str], rows: Sequence[Sequenc
         text = all(isinstance(row[k], str) for row in rows)
         table.add_column(name, justify="left" if text else "right", overflow="fold")
     for row in rows[:most]:
-        table.add_row(*(escape(v) if isinstance(v, str) else number(v) for v in row))
+        table.add_row(*(v if isinstance(v, str) else number(v) for v in row))
     console.print(table)
     if len(rows) > most:
         console.print(f"... and {len(rows) - most:,} more")
 
 
-def verdict(safe: bool) -> str:
+def verdict(safe: bool) -> Text:
     """Return a coloured yes or no (in words, too)."""
-    return "[bold green]safe[/]" if safe else "[bold red]NOT safe[/]"
+    return Text("safe", "bold green") if safe else Text("NOT safe", "bold red")
+
+
+def wrong(console: Console, failure: str) -> None:
+    """Print what a check found wrong."""
+    console.print(Text.assemble(("wrong", "bold red"), visible(f": {failure}")))
 
 
 _ROWS, _COLUMNS = 24, 8
@@ -89,9 +117,9 @@ def show_table(console: Console, release: Publication) -> None:
     table = Table(show_edge=False, header_style="bold")
     table.add_column(part.axes[order[0]].name, no_wrap=True)
     for code in across[:_COLUMNS]:
-        table.add_column(escape(names[code]) if code >= 0 else release.table.value_name, justify="right", no_wrap=True)
+        table.add_column(names[code] if code >= 0 else release.table.value_name, justify="right", no_wrap=True)
     for line in down[:_ROWS]:
-        words = [escape(part.axes[order[0]].codes[line])]
+        words: list[str | Text] = [part.axes[order[0]].codes[line]]
         for code in across[:_COLUMNS]:
             codes[order[0]] = line
             if len(order) > 1:
@@ -102,10 +130,14 @@ def show_table(console: Console, release: Publication) -> None:
     if not isinstance(release, Release):
         console.print("published values (upper levels; the pages show all)", style="dim")
         return
-    console.print("[red]× p[/] primary   [yellow]× s[/] secondary   (upper levels; the pages show all)", style="dim")
+    key = _PRIMARY, " primary   ", _SECONDARY, " secondary   (upper levels; the pages show all)"
+    console.print(Text.assemble(*key), style="dim")
 
 
-def _word(release: Publication, row: int | None) -> str:
+_PRIMARY, _SECONDARY = ("× p", "red"), ("× s", "yellow")
+
+
+def _word(release: Publication, row: int | None) -> str | Text:
     if row is None:
         return ""
     from tabprotect.changed import ChangedRelease
@@ -117,4 +149,4 @@ def _word(release: Publication, row: int | None) -> str:
     assert isinstance(release, Release)
     if not release.pattern[cell]:
         return number(round(float(release.table.values[cell]), 6))
-    return "[red]× p[/]" if release.words[cell] == "primary" else "[yellow]× s[/]"
+    return Text(*(_PRIMARY if release.words[cell] == "primary" else _SECONDARY))

@@ -46,7 +46,7 @@ class LimitsSpec(_Strict):
     )
     gap: float = Field(default=0.0, ge=0, le=1, description="Stop at this (cost - bound) / cost.")
     memory: float | None = Field(
-        default=None, gt=0, description="Gigabytes (10^9 bytes) that the whole process may hold in memory."
+        default=None, gt=0, le=1e6, description="Gigabytes (10^9 bytes) that the whole process may hold in memory."
     )
 
 
@@ -54,7 +54,11 @@ class OutputSpec(_Strict):
     """What is written, and where."""
 
     folder: str = Field(default="release", description="Gets publish/ and internal/; relative to the specification.")
-    formats: list[Literal["csv", "parquet", "xlsx"]] = Field(default=["csv"], min_length=1)
+    formats: list[Literal["csv", "text.csv", "parquet", "xlsx"]] = Field(
+        default=["csv"],
+        min_length=1,
+        description="text.csv: a CSV file whose labels no spreadsheet takes for formulas.",
+    )
     separate_statuses: bool = Field(default=False, description="Tell the public which hidden cells are primary.")
     decimals: int | None = Field(default=None, ge=0, le=15, description="Round published values.")
     title: str = Field(default="Protected table", description="Heading of the pages; public.")

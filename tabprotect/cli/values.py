@@ -162,14 +162,13 @@ def exit_code(result: Result) -> int:
 def show(console: Any, name: str, result: Result) -> None:
     """Print a result."""
     import numpy as np
-    from rich.markup import escape
 
     from tabprotect.cli.screen import cells_table, facts, number
     from tabprotect.methods.rounding import RoundingResult
 
     problem = result.problem
     sizes = f"{problem.n_cells:,} cells, {len(problem.primaries):,} primary, {problem.system.n_equations:,} equations"
-    lines = [("instance", f"{escape(name)}: {sizes}"), ("status", result.status)]
+    lines = [("instance", f"{name}: {sizes}"), ("status", result.status)]
     lines += [(word, number(x)) for word, x in (("cost", result.cost), ("bound", result.bound)) if x is not None]
     if result.gap is not None:
         lines.append(("gap", f"{100 * result.gap:.2f} %"))
@@ -181,9 +180,9 @@ def show(console: Any, name: str, result: Result) -> None:
         if result.values is not None:
             lines.append(("sums", "add up exactly" if result.additive else f"are off by up to {number(result.loss)}"))
     name = getattr(result, "method", "")
-    lines += [*([("method", escape(name))] if name else []), ("time", f"{result.seconds:.1f} s")]
+    lines += [*([("method", name)] if name else []), ("time", f"{result.seconds:.1f} s")]
     if result.message:
-        lines.append(("message", escape(result.message)))
+        lines.append(("message", result.message))
     facts(console, lines)
     if isinstance(result, RoundingResult) and result.diagnosis is not None and len(result.diagnosis.cells):
         console.print("\nCells that go further than to a neighbouring multiple:", style="bold")

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import gzip
 import os
-import shutil
-import tempfile
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from tabprotect.errors import InputError, did_you_mean
+from tabprotect.formats.places import recover, temporary_file, usual_rights
 
-__all__ = ["check_writable", "read_bytes", "read_text", "write_bytes", "write_text", "writing_folder"]
+__all__ = ["check_writable", "read_bytes", "read_text", "write_bytes", "write_text"]
 
 
 def read_bytes(path: str | Path) -> bytes:
@@ -71,6 +70,9 @@ def _neighbours(path: Path) -> str:
 def write_bytes(path: str | Path, data: bytes) -> None:
     """Write a file whole or not at all, compressed when its name ends in ``.gz``.
 
+    A link is followed: the file that it names is replaced, and the link stays. A file that was there keeps its rights.
+    Pipes, terminals and devices such as ``/dev/null`` are written to, never replaced; block devices are refused.
+
     Raises
     ------
     InputError
@@ -80,17 +82,18 @@ def write_bytes(path: str | Path, data: bytes) -> None:
     if path.suffix == ".gz":
         data = gzip.compress(data, mtime=0)
     check_writable(path)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.absolute().parent)
-    temporary = Path(name)
+    if _is_stream(path):
+        _write_through(path, data)
+        return
     try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(data)
-        _give_usual_rights(temporary, 0o666)
-        temporary.replace(path)
+        place = Path(os.path.realpath(path))
+        rights = place.stat().st_mode & 0o777 if place.exists() else usual_rights(0o666)
+        with temporary_file(place) as temporary:
+            temporary.write_bytes(data)
+            temporary.chmod(rights)
+            temporary.replace(place)
     except OSError as error:
         raise InputError(f"{path} cannot be written: {error.strerror or error}") from error
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def check_writable(path: str | Path) -> None:
@@ -102,14 +105,27 @@ def check_writable(path: str | Path) -> None:
         As `write_bytes` would.
     """
     path = Path(path)
-    if path.is_dir():
-        raise InputError(f"{path} is a folder; name a file to write")
     try:
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.absolute().parent)
-        os.close(handle)
-        Path(name).unlink()
-    except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror or error}") from error
+        if path.is_dir():
+            raise InputError(f"{path} is a folder; name a file to write")
+        if path.is_block_device():
+            raise InputError(f"{path} is a block device, which would be overwritten; name a file")
+        if path.is_socket():
+            raise InputError(f"{path} is a socket; name a file or a pipe")
+        if _is_stream(path):
+            if not os.access(path, os.W_OK):
+                raise InputError(f"{path} cannot be written: {os.strerror(errno.EACCES)}")
+            return
+        place = Path(os.path.realpath(path))
+        if place.is_symlink():
+            raise InputError(f"{path} cannot be written: {os.strerror(errno.ELOOP)}")
+        recover(place)
+        with contextlib.suppress(FileNotFoundError):
+            place.lstat()  # some names can be no file's
+        with temporary_file(place):
+            pass
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path} cannot be written: {getattr(error, 'strerror', None) or error}") from error
 
 
 def write_text(path: str | Path, text: str) -> None:
@@ -117,42 +133,18 @@ def write_text(path: str | Path, text: str) -> None:
     write_bytes(path, text.encode())
 
 
-@contextmanager
-def writing_folder(path: str | Path) -> Iterator[Path]:
-    """Fill a temporary folder in the ``with`` block; at its end it takes the place of `path`, whole.
+def _is_stream(path: Path) -> bool:
+    """Whether a place takes what is written, and holds no file: also ``/dev/stdout``, whatever that is."""
+    if path.is_fifo() or path.is_char_device():
+        return True
+    return path.exists() and Path(os.path.realpath(path.parent)).parts[:2] in (("/", "dev"), ("/", "proc"))
 
-    Whether a folder that is there already may be replaced is the caller's decision, made before.
 
-    Raises
-    ------
-    InputError
-        If the place cannot be written; what was there before stays as it was.
-    """
-    path = Path(path).absolute()
-    temporary: Path | None = None
-    aside: Path | None = None
+def _write_through(path: Path, data: bytes) -> None:
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
-        _give_usual_rights(temporary, 0o777)
-        yield temporary
-        if path.exists():
-            aside = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent)) / "old"
-            path.replace(aside)
-        temporary.replace(path)
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_APPEND), "wb") as stream:
+            stream.write(data)
+    except BrokenPipeError:
+        raise
     except OSError as error:
-        if aside is not None and aside.exists() and not path.exists():
-            aside.replace(path)
         raise InputError(f"{path} cannot be written: {error.strerror or error}") from error
-    finally:
-        if temporary is not None:
-            shutil.rmtree(temporary, ignore_errors=True)
-        if aside is not None:
-            shutil.rmtree(aside.parent, ignore_errors=True)
-
-
-def _give_usual_rights(path: Path, rights: int) -> None:
-    """Temporary files are private; what takes their name gets the rights that any new file would have."""
-    mask = os.umask(0)
-    os.umask(mask)
-    path.chmod(rights & ~mask)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from tabprotect.errors import InputError, Problems
-from tabprotect.formats.files import read_text, writing_folder
+from tabprotect.formats.files import read_text
+from tabprotect.formats.places import recover, usual_rights, writing_folder
 
 __all__ = [
     "INTERNAL",
@@ -35,6 +37,8 @@ def write_release(
 ) -> None:
     """Write a release whole or not at all; an earlier release in the same place is replaced.
 
+    The internal folder and its files can be read by their owner only, from the start and whatever the umask.
+
     Parameters
     ----------
     folder : path
@@ -52,18 +56,22 @@ def write_release(
     with writing_folder(folder) as place:
         written: dict[str, dict[str, str]] = {}
         for part, files in ((PUBLISH, publish), (INTERNAL, internal)):
-            (place / part).mkdir()
-            written[part] = {name: _put(place / part / name, content) for name, content in files.items()}
+            (place / part).mkdir(mode=0o700)
+            rights = 0o600 if part == INTERNAL else usual_rights(0o666)
+            written[part] = {name: _put(place / part / name, content, rights) for name, content in files.items()}
         text = json.dumps({**facts, **written}, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-        (place / INTERNAL / MANIFEST).write_text(text, encoding="utf-8")
+        _put(place / INTERNAL / MANIFEST, text.encode(), 0o600)
+        (place / PUBLISH).chmod(usual_rights(0o777))
 
 
-def _put(path: Path, content: Content) -> str:
-    """Write one file and return its digest."""
+def _put(path: Path, content: Content, rights: int) -> str:
+    """Write one file, which nobody else can read from the start, and return its digest."""
+    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     if callable(content):
         content(path)
     else:
         path.write_bytes(content)
+    path.chmod(rights)
     return _digest(path)
 
 
@@ -76,8 +84,12 @@ def check_replaceable(folder: str | Path) -> None:
         Names what is in the way.
     """
     folder = Path(folder)
-    if not folder.exists():
-        return
+    recover(folder)
+    try:
+        if not folder.exists():
+            return
+    except OSError as error:
+        raise InputError(f"{folder} cannot be written: {error.strerror or error}") from error
     if not folder.is_dir():
         raise InputError(f"{folder} is a file; name a folder for the release")
     try:
@@ -106,6 +118,7 @@ def read_manifest(folder: str | Path) -> dict[str, Any]:
     InputError
         If there is no release, or its manifest is damaged.
     """
+    recover(folder)
     path = Path(folder) / INTERNAL / MANIFEST
     if not path.is_file():
         raise InputError(f"{folder} is not a release: there is no {INTERNAL}/{MANIFEST} in it")

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from tabprotect.errors import InputError, did_you_mean
 
-__all__ = ["FRAME_FORMATS", "encode_frame"]
+__all__ = ["FRAME_FORMATS", "as_formulas", "as_labels", "encode_frame"]
 
 _EXCEL_ROWS = 1_048_576
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the first moment that a zip archive can name
@@ -27,7 +27,9 @@ def encode_frame(frame: pd.DataFrame, kind: str, *, title: str = "table", confid
     ----------
     frame : pandas.DataFrame
         The index is left out; missing values become empty cells.
-    kind : {'csv', 'parquet', 'xlsx'}
+    kind : {'csv', 'text.csv', 'parquet', 'xlsx'}
+        'text.csv': a CSV file in which a ``'`` stands before every text that a spreadsheet would take for a formula
+        (see `as_formulas`) or that begins with one itself; `as_labels` takes it away again.
     title : str
         Name of the Excel sheet.
     confidential : bool
@@ -55,6 +57,53 @@ def _csv(frame: pd.DataFrame, _title: str, _confidential: bool) -> bytes:
     return frame.to_csv(index=False, lineterminator="\n").encode()
 
 
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+
+
+def as_formulas(frame: pd.DataFrame) -> list[str]:
+    """Return the labels and column names that a spreadsheet takes for formulas when it opens a CSV file.
+
+    Those that begin with ``=``, ``+``, ``-``, ``@``, a tab or a new line. A formula can send what is in other cells
+    elsewhere. Excel files are not concerned: they say of every cell what it is.
+
+    Examples
+    --------
+    >>> as_formulas(pd.DataFrame({"size": ["=1+1", "a", "=1+1"], "value": [-1, 2, 3]}))
+    ['=1+1']
+    """
+    words = [str(name) for name in frame.columns]
+    words += [word for _, column in _texts(frame) for word in column.unique() if isinstance(word, str)]
+    return [word for word in dict.fromkeys(words) if word.startswith(_FORMULA)]
+
+
+def as_labels(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a frame as it was before it was written as 'text.csv'; all columns are text.
+
+    Examples
+    --------
+    >>> as_labels(pd.DataFrame({"size": ["'=1", "a", "''b"]}))["size"].tolist()
+    ['=1', 'a', "'b"]
+    """
+    bare = frame.map(lambda word: word[1:] if isinstance(word, str) and word.startswith("'") else word)
+    return bare.set_axis([str(name).removeprefix("'") for name in frame.columns], axis=1)
+
+
+def _texts(frame: pd.DataFrame) -> list[tuple[int, pd.Series[Any]]]:
+    columns = ((k, frame.iloc[:, k]) for k in range(frame.shape[1]))
+    return [(k, column) for k, column in columns if not pd.api.types.is_numeric_dtype(column)]
+
+
+def _text_csv(frame: pd.DataFrame, _title: str, _confidential: bool) -> bytes:
+    def quoted(word: Any) -> Any:
+        return f"'{word}" if isinstance(word, str) and word.startswith((*_FORMULA, "'")) else word
+
+    columns = {k: frame.iloc[:, k] for k in range(frame.shape[1])}
+    for k, column in _texts(frame):
+        columns[k] = column.astype(object).map(quoted)
+    made = pd.concat(columns, axis=1).set_axis([quoted(str(name)) for name in frame.columns], axis=1)
+    return _csv(made, "", False)
+
+
 def _parquet(frame: pd.DataFrame, _title: str, _confidential: bool) -> bytes:
     table = pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None)
     stream = io.BytesIO()
@@ -73,7 +122,7 @@ def _xlsx(frame: pd.DataFrame, title: str, confidential: bool) -> bytes:
     if len(frame) >= _EXCEL_ROWS:
         raise InputError(f"an Excel sheet holds {_EXCEL_ROWS - 1:,} rows, not {len(frame):,}; write csv or parquet")
     for name in frame.columns:
-        for word in frame[name].unique():
+        for word in (str(name), *frame[name].unique()):
             if isinstance(word, str) and ILLEGAL_CHARACTERS_RE.search(word):
                 raise InputError(f"Excel cannot hold the control characters in {word!r}; write csv or parquet")
     book = Workbook(write_only=True)
@@ -113,5 +162,10 @@ def _without_clock(archive: bytes) -> bytes:
     return stream.getvalue()
 
 
-FRAME_FORMATS: dict[str, Callable[[pd.DataFrame, str, bool], bytes]] = {"csv": _csv, "parquet": _parquet, "xlsx": _xlsx}
+FRAME_FORMATS: dict[str, Callable[[pd.DataFrame, str, bool], bytes]] = {
+    "csv": _csv,
+    "text.csv": _text_csv,
+    "parquet": _parquet,
+    "xlsx": _xlsx,
+}
 """Endings of table files and what makes their bytes."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import MISSING, fields
+from math import isfinite
 from typing import Any, Final, get_type_hints
 
 from tabprotect.errors import InputError, Problems, did_you_mean
@@ -152,6 +153,8 @@ def _build(text: str, keyword: str, arguments: list[str]) -> Rule | Override:
             number = float(word) if kind is not str else 0.0
         except ValueError:
             raise InputError(f"rule '{text}': {name} must be a number, not '{word}'") from None
+        if not isfinite(number):
+            raise InputError(f"rule '{text}': {name} must be a number, not '{word}'")
         values.append(word if kind is str else bool(number) if kind is bool else number)
         if kind is int and number == int(number):
             values[-1] = int(number)

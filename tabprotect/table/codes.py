@@ -87,7 +87,12 @@ def factorise(series: nw.Series[Any]) -> tuple[list[Any], Ints]:
         index = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
         values = coded.dictionary.to_pylist()
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
-        index, uniques = pd.factorize(np.asarray(series.to_list(), dtype=object))
+        raw = np.empty(len(series), dtype=object)
+        raw[:] = series.to_list()
+        try:
+            index, uniques = pd.factorize(raw)
+        except TypeError:  # lists and the like have no hash: each stands for itself
+            return list(raw), np.arange(len(raw))
         return list(uniques), index.astype(np.int64)
     # a dictionary that came with the data may hold unused codes in any order
     present = pd.unique(index[index >= 0])

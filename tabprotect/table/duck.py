@@ -108,9 +108,15 @@ class DuckSource:
         self._folder.cleanup()
 
     def query(self, sql: str) -> Any:
-        """Return the result of a statement as a relation; errors of reading the data become an `InputError`."""
-        try:
+        """Return the result of a statement as a relation."""
+        with self._reading():
             return self.connection.sql(sql)
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        """Errors of reading the data become an `InputError`, whenever DuckDB comes to read."""
+        try:
+            yield
         except (duckdb.IOException, duckdb.InvalidInputException, duckdb.ConversionException) as error:
             text = str(error)
             if "not utf-8" in text:
@@ -124,7 +130,8 @@ class DuckSource:
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         """Return the rows of a result."""
-        found: list[tuple[Any, ...]] = self.query(sql).fetchall()
+        with self._reading():
+            found: list[tuple[Any, ...]] = self.connection.sql(sql).fetchall()
         return found
 
     @contextmanager
@@ -148,6 +155,9 @@ class DuckSource:
         return {name: Column(name, f"r.c{i}", types[i]) for i, name in enumerate(columns)}
 
 
+_NUMERIC = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "DECIMAL", "FLOAT", "DOUBLE", "BIGNUM")
+
+
 @dataclass(frozen=True)
 class Column:
     """A column of ``records r``: its name in the data, its SQL, its DuckDB type."""
@@ -159,7 +169,17 @@ class Column:
     @property
     def text(self) -> bool:
         """Whether it holds text."""
-        return self.type.startswith(("VARCHAR", "ENUM"))
+        return self.type == "VARCHAR" or (self.type.startswith("ENUM") and not self.nested)
+
+    @property
+    def nested(self) -> bool:
+        """Whether it holds lists, structures or maps."""
+        return self.type.endswith("]") or self.type.startswith(("STRUCT", "MAP", "UNION", "VARIANT"))
+
+    @property
+    def numeric(self) -> bool:
+        """Whether it holds numbers."""
+        return not self.nested and self.type.lstrip("U").startswith(_NUMERIC)
 
 
 def read_file(path: str) -> pa.Table:

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from tabprotect.errors import InputError
-from tabprotect.formats.files import read_text, write_text, writing_folder
+from tabprotect.formats.files import read_text, write_text
+from tabprotect.formats.places import writing_folder
 
 
 def names(folder: Path) -> list[str]:

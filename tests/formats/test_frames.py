@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tabprotect.errors import InputError
-from tabprotect.formats.frames import FRAME_FORMATS, encode_frame
+from tabprotect.formats.frames import FRAME_FORMATS, as_labels, encode_frame
 
 FRAME = pd.DataFrame(
     {
@@ -24,6 +24,7 @@ FRAME = pd.DataFrame(
 )
 READERS: dict[str, Callable[[Any], pd.DataFrame]] = {
     "csv": lambda stream: pd.read_csv(stream, dtype={"region": str}),
+    "text.csv": lambda stream: as_labels(pd.read_csv(stream, dtype={"region": str})),
     "parquet": pd.read_parquet,
     "xlsx": lambda stream: pd.read_excel(stream, dtype={"region": str}),
 }

@@ -65,6 +65,7 @@ def audit(
     from tabprotect.errors import InputError
     from tabprotect.formats.files import check_writable, write_bytes, write_text
     from tabprotect.formats.frames import encode_frame
+    from tabprotect.formats.places import recover
     from tabprotect.solver.limits import Budget, Limits
 
     for out in (intervals, json_):
@@ -75,6 +76,7 @@ def audit(
     if first and intervals is not None:
         raise InputError("--first stops before the intervals that --intervals asks for; give one of them")
     failures: tuple[str, ...] = ()
+    recover(target)
     if target.is_dir():
         if pattern is not None:
             raise InputError("--pattern goes with an instance; a release has its own")
@@ -82,7 +84,7 @@ def audit(
     else:
         problem, hidden = _instance(target, pattern)
     for note in _odd(problem, hidden):
-        screen.screen().print(note, style="yellow", markup=False)
+        screen.screen().print(note, style="yellow")
     with interruptible(screen.screen()) as asked, Display(screen.screen()) as progress:
         budget = Budget(Limits(seconds=time_limit, stop=asked.is_set), progress)
         budget.report("audit")
@@ -163,18 +165,19 @@ def _verdict(found: Audit, failures: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _show(console: Any, found: Audit, failures: tuple[str, ...]) -> None:
-    from rich.markup import escape
+    from rich.text import Text
 
-    from tabprotect.cli.screen import cells_table, verdict
+    from tabprotect.cli.screen import cells_table, verdict, wrong
 
     problem = found.problem
     label = problem.system.label
-    console.print(
-        f"{verdict(found.safe and not failures)}: {int(found.pattern.sum()):,} cells hidden, "
-        f"{len(problem.primaries):,} primary, {len(problem.attackers):,} attackers who know cells"
+    sizes = (
+        f": {int(found.pattern.sum()):,} cells hidden, {len(problem.primaries):,} primary, "
+        f"{len(problem.attackers):,} attackers who know cells"
     )
+    console.print(Text.assemble(verdict(found.safe and not failures), sizes))
     for failure in failures:
-        console.print(f"[bold red]wrong[/]: {escape(failure)}")
+        wrong(console, failure)
     if len(found.shown):
         console.print("\nPublished although they must be hidden:", style="bold")
         cells_table(console, ["cell", "value"], [(label(int(i)), problem.values[i]) for i in found.shown])
@@ -201,4 +204,4 @@ def _show(console: Any, found: Audit, failures: tuple[str, ...]) -> None:
         )
     if len(found.recomputable):
         names = ", ".join(label(int(i)) for i in found.recomputable[:10])
-        console.print(f"Hidden cells that can be recomputed exactly: {escape(names)}")
+        console.print(f"Hidden cells that can be recomputed exactly: {names}")

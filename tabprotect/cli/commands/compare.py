@@ -168,10 +168,8 @@ def _show(console: Any, found: Comparison) -> None:
 
 
 def _word(value: Any) -> str:
-    from rich.markup import escape
-
     if value is None:
         return "-"
     if isinstance(value, float):
         return "unbounded" if value == float("inf") else f"{value:,.4g}" if abs(value) < 1e4 else f"{value:,.0f}"
-    return f"{value:,}" if isinstance(value, int) else escape(str(value))
+    return f"{value:,}" if isinstance(value, int) else str(value)

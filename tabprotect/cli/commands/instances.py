@@ -57,6 +57,6 @@ def instances(
     problem = library.load(name)
     path = Path(f"{name}.jj") if out is None else out
     write_jj(replace(problem, attackers=()), path)
-    console.print(f"{path}: {problem.n_cells:,} cells, {len(problem.primaries):,} primary", markup=False)
+    console.print(f"{path}: {problem.n_cells:,} cells, {len(problem.primaries):,} primary")
     if problem.attackers:
         screen.screen().print(f"Left out: {len(problem.attackers):,} attackers who know cells.", style="yellow")

@@ -25,8 +25,6 @@ def mask(
     ] = None,
 ) -> int:
     """Mask microdata, check every claim again, and write what may be published apart from what must stay inside."""
-    from rich.markup import escape
-
     from tabprotect import microdata as md
     from tabprotect.cli import screen
     from tabprotect.cli.app import Exit
@@ -44,6 +42,6 @@ def mask(
     masked = md.mask(given.data, given.schema, given.steps, seed=number, decimal=given.decimal, title=given.title)
     masked.write(out, given.formats)
     console = screen.out()
-    console.print(escape(masked.summary()))
-    console.print(f"written to {escape(str(out))}: publish/ may leave the building, internal/ may not")
+    console.print(masked.summary())
+    console.print(f"written to {out}: publish/ may leave the building, internal/ may not")
     return Exit.DONE

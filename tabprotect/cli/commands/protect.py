@@ -113,7 +113,10 @@ def protect(
         int | None, typer.Option("--seed", min=0, help="Same seed, same answer.", rich_help_panel=_SEARCH)
     ] = None,
     out: Annotated[Path | None, _text("--out", "Folder that gets publish/ and internal/.", _OUTPUT, "FOLDER")] = None,
-    format_: Annotated[list[str] | None, _text("--format", "csv, parquet or xlsx; repeat it.", _OUTPUT, "WORD")] = None,
+    format_: Annotated[
+        list[str] | None,
+        _text("--format", "csv, text.csv (for spreadsheets), parquet or xlsx; repeat it.", _OUTPUT, "WORD"),
+    ] = None,
     title: Annotated[str | None, _text("--title", "Heading of the pages; public.", _OUTPUT, "TEXT")] = None,
     separate: Annotated[
         bool,

@@ -183,13 +183,14 @@ def exit_code(result: SuppressionResult) -> int:
 
 def show(console: Any, name: str, result: SuppressionResult) -> None:
     """Print a result."""
-    from rich.markup import escape
+    from rich.text import Text
 
     from tabprotect.cli.screen import cells_table, facts, number, verdict
 
     problem = result.problem
     sizes = f"{problem.n_cells:,} cells, {len(problem.primaries):,} primary, {problem.system.n_equations:,} equations"
-    lines = [("instance", f"{escape(name)}: {sizes}"), ("status", f"{result.status}, {verdict(result.safe)}")]
+    status = Text.assemble(f"{result.status}, ", verdict(result.safe))
+    lines: list[tuple[str, str | Text]] = [("instance", f"{name}: {sizes}"), ("status", status)]
     if result.cost is not None:
         lines.append(("cost", number(result.cost)))
     if result.bound is not None:
@@ -197,9 +198,9 @@ def show(console: Any, name: str, result: SuppressionResult) -> None:
     if result.gap is not None:
         lines.append(("gap", f"{100 * result.gap:.2f} %"))
     hidden = f"{len(result.suppressed):,} cells, {len(result.secondaries):,} of them secondary"
-    lines += [("hidden", hidden), ("method", escape(result.method)), ("time", f"{result.seconds:.1f} s")]
+    lines += [("hidden", hidden), ("method", result.method), ("time", f"{result.seconds:.1f} s")]
     if result.message:
-        lines.append(("message", escape(result.message)))
+        lines.append(("message", result.message))
     facts(console, lines)
     if result.unprotectable:
         console.print("\nNo pattern can protect:", style="bold")

@@ -38,8 +38,6 @@ def verify(
     The public files of a release are made again from the proof, and compared byte for byte. Exit code 0 only if
     everything holds and proves that every protection level is reached.
     """
-    from rich.markup import escape
-
     from tabprotect.attack.document import Malformed
     from tabprotect.attack.verify import verify as check
     from tabprotect.attack.verify_limits import LIMITS, UNLIMITED
@@ -48,12 +46,14 @@ def verify(
     from tabprotect.errors import InputError
     from tabprotect.formats.certificate import check_file
     from tabprotect.formats.folder import read_manifest
+    from tabprotect.formats.places import recover
     from tabprotect.microdata.folder import KIND, verify_masked
     from tabprotect.report.released import certificate_of, read_release
 
+    recover(target)
     if target.is_dir() and read_manifest(target).get("kind") == KIND:
         checked = verify_masked(target)
-        screen.out().print(escape(checked.summary()), style="green" if checked else "red")
+        screen.out().print(checked.summary(), style="green" if checked else "red")
         return Exit.DONE if checked else Exit.UNSAFE
     limits = UNLIMITED if no_limits else LIMITS
     release = target.is_dir()
@@ -74,9 +74,9 @@ def verify(
         rest = [line for line in rest if line != "not checked: the files published"]
         rest.append("checked: the public files, made again from the proof and compared byte for byte")
         rest.append("not checked: the report and the table in the internal folder, but for their digests; titles")
-    console.print(escape(first), style=f"bold {colour}")
+    console.print(first, style=f"bold {colour}")
     for line in rest:
-        console.print(escape(line))
+        console.print(line)
     for failure in failures:
-        console.print(f"[bold red]wrong[/]: {escape(failure)}")
+        screen.wrong(console, failure)
     return Exit.DONE if found.safe and not failures else Exit.UNSAFE

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from tabprotect.errors import InfeasibleError, collect
+from tabprotect.errors import InfeasibleError, InputError, collect
 from tabprotect.methods.adjustment.preserve import Linear, Preserve
 from tabprotect.methods.distance import Norm
 from tabprotect.problem import Problem, Status
@@ -24,6 +24,9 @@ Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
 #: how far inside its bound a whole number of steps may be by floating-point error
+MOST_DECIMALS = 15
+"""A float has no more digits that mean anything."""
+
 _EDGE = 1e-9
 
 
@@ -137,6 +140,8 @@ def state(
     n, label = problem.n_cells, problem.system.label
     primary = problem.primaries
     asked = (problem.lpl[primary] > 0) | (problem.upl[primary] > 0)
+    if decimals is not None and not -MOST_DECIMALS <= decimals <= MOST_DECIMALS:
+        raise InputError(f"decimals must be from {-MOST_DECIMALS} to {MOST_DECIMALS}, not {decimals}")
     step = None if decimals is None else 10.0**-decimals
     with collect() as problems:
         sliding = primary[problem.spl[primary] > problem.lpl[primary] + problem.upl[primary]]

@@ -31,6 +31,10 @@ ABOVE_ZERO: Mapping[str, bool] = {"above_zero": True}
 """Metadata of numbers that must be above 0; others must be at least 0."""
 
 
+MOST_DECIMALS = 15
+"""A float has no more digits that mean anything."""
+
+
 def option_names(kind: type[Any]) -> tuple[str, ...]:
     """Return the options of a method that may be given as text."""
     return tuple(f.name for f in fields(kind) if not f.metadata.get("inner"))
@@ -159,6 +163,8 @@ def _wrong(field: Field[Any], kinds: tuple[Any, ...], value: Any) -> str:
     if isinstance(value, int | float) and (float in kinds or (int in kinds and value == int(value))):
         if not math.isfinite(value):
             return f"must be a finite number, not {value}"
+        if field.name == "decimals" and value > MOST_DECIMALS:
+            return f"must be at most {MOST_DECIMALS}, not {value}"
         if field.metadata.get("above_zero") and value <= 0:
             return f"must be above 0, not {value:g}"
         return "" if value >= 0 else f"must be at least 0, not {value:g}"

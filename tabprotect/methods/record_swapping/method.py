@@ -118,7 +118,9 @@ class Swap(Method):
 
 def _lists(given: object, signs: str) -> tuple[object, ...]:
     """Split text at the first sign, its parts at the next."""
-    parts: Sequence[object] = (given.split(signs[0]) if given else ()) if isinstance(given, str) else tuple(given)  # type: ignore[arg-type]
+    if not isinstance(given, str | list | tuple):
+        raise InputError(f"swap: columns are given by their names, not as {given!r}")
+    parts: Sequence[object] = (given.split(signs[0]) if given else ()) if isinstance(given, str) else tuple(given)
     if len(signs) == 1:
         return tuple(parts)
     return tuple(_lists(part, signs[1:]) for part in parts)

@@ -119,26 +119,27 @@ class Store:
         self.folder = Path(folder)
         manifest = {"format": FORMAT, "version": __version__, "purpose": purpose}
         path = self.folder / MANIFEST
-        if self.folder.exists() and not self.folder.is_dir():
-            raise InputError(f"{self.folder}: a file, where a folder for resuming is wanted")
-        if self.folder.is_dir() and any(self.folder.iterdir()):
-            self._check(path, manifest)
-            return
         try:
+            if self.folder.exists() and not self.folder.is_dir():
+                raise InputError(f"{self.folder}: a file, where a folder for resuming is wanted")
+            if self.folder.is_dir() and any(self.folder.iterdir()):
+                self._check(path, manifest)
+                return
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             self._own()
             text = json.dumps({"notice": NOTICE, **manifest}, indent=2) + "\n"
             self._write(path, text.encode())
-        except OSError as error:
-            raise InputError(f"{self.folder}: cannot be written ({error.strerror})") from error
+        except (OSError, ValueError) as error:
+            why = getattr(error, "strerror", None) or error
+            raise InputError(f"{self.folder}: cannot be written ({why})") from error
 
     def _check(self, path: Path, manifest: dict[str, Any]) -> None:
         try:
             found = json.loads(path.read_text())
-        except (OSError, ValueError) as error:
-            raise InputError(
-                f"{self.folder}: not a folder for resuming, but not empty either; name a new one"
-            ) from error
+        except (OSError, ValueError, RecursionError):
+            found = None
+        if not isinstance(found, dict):
+            raise InputError(f"{self.folder}: not a folder for resuming, but not empty either; name a new one")
         if (found.get("format"), found.get("version")) != (manifest["format"], manifest["version"]):
             raise InputError(
                 f"{self.folder}: written by tabprotect {found.get('version')}, this is {__version__}; name a new folder"

@@ -50,6 +50,10 @@ def tabulate_duckdb(source: DuckSource, roles: Roles) -> Tabulated:
             for name, most in ((roles.waiver, 1), (roles.request, 2))
             if name is not None
         }
+        for name in (roles.contributor, roles.holding):
+            if name is not None and columns[name].nested:
+                problems.add(f"column '{name}' must hold ids, but holds values of type {columns[name].type}")
+        problems.raise_if_any()
         ids = {name: identity(columns[name]) for name in (roles.contributor, roles.holding) if name is not None}
         check_ids(source, roles, ids, problems)
     grid = Grid(tuple(d.known for d in dimensions), tuple(d.name for d in dimensions))

@@ -39,7 +39,7 @@ def resolve(
 
 def number(source: DuckSource, column: Column, roles: Roles, problems: Problems) -> str:
     """Check a column of numbers, and return its expression."""
-    if column.type == "BOOLEAN" or column.type.startswith(("DATE", "TIME", "INTERVAL")):
+    if not (column.text or column.numeric):
         problems.add(f"column '{column.name}' must hold numbers, but holds values of type {column.type}")
         return "0.0::DOUBLE"
     number, wrong = f"{column.sql}::DOUBLE", ""
@@ -89,6 +89,10 @@ def in_rows(first: Sequence[int], count: int) -> str:
 
 def flag(source: DuckSource, column: Column, most: int, problems: Problems) -> str:
     """Check a column of flags, and return the expression of their meaning."""
+    if not (column.text or column.numeric or column.type in ("BOOLEAN", '"NULL"')):
+        words = "true or false" if most == 1 else f"0 to {most}"
+        problems.add(f"column '{column.name}' must be {words}, but holds values of type {column.type}")
+        return "0"
     values = source.rows(
         f"SELECT {column.sql}, count(*), list(rowid ORDER BY rowid)[1:3] FROM records r GROUP BY 1 ORDER BY min(rowid)"
     )
