@@ -5,11 +5,13 @@ The usual import is ``import tabprotect.microdata as md``.
 
 from __future__ import annotations
 
+from tabprotect.microdata import anonymity_checks as _anonymity_checks  # noqa: F401 (registers the checkers)
 from tabprotect.microdata import checks as _checks  # noqa: F401 (registers the checkers)
 from tabprotect.microdata.claims import Check, Claim, Verification, claim_kinds
 from tabprotect.microdata.mask import mask
 from tabprotect.microdata.masked import Masked, Step
 from tabprotect.microdata.masking.coding import BottomCoding, TopCoding
+from tabprotect.microdata.masking.suppression.local import LocalSuppression
 from tabprotect.microdata.method import Method, make_method, methods
 from tabprotect.microdata.records import Records, read_records
 from tabprotect.microdata.scales import Scale
@@ -19,6 +21,7 @@ __all__ = [
     "BottomCoding",
     "Check",
     "Claim",
+    "LocalSuppression",
     "Masked",
     "Method",
     "Records",
