@@ -16,6 +16,7 @@ from tabprotect.microdata.method import Method, make_method, methods
 from tabprotect.microdata.records import Records, read_records
 from tabprotect.microdata.scales import Scale
 from tabprotect.microdata.schema import Schema
+from tabprotect.microdata.unsafe import UnsafeCombinations, unsafe_combinations
 
 __all__ = [
     "BottomCoding",
@@ -29,10 +30,12 @@ __all__ = [
     "Schema",
     "Step",
     "TopCoding",
+    "UnsafeCombinations",
     "Verification",
     "claim_kinds",
     "make_method",
     "mask",
     "methods",
     "read_records",
+    "unsafe_combinations",
 ]

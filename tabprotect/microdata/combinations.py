@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import comb
+from math import comb, prod
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from tabprotect.errors import InputError, Problems
-from tabprotect.microdata.keys import Patterns, frequencies, match_counts, subsets
+from tabprotect.microdata.keys import DENSE, Patterns, match_counts, row_numbers, subsets
 
-__all__ = ["MOST_SUBSETS", "Thresholds", "as_thresholds", "counted", "minimal_flags"]
+__all__ = ["MOST_SUBSETS", "Looked", "Thresholds", "as_thresholds", "look"]
 
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
@@ -82,8 +83,28 @@ def _whole(value: Any) -> int:
     return int(value)
 
 
-def counted(patterns: Patterns, thresholds: Thresholds, strata: Ints | None = None) -> Iterator[tuple[tuple[int, ...], Ints]]:
-    """Count every combination of up to so many keys, a missing value matching every value.
+@dataclass(frozen=True, eq=False)
+class Looked:
+    """What was found for one set of keys.
+
+    Attributes
+    ----------
+    keys : tuple of int
+    numbers : ndarray of int, shape (patterns,)
+        Equal for patterns with equal values of these keys; -1 where one of them is missing.
+    unsafe : ndarray of bool, shape (patterns,)
+    minimal : ndarray of bool, shape (patterns,)
+        Unsafe, and no smaller unsafe combination within.
+    """
+
+    keys: tuple[int, ...]
+    numbers: Ints
+    unsafe: Flags
+    minimal: Flags
+
+
+def look(patterns: Patterns, thresholds: Thresholds, strata: Ints | None = None) -> Iterator[Looked]:
+    """Look at every set of up to so many keys, small ones first; a missing value matches every value.
 
     Parameters
     ----------
@@ -92,50 +113,83 @@ def counted(patterns: Patterns, thresholds: Thresholds, strata: Ints | None = No
         Sizes without a threshold are passed over.
     strata : ndarray of int, shape (patterns,), optional
         Combinations are counted within each.
-
-    Yields
-    ------
-    keys : tuple of int
-    counts : ndarray of int, shape (patterns,)
-        How many records share each pattern's values of these keys; -1 where the pattern does not state all of them.
     """
-    base = np.zeros(len(patterns.counts), np.int64) if strata is None else strata
-    extra = int(base.max(initial=0)) + 1
-    gaps = (patterns.codes < 0).any(axis=0)
-    for keys in subsets(patterns.codes.shape[1], thresholds.up_to):
-        if not thresholds[keys]:
-            continue
-        chosen = list(keys)
-        rows = np.column_stack([base, patterns.codes[:, chosen]])
-        sizes = [extra, *(patterns.sizes[j] for j in chosen)]
-        if not gaps[chosen].any():
-            yield keys, frequencies(rows, sizes, patterns.counts)
-            continue
-        stated = (rows >= 0).all(axis=1)
-        counts = np.full(len(rows), -1, dtype=np.int64)
-        counts[stated] = match_counts(rows[stated], rows, sizes, patterns.counts)
-        yield keys, counts
-
-
-def minimal_flags(
-    patterns: Patterns, thresholds: Thresholds, strata: Ints | None = None
-) -> Iterator[tuple[tuple[int, ...], Ints, Flags, Flags]]:
-    """Return for every set of keys the counts, which patterns are unsafe, and which of these minimally so.
-
-    A minimal unsafe combination holds no smaller one.
-    """
-    # for every set of the size before: whether it holds an unsafe combination
+    sizes = list(patterns.sizes)
+    columns = [np.ascontiguousarray(patterns.codes[:, j]) for j in range(len(sizes))]
+    gaps = [bool((column < 0).any()) for column in columns]
+    if strata is not None:
+        columns.append(strata)
+        sizes.append(int(strata.max(initial=0)) + 1)
+    # whether each set of the size before holds an unsafe combination
     before: dict[tuple[int, ...], Flags] = {}
     now: dict[tuple[int, ...], Flags] = {}
     size = 1
-    for keys, counts in counted(patterns, thresholds, strata):
+    for keys in subsets(len(patterns.sizes), thresholds.up_to):
+        if not thresholds[keys]:
+            continue
         if len(keys) > size:
             before, now, size = (now if len(keys) == size + 1 else {}), {}, len(keys)
-        unsafe = (counts >= 0) & (counts < thresholds[keys])
-        inside = np.zeros(len(counts), dtype=bool)
-        for left in range(len(keys)):
-            smaller = before.get(keys[:left] + keys[left + 1 :])
-            if smaller is not None:
-                inside |= smaller
-        now[keys] = inside | unsafe
-        yield keys, counts, unsafe, unsafe & ~inside
+        chosen = [*keys, len(sizes) - 1] if strata is not None else list(keys)
+        numbers, bound = _numbers([columns[j] for j in chosen], [sizes[j] for j in chosen])
+        if any(gaps[j] for j in keys):
+            numbers[np.logical_or.reduce([columns[j] < 0 for j in keys])] = -1
+            unsafe = _unsafe(numbers, bound, patterns.counts, thresholds[keys])
+            if unsafe.any():
+                unsafe &= ~_matched(unsafe, columns, sizes, chosen, patterns.counts, thresholds[keys])
+        else:
+            unsafe = _unsafe(numbers, bound, patterns.counts, thresholds[keys])
+        smaller = [keys[:left] + keys[left + 1 :] for left in range(len(keys))]
+        held = [before[one] for one in smaller if one in before]
+        if held:
+            inside = np.logical_or.reduce(held)
+            found = unsafe & ~inside
+            now[keys] = inside | unsafe
+        else:
+            found = unsafe
+            now[keys] = unsafe
+        yield Looked(keys, numbers, unsafe, found)
+
+
+def _numbers(columns: Sequence[Ints], sizes: Sequence[int]) -> tuple[Ints, int]:
+    """Return a number for every row, and what all are below; see `keys.row_numbers`."""
+    bound = prod(size + 1 for size in sizes)
+    if bound > 2**62:
+        return row_numbers(np.column_stack(columns), sizes)
+    numbers = columns[0] + 1
+    for column, size in zip(columns[1:], sizes[1:], strict=True):
+        numbers *= size + 1
+        numbers += column
+        numbers += 1
+    return numbers, bound
+
+
+def _unsafe(numbers: Ints, bound: int, counts: Ints, least: int) -> Flags:
+    """Return which rows share their number with fewer than so many records; -1 is no number."""
+    there = numbers >= 0
+    whole = bool(there.all())
+    given, weights = (numbers, counts) if whole else (numbers[there], counts[there])
+    if bound > max(DENSE, 4 * len(given)):
+        index, found = pd.factorize(given)
+        given, bound = index.astype(np.int64), len(found)
+    if len(weights) and weights.max() == 1:
+        tally = np.bincount(given, minlength=bound)
+    else:
+        tally = np.bincount(given, weights=weights, minlength=bound)
+    few = (tally > 0) & (tally < least)
+    unsafe = np.zeros(len(numbers), dtype=bool)
+    if few.any():
+        unsafe[there] = few[given]
+    return unsafe
+
+
+def _matched(
+    unsafe: Flags, columns: Sequence[Ints], sizes: Sequence[int], chosen: Sequence[int], counts: Ints, least: int
+) -> Flags:
+    """Return which rows reach a number of records when missing values of others match, too."""
+    rows = np.column_stack([columns[j] for j in chosen])
+    wide = [sizes[j] for j in chosen]
+    here = np.flatnonzero(unsafe)
+    _, first, index = np.unique(row_numbers(rows[here], wide)[0], return_index=True, return_inverse=True)
+    reached = np.zeros(len(unsafe), dtype=bool)
+    reached[here] = (match_counts(rows[here][first], rows, wide, counts) >= least)[index]
+    return reached

@@ -14,14 +14,14 @@ import pandas as pd
 if TYPE_CHECKING:
     from tabprotect.microdata.records import Records
 
-__all__ = ["KeyCodes", "Patterns", "frequencies", "key_codes", "match_counts", "row_numbers", "same_codes", "subsets"]
+__all__ = ["DENSE", "KeyCodes", "Patterns", "frequencies", "key_codes", "match_counts", "row_numbers", "same_codes", "subsets"]
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 
-#: below this many possible combinations they are counted in an array, above by hashing
-_DENSE = 4_000_000
+DENSE = 4_000_000
+"""Up to so many possible combinations are counted in an array, more by hashing."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +141,7 @@ def frequencies(codes: Ints, sizes: Sequence[int], counts: Ints) -> Ints:
     array([7, 1, 7])
     """
     numbers, bound = row_numbers(codes, sizes)
-    if bound > max(_DENSE, 4 * len(codes)):
+    if bound > max(DENSE, 4 * len(codes)):
         numbers = pd.factorize(numbers)[0].astype(np.int64)
     return np.bincount(numbers, weights=counts)[numbers].astype(np.int64) if len(codes) else np.zeros(0, np.int64)
 
@@ -196,7 +196,7 @@ def _by_blanks(codes: Ints) -> Iterator[tuple[Flags, Ints]]:
 
 def _lookup(mine: Ints, theirs: Ints, counts: Ints, sizes: Sequence[int], keep: Ints) -> Ints:
     numbers, bound = row_numbers(np.concatenate([mine, theirs]), [sizes[j] for j in keep])
-    if bound > max(_DENSE // 8, 4 * len(numbers)):
+    if bound > max(DENSE // 8, 4 * len(numbers)):
         index, found = pd.factorize(numbers)
         numbers, bound = index.astype(np.int64), len(found)
     sums = np.bincount(numbers[len(mine) :], weights=counts, minlength=bound)

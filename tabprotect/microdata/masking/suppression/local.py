@@ -12,7 +12,7 @@ import numpy.typing as npt
 from tabprotect.errors import InputError, Problems, SolverError, did_you_mean
 from tabprotect.microdata.anonymity import MISSING, Missing, key_counts
 from tabprotect.microdata.claims import Claim
-from tabprotect.microdata.combinations import as_thresholds, minimal_flags
+from tabprotect.microdata.combinations import as_thresholds, look
 from tabprotect.microdata.keys import KeyCodes, Patterns, key_codes
 from tabprotect.microdata.masking.suppression.coupled import (
     Assigned,
@@ -230,10 +230,10 @@ class LocalSuppression(Method):
         limits = as_thresholds(len(keys), self.up_to, self.thresholds or self.k)
         unsafe = {}
         risky = np.zeros(len(patterns.counts), dtype=bool)
-        for chosen, _, flags, minimal in minimal_flags(patterns, limits, within):
-            risky |= flags
-            if minimal.any():
-                unsafe[chosen] = minimal
+        for found in look(patterns, limits, within):
+            risky |= found.unsafe
+            if found.minimal.any():
+                unsafe[found.keys] = found.minimal
         count = int(patterns.counts[risky].sum())
         if home is not None:
             unsafe = {chosen: flags[patterns.index] for chosen, flags in unsafe.items()}
@@ -255,7 +255,7 @@ class LocalSuppression(Method):
         budget = Budget(Limits(work=self.work))
         for rows in _strata_rows(records, self._strata(records)):
             patterns = KeyCodes(coded.names, coded.values, coded.codes[rows]).patterns()
-            unsafe = {chosen: least for chosen, _, _, least in minimal_flags(patterns, limits) if least.any()}
+            unsafe = {one.keys: one.minimal for one in look(patterns, limits) if one.minimal.any()}
             alone = cover_by_enumeration(unsafe, patterns.counts, cost)
             first = alone.blanks @ (1 << np.arange(len(cost)))
             given = (patterns.codes, patterns.counts, patterns.sizes, self.k, cost, self.missing)
