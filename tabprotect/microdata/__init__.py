@@ -7,10 +7,15 @@ from __future__ import annotations
 
 from tabprotect.microdata import anonymity_checks as _anonymity_checks  # noqa: F401 (registers the checkers)
 from tabprotect.microdata import checks as _checks  # noqa: F401 (registers the checkers)
+from tabprotect.microdata import value_checks as _value_checks  # noqa: F401 (registers the checkers)
 from tabprotect.microdata.claims import Check, Claim, Verification, claim_kinds
 from tabprotect.microdata.mask import mask
 from tabprotect.microdata.masked import Masked, Step
 from tabprotect.microdata.masking.coding import BottomCoding, TopCoding
+from tabprotect.microdata.masking.generalisation.constraints import Closeness, Diversity
+from tabprotect.microdata.masking.generalisation.full_domain import Generalisation
+from tabprotect.microdata.masking.generalisation.ladders import Intervals, Prefixes, Steps, Tree
+from tabprotect.microdata.masking.generalisation.mondrian import Mondrian
 from tabprotect.microdata.masking.suppression.local import LocalSuppression
 from tabprotect.microdata.method import Method, make_method, methods
 from tabprotect.microdata.records import Records, read_records
@@ -22,14 +27,22 @@ __all__ = [
     "BottomCoding",
     "Check",
     "Claim",
+    "Closeness",
+    "Diversity",
+    "Generalisation",
+    "Intervals",
     "LocalSuppression",
     "Masked",
     "Method",
+    "Mondrian",
+    "Prefixes",
     "Records",
     "Scale",
     "Schema",
     "Step",
+    "Steps",
     "TopCoding",
+    "Tree",
     "UnsafeCombinations",
     "Verification",
     "claim_kinds",

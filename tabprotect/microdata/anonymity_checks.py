@@ -149,9 +149,9 @@ def _classes(after: Records, given: Mapping[str, Any]) -> tuple[np.ndarray[Any, 
     coded = key_codes(after, list(given["keys"]))
     values = key_codes(after, [given["column"]])
     found = coded.patterns()
-    silent = (coded.codes < 0).all(axis=1)
+    silent = np.logical_and.reduce([after.missing(name) for name in given["silent"]] or [np.zeros(len(after), bool)])
     classes = found.index
-    if given.get("silent") and silent.any():
+    if silent.any():
         keep, classes = np.unique(np.where(silent, -1, found.index), return_inverse=True)
         n = len(keep) - 1
         classes = np.where(silent, n, classes - 1)
