@@ -12,13 +12,17 @@ from tabprotect.microdata.claims import Check, Claim, Verification, claim_kinds
 from tabprotect.microdata.mask import mask
 from tabprotect.microdata.masked import Masked, Step
 from tabprotect.microdata.masking.coding import BottomCoding, TopCoding
+from tabprotect.microdata.masking.companions import HouseholdNumbers, WeightNoise
 from tabprotect.microdata.masking.generalisation.constraints import Closeness, Diversity
 from tabprotect.microdata.masking.generalisation.full_domain import Generalisation
 from tabprotect.microdata.masking.generalisation.ladders import Intervals, Prefixes, Steps, Tree
 from tabprotect.microdata.masking.generalisation.mondrian import Mondrian
+from tabprotect.microdata.masking.recoding import GlobalRecoding
+from tabprotect.microdata.masking.sampling import Sampling
 from tabprotect.microdata.masking.suppression.local import LocalSuppression
 from tabprotect.microdata.method import Method, make_method, methods
 from tabprotect.microdata.records import Records, read_records
+from tabprotect.microdata.regions import RegionalIndicators, regional_indicators
 from tabprotect.microdata.scales import Scale
 from tabprotect.microdata.schema import Schema
 from tabprotect.microdata.unsafe import UnsafeCombinations, unsafe_combinations
@@ -30,6 +34,8 @@ __all__ = [
     "Closeness",
     "Diversity",
     "Generalisation",
+    "GlobalRecoding",
+    "HouseholdNumbers",
     "Intervals",
     "LocalSuppression",
     "Masked",
@@ -37,6 +43,8 @@ __all__ = [
     "Mondrian",
     "Prefixes",
     "Records",
+    "RegionalIndicators",
+    "Sampling",
     "Scale",
     "Schema",
     "Step",
@@ -45,10 +53,12 @@ __all__ = [
     "Tree",
     "UnsafeCombinations",
     "Verification",
+    "WeightNoise",
     "claim_kinds",
     "make_method",
     "mask",
     "methods",
     "read_records",
+    "regional_indicators",
     "unsafe_combinations",
 ]

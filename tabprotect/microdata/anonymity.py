@@ -48,9 +48,7 @@ MISSING: tuple[Missing, ...] = ("any", "both", "stated", "own")
 """What a missing key may match; see `key_counts`."""
 
 
-def key_counts(
-    after: Records, keys: Sequence[str], missing: Missing = "any", before: Records | None = None
-) -> Ints:
+def key_counts(after: Records, keys: Sequence[str], missing: Missing = "any", before: Records | None = None) -> Ints:
     """Return for every record how many records match it on its keys, itself among them.
 
     Parameters

@@ -158,5 +158,3 @@ def _classes(after: Records, given: Mapping[str, Any]) -> tuple[np.ndarray[Any, 
         values = KeyCodes(values.names, values.values, np.where(silent[:, None], -1, values.codes))
         return classes, values, n
     return classes, values, len(found.counts)
-
-

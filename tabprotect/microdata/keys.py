@@ -14,7 +14,17 @@ import pandas as pd
 if TYPE_CHECKING:
     from tabprotect.microdata.records import Records
 
-__all__ = ["DENSE", "KeyCodes", "Patterns", "frequencies", "key_codes", "match_counts", "row_numbers", "same_codes", "subsets"]
+__all__ = [
+    "DENSE",
+    "KeyCodes",
+    "Patterns",
+    "frequencies",
+    "key_codes",
+    "match_counts",
+    "row_numbers",
+    "same_codes",
+    "subsets",
+]
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -146,9 +156,7 @@ def frequencies(codes: Ints, sizes: Sequence[int], counts: Ints) -> Ints:
     return np.bincount(numbers, weights=counts)[numbers].astype(np.int64) if len(codes) else np.zeros(0, np.int64)
 
 
-def match_counts(
-    rows: Ints, others: Ints, sizes: Sequence[int], counts: Ints, *, missing_matches: bool = True
-) -> Ints:
+def match_counts(rows: Ints, others: Ints, sizes: Sequence[int], counts: Ints, *, missing_matches: bool = True) -> Ints:
     """Return for every row how many records match it: a missing value in the row matches every value.
 
     Parameters

@@ -122,7 +122,7 @@ def _check_chain(chain: Sequence[Method], records: Records) -> None:
     made: set[str] = set()
     for i, method in enumerate(chain):
         for name in dict.fromkeys((*method.targets(records), *method.uses(records))):
-            if name not in records.columns and name not in made:
+            if name not in records.columns and name not in made and name not in method.makes(records):
                 problems.add(f"step {i + 1} ({method.name}): no column '{name}'{did_you_mean(name, records.columns)}")
         if not made.intersection(method.targets(records)):
             _note_scales(method, records, i, problems)

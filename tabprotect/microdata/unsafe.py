@@ -28,8 +28,8 @@ class UnsafeCombinations:
     Attributes
     ----------
     table : pandas.DataFrame
-        A row for every set of keys: ``keys``, ``size``, ``combinations`` (that occur), ``unsafe`` (of these), ``minimal``
-        (unsafe ones that hold no smaller unsafe one), ``records`` (in unsafe ones); most unsafe first.
+        A row for every set of keys: ``keys``, ``size``, ``combinations`` (that occur), ``unsafe`` (of these),
+        ``minimal`` (unsafe ones that hold no smaller unsafe one), ``records`` (in unsafe ones); most unsafe first.
     records : ndarray of int, shape (records,)
         In how many minimal unsafe combinations each record is.
     keys : tuple of str

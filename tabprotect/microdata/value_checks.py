@@ -63,7 +63,7 @@ def _design_weights(after: Records, before: Records | None, given: Mapping[str, 
         if len(index) != len(after):
             return f"{len(after)} records are released, {len(index)} were drawn"
         units = after.groups(given["unit"])[0] if given.get("unit") else np.arange(len(after))
-        for h, (n, total) in enumerate(given["strata"]):
+        for h, (n, _) in enumerate(given["strata"]):
             found = len(np.unique(units[index == h]))
             if found != n:
                 return f"{found} units of stratum {h + 1} are released, {n} were drawn"

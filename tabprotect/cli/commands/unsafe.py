@@ -43,7 +43,9 @@ def unsafe(
     try:
         numbers = [int(word) for word in threshold.split(",")]
     except ValueError:
-        raise InputError(f"--threshold must be a whole number, or one for each size such as 10,3, not '{threshold}'") from None
+        raise InputError(
+            f"--threshold must be a whole number, or one for each size such as 10,3, not '{threshold}'"
+        ) from None
     by_size = numbers[0] if len(numbers) == 1 else dict(enumerate(numbers, 1))
     found = md.unsafe_combinations(data, keys=names, up_to=up_to, threshold=by_size, decimal=decimal)
     if json_out is not None:

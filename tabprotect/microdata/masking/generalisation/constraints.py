@@ -79,11 +79,15 @@ class Diversity(Constraint):
     def __post_init__(self) -> None:
         with collect() as problems:
             if self.kind not in ("distinct", "entropy", "recursive"):
-                problems.add(f"diversity cannot be {self.kind!r}{did_you_mean(self.kind, ('distinct', 'entropy', 'recursive'))}")
+                problems.add(
+                    f"diversity cannot be {self.kind!r}{did_you_mean(self.kind, ('distinct', 'entropy', 'recursive'))}"
+                )
             whole = self.kind != "entropy"
             number = isinstance(self.l, int | float) and not isinstance(self.l, bool)
             if not number or self.l < 1 or (whole and self.l != int(self.l)):
-                problems.add(f"l of l-diversity must be a {'whole ' if whole else ''}number of at least 1, not {self.l!r}")
+                problems.add(
+                    f"l of l-diversity must be a {'whole ' if whole else ''}number of at least 1, not {self.l!r}"
+                )
             if (self.kind == "recursive") != (self.c is not None):
                 problems.add("c belongs to recursive diversity, and recursive diversity needs it")
             elif self.c is not None and not (isinstance(self.c, int | float) and self.c > 0):
@@ -105,7 +109,14 @@ class Diversity(Constraint):
 
     def claim(self, keys: Sequence[str], records: Records, silent: Sequence[str]) -> Claim:
         """Return the claim of l-diversity."""
-        given = {"keys": list(keys), "column": self.column, "kind": self.kind, "l": self.l, "c": self.c, "silent": list(silent)}
+        given = {
+            "keys": list(keys),
+            "column": self.column,
+            "kind": self.kind,
+            "l": self.l,
+            "c": self.c,
+            "silent": list(silent),
+        }
         if self.kind == "recursive":
             given["l"] = int(self.l)
         bound = f"({self.c:g}, {self.l:g})" if self.c is not None else f"{self.l:g}"
@@ -135,7 +146,9 @@ class Closeness(Constraint):
                 problems.add(f"t of t-closeness must be above 0 and at most 1, not {self.t!r}")
             words = ("equal", "ordered", "hierarchical")
             if self.distance not in words:
-                problems.add(f"the distance of t-closeness cannot be {self.distance!r}{did_you_mean(self.distance, words)}")
+                problems.add(
+                    f"the distance of t-closeness cannot be {self.distance!r}{did_you_mean(self.distance, words)}"
+                )
 
     def violated(self, counts: Floats, whole: Floats, tree: Any) -> Flags:
         """Return the classes that are too far from the whole."""
@@ -180,7 +193,8 @@ class Judge:
                 tree = tree_distances(found.values, records.schema.hierarchies[one.column])
             self.trees.append(tree)
         self.whole = [
-            np.bincount(v[v >= 0], minlength=size).astype(np.float64) for v, size in zip(self.values, self.sizes, strict=True)
+            np.bincount(v[v >= 0], minlength=size).astype(np.float64)
+            for v, size in zip(self.values, self.sizes, strict=True)
         ]
 
     def surely_bad(self, sizes: Floats, counts: Sequence[Floats]) -> Flags:
@@ -232,5 +246,7 @@ def as_constraints(given: Any) -> tuple[Constraint, ...]:
             except TypeError as error:
                 raise InputError(f"a constraint does not take this: {error}") from None
         else:
-            raise InputError(f"a constraint is md.Diversity or md.Closeness, or a table with column and l or t, not {one!r}")
+            raise InputError(
+                f"a constraint is md.Diversity or md.Closeness, or a table with column and l or t, not {one!r}"
+            )
     return tuple(found)

@@ -155,14 +155,18 @@ class Generalisation(Method):
                 problems.add(f"the ladder of '{key}' has levels 0 to {rungs[keys.index(key)].height}, not {level}")
         nodes = prod(one.height + 1 for one in rungs)
         if nodes > MOST_NODES and self.levels is None:
-            problems.add(f"the lattice has {nodes:,} nodes, more than {MOST_NODES:,}; take fewer keys or shorter ladders")
+            problems.add(
+                f"the lattice has {nodes:,} nodes, more than {MOST_NODES:,}; take fewer keys or shorter ladders"
+            )
 
     def _rungs(self, records: Records, problems: Problems) -> list[Rungs]:
         found = []
         for key in self._keys(records):
             values = records.categories(key).values
             tree = records.schema.hierarchies.get(key)
-            ladder = self.ladders.get(key) or (Tree(tree) if tree is not None else Steps({str(v): ("*",) for v in values}))
+            ladder = self.ladders.get(key) or (
+                Tree(tree) if tree is not None else Steps({str(v): ("*",) for v in values})
+            )
             try:
                 found.append(ladder.rungs(values, key))
             except InputError as error:
@@ -180,7 +184,9 @@ class Generalisation(Method):
         columns = [np.where((c := records.categories(key)).index < 0, len(c.values), c.index) for key in keys]
         within = records.groups(strata)[0] if strata else np.zeros(len(records), dtype=np.int64)
         codes = np.column_stack([*columns, within, *judge.values])
-        whole = KeyCodes(("",) * codes.shape[1], tuple(tuple(range(int(c.max()) + 1)) for c in codes.T), codes).patterns()
+        whole = KeyCodes(
+            ("",) * codes.shape[1], tuple(tuple(range(int(c.max()) + 1)) for c in codes.T), codes
+        ).patterns()
         loss = make_loss(self.loss, rungs, whole.codes[:, : len(keys)], whole.counts, self.k)
         budget = int(np.floor(self.suppression * len(records) + 1e-9))
         lattice = Lattice(
@@ -226,7 +232,9 @@ class Generalisation(Method):
 
         labels = [r.index[level][c] for r, level, c in zip(rungs, node, columns, strict=True)]
         table = np.column_stack([*labels, within])
-        classes = KeyCodes(("",) * table.shape[1], tuple(tuple(range(int(c.max()) + 1)) for c in table.T), table).patterns()
+        classes = KeyCodes(
+            ("",) * table.shape[1], tuple(tuple(range(int(c.max()) + 1)) for c in table.T), table
+        ).patterns()
         n = len(classes.counts)
         counts = [value_counts(classes.index, v, n, size) for v, size in zip(judge.values, judge.sizes, strict=True)]
         bad = judge.bad(classes.counts.astype(np.float64), counts, leave_out=self.suppressed == "remove")
@@ -264,5 +272,3 @@ class Generalisation(Method):
             text = f"equal values of '{key}' have equal labels"
             claims.append(Claim("function-of", (key,), text, {"column": key, "blanks": silent}, (key,)))
         return Masking(released, facts, tuple(claims), rows)
-
-

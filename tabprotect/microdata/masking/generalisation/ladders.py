@@ -207,7 +207,10 @@ class Intervals(Ladder):
             low = np.floor((numbers - self.origin) / width) * width + self.origin
             high = low + width
             if self.bottom is not None:
-                low, high = np.where(numbers < self.bottom, -np.inf, low), np.where(numbers < self.bottom, self.bottom, high)
+                low, high = (
+                    np.where(numbers < self.bottom, -np.inf, low),
+                    np.where(numbers < self.bottom, self.bottom, high),
+                )
             if self.top is not None:
                 low, high = np.where(numbers >= self.top, self.top, low), np.where(numbers >= self.top, np.inf, high)
             found.append([range_label(a, b, whole) for a, b in zip(low.tolist(), high.tolist(), strict=True)])

@@ -227,9 +227,7 @@ class Lattice:
 
     def _group(self, node: Ints) -> tuple[_Table, list[Ints], Ints, int]:
         """Number the classes of a node, from the smallest table below it."""
-        table = min(
-            (one for one in self._tables if (one.node <= node).all()), key=lambda one: len(one.rows)
-        )
+        table = min((one for one in self._tables if (one.node <= node).all()), key=lambda one: len(one.rows))
         labels = [ladder.index[level][self.codes[j][table.rows]]
                   for j, (ladder, level) in enumerate(zip(self.rungs, node, strict=True))]  # fmt: skip
         labels += [self.codes[len(self.rungs) + i][table.rows] for i in range(self.fixed)]
@@ -261,5 +259,3 @@ class Lattice:
         if len(self._tables) > _KEPT_TABLES:
             # the first one serves every node
             del self._tables[1]
-
-

@@ -135,7 +135,9 @@ class Mondrian(Method):
         for part in start:
             if not good(judge, [part]):
                 where = f"a stratum of {len(part)} records" if strata else f"the file of {len(part)} records"
-                raise InfeasibleError(f"{self.name}: {where} does not reach k = {self.k} and the constraints as a whole")
+                raise InfeasibleError(
+                    f"{self.name}: {where} does not reach k = {self.k} and the constraints as a whole"
+                )
         classes = partition(axes, start, judge, self.strict)
         number = np.empty(len(records), dtype=np.int64)
         number[np.concatenate(classes)] = np.repeat(np.arange(len(classes)), [len(rows) for rows in classes])
@@ -244,7 +246,8 @@ def _lists(index: Ints, number: Ints, classes: int, values: Sequence[Any]) -> tu
         [place.setdefault(tuple(value[a:b].tolist()), len(place)) for a, b in zip(starts[:-1], starts[1:], strict=True)]
     )
     labels = [
-        None if held == (-1,) else ANYTHING if held[0] < 0 else "|".join(_word(values[i]) for i in held) for held in place
+        None if held == (-1,) else ANYTHING if held[0] < 0 else "|".join(_word(values[i]) for i in held)
+        for held in place
     ]
     return labels, found
 

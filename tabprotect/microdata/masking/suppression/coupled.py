@@ -95,7 +95,7 @@ def assign_quickly(
         # k - 1 records that state nothing match all others
         spread = _states_nothing(counts, k, len(cost), cost)
         return min(found, spread, key=lambda one: one.cost)
-    masks, prices = masks_by_cost(cost)
+    masks, _ = masks_by_cost(cost)
     blanks = np.zeros(len(counts), dtype=np.int64)
     while True:
         released = blanked(codes, blanks)

@@ -228,7 +228,9 @@ def _solve_blocks(
     prices, line_of, column_of, starts = [], [], [], []
     lines = columns = 0
     for (members, size, given), found in blocks:
-        assert isinstance(members, int) and isinstance(size, int) and isinstance(given, tuple)
+        assert isinstance(members, int)
+        assert isinstance(size, int)
+        assert isinstance(given, tuple)
         # a column for every key of every member; shared keys use those of the first one
         starts.append(columns)
         often = np.sum([counts[m] for m in found], axis=0) if not shared.any() else np.full(members, len(found))
@@ -281,5 +283,3 @@ def _risky(unsafe: dict[tuple[int, ...], Flags], rows: int) -> Ints:
 def _chunks(rows: Ints, width: int) -> list[Ints]:
     size = max(1, _CHUNK // width)
     return [rows[i : i + size] for i in range(0, len(rows), size)]
-
-

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from tabprotect.errors import InputError, Problems, SolverError, did_you_mean
-from tabprotect.microdata.anonymity import MISSING, Missing, key_counts
+from tabprotect.microdata.anonymity import MISSING, Missing
 from tabprotect.microdata.claims import Claim
 from tabprotect.microdata.combinations import as_thresholds, look
 from tabprotect.microdata.keys import KeyCodes, Patterns, key_codes
@@ -219,7 +219,9 @@ class LocalSuppression(Method):
         given = {"keys": list(keys), "strata": list(strata), "thresholds": list(limits)}
         return (Claim("safe-combinations", columns, text, given, columns), *claims)
 
-    def _independent(self, records: Records, coded: KeyCodes, cost: npt.NDArray[np.float64]) -> tuple[Flags, float, int]:
+    def _independent(
+        self, records: Records, coded: KeyCodes, cost: npt.NDArray[np.float64]
+    ) -> tuple[Flags, float, int]:
         """Solve one set cover for every pattern, or household."""
         strata = self._strata(records)
         keys = list(range(len(coded.names)))
