@@ -163,11 +163,12 @@ def recursive_diversity(counts: Floats, l: int) -> Floats:
     ranked = -np.sort(-counts, axis=1)
     rest = ranked[:, l - 1 :].sum(axis=1) if l <= counts.shape[1] else np.zeros(len(counts))
     first = ranked[:, 0] if counts.shape[1] else np.zeros(len(counts))
-    return np.divide(first, rest, out=np.full(len(counts), np.inf), where=rest > 0)
+    found: Floats = np.divide(first, rest, out=np.full(len(counts), np.inf), where=rest > 0)
+    return found
 
 
 def closeness(
-    counts: Floats, whole: Floats | None = None, distance: Distance = "equal", tree: Floats | None = None
+    counts: Floats, whole: Floats | None = None, distance: Distance = "equal", tree: Ints | None = None
 ) -> Floats:
     """Return how far the values of every class are from those of the whole file: t of t-closeness, from 0 to 1.
 
@@ -233,13 +234,13 @@ def _tree_distance(off: Floats, tree: Ints) -> Floats:
 
 
 def tree_distances(values: Sequence[Any], tree: Hierarchy) -> Ints:
-    """Return the ancestor of every value at each level of a tree, for `closeness`: shape (levels, values).
+    r"""Return the ancestor of every value at each level of a tree, for `closeness`: shape (levels, values).
 
     Values at different depths are put at the bottom: a leaf near the root is its own ancestor on the levels between.
 
     Examples
     --------
-    >>> tree = Hierarchy.from_hrc("N\\n@1\\n@2\\nS\\n@3\\n@4")
+    >>> tree = Hierarchy.from_hrc("N\n@1\n@2\nS\n@3\n@4")
     >>> tree_distances(["1", "2", "3"], tree)
     array([[0, 1, 2],
            [0, 0, 1],

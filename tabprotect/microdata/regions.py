@@ -26,7 +26,7 @@ class RegionalIndicators:
     ----------
     table : pandas.DataFrame
         A row for every combination of values that leaves too few people or areas, and of which no part does so:
-        ``indicators``, ``values``, ``areas`` (how many fit), ``population`` (of these), ``area`` (if it is the only one).
+        ``indicators``, ``values``, ``areas`` (how many fit), ``population`` (of these), ``area`` (if only one).
     least, areas : float
         What a combination must leave.
     """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -30,8 +31,8 @@ Floats = npt.NDArray[np.float64]
 class GlobalRecoding(Method):
     """Categories are put together, or numbers become intervals, in the same manner for every record.
 
-    Say how by one of `mapping`, `rules`, `level`, `cuts`, `width` or `classes`. Missing values stay missing. With weights,
-    classes of equal frequency hold equal weight. Strata are not looked at: one recoding for the file.
+    Say how by one of `mapping`, `rules`, `level`, `cuts`, `width` or `classes`. Missing values stay missing. With
+    weights, classes of equal frequency hold equal weight. Strata are not looked at: one recoding for the file.
 
     Parameters
     ----------
@@ -48,7 +49,7 @@ class GlobalRecoding(Method):
         Intervals of one width, from `origin` on.
     origin : float
     classes : int, optional
-        So many intervals of equal width, or of equal frequency.
+        So many intervals of equal width, or of equal frequency (fewer where values repeat); both ends are open classes.
     equal : {'width', 'frequency'}
         For `classes`.
     bottom, top : float, optional
@@ -144,7 +145,8 @@ class GlobalRecoding(Method):
         for name in self.columns:
             if self.level is not None and name not in records.schema.hierarchies:
                 problems.add(f"column '{name}' has no hierarchy in the schema, whose level {self.level} could be taken")
-            if (self.cuts or self.width or self.classes) is not None and records.scale(name) not in NUMERIC:
+            numbers = self.cuts is not None or self.width is not None or self.classes is not None
+            if numbers and records.scale(name) not in NUMERIC:
                 problems.add(f"column '{name}' is {records.scale(name)}; intervals need a continuous one")
             elif not problems.found:
                 try:
@@ -189,7 +191,7 @@ class GlobalRecoding(Method):
         place: dict[Any, int] = {}
         index = np.array([place.setdefault(value, len(place)) for value in new] + [-1], dtype=np.int64)
         # an order of the old categories is one of the new ones where these are runs of it
-        runs = 1 + sum(a != b for a, b in zip(new, new[1:], strict=False))
+        runs = 1 + sum(a != b for a, b in pairwise(new))
         ordered = records.scale(name) in ORDINAL and runs == len(place) and not _numbers(new)
         if (
             not ordered
@@ -249,13 +251,13 @@ class GlobalRecoding(Method):
             return np.array([*ends, *inner[(inner > low_end) & (inner < high_end)], *after])
         assert self.classes is not None
         if self.equal == "width":
-            edges = np.linspace(x.min(), x.max(), self.classes + 1)
-            return np.unique(edges) if len(np.unique(edges)) > 1 else np.array([x.min(), np.inf])
+            inside = np.unique(np.linspace(x.min(), x.max(), self.classes + 1)[1:-1])
+            return np.array([-np.inf, *inside, np.inf])
         cuts = [weighted_quantile(x, weights, i / self.classes) for i in range(1, self.classes)]
         # an interval holds its lower end: the quantile itself belongs to the class below
         above = np.unique(x)
-        inner = {float(above[np.searchsorted(above, c, side="right")]) for c in cuts if c < above[-1]}
-        return np.array([-np.inf, *sorted(inner), np.inf])
+        borders = {float(above[np.searchsorted(above, c, side="right")]) for c in cuts if c < above[-1]}
+        return np.array([-np.inf, *sorted(borders), np.inf])
 
 
 def _code(value: Any) -> str:

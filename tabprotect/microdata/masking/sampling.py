@@ -26,8 +26,8 @@ DESIGNS = ("simple", "systematic", "proportional-to-size")
 class Sampling(Method):
     """Release a sample; weights are divided by the probability of selection, so that estimated totals are unbiased.
 
-    (The survey says that sampling is for categorical columns only, and lists it for continuous ones, too; columns do not
-    matter.) Missing values stay missing, except that a unit without a size cannot be drawn in proportion to it. Weights
+    (The survey says that sampling is for categorical columns only, and lists it for continuous ones, too; columns do
+    not matter.) Missing values stay missing, except that a unit without a size cannot be drawn in proportion to it. Weights
     of the schema are multiplied; without any, a column of weights is added. Strata are those of the schema: a sample is
     drawn within each. Records stay in their order.
 
@@ -180,7 +180,7 @@ class Sampling(Method):
             return np.array([int(self.allocation[label]) for label in labels], dtype=np.int64)
         total = self.size if self.size is not None else max(1, round(float(self.share or 0) * len(first)))
         if self.allocation == "equal":
-            importance = np.ones(len(labels))
+            importance: Floats = np.ones(len(labels))
         elif self.allocation == "neyman":
             assert self.spread is not None
             values = records.numbers(self.spread)[first]
@@ -189,7 +189,7 @@ class Sampling(Method):
             mean = np.bincount(strata[there], weights=values[there], minlength=len(labels)) / np.maximum(n, 1)
             off = (values[there] - mean[strata[there]]) ** 2
             spread = np.sqrt(np.bincount(strata[there], weights=off, minlength=len(labels)) / np.maximum(n - 1, 1))
-            importance = counts * spread
+            importance = np.asarray(counts * spread, dtype=np.float64)
         else:
             importance = counts.astype(np.float64)
         return allocate(max(total, len(labels)), importance, counts)

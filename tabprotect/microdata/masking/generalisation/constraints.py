@@ -198,7 +198,7 @@ class Judge:
         ]
 
     def surely_bad(self, sizes: Floats, counts: Sequence[Floats]) -> Flags:
-        """Return the classes that fail what stays true when classes are put together: records in them only get fewer."""
+        """Return the classes that fail what stays true when classes are merged: records in them only get fewer."""
         found = np.asarray(sizes < self.k)
         for one, table, whole, tree in zip(self.constraints, counts, self.whole, self.trees, strict=True):
             if one.kept_by_merging:

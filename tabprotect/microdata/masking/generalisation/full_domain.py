@@ -10,7 +10,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
-from tabprotect.errors import InfeasibleError, InputError, Problems, did_you_mean
+from tabprotect.errors import InfeasibleError, InputError, Problems, SolverError, did_you_mean
+from tabprotect.microdata.anonymity import value_counts
 from tabprotect.microdata.claims import Claim
 from tabprotect.microdata.keys import KeyCodes
 from tabprotect.microdata.masking.generalisation.constraints import Constraint, Judge, as_constraints
@@ -44,8 +45,8 @@ class Generalisation(Method):
     keys : str or sequence of str, optional
         By default the keys of the schema.
     ladders : mapping of str to ladder, optional
-        `Tree`, `Prefixes`, `Intervals` or `Steps`, a hierarchy, or the path of a file of steps. By default the hierarchy
-        of the schema; else a key stays or is given up.
+        `Tree`, `Prefixes`, `Intervals` or `Steps`, a hierarchy, or the path of a file of steps. By default the
+        hierarchy of the schema; else a key stays or is given up.
     suppression : float
         Share of the records that may be suppressed, such as 0.01.
     suppressed : {'remove', 'blank'}
@@ -194,10 +195,11 @@ class Generalisation(Method):
         )
         found = self._node(lattice, keys)
         bad = self._bad(rungs, columns, within, judge, found.node)
-        if int(bad.sum()) > budget:
-            raise AssertionError("classes were counted wrongly")
+        if int(bad.sum()) != found.suppressed:
+            raise SolverError("the search counted other classes than there are; nothing was made of its answer")
         facts: dict[str, Any] = {
-            "levels": dict(zip(keys, found.node, strict=True)), "loss": found.loss, "suppressed records": int(bad.sum()),
+            "levels": dict(zip(keys, found.node, strict=True)), "loss": found.loss,
+            "suppressed records": int(bad.sum()),
             "budget": budget, "nodes": found.nodes, "nodes looked at": found.looked_at,
             "status": "given" if self.levels is not None else "optimal",
         }  # fmt: skip
@@ -209,8 +211,8 @@ class Generalisation(Method):
             found = lattice.search()
             if found is None:
                 raise InfeasibleError(
-                    f"{self.name}: no generalisation reaches k = {self.k} and the constraints with {lattice.budget} records "
-                    "suppressed; allow more suppression"
+                    f"{self.name}: no generalisation reaches k = {self.k} and the constraints with "
+                    f"{lattice.budget} records suppressed; allow more suppression"
                 )
             return found
         node = tuple(int(self.levels.get(key, 0)) for key in keys)
@@ -218,8 +220,8 @@ class Generalisation(Method):
         bad = lattice.judge.bad(sizes, counts, leave_out=lattice.leave_out)
         if sizes[bad].sum() > lattice.budget:
             raise InfeasibleError(
-                f"{self.name}: at these levels {int(sizes[bad].sum())} records are in classes that are too small or not "
-                f"diverse; {lattice.budget} may be suppressed"
+                f"{self.name}: at these levels {int(sizes[bad].sum())} records are in classes that are too small or "
+                f"not diverse; {lattice.budget} may be suppressed"
             )
         value = lattice.loss.value(node, sizes, labels, bad)
         return Found(node, value, int(sizes[bad].sum()), lattice.state.size, 1)
@@ -228,8 +230,6 @@ class Generalisation(Method):
         self, rungs: list[Rungs], columns: list[Ints], within: Ints, judge: Judge, node: tuple[int, ...]
     ) -> npt.NDArray[np.bool_]:
         """Return which records are to be suppressed, counted anew from the records."""
-        from tabprotect.microdata.anonymity import value_counts
-
         labels = [r.index[level][c] for r, level, c in zip(rungs, node, columns, strict=True)]
         table = np.column_stack([*labels, within])
         classes = KeyCodes(

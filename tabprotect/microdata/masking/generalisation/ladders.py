@@ -92,13 +92,13 @@ class Ladder(ABC):
 
 @dataclass(frozen=True)
 class Tree(Ladder):
-    """Codes become their parents in a value tree.
+    r"""Codes become their parents in a value tree.
 
     A leaf nearer to the root than others stays itself until they have come up to its level.
 
     Examples
     --------
-    >>> tree = Tree(Hierarchy.from_hrc("N\\n@1\\n@2\\nS\\n@3\\n@4"))
+    >>> tree = Tree(Hierarchy.from_hrc("N\n@1\n@2\nS\n@3\n@4"))
     >>> tree.rungs(["1", "2", "3"], "region").labels
     (('1', '2', '3', None), ('N', 'S', None), ('Total',))
     """
@@ -176,7 +176,7 @@ class Intervals(Ladder):
     origin : float
         Where an interval begins.
     bottom, top : float, optional
-        Values below `bottom`, and from `top` on, are open classes from level 1 on; boundaries of intervals on all levels.
+        Values below `bottom`, and from `top` on, are open classes from level 1 on; boundaries on all levels.
 
     Examples
     --------

@@ -199,30 +199,20 @@ class Lattice:
         """Return the sizes of the classes of a node, their labels key by key, and the counts of confidential values."""
         table, labels, index, n = self._group(np.asarray(node))
         keys = len(self.rungs)
-        if not self.judge.constraints:
-            sizes = np.bincount(index, weights=table.counts, minlength=n)
-            first = np.empty(n, dtype=np.int64)
-            first[index[::-1]] = np.arange(len(index))[::-1]
-            self._keep(np.asarray(node), table, table.rows[first], sizes)
-            return sizes, [one[first] for one in labels[:keys]], []
-        sizes = np.bincount(index, weights=table.counts, minlength=n)
-        first = np.empty(n, dtype=np.int64)
-        first[index[::-1]] = np.arange(len(index))[::-1]
-        tables = []
+        sizes = np.bincount(index, weights=table.counts, minlength=n).astype(np.float64)
+        first = _first(index, n)
+        tables: list[Floats] = []
+        # equal classes with equal confidential values are one row of the table that is kept
+        rows, found = index, n
         for i, wide in enumerate(self.judge.sizes):
             values = self.codes[keys + self.fixed + i][table.rows]
             there = values >= 0
             flat = np.bincount(index[there] * wide + values[there], weights=table.counts[there], minlength=n * wide)
-            tables.append(flat.reshape(n, wide))
-        # equal classes with equal confidential values are one row of the table that is kept
-        whole, found = index, n
-        for i in range(len(self.judge.sizes)):
-            column = self.codes[keys + self.fixed + i][table.rows]
-            whole, uniques = pd.factorize(whole * (self.judge.sizes[i] + 1) + column + 1)
+            tables.append(flat.reshape(n, wide).astype(np.float64))
+            rows, uniques = pd.factorize(rows * (wide + 1) + values + 1)
             found = len(uniques)
-        one = np.empty(found, dtype=np.int64)
-        one[whole[::-1]] = np.arange(len(whole))[::-1]
-        self._keep(np.asarray(node), table, table.rows[one], np.bincount(whole, weights=table.counts, minlength=found))
+        kept = np.bincount(rows, weights=table.counts, minlength=found).astype(np.float64)
+        self._keep(np.asarray(node), table, table.rows[_first(rows, found)], kept)
         return sizes, [label[first] for label in labels[:keys]], tables
 
     def _group(self, node: Ints) -> tuple[_Table, list[Ints], Ints, int]:
@@ -259,3 +249,10 @@ class Lattice:
         if len(self._tables) > _KEPT_TABLES:
             # the first one serves every node
             del self._tables[1]
+
+
+def _first(index: Ints, n: int) -> Ints:
+    """Return the first row of every number."""
+    first = np.empty(n, dtype=np.int64)
+    first[index[::-1]] = np.arange(len(index))[::-1]
+    return first

@@ -103,7 +103,7 @@ def make_loss(name: str, rungs: Sequence[Rungs], codes: Ints, counts: Ints, k: i
         return Loss(name, (), (), n, k)
     levels, extra = [], []
     for j, ladder in enumerate(rungs):
-        often = np.bincount(codes[:, j], weights=counts, minlength=ladder.index.shape[1])
+        often = np.bincount(codes[:, j], weights=counts, minlength=ladder.index.shape[1]).astype(np.float64)
         costs, mores = _one_key(name, ladder, often, n, len(rungs))
         levels.append(costs)
         extra.append(mores)

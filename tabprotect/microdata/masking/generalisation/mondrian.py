@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -40,8 +41,8 @@ class Mondrian(Method):
     (20-29), the common ancestor of its codes, or the list of its categories.
 
     A missing key comes before all values; a class that holds missing and other values of a key gets '*' for it.
-    Classes lie within the strata of the schema. Weights are not looked at: k counts records. Missing confidential values
-    do not count.
+    Classes lie within the strata of the schema. Weights are not looked at: k counts records. Missing confidential
+    values do not count.
 
     Parameters
     ----------
@@ -190,6 +191,8 @@ def _means(values: npt.NDArray[np.float64], number: Ints, classes: int) -> npt.N
 
 def _label(released: Records, records: Records, key: str, axis: Axis, number: Ints, classes: int) -> Records:
     """Give every class a label of one key."""
+    if _all_same(axis.index, number, classes):
+        return released
     found = records.categories(key)
     n = len(found.values)
     if isinstance(axis, TreeAxis):
@@ -206,8 +209,6 @@ def _label(released: Records, records: Records, key: str, axis: Axis, number: In
             labels = [_range(values, int(a), int(b)) for a, b in pairs]
         else:
             labels, index = _lists(axis.index, number, classes, values)
-    if (low_equal := _all_same(axis.index, number, classes)) is not None and low_equal:
-        return released
     return _with_labels(released, key, labels, np.asarray(index, dtype=np.int64).ravel()[number])
 
 
@@ -242,9 +243,7 @@ def _lists(index: Ints, number: Ints, classes: int, values: Sequence[Any]) -> tu
     owner, value = pairs // (len(values) + 1), pairs % (len(values) + 1) - 1
     place: dict[tuple[int, ...], int] = {}
     starts = np.searchsorted(owner, np.arange(classes + 1))
-    found = np.array(
-        [place.setdefault(tuple(value[a:b].tolist()), len(place)) for a, b in zip(starts[:-1], starts[1:], strict=True)]
-    )
+    found = np.array([place.setdefault(tuple(value[a:b].tolist()), len(place)) for a, b in pairwise(starts.tolist())])
     labels = [
         None if held == (-1,) else ANYTHING if held[0] < 0 else "|".join(_word(values[i]) for i in held)
         for held in place

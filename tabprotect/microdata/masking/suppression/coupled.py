@@ -16,6 +16,7 @@ cover for every record (`covers`), whose optimum is a bound for 'stated' and 'ow
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -227,10 +228,10 @@ def assign_exactly(
     ones = np.ones(pairs)
     own = sparse.csr_array((ones, (pattern, np.arange(pairs))), shape=(n, pairs))
     link = sparse.csr_array((-counts[pattern].astype(float), (np.arange(pairs), label)), shape=(pairs, classes))
-    blocks = [
+    blocks: list[list[Any]] = [
         [own, sparse.csr_array((n, classes))],
         [sparse.eye_array(pairs), link],
-        [matrix, sparse.dia_array((np.full((1, classes), -float(k)), [0]), shape=(classes, classes))],
+        [matrix, -float(k) * sparse.eye_array(classes)],
     ]
     low = np.concatenate([counts, np.full(pairs, -np.inf), np.zeros(classes)])
     high = np.concatenate([counts, np.zeros(pairs), np.full(classes, np.inf)])

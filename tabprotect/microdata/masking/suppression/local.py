@@ -207,11 +207,11 @@ class LocalSuppression(Method):
             household = str(records.schema.household)
             if household not in records.schema.identifiers:
                 text = f"{', '.join(self.together)}: blanked in all records of a household or in none"
-                given = {"columns": list(self.together), "household": household}
-                claims.append(Claim("blanked-together", (*self.together, household), text, given, tuple(self.together)))
+                home = {"columns": list(self.together), "household": household}
+                claims.append(Claim("blanked-together", (*self.together, household), text, home, tuple(self.together)))
         if self.thresholds is None and (self.up_to is None or self.up_to >= len(keys)):
             text = f"at least {self.k} records match each one on {', '.join(keys)}{within} (missing: {self.missing})"
-            given = {"keys": list(keys), "strata": list(strata), "k": self.k, "missing": self.missing}
+            given: dict[str, Any] = {"keys": list(keys), "strata": list(strata), "k": self.k, "missing": self.missing}
             before = columns if self.missing == "any" else ()
             return (Claim("k-anonymity", columns, text, given, before), *claims)
         limits = as_thresholds(len(keys), self.up_to, self.thresholds or self.k).by_size
