@@ -1,8 +1,8 @@
 """Local suppression: the fewest weighted blanks that leave every released record enough matches.
 
-The statement behind `tabprotect.microdata.LocalSuppression`, for small files. Records are i, sets of keys S (blanked) with
-cost w(S), n records in all; x_iS = 1 if exactly the keys S of record i are blanked. "j matches (i, S)" depends on
-what a missing value matches:
+The statement behind `tabprotect.microdata.LocalSuppression`, for small files. Records are i, sets of blanked keys S
+with cost w(S); x_iS = 1 if exactly the keys S of record i are blanked. "j matches (i, S)" depends on what a missing
+value matches:
 
     any     j agrees with i on all keys outside of S, whatever is blanked in j
     both    j, with the keys S' blanked, agrees with i on all keys outside of S and S'
@@ -68,9 +68,7 @@ def build(
         stated = [key for key in keys if key not in blank]
         if missing == "both":
             stated = [key for key in stated if key not in other]
-        elif missing == "stated" and any(key in other for key in stated):
-            return False
-        elif missing == "own" and blank != other:
+        if (missing == "stated" and not other.isdisjoint(stated)) or (missing == "own" and blank != other):
             return False
         return all(rows[i][key] == rows[j][key] for key in stated)
 

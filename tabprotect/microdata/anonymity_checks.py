@@ -35,6 +35,8 @@ def _k_anonymity(after: Records, before: Records | None, given: Mapping[str, Any
     keys, strata = list(given["keys"]), list(given.get("strata", ()))
     if given["missing"] == "any" and before is None:
         return "the values of before are not there"
+    if given["missing"] != "any":
+        before = None
     counts = np.zeros(len(after), dtype=np.int64)
     index, found = after.groups(strata)
     if before is not None and strata:

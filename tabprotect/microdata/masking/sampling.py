@@ -27,9 +27,9 @@ class Sampling(Method):
     """Release a sample; weights are divided by the probability of selection, so that estimated totals are unbiased.
 
     (The survey says that sampling is for categorical columns only, and lists it for continuous ones, too; columns do
-    not matter.) Missing values stay missing, except that a unit without a size cannot be drawn in proportion to it. Weights
-    of the schema are multiplied; without any, a column of weights is added. Strata are those of the schema: a sample is
-    drawn within each. Records stay in their order.
+    not matter.) Missing values stay missing, except that a unit without a size cannot be drawn in proportion to it.
+    Weights of the schema are multiplied; without any, a column of weights is added. Strata are those of the schema: a
+    sample is drawn within each. Records stay in their order.
 
     Parameters
     ----------

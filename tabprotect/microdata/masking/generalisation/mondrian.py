@@ -265,9 +265,10 @@ def _ancestors(
         np.minimum.at(low, number[there], level[axis.index[there]])
         np.maximum.at(high, number[there], level[axis.index[there]])
         best = np.where(low == high, low, best)
-    best = np.where(none, len(codes), np.where(gone, 0, best))
+    best = np.where(none, len(codes), np.where(gone, len(codes) + 1, best))
     different, index = np.unique(best, return_inverse=True)
-    labels = [None if c == len(codes) else codes[c] for c in different.tolist()]
+    words = [*codes, None, ANYTHING]
+    labels = [words[c] for c in different.tolist()]
     return labels, index
 
 
