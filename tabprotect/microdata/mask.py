@@ -155,6 +155,8 @@ def _note_scales(method: Method, records: Records, i: int, problems: Problems) -
 
 def _survives(claim: Claim, method: Method, changed: Sequence[str], done: Masking) -> bool:
     """Return whether a claim holds after a later step."""
-    if done.rows is None and not set(claim.columns) & set(changed):
+    touched = bool(set(claim.columns) & set(changed))
+    if done.rows is None and not touched:
         return True
-    return method.keeps(claim)
+    # a method that keeps claims about other records does not speak of columns that it changes, too
+    return not (touched and done.rows is not None) and method.keeps(claim)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +57,7 @@ def test_intervals_hold_their_values(values: list[float], how: dict[str, Any]) -
     pairs = sorted((v, label) for v, label in zip(values, labels, strict=True) if v == v)
     order = [label for _, label in pairs]
     # labels come in runs, in the order of the values
-    assert len({*order}) == 1 + sum(a != b for a, b in zip(order, order[1:], strict=False)) if order else True
+    assert len({*order}) == 1 + sum(a != b for a, b in itertools.pairwise(order)) if order else True
     for value, label in pairs:
         if label.startswith("["):
             low, high = map(float, label.strip("[)").split(", "))

@@ -47,6 +47,10 @@ class Constraint:
         if self.column not in records.columns:
             problems.add(f"no column '{self.column}'{did_you_mean(self.column, records.columns)}")
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return its parameters; JSON."""
+        return dict(vars(self))
+
     def claim(self, keys: Sequence[str], records: Records, silent: Sequence[str]) -> Claim:
         """Return the claim that it holds; records that state none of the keys `silent` are in no class."""
         raise NotImplementedError

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+
 import tabprotect.microdata as md
 from tabprotect.errors import InfeasibleError, InputError
 from tabprotect.microdata.masking.generalisation.losses import LOSSES

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -84,7 +84,7 @@ def test_every_count_is_that_of_pairs_also_with_missing_values(data: st.DataObje
         found = key_counts(read[1], list(frames[1]), missing, read[0])  # type: ignore[arg-type]
         assert found.tolist() == counts_by_hand(before, after, missing).tolist(), missing
         all_counts.append(found)
-    for less, more in zip(all_counts, all_counts[1:], strict=False):
+    for less, more in pairwise(all_counts):
         assert (less <= more).all()
 
 
@@ -195,8 +195,8 @@ def test_households_are_blanked_together_at_the_least_cost(seed: int) -> None:
         for shared_blank in product([0, 1], repeat=2):
             alone = 0.0
             for i in mine:
-                fits = [last for last in (0, 1)
-                        if all(any((*shared_blank, last)[j] for j in t) for t, f in unsafe.items() if f[i])]  # fmt: skip
+                mine_unsafe = [t for t, flags in unsafe.items() if flags[i]]
+                fits = [last for last in (0, 1) if all(any((*shared_blank, last)[j] for j in t) for t in mine_unsafe)]
                 alone += cost[2] * min(fits) if fits else np.inf
             best = min(best, alone + len(mine) * np.dot(shared_blank, cost[:2]))
         least += best
