@@ -7,15 +7,19 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from tabprotect.errors import Problems, collect, did_you_mean
 from tabprotect.microdata.combinations import MOST_SUBSETS
-from tabprotect.microdata.keys import key_codes, row_numbers, subsets
+from tabprotect.microdata.keys import KeyCodes, key_codes, row_numbers, subsets
 from tabprotect.microdata.records import read_records
 from tabprotect.microdata.schema import Schema, require
 
 __all__ = ["RegionalIndicators", "regional_indicators"]
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,36 +117,36 @@ def regional_indicators(
     places = coded.values[0]
     with collect() as problems:
         people = _population(places, coded.codes[:, 0], records.weights(), population, problems)
-    coded_rows = coded.patterns().codes
-    there = coded_rows[coded_rows[:, 0] >= 0]
-    rows: list[tuple[Any, ...]] = []
-    short: list[tuple[tuple[int, ...], tuple[int, ...]]] = []
-    for chosen in _some(len(names), up_to):
-        mine = there[:, [0, *(j + 1 for j in chosen)]]
-        mine = mine[(mine >= 0).all(axis=1)]
-        if not len(mine):
-            continue
-        sizes = [len(coded.values[j + 1]) for j in chosen]
-        number = row_numbers(mine[:, 1:], sizes)[0]
-        pairs = pd.DataFrame({"number": number, "area": mine[:, 0]}).drop_duplicates()
-        pairs["people"] = people[pairs["area"].to_numpy()]
-        found = pairs.groupby("number", sort=True).agg(
-            areas=("area", "size"), people=("people", "sum"), one=("area", "first")
-        )
-        first = {n: i for i, n in reversed(list(enumerate(number.tolist())))}
-        for n, row in found[(found["areas"] < areas) | (found["people"] < least)].iterrows():
-            values = tuple(mine[first[n], 1:].tolist())
-            given = dict(zip(chosen, values, strict=True))
-            if any(all(given.get(j) == v for j, v in zip(*part, strict=True)) for part in short):
-                continue
-            short.append((chosen, values))
-            words = [str(coded.values[j + 1][v]) for j, v in given.items()]
-            only = places[int(row["one"])] if row["areas"] == 1 else None
-            rows.append(
-                (", ".join(names[j] for j in chosen), ", ".join(words), int(row["areas"]), float(row["people"]), only)
-            )
-    table = pd.DataFrame(rows, columns=["indicators", "values", "areas", "population", "area"])
+    rows = coded.patterns().codes
+    table = _short(rows[rows[:, 0] >= 0], coded, names, people, _some(len(names), up_to), least, areas)
     return RegionalIndicators(table, least, areas)
+
+
+def _short(
+    rows: Ints, coded: KeyCodes, names: Sequence[str], people: Floats, sets: Any, least: float, areas: int
+) -> pd.DataFrame:
+    """List the shortest combinations that leave too little; the first column of the rows is the area."""
+    found: list[tuple[Any, ...]] = []
+    short: list[dict[int, int]] = []
+    for chosen in sets:
+        mine = rows[:, [0, *(j + 1 for j in chosen)]]
+        mine = mine[(mine >= 0).all(axis=1)]
+        number = row_numbers(mine[:, 1:], [len(coded.values[j + 1]) for j in chosen])[0]
+        pairs = pd.DataFrame({"number": number, "area": mine[:, 0], "row": np.arange(len(mine))})
+        pairs = pairs.drop_duplicates(["number", "area"])
+        pairs["people"] = people[pairs["area"].to_numpy()]
+        groups = pairs.groupby("number", sort=True)
+        left = groups.agg(areas=("area", "size"), people=("people", "sum"), one=("area", "first"), row=("row", "first"))
+        for line in left[(left["areas"] < areas) | (left["people"] < least)].itertuples():
+            given = dict(zip(chosen, mine[int(line.row), 1:].tolist(), strict=True))
+            if any(part.items() <= given.items() for part in short):
+                continue
+            short.append(given)
+            words = [str(coded.values[j + 1][v]) for j, v in given.items()]
+            only = coded.values[0][int(line.one)] if line.areas == 1 else None
+            indicators = ", ".join(names[j] for j in chosen)
+            found.append((indicators, ", ".join(words), int(line.areas), float(line.people), only))
+    return pd.DataFrame(found, columns=["indicators", "values", "areas", "population", "area"])
 
 
 def _some(keys: int, up_to: int | None) -> Any:

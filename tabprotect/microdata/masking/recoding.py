@@ -162,8 +162,7 @@ class GlobalRecoding(Method):
         for name in self.columns:
             labels, index, allowed, ordered = self._recode(records, name)
             released = relabelled(released, name, labels, index, ordered=ordered)
-            before = len(records.categories(name).values)
-            facts[name] = {"categories before": before, "categories": [str(label) for label in labels]}
+            facts[name] = {"categories": [str(label) for label in labels]}
             text = f"'{name}' holds one of {len(allowed)} categories only"
             claims.append(Claim("categories", (name,), text, {"column": name, "values": [str(v) for v in allowed]}))
             text = f"equal values of '{name}' have equal categories"

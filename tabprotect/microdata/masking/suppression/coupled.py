@@ -35,8 +35,8 @@ Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 #: programmes with more pairs of patterns and sets of blanks are not stated
-_LARGEST = 40_000
-_LARGEST_MATRIX = 3_000_000
+_LARGEST = 60_000
+_LARGEST_MATRIX = 20_000_000
 _TRIES = 200_000_000
 
 
@@ -257,8 +257,6 @@ def assign_exactly(
 
 def _matches(classes: Ints, released: Ints, missing: Missing) -> sparse.csr_array | None:
     """Return which released rows match which classes; None where there are too many pairs."""
-    if len(classes) * len(released) > 50 * _LARGEST_MATRIX:
-        return None
     rows, columns, entries = [], [], 0
     for c, row in enumerate(classes):
         stated = row >= 0

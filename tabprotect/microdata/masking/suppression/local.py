@@ -103,7 +103,7 @@ class LocalSuppression(Method):
     together: Sequence[str] | str = ()
     missing: Missing = "any"
     exact: bool = True
-    work: int = 200_000
+    work: int = 100_000
 
     def check_parameters(self, problems: Problems) -> None:
         """Note every parameter that cannot be."""

@@ -134,6 +134,17 @@ def test_stricter_counts_hold_on_the_reference_file(shared: Callable[[str], Path
     assert masked.verify()
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("missing", "least"), [("stated", 283), ("own", 357)])
+def test_the_programme_closes_on_the_reference_file(shared: Callable[[str], Path], missing: Any, least: int) -> None:
+    frame = pd.read_csv(shared("microdata/sdcMicro_testdata.csv"))
+    masked = md.mask(frame, md.Schema(keys=TESTDATA), md.LocalSuppression(k=3, missing=missing), seed=1)
+    facts = masked.steps[0].facts
+    assert (facts["cost"], facts["status"]) == (least, "optimal")
+    assert key_counts(masked.records, TESTDATA, missing).min() >= 3
+    assert masked.verify()
+
+
 @given(st.integers(0, 10**6), st.integers(1, 3), st.booleans())
 @settings(max_examples=15)
 def test_combinations_up_to_a_size_reach_their_thresholds(seed: int, up_to: int, gaps: bool) -> None:
