@@ -6,23 +6,34 @@ The usual import is ``import tabprotect.microdata as md``.
 from __future__ import annotations
 
 from tabprotect.errors import InputError
+from tabprotect.microdata import anonymity_checks as _anonymity_checks  # noqa: F401 (registers the checkers)
 from tabprotect.microdata import checks as _checks  # noqa: F401 (registers the checkers)
 from tabprotect.microdata import risk
+from tabprotect.microdata import value_checks as _value_checks  # noqa: F401 (registers the checkers)
 from tabprotect.microdata.claims import Check, Claim, Verification, claim_kinds
 from tabprotect.microdata.mask import mask
 from tabprotect.microdata.masked import Masked, Step
 from tabprotect.microdata.masking.coding import BottomCoding, TopCoding
+from tabprotect.microdata.masking.companions import HouseholdNumbers, WeightNoise
 from tabprotect.microdata.masking.compression import LossyCompression
+from tabprotect.microdata.masking.generalisation.constraints import Closeness, Diversity
+from tabprotect.microdata.masking.generalisation.full_domain import Generalisation
+from tabprotect.microdata.masking.generalisation.ladders import Intervals, Prefixes, Steps, Tree
+from tabprotect.microdata.masking.generalisation.mondrian import Mondrian
 from tabprotect.microdata.masking.microaggregation import FuzzyMicroaggregation, Microaggregation
 from tabprotect.microdata.masking.noise import Noise
 from tabprotect.microdata.masking.pram import PRAM, pram_estimate
 from tabprotect.microdata.masking.random_response import RandomResponse, random_response_estimate
 from tabprotect.microdata.masking.rank_swapping import RankSwapping
+from tabprotect.microdata.masking.recoding import GlobalRecoding
 from tabprotect.microdata.masking.resampling import Resampling
 from tabprotect.microdata.masking.rounding import Rounding
+from tabprotect.microdata.masking.sampling import Sampling
+from tabprotect.microdata.masking.suppression.local import LocalSuppression
 from tabprotect.microdata.masking.swapping import Swapping
 from tabprotect.microdata.method import Method, make_method, methods
 from tabprotect.microdata.records import Records, read_records
+from tabprotect.microdata.regions import RegionalIndicators, regional_indicators
 from tabprotect.microdata.scales import Scale
 from tabprotect.microdata.schema import Schema
 from tabprotect.microdata.synthesis.blank_and_impute import BlankAndImpute
@@ -37,6 +48,7 @@ from tabprotect.microdata.synthesis.hybrid import HybridMasking
 from tabprotect.microdata.synthesis.ipso import IPSO
 from tabprotect.microdata.synthesis.sequential import MultipleImputation, PartiallySynthetic, SequentialTrees
 from tabprotect.microdata.synthesis.smike import SMIKe
+from tabprotect.microdata.unsafe import UnsafeCombinations, unsafe_combinations
 
 __all__ = [
     "IPSO",
@@ -47,32 +59,47 @@ __all__ = [
     "Check",
     "Cholesky",
     "Claim",
+    "Closeness",
     "CombinedEstimate",
+    "Diversity",
     "FuzzyMicroaggregation",
+    "Generalisation",
+    "GlobalRecoding",
+    "HouseholdNumbers",
     "HybridMasking",
     "InputError",
+    "Intervals",
     "LatinHypercube",
+    "LocalSuppression",
     "LossyCompression",
     "Masked",
     "MaximumEntropy",
     "Method",
     "Microaggregation",
+    "Mondrian",
     "MultipleImputation",
     "Noise",
     "PartiallySynthetic",
+    "Prefixes",
     "RandomResponse",
     "RankSwapping",
     "Records",
+    "RegionalIndicators",
     "Resampling",
     "Rounding",
     "SMIKe",
+    "Sampling",
     "Scale",
     "Schema",
     "SequentialTrees",
     "Step",
+    "Steps",
     "Swapping",
     "TopCoding",
+    "Tree",
+    "UnsafeCombinations",
     "Verification",
+    "WeightNoise",
     "claim_kinds",
     "combine_fully_synthetic",
     "combine_partially_synthetic",
@@ -82,5 +109,7 @@ __all__ = [
     "pram_estimate",
     "random_response_estimate",
     "read_records",
+    "regional_indicators",
     "risk",
+    "unsafe_combinations",
 ]

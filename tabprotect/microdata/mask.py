@@ -122,7 +122,7 @@ def _check_chain(chain: Sequence[Method], records: Records) -> None:
     made: set[str] = set()
     for i, method in enumerate(chain):
         for name in dict.fromkeys((*method.targets(records), *method.uses(records))):
-            if name not in records.columns and name not in made:
+            if name not in records.columns and name not in made and name not in method.makes(records):
                 problems.add(f"step {i + 1} ({method.name}): no column '{name}'{did_you_mean(name, records.columns)}")
         if not made.intersection(method.targets(records)):
             _note_scales(method, records, i, problems)
@@ -155,6 +155,8 @@ def _note_scales(method: Method, records: Records, i: int, problems: Problems) -
 
 def _survives(claim: Claim, method: Method, changed: Sequence[str], done: Masking) -> bool:
     """Return whether a claim holds after a later step."""
-    if done.rows is None and not set(claim.columns) & set(changed):
+    touched = bool(set(claim.columns) & set(changed))
+    if done.rows is None and not touched:
         return True
-    return method.keeps(claim)
+    # a method that keeps claims about other records does not speak of columns that it changes, too
+    return not (touched and done.rows is not None) and method.keeps(claim)

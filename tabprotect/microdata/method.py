@@ -115,6 +115,10 @@ class Method(ABC):
         """Return further columns that it reads."""
         return ()
 
+    def makes(self, records: Records) -> tuple[str, ...]:
+        """Return those of its targets that need not be there before."""
+        return ()
+
     def check(self, records: Records, problems: Problems) -> None:  # noqa: B027
         """Note everything about the records that the method cannot work with, beyond columns and scales."""
 

@@ -1,0 +1,63 @@
+"""``tabprotect unsafe``: combinations of keys that too few records share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+EPILOG = """Examples:
+
+[bold]tabprotect unsafe people.csv --keys region,age,sex[/]
+
+[bold]tabprotect unsafe people.csv --keys region,age,sex --up-to 2 --threshold 10,3 --json unsafe.json[/]
+
+What this prints is confidential.
+"""
+
+
+def unsafe(
+    data: Annotated[Path, typer.Argument(metavar="DATA", help="CSV or Parquet file with a record in every row.")],
+    keys: Annotated[str, typer.Option("--keys", metavar="A,B,C", help="Columns that an intruder may know.")],
+    up_to: Annotated[int, typer.Option("--up-to", min=1, help="The most keys in a combination.")] = 3,
+    threshold: Annotated[
+        str, typer.Option("--threshold", metavar="N[,N]", help="Records that must share a combination; one by size.")
+    ] = "3",
+    decimal: Annotated[str, typer.Option("--decimal", help="Decimal sign of numbers in a CSV file.")] = ".",
+    rows: Annotated[int, typer.Option("--rows", min=1, help="How many sets of keys are shown.")] = 30,
+    json_out: Annotated[
+        Path | None, typer.Option("--json", metavar="OUT", help="Write the whole table as JSON.", show_default=False)
+    ] = None,
+) -> int:
+    """Count combinations of keys that too few records share: which keys to recode, and what is left to suppress."""
+    import json
+
+    from tabprotect import microdata as md
+    from tabprotect.cli import screen
+    from tabprotect.cli.app import Exit
+    from tabprotect.errors import InputError
+    from tabprotect.formats.files import write_text
+
+    names = [name.strip() for name in keys.split(",") if name.strip()]
+    try:
+        numbers = [int(word) for word in threshold.split(",")]
+    except ValueError:
+        raise InputError(
+            f"--threshold must be a whole number, or one for each size such as 10,3, not '{threshold}'"
+        ) from None
+    by_size = numbers[0] if len(numbers) == 1 else dict(enumerate(numbers, 1))
+    found = md.unsafe_combinations(data, keys=names, up_to=up_to, threshold=by_size, decimal=decimal)
+    if json_out is not None:
+        write_text(json_out, json.dumps(found.to_dict(), indent=2, ensure_ascii=False) + "\n")
+    console = screen.out()
+    shown = found.table[found.table["unsafe"] > 0]
+    console.print(found.summary().splitlines()[0])
+    if len(shown):
+        columns = ("unsafe", "minimal", "records in them", "combinations", "keys")
+        cells = [
+            (f"{row.unsafe:,}", f"{row.minimal:,}", f"{row.records:,}", f"{row.combinations:,}", str(row.keys))
+            for row in shown.itertuples()
+        ]
+        screen.cells_table(console, columns, cells, most=rows)
+    return Exit.UNSAFE if found.value else Exit.DONE

@@ -1,0 +1,1 @@
+"""Local suppression: the fewest blanks that leave no unsafe combination of keys."""

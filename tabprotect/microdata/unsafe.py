@@ -1,0 +1,188 @@
+"""The table of unsafe combinations of keys (mu-ARGUS; Eustat notebook, protection of microdata)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from tabprotect.errors import InputError, collect, did_you_mean
+from tabprotect.microdata.combinations import Thresholds, as_thresholds, look
+from tabprotect.microdata.keys import KeyCodes, Patterns, key_codes, match_counts, row_numbers
+from tabprotect.microdata.records import read_records
+from tabprotect.microdata.schema import Schema, require
+
+__all__ = ["UnsafeCombinations", "unsafe_combinations"]
+
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class UnsafeCombinations:
+    """Which combinations of keys too few records share; confidential.
+
+    Attributes
+    ----------
+    table : pandas.DataFrame
+        A row for every set of keys: ``keys``, ``size``, ``combinations`` (that occur), ``unsafe`` (of these),
+        ``minimal`` (unsafe ones that hold no smaller unsafe one), ``records`` (in unsafe ones); most unsafe first.
+    records : ndarray of int, shape (records,)
+        In how many minimal unsafe combinations each record is.
+    keys : tuple of str
+    thresholds : Thresholds
+    """
+
+    table: pd.DataFrame
+    records: Ints
+    keys: tuple[str, ...]
+    thresholds: Thresholds
+    _coded: KeyCodes = field(repr=False)
+    _patterns: Patterns = field(repr=False)
+
+    @property
+    def value(self) -> int:
+        """How many records are in an unsafe combination."""
+        return int((self.records > 0).sum())
+
+    def listing(self, *keys: str) -> pd.DataFrame:
+        """Return the unsafe combinations of some keys: their values, and how many records share each.
+
+        Raises
+        ------
+        InputError
+            If a name is none of the keys, or sets of so many keys are not looked at.
+        """
+        for key in keys:
+            if key not in self.keys:
+                raise InputError(f"'{key}' is none of the keys{did_you_mean(key, self.keys)}")
+        if not 1 <= len(set(keys)) <= self.thresholds.up_to or len(set(keys)) < len(keys):
+            raise InputError(f"name 1 to {self.thresholds.up_to} different keys, not {', '.join(keys) or 'none'}")
+        chosen = [self.keys.index(key) for key in keys]
+        rows = self._patterns.codes[:, chosen]
+        sizes = [self._patterns.sizes[j] for j in chosen]
+        stated = (rows >= 0).all(axis=1)
+        different, first = np.unique(row_numbers(rows[stated], sizes)[0], return_index=True)
+        mine = rows[stated][first]
+        counts = match_counts(mine, rows, sizes, self._patterns.counts)
+        unsafe = counts < self.thresholds[chosen]
+        columns: dict[str, Any] = {
+            key: [self._coded.values[j][code] for code in mine[unsafe, i]]
+            for i, (key, j) in enumerate(zip(keys, chosen, strict=True))
+        }
+        assert len(different) == len(mine)
+        frame = pd.DataFrame({**columns, "records": counts[unsafe]})
+        return frame.sort_values("records", kind="stable", ignore_index=True)
+
+    def summary(self) -> str:
+        """Return the table as text, without sets of keys that have no unsafe combination."""
+        shown = self.table[self.table["unsafe"] > 0]
+        head = (
+            f"{self.value:,} of {len(self.records):,} records are in an unsafe combination of up to "
+            f"{self.thresholds.up_to} of {len(self.keys)} keys"
+        )
+        return head if shown.empty else head + "\n" + shown.to_string(index=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the table as JSON; confidential."""
+        rows = [{str(k): _plain(v) for k, v in row.items()} for row in self.table.to_dict("records")]
+        return {
+            "records": len(self.records), "unsafe_records": self.value, "keys": list(self.keys),
+            "thresholds": {str(i + 1): t for i, t in enumerate(self.thresholds.by_size) if t}, "sets": rows,
+        }  # fmt: skip
+
+
+def unsafe_combinations(
+    data: Any,
+    schema: Schema | None = None,
+    *,
+    keys: Sequence[str] | None = None,
+    up_to: int | None = 3,
+    threshold: int | Mapping[int, int] = 3,
+    decimal: str = ".",
+) -> UnsafeCombinations:
+    """Count the unsafe combinations of up to so many keys.
+
+    A combination is unsafe that fewer records share than its threshold. A record has no combination of keys that it
+    does not state; for others a missing value counts as one that matches.
+
+    Parameters
+    ----------
+    data : pandas, polars or pyarrow frame, DuckDB relation, or path of a CSV or Parquet file
+    schema : Schema, optional
+    keys : sequence of str, optional
+        By default those of the schema.
+    up_to : int, optional
+        The largest number of keys in a combination; None for all.
+    threshold : int or mapping of int to int
+        One for all sizes, or by the number of keys. (mu-ARGUS calls a combination unsafe up to its threshold D: that
+        is ``threshold = D + 1``.)
+    decimal : str
+        Decimal sign of numbers in CSV files.
+
+    Raises
+    ------
+    InputError
+        Unknown columns, thresholds that cannot be, too many sets of keys.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"zip": [1, 1, 1, 2], "sex": ["f", "f", "m", "m"]})
+    >>> found = unsafe_combinations(frame, keys=["zip", "sex"], up_to=2, threshold=2)
+    >>> print(found.summary())
+    2 of 4 records are in an unsafe combination of up to 2 of 2 keys
+        keys  size  combinations  unsafe  minimal  records
+    zip, sex     2             3       2        1        2
+         zip     1             2       1        1        1
+    >>> found.listing("zip", "sex").values.tolist()
+    [[1, 'm', 1], [2, 'm', 1]]
+    """
+    schema = require(schema)
+    if isinstance(keys, str):
+        raise InputError(f"keys must be a list of columns, such as keys=['{keys}']")
+    names = tuple(schema.keys if keys is None else keys)
+    if not names or len(set(names)) < len(names):
+        raise InputError("name at least one key, and none twice; here or in the schema")
+    if up_to is not None and (isinstance(up_to, bool) or not isinstance(up_to, int | np.integer) or up_to < 1):
+        raise InputError(f"up_to must be a whole number of at least 1, not {up_to!r}")
+    records = read_records(data, schema, decimal=decimal)
+    for name in names:
+        if name not in records.columns:
+            raise InputError(f"no column '{name}'{did_you_mean(name, records.columns)}")
+    limits = as_thresholds(len(names), up_to, threshold)
+    with collect() as problems:
+        limits.check(len(names), problems)
+    coded = key_codes(records, names)
+    patterns = coded.patterns()
+    rows = []
+    often = np.zeros(len(patterns.counts), dtype=np.int64)
+    for found in look(patterns, limits):
+        often += found.minimal
+        rows.append(
+            (
+                ", ".join(names[j] for j in found.keys), len(found.keys),
+                _different(found.numbers[found.numbers >= 0] if found.numbers.min() < 0 else found.numbers),
+                _different(found.numbers[found.unsafe]), _different(found.numbers[found.minimal]),
+                int(patterns.counts[found.unsafe].sum()),
+            )
+        )  # fmt: skip
+    table = pd.DataFrame(rows, columns=["keys", "size", "combinations", "unsafe", "minimal", "records"])
+    table = table.sort_values(["unsafe", "size"], ascending=[False, True], kind="stable", ignore_index=True)
+    return UnsafeCombinations(table, often[patterns.index], names, limits, coded, patterns)
+
+
+def _different(numbers: Ints) -> int:
+    """Count different numbers of at least 0."""
+    if not len(numbers):
+        return 0
+    most = int(numbers.max())
+    if most <= 4 * len(numbers) + 1_000_000:
+        return int(np.count_nonzero(np.bincount(numbers)))
+    return len(pd.unique(numbers))
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
