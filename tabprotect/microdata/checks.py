@@ -114,7 +114,9 @@ def _both(after: Records, before: Records, name: str) -> Any:
 
 
 def _word(value: Any) -> str:
-    """Whole numbers are the same whatever type a column has."""
+    """Whole numbers are the same whatever type a column has, and so are missing values."""
+    if value is None or value is pd.NA or value is pd.NaT or value != value:
+        return ""
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 

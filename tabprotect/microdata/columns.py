@@ -111,6 +111,8 @@ def _pandas_values(old: Any, given: list[Any], index: Any) -> Any:
         ordered = bool(kind.ordered) and not extra
         categories = list(kind.categories) + extra
         return pd.Series(pd.Categorical(given, categories=categories, ordered=ordered), index=index, name=old.name)
+    if isinstance(kind, np.dtype) and kind.kind in "iuf" and not any(isinstance(v, str | bool) for v in given):
+        return _pandas_numbers(old, *_with_gaps(given, kind), index)
     if isinstance(kind, np.dtype) and kind.kind in "iufb":
         if all(v is not None and not isinstance(v, str) for v in given):
             tried = pd.Series(given, index=index, name=old.name)
@@ -122,6 +124,14 @@ def _pandas_values(old: Any, given: list[Any], index: Any) -> Any:
         return pd.Series(given, index=index, name=old.name, dtype=kind)
     except (ValueError, TypeError, pa.ArrowInvalid):
         return pd.Series(given, index=index, name=old.name, dtype=object)
+
+
+def _with_gaps(given: list[Any], kind: Any) -> tuple[Any, Any, bool]:
+    """Return numbers, where they are missing, and whether they are whole ones in a column of whole numbers."""
+    values = np.array([np.nan if v is None or v is pd.NA else v for v in given], dtype=np.float64)
+    missing = np.isnan(values)
+    there = values[~missing]
+    return values, missing, bool(kind.kind in "iu" and (there == np.floor(there)).all())
 
 
 def _from_arrow(old: nw.Series[Any], array: pa.Array, dtype: Any) -> nw.Series[Any]:
