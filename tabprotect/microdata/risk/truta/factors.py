@@ -220,7 +220,8 @@ def inversion_change_factor(
     size = len(after_values)
     pairs, counts = np.unique(before_index * size + after_index, return_counts=True)
     total = sum(
-        count * change_factor([before_values[pair // size]], [after_values[pair % size]], rule if callable(rule) else None)
+        count
+        * change_factor([before_values[pair // size]], [after_values[pair % size]], rule if callable(rule) else None)
         for pair, count in zip(pairs.tolist(), counts.tolist(), strict=True)
     )
     return float(min(1.0, total / max(len(original), 1)))

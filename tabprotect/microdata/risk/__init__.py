@@ -1,0 +1,8 @@
+"""Disclosure risk of microdata: of the file and of every record."""
+
+from __future__ import annotations
+
+from tabprotect.microdata.risk.massc import massc_risk
+from tabprotect.microdata.risk.truta.measure import global_risk
+
+__all__ = ["global_risk", "massc_risk"]
