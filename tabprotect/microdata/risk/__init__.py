@@ -1,9 +1,16 @@
-"""Measures of disclosure risk."""
+"""Disclosure risk of microdata: of the file and of every record."""
 
 from __future__ import annotations
 
+from tabprotect.microdata.risk.individual import household_risk, individual_risk
 from tabprotect.microdata.risk.knowledge import AddedNoise, ConsecutiveGroups, FuzzyDraw, Knowledge, RankWindow
+from tabprotect.microdata.risk.linkage import assignment_linkage, distance_linkage, rank_linkage
+from tabprotect.microdata.risk.massc import massc_risk
+from tabprotect.microdata.risk.probabilistic import probabilistic_linkage
+from tabprotect.microdata.risk.suda import suda
 from tabprotect.microdata.risk.transparency import TransparencyRisk, transparency
+from tabprotect.microdata.risk.truta.measure import global_risk
+from tabprotect.microdata.risk.uniqueness import data_intrusion_simulation, population_uniqueness, sample_uniqueness
 
 __all__ = [
     "AddedNoise",
@@ -12,5 +19,17 @@ __all__ = [
     "Knowledge",
     "RankWindow",
     "TransparencyRisk",
+    "assignment_linkage",
+    "data_intrusion_simulation",
+    "distance_linkage",
+    "global_risk",
+    "household_risk",
+    "individual_risk",
+    "massc_risk",
+    "population_uniqueness",
+    "probabilistic_linkage",
+    "rank_linkage",
+    "sample_uniqueness",
+    "suda",
     "transparency",
 ]

@@ -1,0 +1,157 @@
+"""What every measure gives, and how original and masked files are brought together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import numpy.typing as npt
+
+from tabprotect.errors import InputError
+from tabprotect.microdata.masked import Masked
+from tabprotect.microdata.records import Records, read_records
+from tabprotect.microdata.schema import Schema, require
+
+__all__ = ["Measure", "Pair", "pair"]
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Measure:
+    """A measure of risk or utility; confidential.
+
+    Attributes
+    ----------
+    name : str
+    value : float
+        Of the file.
+    records : ndarray of float, shape (records,), optional
+        Of every record, in the order of the file that it is about; see the function that returns it.
+    details : mapping
+        What the value is made of; JSON.
+    """
+
+    name: str
+    value: float
+    records: Floats | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    def summary(self) -> str:
+        """Return the value and its details, one line each."""
+        lines = [f"{self.name}: {self.value:.6g}"]
+        for key, value in self.details.items():
+            lines.append(f"  {key}: {_short(value)}")
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON; values of records are internal."""
+        records = None if self.records is None else [None if np.isnan(x) else float(x) for x in self.records]
+        value = None if np.isnan(self.value) else float(self.value)
+        return {"name": self.name, "value": value, "records": records, "details": dict(self.details)}
+
+    def plot(self) -> str:
+        """Return an SVG picture: the distribution over records, or a bar for every number among the details."""
+        if self.records is not None and len(self.records):
+            there = self.records[~np.isnan(self.records)]
+            counts, edges = np.histogram(there, bins=20) if len(there) else (np.zeros(1), np.zeros(2))
+            bars = [(f"{edges[i]:.3g}", float(counts[i])) for i in range(len(counts))]
+        else:
+            numbers = {k: v for k, v in self.details.items() if isinstance(v, int | float) and np.isfinite(v)}
+            bars = [(key, float(value)) for key, value in (numbers or {self.name: self.value}).items()]
+        return _bars(self.name, bars)
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    text = str(value)
+    return text if len(text) <= 100 else text[:97] + "..."
+
+
+def _bars(title: str, bars: list[tuple[str, float]]) -> str:
+    height, top = 18, max((abs(value) for _, value in bars), default=0.0) or 1.0
+    rows = [
+        f'<text x="150" y="{40 + i * height}" text-anchor="end">{escape(label[:24])}</text>'
+        f'<rect x="156" y="{29 + i * height}" width="{max(0.0, 280 * abs(value) / top):.1f}" height="13" fill="#2f6f9f"/>'
+        f'<text x="{162 + 280 * abs(value) / top:.1f}" y="{40 + i * height}">{value:.4g}</text>'
+        for i, (label, value) in enumerate(bars)
+    ]
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 520 {40 + height * len(bars)}" font-size="11" '
+        f'font-family="sans-serif"><text x="8" y="16" font-weight="bold">{escape(title)}</text>{"".join(rows)}</svg>'
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """Two files and which records belong together.
+
+    Attributes
+    ----------
+    original, masked : Records
+    links : ndarray of int, shape (masked records,)
+        Original record of every masked one, -1 for none.
+    """
+
+    original: Records
+    masked: Records
+    links: Ints
+
+    def aligned(self) -> tuple[Records, Records]:
+        """Return the linked records of both files, row by row."""
+        there = np.flatnonzero(self.links >= 0)
+        if len(there) == len(self.original) == len(self.masked) and (self.links == np.arange(len(there))).all():
+            return self.original, self.masked
+        return self.original.take(self.links[there]), self.masked.take(there)
+
+
+def pair(original: Any, masked: Any, schema: Schema | None = None, links: Any = None) -> Pair:
+    """Bring an original and a masked file together.
+
+    Parameters
+    ----------
+    original : frame of any kind
+    masked : frame of any kind, or Masked
+        A `Masked` knows which record comes from which; so does `links`. Without either, row i of one file belongs to
+        row i of the other.
+    schema : Schema, optional
+        By default that of a `Masked`.
+    links : array_like of int, optional
+        For every masked record the position of the original one, -1 for none.
+
+    Raises
+    ------
+    InputError
+        If the files differ in length and nothing says which record comes from which.
+    """
+    if isinstance(masked, Masked):
+        schema = masked.original.schema if schema is None else schema
+        released, links = masked.records, masked.links if links is None else links
+    else:
+        released = masked
+    schema = require(schema)
+    one = read_records(original, schema)
+    there = released.frame if isinstance(released, Records) else None
+    columns = list(there.columns) if there is not None else None
+    if columns is None:
+        loose = read_records(released, Schema())
+        other = Records(loose.frame, schema.only(loose.columns), loose.kind)
+    else:
+        other = Records(nw.from_native(there.to_native(), eager_only=True), schema.only(columns), "pandas")  # type: ignore[union-attr]
+    if links is None:
+        if len(one) != len(other):
+            raise InputError(
+                f"the original file has {len(one)} records, the masked one {len(other)}; give links=, the original "
+                "record of every masked one (-1 for none), or the Masked itself"
+            )
+        links = np.arange(len(one))
+    found = np.asarray(links, dtype=np.int64)
+    if found.shape != (len(other),) or found.min(initial=-1) < -1 or found.max(initial=-1) >= len(one):
+        raise InputError(f"links must be {len(other)} positions of original records, from 0 to {len(one) - 1} or -1")
+    return Pair(one, other, found)

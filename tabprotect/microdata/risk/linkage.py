@@ -1,0 +1,293 @@
+"""Record linkage: how many released records an intruder with the original values finds (survey, section 6.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from scipy import linalg, optimize
+from scipy.spatial import cKDTree
+
+from tabprotect.errors import InputError, SolverError
+from tabprotect.microdata.records import Records
+from tabprotect.microdata.risk.base import Measure, pair
+from tabprotect.microdata.scales import Scale
+from tabprotect.microdata.schema import Schema
+
+__all__ = ["assignment_linkage", "distance_linkage", "rank_linkage"]
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Metric = Literal["euclidean", "mahalanobis", "gower"]
+
+SAME = 1e-9
+"""Relative difference of two distances that counts as a tie."""
+
+BLOCK = 2_000_000
+"""Distances that are held in memory at a time where there is no tree."""
+
+MOST = 5_000
+"""Records that are assigned one to one."""
+
+
+def distance_linkage(
+    original: Any,
+    masked: Any,
+    schema: Schema | None = None,
+    *,
+    columns: Sequence[str] | None = None,
+    metric: Metric = "euclidean",
+    weights: Mapping[str, float] | None = None,
+) -> Measure:
+    """Share of the original records whose nearest masked record is their own; ties are shared out.
+
+    An intruder has the original values of some columns and links each record to the nearest masked one. Where t masked
+    records are equally near and the right one is among them, 1 / t counts. Records with a missing value in one of the
+    columns are not linked and count as not found.
+
+    Parameters
+    ----------
+    original : frame of any kind
+    masked : frame of any kind, or Masked
+    schema : Schema
+    columns : sequence of str, optional
+        What the intruder knows; by default all continuous columns that both files have, for 'gower' all keys.
+    metric : {'euclidean', 'mahalanobis', 'gower'}
+        Of numbers standardised by the original file; of the original covariance matrix; or, for any scales, the mean of
+        differences by column (numbers: over their range; others: 0 or 1).
+    weights : mapping of str to float, optional
+        Importance of columns; 1 by default. Not for 'mahalanobis'.
+
+    Returns
+    -------
+    Measure
+        ``value``: expected share of original records found; ``records``: the probability that each is.
+
+    Raises
+    ------
+    InputError
+        If there is no column, one is not there, or a metric does not fit.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> original = pd.DataFrame({"x": [1.0, 2.0, 10.0]})
+    >>> distance_linkage(original, pd.DataFrame({"x": [1.5, 1.5, 9.0]})).records.tolist()
+    [0.5, 0.5, 1.0]
+    """
+    files = pair(original, masked, schema)
+    first, second, links = files.original, files.masked, files.links
+    names = _columns(first, second, columns, metric)
+    if metric not in ("euclidean", "mahalanobis", "gower"):
+        raise InputError(f"metric must be 'euclidean', 'mahalanobis' or 'gower', not {metric!r}")
+    strange = sorted(set(weights or {}) - set(names))
+    if strange or (weights and metric == "mahalanobis"):
+        raise InputError(
+            f"weights name '{strange[0]}', no linked column" if strange else "mahalanobis takes no weights"
+        )
+    importance = np.array([float((weights or {}).get(name, 1.0)) for name in names])
+    if metric == "gower":
+        found = _by_blocks(first, second, names, importance, links)
+    else:
+        x, y = first.matrix(names), second.matrix(names)
+        x, y = _scaled(x, y, metric, importance)
+        found = _by_tree(x, y, links, len(first))
+    details = {"columns": names, "metric": metric, "records linked": len(first)}
+    return Measure("distance linkage", float(found.mean()), found, details)
+
+
+def rank_linkage(
+    original: Any, masked: Any, schema: Schema | None = None, *, columns: Sequence[str] | None = None
+) -> Measure:
+    """Distance linkage on ranks (as shares of the file) instead of values; see `distance_linkage`.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> rank_linkage(pd.DataFrame({"x": [1.0, 2.0, 10.0]}), pd.DataFrame({"x": [5.0, 6.0, 7.0]})).value
+    1.0
+    """
+    files = pair(original, masked, schema)
+    names = _columns(files.original, files.masked, columns, "euclidean")
+    x, y = (_ranks(records.matrix(names)) for records in (files.original, files.masked))
+    found = _by_tree(x, y, files.links, len(files.original))
+    return Measure("rank linkage", float(found.mean()), found, {"columns": names})
+
+
+def assignment_linkage(
+    original: Any, masked: Any, schema: Schema | None = None, *, columns: Sequence[str] | None = None
+) -> Measure:
+    """Share of records found by an intruder who links the files one to one with the least total distance.
+
+    The assignment is checked: it uses every record once, and dual values that are rebuilt from it prove that none has a
+    smaller total. Records with missing values are left out.
+
+    Parameters
+    ----------
+    original, masked, schema, columns
+        As in `distance_linkage` (Euclidean distances of standardised numbers).
+
+    Raises
+    ------
+    InputError
+        With more than 5,000 records (the distances are a square table).
+    SolverError
+        If the answer is no optimal assignment.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> original = pd.DataFrame({"x": [1.0, 2.0, 10.0]})
+    >>> assignment_linkage(original, pd.DataFrame({"x": [1.6, 1.4, 9.0]})).records.tolist()
+    [0.0, 0.0, 1.0]
+    """
+    files = pair(original, masked, schema)
+    names = _columns(files.original, files.masked, columns, "euclidean")
+    x, y = _scaled(files.original.matrix(names), files.masked.matrix(names), "euclidean", np.ones(len(names)))
+    mine, theirs = np.flatnonzero(~np.isnan(x).any(axis=1)), np.flatnonzero(~np.isnan(y).any(axis=1))
+    if max(len(mine), len(theirs)) > MOST:
+        raise InputError(f"{max(len(mine), len(theirs)):,} records are more than {MOST:,}; take distance_linkage")
+    cost = np.sqrt(np.maximum(((x[mine, None, :] - y[None, theirs, :]) ** 2).sum(axis=2), 0))
+    rows, columns_of = optimize.linear_sum_assignment(cost)
+    _check_assignment(cost, rows, columns_of)
+    found = np.zeros(len(files.original))
+    found[mine[rows]] = files.links[theirs[columns_of]] == mine[rows]
+    details = {"columns": names, "total distance": float(cost[rows, columns_of].sum()), "records linked": len(rows)}
+    return Measure("one-to-one linkage", float(found.mean()), found, details)
+
+
+def _check_assignment(cost: Floats, rows: Ints, columns: Ints) -> None:
+    """Prove optimality: no cycle of exchanges has a negative total (Bellman-Ford over rows finds dual values)."""
+    if len(np.unique(rows)) < len(rows) or len(np.unique(columns)) < len(columns) or len(rows) < min(cost.shape):
+        raise SolverError("the assignment does not use every record once")
+    if cost.shape[0] != cost.shape[1]:
+        cost = cost[rows] if cost.shape[0] > cost.shape[1] else cost[:, columns]
+        order = np.argsort(np.argsort(columns)) if cost.shape[0] <= cost.shape[1] else columns
+    else:
+        order = columns[np.argsort(rows)]
+    # what row i would pay for the column of row j, beyond what j pays
+    gain = cost[:, order] - np.diag(cost[:, order])[None, :]
+    potential = np.zeros(len(gain))
+    slack = SAME * (1 + float(cost.max(initial=0.0)))
+    for _ in range(len(gain) + 1):
+        better = (potential[:, None] + gain).min(axis=0)
+        if (better >= potential - slack).all():
+            return
+        potential = np.minimum(potential, better)
+    raise SolverError("the assignment is not the one with the least total distance")
+
+
+def _columns(first: Records, second: Records, columns: Sequence[str] | None, metric: str) -> list[str]:
+    if columns is None:
+        both = [name for name in first.columns if name in second.columns]
+        schema = first.schema
+        not_these = {*schema.identifiers, schema.weight, schema.household}
+        if metric == "gower" and schema.keys:
+            found = [name for name in schema.keys if name in both]
+        else:
+            continuous = [name for name in both if first.scale(name) is Scale.CONTINUOUS]
+            found = [name for name in (both if metric == "gower" else continuous) if name not in not_these]
+    else:
+        found = list(columns)
+        gone = [name for name in found if name not in first.columns or name not in second.columns]
+        if gone:
+            raise InputError(f"column '{gone[0]}' is not in both files")
+    if not found:
+        raise InputError("there is no column to link by; give columns=")
+    if metric != "gower":
+        wrong = [name for name in found if first.scale(name) is not Scale.CONTINUOUS]
+        if wrong:
+            raise InputError(f"column '{wrong[0]}' is {first.scale(wrong[0])}; take metric='gower'")
+    return found
+
+
+def _scaled(x: Floats, y: Floats, metric: str, importance: Floats) -> tuple[Floats, Floats]:
+    """Return both files in coordinates in which distances are Euclidean."""
+    whole = x[~np.isnan(x).any(axis=1)]
+    if not len(whole):
+        raise InputError("every original record misses a value of the linked columns")
+    if metric == "mahalanobis":
+        found, vectors = linalg.eigh(np.atleast_2d(np.cov(whole, rowvar=False)))
+        keep = found > found.max(initial=0) * SAME
+        turn = vectors[:, keep] / np.sqrt(found[keep])
+        return x @ turn, y @ turn
+    spread = np.where(whole.std(axis=0) > 0, whole.std(axis=0), 1.0)
+    scale = np.sqrt(importance) / spread
+    return x * scale, y * scale
+
+
+def _ranks(x: Floats) -> Floats:
+    ranked = np.full_like(x, np.nan)
+    for j in range(x.shape[1]):
+        there = ~np.isnan(x[:, j])
+        known = np.sort(x[there, j])
+        low, high = np.searchsorted(known, x[there, j], "left"), np.searchsorted(known, x[there, j], "right")
+        ranked[there, j] = (low + high) / 2 / max(len(known), 1)
+    return ranked
+
+
+def _by_tree(x: Floats, y: Floats, links: Ints, n: int) -> Floats:
+    """Return for each original record the probability that its nearest masked record is its own."""
+    found = np.zeros(n)
+    theirs = np.flatnonzero(~np.isnan(y).any(axis=1))
+    mine = np.flatnonzero(~np.isnan(x).any(axis=1))
+    if not len(theirs) or not len(mine):
+        return found
+    # equal masked records are one point with several records
+    points, where, times = np.unique(y[theirs], axis=0, return_inverse=True, return_counts=True)
+    tree = cKDTree(points)
+    nearest, _ = tree.query(x[mine], workers=-1)
+    own = np.full((n,), -1, dtype=np.int64)
+    linked = theirs[links[theirs] >= 0]
+    own[links[linked]] = where.reshape(-1)[np.searchsorted(theirs, linked)]
+    has = own[mine] >= 0
+    to_own = np.full(len(mine), np.inf)
+    to_own[has] = np.sqrt(((x[mine[has]] - points[own[mine[has]]]) ** 2).sum(axis=1))
+    reach = nearest * (1 + SAME) + np.finfo(float).tiny
+    hit = np.flatnonzero(to_own <= reach)
+    if not len(hit):
+        return found
+    tied = tree.query_ball_point(x[mine[hit]], reach[hit], workers=-1)
+    counts = np.array([times[list(one)].sum() for one in tied], dtype=np.float64)
+    found[mine[hit]] = 1 / np.maximum(counts, times[own[mine[hit]]])
+    return found
+
+
+def _by_blocks(first: Records, second: Records, names: Sequence[str], importance: Floats, links: Ints) -> Floats:
+    """Gower distances, a block of original records at a time."""
+    n, m = len(first), len(second)
+    parts: list[tuple[bool, Any, Any]] = []
+    gone_first, gone_second = np.zeros(n, dtype=bool), np.zeros(m, dtype=bool)
+    for name in names:
+        gone_first |= first.missing(name)
+        gone_second |= second.missing(name)
+        numeric = first.scale(name) is Scale.CONTINUOUS and second.frame[name].dtype.is_numeric()
+        if numeric:
+            x, y = first.numbers(name), second.numbers(name)
+            width = float(np.ptp(x[~np.isnan(x)])) if (~np.isnan(x)).any() else 0.0
+            parts.append((True, x / (width or 1.0), y / (width or 1.0)))
+        else:
+            number: dict[str, int] = {}
+            codes = [
+                np.array([number.setdefault(str(v), len(number)) for v in r.frame[name].to_list()])
+                for r in (first, second)
+            ]
+            parts.append((False, codes[0], codes[1]))
+    own = np.full(n, -1, dtype=np.int64)
+    own[links[links >= 0]] = np.flatnonzero(links >= 0)
+    found = np.zeros(n)
+    share = importance / importance.sum()
+    mine = np.flatnonzero(~gone_first)
+    for rows in np.array_split(mine, max(1, len(mine) * m // BLOCK + 1)):
+        distance = np.zeros((len(rows), m))
+        for (numeric, x, y), weight in zip(parts, share, strict=True):
+            apart = np.abs(x[rows, None] - y[None, :]) if numeric else x[rows, None] != y[None, :]
+            distance += weight * np.minimum(apart, 1.0) if numeric else weight * apart
+        distance[:, gone_second] = np.inf
+        least = distance.min(axis=1) * (1 + SAME) + 1e-12
+        near = distance <= least[:, None]
+        right = (own[rows] >= 0) & near[np.arange(len(rows)), np.maximum(own[rows], 0)]
+        found[rows] = np.where(right, 1 / near.sum(axis=1), 0.0)
+    return found

@@ -1,0 +1,1 @@
+"""Global disclosure risk of Truta, Fotouhi and Barth-Jones (2004)."""

@@ -1,0 +1,143 @@
+"""Record linkage against brute force and reference rates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import permutations
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import tabprotect.microdata as md
+from tabprotect.errors import SolverError
+from tabprotect.microdata.risk.linkage import _check_assignment
+
+
+def brute(original: pd.DataFrame, masked: pd.DataFrame) -> list[float]:
+    x, y = original.to_numpy(), masked.to_numpy()
+    spread = np.where(x.std(axis=0) > 0, x.std(axis=0), 1)
+    found = []
+    for i, row in enumerate(x):
+        distance = np.sqrt((((y - row) / spread) ** 2).sum(axis=1))
+        near = distance <= distance.min() * (1 + 1e-9) + 1e-300
+        found.append(1 / near.sum() if near[i] else 0.0)
+    return found
+
+
+@given(st.integers(0, 10**6), st.integers(2, 40), st.integers(1, 3))
+def test_distance_linkage_by_brute_force(seed: int, n: int, p: int) -> None:
+    rng = np.random.default_rng(seed)
+    original = pd.DataFrame(rng.integers(0, 8, (n, p)).astype(float), columns=[f"x{j}" for j in range(p)])
+    masked = (original + rng.integers(-2, 3, (n, p))).round(-1 if seed % 3 == 0 else 0)
+    found = md.risk.distance_linkage(original, masked)
+    assert found.records is not None
+    np.testing.assert_allclose(found.records, brute(original, masked))
+
+
+@pytest.mark.parametrize(("k", "rate"), [(3, 0.2932), (5, 0.1604), (10, 0.0729)])
+def test_linkage_of_microaggregated_census(shared: Callable[[str], Path], k: int, rate: float) -> None:
+    names = list(pd.read_csv(shared("reference/Census_mdav_k3.csv"), nrows=1).columns)
+    census = pd.read_csv(shared("microdata/sdcMicro_CASCrefmicrodata.csv"))[names]
+    masked = md.mask(census, None, md.Microaggregation(names, k=k), seed=1)
+    assert md.risk.distance_linkage(census, masked).value == pytest.approx(rate, abs=1e-4)
+
+
+@pytest.mark.parametrize(("p", "rate"), [(5, 0.875), (10, 0.594), (20, 0.135)])
+def test_linkage_of_rank_swapped_census(shared: Callable[[str], Path], p: int, rate: float) -> None:
+    names = list(pd.read_csv(shared("reference/Census_mdav_k3.csv"), nrows=1).columns)
+    census = pd.read_csv(shared("microdata/sdcMicro_CASCrefmicrodata.csv"))[names]
+    masked = md.mask(census, None, md.RankSwapping(names, p=p), seed=1)
+    assert md.risk.distance_linkage(census, masked).value == pytest.approx(rate, abs=0.03)
+
+
+def test_links_of_a_sample_are_followed() -> None:
+    original = pd.DataFrame({"x": np.arange(50.0)})
+    masked = md.mask(original, None, md.Sampling(size=10), seed=1)
+    found = md.risk.distance_linkage(original, masked, columns=["x"])
+    assert found.records is not None
+    assert np.flatnonzero(found.records == 1).tolist() == sorted(masked.links.tolist())
+    with pytest.raises(md.InputError, match="give links="):
+        md.risk.distance_linkage(original, masked.frame)
+
+
+def test_mahalanobis_does_not_care_for_linear_transformations() -> None:
+    rng = np.random.default_rng(1)
+    x = pd.DataFrame(rng.normal(size=(60, 3)), columns=list("abc"))
+    y = x + rng.normal(size=(60, 3)) * 0.3
+    turn = rng.normal(size=(3, 3))
+    moved = [pd.DataFrame(f.to_numpy() @ turn, columns=list("abc")) for f in (x, y)]
+    one = md.risk.distance_linkage(x, y, metric="mahalanobis").value
+    assert md.risk.distance_linkage(*moved, metric="mahalanobis").value == pytest.approx(one)
+    plain = [md.risk.distance_linkage(*files).records for files in ((x, y), moved)]
+    assert plain[0] is not None
+    assert plain[1] is not None
+    assert (plain[0] != plain[1]).any()
+
+
+def test_gower_links_mixed_columns() -> None:
+    original = pd.DataFrame({"sex": list("mfmf"), "age": [20.0, 20.0, 60.0, np.nan]})
+    masked = original.assign(age=[22.0, 25.0, 61.0, 40.0])
+    found = md.risk.distance_linkage(original, masked, md.Schema(keys=["sex", "age"]), metric="gower")
+    assert found.records is not None
+    assert found.records.tolist() == [1, 1, 1, 0]
+    heavy = md.risk.distance_linkage(original, masked, columns=["sex", "age"], metric="gower", weights={"age": 0.0})
+    assert heavy.records is not None
+    assert heavy.records.tolist() == [0.5, 0.5, 0.5, 0]
+
+
+@settings(max_examples=30)
+@given(st.integers(0, 10**6), st.integers(2, 6))
+def test_the_assignment_is_the_best_of_all(seed: int, n: int) -> None:
+    rng = np.random.default_rng(seed)
+    x = pd.DataFrame({"a": rng.normal(size=n), "b": rng.normal(size=n)})
+    y = x + rng.normal(size=(n, 2)) * 0.5
+    found = md.risk.assignment_linkage(x, y)
+    scale = x.to_numpy().std(axis=0)
+    cost = np.sqrt((((x.to_numpy()[:, None] - y.to_numpy()[None]) / scale) ** 2).sum(axis=2))
+    best = min(sum(cost[i, j] for i, j in enumerate(order)) for order in permutations(range(n)))
+    assert found.details["total distance"] == pytest.approx(best)
+
+
+def test_a_worse_assignment_is_found_out() -> None:
+    cost = np.array([[1.0, 5.0], [5.0, 1.0]])
+    _check_assignment(cost, np.arange(2), np.arange(2))
+    with pytest.raises(SolverError, match="not the one with the least"):
+        _check_assignment(cost, np.arange(2), np.array([1, 0]))
+
+
+def test_agreement_patterns_are_counted_as_by_listing_all_pairs() -> None:
+    from tabprotect.microdata.risk.probabilistic import _patterns
+
+    rng = np.random.default_rng(2)
+    mine, theirs = rng.integers(0, 3, (20, 3)), rng.integers(0, 3, (15, 3))
+    counts, _ = _patterns(mine, theirs)
+    wanted = np.zeros(8)
+    for a in mine:
+        for b in theirs:
+            wanted[sum(1 << j for j in range(3) if a[j] == b[j])] += 1
+    assert counts.tolist() == wanted.tolist()
+
+
+def test_probabilistic_linkage_finds_what_the_keys_tell() -> None:
+    rng = np.random.default_rng(4)
+    n = 400
+    original = pd.DataFrame({f"k{j}": rng.integers(0, 9, n) for j in range(5)})
+    masked = original.copy()
+    for name in original:
+        wrong = rng.random(n) < 0.1
+        masked[name] = np.where(wrong, rng.integers(0, 9, n), original[name])
+    schema = md.Schema(keys=list(original.columns))
+    found = md.risk.probabilistic_linkage(original, masked, schema)
+    assert found.details["converged"]
+    # a tenth is drawn anew, a ninth of that is right by chance
+    np.testing.assert_allclose(found.details["m"], 1 - 0.1 * 8 / 9, atol=0.05)
+    np.testing.assert_allclose(found.details["u"], 1 / 9, atol=0.02)
+    exact = md.risk.distance_linkage(
+        original.astype(str), masked.astype(str), columns=list(original.columns), metric="gower"
+    )
+    assert found.value == pytest.approx(exact.value, abs=0.1)
+    assert found.value > 0.8
