@@ -245,7 +245,7 @@ def _by_tree(x: Floats, y: Floats, links: Ints, n: int) -> Floats:
     has = own[mine] >= 0
     to_own = np.full(len(mine), np.inf)
     to_own[has] = np.sqrt(((x[mine[has]] - points[own[mine[has]]]) ** 2).sum(axis=1))
-    reach = nearest * (1 + SAME) + np.finfo(float).tiny
+    reach: Floats = np.asarray(nearest * (1 + SAME) + np.finfo(float).tiny)
     hit = np.flatnonzero(to_own <= reach)
     if not len(hit):
         return found
@@ -278,7 +278,7 @@ def _by_blocks(first: Records, second: Records, names: Sequence[str], importance
     own = np.full(n, -1, dtype=np.int64)
     own[links[links >= 0]] = np.flatnonzero(links >= 0)
     found = np.zeros(n)
-    share = importance / importance.sum()
+    share: Floats = np.asarray(importance / importance.sum())
     mine = np.flatnonzero(~gone_first)
     for rows in np.array_split(mine, max(1, len(mine) * m // BLOCK + 1)):
         distance = np.zeros((len(rows), m))
