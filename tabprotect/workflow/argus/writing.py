@@ -65,7 +65,7 @@ def write_table(
         return (path,)
     if asked.options.get("HI"):
         built = _at_holdings(built, log)
-    cells = _cells(spec, built, protected, audit=bool(asked.options.get("AR")) and asked.form == 5)
+    cells = _cells(spec, built, protected, audit=bool(asked.options.get("AR")) and asked.form == 5, public=public)
     write_text(path, encode(cells, asked.form, asked.options))
     if asked.form != 5:
         return (path,)
@@ -93,13 +93,14 @@ def _state(built: Built, protected: Protected | None) -> tuple[Assessment, npt.N
     return found, built.table.row_cell, names[found.status]
 
 
-def _cells(spec: Specified, built: Built, protected: Protected | None, *, audit: bool) -> Cells:
-    """Gather what is known of every row of a table."""
+def _cells(spec: Specified, built: Built, protected: Protected | None, *, audit: bool, public: bool) -> Cells:
+    """Gather what is known of every row of a table, in the order of the codes; the first dimension varies slowest."""
     table = built.table
     assessment, at, words = _state(built, protected)
-    own = table.row_cell
     names = [dimension.name for dimension in table.dimensions]
-    codes = table.rows[names].astype(str).reset_index(drop=True)
+    codes = table.rows[names].astype(str)
+    order = np.lexsort([codes[d.name].map(d.known.position).to_numpy() for d in reversed(table.dimensions)])
+    codes, at, own = codes.iloc[order].reset_index(drop=True), at[order], table.row_cell[order]
     levels = pd.DataFrame(
         {
             d.name: pd.Series(codes[d.name]).map(dict(zip(d.known.codes, d.known.levels.tolist(), strict=True)))
@@ -123,7 +124,8 @@ def _cells(spec: Specified, built: Built, protected: Protected | None, *, audit:
             reached[known.cells[known.cells < len(reached)]] = side[known.cells < len(reached)]
             sides.append(reached[at])
         low, high = sides
-    found = decimals_of(values)
+    # hidden values must not tell how many decimals they have
+    found = decimals_of(values[~hidden] if public else values)
     places = None if found is None else max(found, built.places)
     c = table.contributions
     return Cells(
