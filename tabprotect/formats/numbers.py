@@ -113,4 +113,4 @@ def to_numbers(texts: Sequence[str] | pd.Series, notation: Notation, name: str) 
         column = column.str.replace(_sign(notation.thousands), "", regex=True)
     if notation.decimal != ".":
         column = column.str.replace(notation.decimal, ".", regex=False)
-    return column.where(~blank, "nan").astype(np.float64).to_numpy()
+    return np.asarray(column.where(~blank, "nan").astype(np.float64), np.float64)

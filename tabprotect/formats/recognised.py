@@ -182,8 +182,8 @@ def find_separator(path: Path, text: str) -> tuple[str, tuple[str, ...]]:
         if not first:
             return "", ("no separator is in the first line",)
         # lines of different lengths are named when they are read
-        best = max(first, key=lambda separator: lines[0].count(separator))
-        return best, (f"{_named(best)} is most frequent in the first line",)
+        frequent = max(first, key=lambda separator: lines[0].count(separator))
+        return frequent, (f"{_named(frequent)} is most frequent in the first line",)
     widest = max(widths.values())
     best = [separator for separator, width in widths.items() if width == widest]
     if len(best) > 1:

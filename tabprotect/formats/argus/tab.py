@@ -71,7 +71,7 @@ def _is_number(variable: Variable) -> bool:
 def _statuses(column: pd.Series, metadata: Metadata, numbers: list[int], name: str, problems: Problems) -> pd.Series:
     letters = {getattr(metadata, long).casefold(): short for long, short in STATUSES.items()}
     letters |= {"m": letters.get("m", "m"), "e": letters.get("e", "e"), "": ""}
-    found = column.map(lambda word: letters.get(word.casefold()))
+    found = pd.Series([letters.get(word.casefold()) for word in column], dtype=object)
     for row in np.flatnonzero(found.isna())[:5]:
         known = [metadata.safe, metadata.unsafe, metadata.protect, "M", "E"]
         problems.add(

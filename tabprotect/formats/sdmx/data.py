@@ -108,8 +108,8 @@ def _frame(
                 problems.add(f"{what}: '{name}' is no dimension{did_you_mean(name, table.dimensions)}")
     columns: dict[str, Any] = {name: np.full(len(table.frame), code) for name, code in fixed.items()}
     for name in table.dimensions:
-        given = table.frame[name].astype(str)
-        columns[names.get(name, name)] = given.map(lambda code, name=name: codes.get(name, {}).get(code, code))
+        known = codes.get(name, {})
+        columns[names.get(name, name)] = [known.get(code, code) for code in table.frame[name].astype(str)]
     problems.found += identifier_problems(columns)
     if clash := [name for name in columns if name in ("OBS_VALUE", "OBS_STATUS", "CONF_STATUS")]:
         problems.add(f"dimensions are called {', '.join(clash)}, as the measure and its statuses are; pass names=")

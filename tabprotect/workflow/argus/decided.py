@@ -42,7 +42,7 @@ class Decided:
 
     label: str
     decisions: Decisions
-    rank: int = 3  # type: ignore[misc]
+    rank: int = 3
     keywords: ClassVar[tuple[str, ...]] = ("decided",)
 
     def __str__(self) -> str:

@@ -83,7 +83,7 @@ def protect_one(spec: Specified, built: Built, asked: Asked, means: Means, log: 
         If the method does not go with the table.
     """
     table = built.table
-    release = _protect(table, (*built.rules, *built.decided), spec, asked, means, log, _cost(spec, built, log))
+    release = _protect(table, built.everything, spec, asked, means, log, _cost(spec, built, log))
     safe = _check_holdings({spec.name: (built, np.arange(table.n_cells))}, release, log)
     _say(release, safe, log)
     return Protected(release, slice(0, len(table.rows)), asked.method, safe)
@@ -169,10 +169,11 @@ def _protect(
         log.add(f"there are negative values: every intruder is taken to know that none lies below {least:g}", DIFFERENT)
     limits = means.limits or Limits(60.0 * minutes)
     log.add(f"{asked.method} is run as {method}")
-    return protect(
+    release: Publication = protect(
         table, list(rules), method, limits=limits, seed=means.seed, title=f"{spec.asked.response or 'count'}",
         allow_unsafe=means.allow_unsafe, progress=means.progress, intervals=False, **more,
     )  # fmt: skip
+    return release
 
 
 def _singletons(numbers: Sequence[float | None], log: Logbook) -> bool:
@@ -191,7 +192,7 @@ def _singletons(numbers: Sequence[float | None], log: Logbook) -> bool:
 def _cost(spec: Specified, built: Built, log: Logbook) -> Any:
     if spec.asked.cost != "distance":
         return _COSTS.get(spec.asked.cost)
-    sensitive = assess(built.table, [*built.rules, *built.decided])  # type: ignore[arg-type]
+    sensitive = assess(built.table, built.everything)
     by_name = {v.name: v.distance or (1,) for v in spec.metadata.variables}
     log.add("a cell costs what its steps to the nearest sensitive cell cost, summed over dimensions", DIFFERENT)
     return step_costs(built.table, sensitive.primaries, by_name)
@@ -236,7 +237,7 @@ def step_costs(
 
 def _steps(parents: npt.NDArray[np.int64], levels: npt.NDArray[np.int64], code: int) -> npt.NDArray[np.int64]:
     """Return how many steps every code is from one of them."""
-    above = {}
+    above: dict[int, int] = {}
     while code >= 0:
         above[code] = len(above)
         code = int(parents[code])

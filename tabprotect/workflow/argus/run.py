@@ -243,7 +243,7 @@ class _Run:
             spec = self.specs[number - 1]
             found = build(spec, self.log)
             for name, changes, ignore in self.changes.get(number, ()):
-                sensitive = assess(found.table, [*found.rules, *found.decided])  # type: ignore[list-item]
+                sensitive = assess(found.table, found.everything)
                 margin = 20.0 if spec.rules is None else spec.rules.manual
                 decided, left_out = by_hand(
                     found.table, changes, name, margin=margin, ignore=ignore, sensitive=sensitive

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from tabprotect.errors import InputError, did_you_mean
 from tabprotect.formats.argus.commands import ReadData, SafetyRule, SpecifyTable
@@ -93,6 +94,11 @@ class Built:
     held_rules: tuple[str, ...] = ()
     decided: tuple[Decided, ...] = ()
     places: int = 0
+
+    @property
+    def everything(self) -> list[Any]:
+        """Rules and decisions, as `tabprotect.assess` takes them."""
+        return [*self.rules, *self.decided]
 
 
 def variable_of(spec: Specified, name: str, what: str) -> Variable:

@@ -88,7 +88,7 @@ def _state(built: Built, protected: Protected | None) -> tuple[Assessment, npt.N
     if protected is not None:
         release: Any = protected.release
         return release.assessment, release.table.row_cell[protected.rows], release.words
-    found = assess(built.table, [*built.rules, *built.decided])  # type: ignore[list-item]
+    found = assess(built.table, built.everything)
     names = np.array([status.name.lower() for status in Status], dtype=object)
     return found, built.table.row_cell, names[found.status]
 
@@ -218,7 +218,7 @@ def _problem(built: Built) -> Problem:
     """State the problem of a table, for its costs; bounds play no part in them."""
     least = float(min(built.table.values.min(initial=0.0), 0.0))
     bounds = (1.5 * least, None) if least < 0 else None
-    found = assess(built.table, [*built.rules, *built.decided])  # type: ignore[list-item]
+    found = assess(built.table, built.everything)
     return make_problem(built.table, found, bounds=bounds, singletons=False)
 
 
