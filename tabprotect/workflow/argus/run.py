@@ -22,6 +22,7 @@ from tabprotect.workflow.argus.logbook import DIFFERENT, UNSAFE, Logbook
 from tabprotect.workflow.argus.protection import Means, Protected, protect_linked, protect_one
 from tabprotect.workflow.argus.specified import Built, Specified, variable_of
 from tabprotect.workflow.argus.tables import build
+from tabprotect.workflow.argus.together import Together
 from tabprotect.workflow.argus.writing import write_table
 
 __all__ = ["Outcome", "run_batch"]
@@ -140,6 +141,8 @@ class _Run:
     written: list[Path] = field(default_factory=list)
     table_data: bool = False
     stopped: bool = False
+    together: Together = field(default_factory=Together)
+    read_files: set[Path] = field(default_factory=set)
 
     def do(self, action: c.Action) -> None:
         """Carry out one command."""
@@ -166,6 +169,7 @@ class _Run:
         found = find_file(name, folder or self.home)
         if found.note:
             self.log.add(found.note)
+        self.read_files.add(found.path)
         return found.path
 
     def place(self, name: str) -> Path:
@@ -274,12 +278,26 @@ class _Run:
         if action.ignored:
             self.log.add(f"options '{action.ignored}' mean nothing and play no part")
         path = self.place(action.name)
+        if path.resolve() in {found.resolve() for found in self.read_files}:
+            raise InputError(f"{path.name} is a file that this batch reads; it is not written over")
+        spec, built, protected = (
+            self.specs[action.table - 1],
+            self.table(action.table),
+            self.protected.get(action.table),
+        )
+        public = action.form in (1, 2, 3) and not action.options.get("AS", False)
+        shown = None
+        if public and protected is not None and (protected.safe or self.means.allow_unsafe):
+            shown = Together.shown(path, spec, built, protected)
+            if (conflict := self.together.against(shown)) and not self.means.allow_unsafe:
+                cure = "protect linked tables together (table 0), or publish one pattern of a table"
+                self.log.add(f"{path.name} was not written: {conflict}, and who has both learns it; {cure}", UNSAFE)
+                return
         path.parent.mkdir(parents=True, exist_ok=True)
-        spec = self.specs[action.table - 1]
-        written = write_table(
-            action, path, spec, self.table(action.table), self.protected.get(action.table), self.log,
-            allow_unsafe=self.means.allow_unsafe,
-        )  # fmt: skip
+        unsafe = self.means.allow_unsafe
+        written = write_table(action, path, spec, built, protected, self.log, allow_unsafe=unsafe)
+        if shown is not None:
+            self.together.add(shown)
         for one in written:
             self.log.add(f"written: {one}")
         self.written += written

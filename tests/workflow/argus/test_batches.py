@@ -394,3 +394,35 @@ def test_the_command_runs_a_batch(survey: Path, capsys: pytest.CaptureFixture[st
     assert "OPT is run as" in capsys.readouterr().out
     path.write_bytes("\r\n".join(line.replace("<SUPPRESS> OPT(1)", "") for line in lines).encode("cp1252"))
     assert run_command(["arb", str(path)]) == 1
+
+
+def test_files_for_publication_do_not_contradict_each_other(run: Run, survey: Path) -> None:
+    rules = "<SAFETYRULE> P(15,1)|FREQ(3,20)"
+    few = "<SAFETYRULE> FREQ(14,20)"
+    tables = ('<SPECIFYTABLE> "Year""Région"|"Turnover"||', rules, '<SPECIFYTABLE> "Size""Région"|"Turnover"||', few)
+    apart = run(
+        *OPEN, *tables, READ, "<SUPPRESS> OPT(1)", "<SUPPRESS> OPT(2)", '<WRITETABLE> (1,3,,"one.txt")',
+        '<WRITETABLE> (2,3,,"two.txt")',
+    )  # fmt: skip
+    patterns = [dict(zip(r.table.system.cells, r.pattern, strict=True)) for r in (apart.releases[1], apart.releases[2])]
+    regions = ("Nr", "1", "2", "Zd", "3", "10", "Total")
+    differ = [r for r in regions if patterns[0]["Tot", r] != patterns[1]["Total", r]]
+    assert differ
+    assert not apart.safe
+    assert (survey / "one.txt").exists()
+    assert not (survey / "two.txt").exists()
+    assert "protect linked tables together (table 0)" in apart.log.of("NOT SAFE")[0]
+    # one table under two patterns
+    twice = run(
+        *OPEN, TABLE, rules, READ, "<SUPPRESS> OPT(1)", '<WRITETABLE> (1,3,,"a.txt")', '<WRITETABLE> (1,1,,"b.txt")',
+        "<CLEAR>", *OPEN, TABLE, "<SAFETYRULE> FREQ(8,20)", READ, "<SUPPRESS> OPT(1)", '<WRITETABLE> (1,3,,"c.txt")',
+    )  # fmt: skip
+    assert not twice.safe
+    assert [path.name for path in twice.written] == ["a.txt", "b.txt"]
+
+
+def test_a_file_that_is_read_is_not_written_over(run: Run, survey: Path) -> None:
+    before = (survey / "Survey.ASC").read_bytes()
+    with pytest.raises(InputError, match=r"line 7: Survey.ASC is a file that this batch reads"):
+        run(*OPEN, TABLE, "<SAFETYRULE> FREQ(3,20)", READ, "<SUPPRESS> OPT(1)", '<WRITETABLE> (1,3,,"Survey.ASC")')
+    assert (survey / "Survey.ASC").read_bytes() == before
