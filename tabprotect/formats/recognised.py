@@ -174,7 +174,10 @@ def find_separator(path: Path, text: str) -> tuple[str, tuple[str, ...]]:
     lines = text.splitlines()[:_SAMPLE]
     widths = {}
     for separator in SEPARATORS:
-        found = [len(row) for row in csv.reader(lines, delimiter=separator) if row]
+        try:
+            found = [len(row) for row in csv.reader(lines, delimiter=separator) if row]
+        except csv.Error:
+            continue
         if found and found[0] > 1 and found.count(found[0]) == len(found):
             widths[separator] = found[0]
     if not widths:

@@ -114,10 +114,13 @@ def _text(
         reasons = (*reasons, *why)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator or "\x1f")
     rows, lines = [], []
-    for row in reader:
-        if row:
-            rows.append(row)
-            lines.append(reader.line_num)
+    try:
+        for row in reader:
+            if row:
+                rows.append(row)
+                lines.append(reader.line_num)
+    except csv.Error as error:
+        raise InputError(f"{path}, line {reader.line_num}: {error}; is a quote not closed?") from error
     names = [name.strip() for name in rows[0]]
     check_header(path, names)
     wrong = [(line, len(row)) for row, line in zip(rows[1:], lines[1:], strict=True) if len(row) != len(names)]

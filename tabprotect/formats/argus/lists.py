@@ -159,15 +159,17 @@ def read_apriori(
     text = read_lines(path)
     first = next((line for line in text.lines if line.strip()), "")
     mark = separator or next((sign for sign in ";\t," if sign in first), ";")
+    if len(mark) != 1:
+        raise InputError(f"{text.name}: the separator must be one character, not '{mark}'")
     changes: list[Change] = []
     wrong: list[str] = []
     for number, line in enumerate(text.lines, 1):
         if not line.strip():
             continue
-        fields = [field.strip() for field in next(csv.reader([line], delimiter=mark, skipinitialspace=True))]
         try:
+            fields = [field.strip() for field in next(csv.reader([line], delimiter=mark, skipinitialspace=True))]
             changes.append(_change(fields, dimensions, mark))
-        except ValueError as error:
+        except (ValueError, csv.Error) as error:
             wrong.append(f"{text.name}, line {number}: {error}")
     if wrong and not ignore:
         raise InputError(*wrong)

@@ -94,10 +94,13 @@ def rows_of_text(text: Text, separator: str) -> tuple[list[list[str]], list[int]
         raise InputError(f"{text.name}: the separator must be one character, not '{separator}'")
     reader = csv.reader(text.lines, delimiter=separator, skipinitialspace=separator not in " \t")
     rows, numbers = [], []
-    for row in reader:
-        if row and any(field.strip() for field in row):
-            rows.append([field.strip() for field in row])
-            numbers.append(reader.line_num)
+    try:
+        for row in reader:
+            if row and any(field.strip() for field in row):
+                rows.append([field.strip() for field in row])
+                numbers.append(reader.line_num)
+    except csv.Error as error:
+        raise InputError(f"{text.name}, line {reader.line_num}: {error}; is a quote not closed?") from error
     return rows, numbers
 
 

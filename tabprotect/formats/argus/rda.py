@@ -280,8 +280,8 @@ def _first_line(words: list[str], kind: str) -> Variable:
     numbers = rest[: len(wanted)]
     if len(numbers) < len(wanted) or not all(word.isascii() and word.isdigit() for word in numbers):
         raise ValueError(f"'{name}' is followed by its {' and '.join(wanted)} (whole numbers), then by missing codes")
-    *start, width = map(int, numbers)
-    return Variable(name, *start or [0], width, missing=tuple(rest[len(wanted) :]))
+    start = int(numbers[0]) if kind == "fixed" else 0
+    return Variable(name, start, int(numbers[-1]), missing=tuple(rest[len(wanted) :]))
 
 
 def _option(words: list[str], general: dict[str, Any], variables: list[Variable], text: Text) -> None:

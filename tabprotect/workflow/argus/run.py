@@ -92,6 +92,9 @@ def run_batch(
     )
     named = next((cmd.action.name for cmd in batch.commands if isinstance(cmd.action, c.Logbook)), None)
     logbook = run.place(named) if named else run.target / f"{Path(path).stem}.log"
+    if logbook.resolve() == Path(path).resolve():
+        raise InputError(f"{batch.name}: the logbook has the name of the batch")
+    logbook.parent.mkdir(parents=True, exist_ok=True)
     check_writable(logbook)
     try:
         _carry_out(batch, run)
