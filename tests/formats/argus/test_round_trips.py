@@ -296,7 +296,7 @@ def test_texts_in_any_encoding_and_line_end(tmp_path: Path, encoding: str) -> No
 def test_quotes_that_do_not_close_and_odd_separators_are_named(tmp_path: Path) -> None:
     metadata = Metadata("table", (Variable("a", recodable=True), Variable("v", numeric=True)), ";")
     path = tmp_path / "a.tab"
-    path.write_text('T;5\n"x;' + "1;2\n" * 40_000, encoding="utf-8")
+    path.write_text('T;5\n"x;' + "1;2\n" * 60_000, encoding="utf-8")
     with pytest.raises(InputError, match="is a quote not closed"):
         read_tab(path, metadata)
     path.write_text("a;b;u\n", encoding="utf-8")
