@@ -11,7 +11,8 @@ from tabprotect.formats.argus.lists import (
     write_hierarchy,
 )
 from tabprotect.formats.argus.microdata import read_asc, write_asc
-from tabprotect.formats.argus.rda import Metadata, Variable, read_rda, write_rda
+from tabprotect.formats.argus.rda import Metadata, Variable, read_rda
+from tabprotect.formats.argus.rda_writer import write_rda
 from tabprotect.formats.argus.recodings import Recoding, read_recoding, write_recoding
 from tabprotect.formats.argus.tab import read_tab, write_tab
 

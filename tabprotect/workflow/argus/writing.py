@@ -14,7 +14,7 @@ from tabprotect.errors import InputError
 from tabprotect.formats.argus.commands import WriteTable
 from tabprotect.formats.argus.output import CONFIDENTIAL as SECRETS
 from tabprotect.formats.argus.output import STATUS_NUMBERS, Cells, encode, metadata_of
-from tabprotect.formats.argus.rda import write_rda
+from tabprotect.formats.argus.rda_writer import write_rda
 from tabprotect.formats.files import write_text
 from tabprotect.formats.jj import write_jj
 from tabprotect.problem import Problem, Status
