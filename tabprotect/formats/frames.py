@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from tabprotect.errors import InputError, did_you_mean
 
-__all__ = ["FRAME_FORMATS", "as_formulas", "as_labels", "encode_frame"]
+__all__ = ["FRAME_FORMATS", "as_formulas", "as_labels", "encode_frame", "without_clock"]
 
 _EXCEL_ROWS = 1_048_576
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the first moment that a zip archive can name
@@ -147,10 +147,10 @@ def _xlsx(frame: pd.DataFrame, title: str, confidential: bool) -> bytes:
         sheet.append([cell(value) for value in row])
     stream = io.BytesIO()
     book.save(stream)
-    return _without_clock(stream.getvalue())
+    return without_clock(stream.getvalue())
 
 
-def _without_clock(archive: bytes) -> bytes:
+def without_clock(archive: bytes) -> bytes:
     """Pack an Excel file again, with fixed times in the archive and in its properties."""
     stream = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(archive)) as old, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as new:

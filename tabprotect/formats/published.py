@@ -1,0 +1,162 @@
+"""A published table as other forms need it: codes, values where shown, and nothing else."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from tabprotect.errors import InputError, collect, did_you_mean
+from tabprotect.formats.files import read_bytes
+from tabprotect.formats.folder import PUBLISH, read_manifest
+
+__all__ = ["PUBLISHED", "Published", "read_published"]
+
+PUBLISHED = "published"
+"""The status of a cell that is shown."""
+
+
+@dataclass(frozen=True, eq=False)
+class Published:
+    """What everybody may see of a table, a row a cell.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Such as `Release.published`.
+    value : str
+        Column of the values; hidden ones are missing.
+    status : str, optional
+        Column of 'published', 'suppressed', 'primary' or 'secondary'; None where no cell is hidden.
+    title : str
+    unit : str
+    labels : mapping of str to mapping
+        Labels of codes, by dimension.
+
+    Raises
+    ------
+    InputError
+        If a hidden cell has a value, or a shown one has none; codes that are missing or come twice.
+    """
+
+    frame: pd.DataFrame
+    value: str
+    status: str | None = None
+    title: str = "Protected table"
+    unit: str = ""
+    labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        with collect() as problems:
+            for name in (self.value, self.status):
+                if name is not None and name not in self.frame:
+                    problems.add(f"no column '{name}'{did_you_mean(name, self.frame.columns)}")
+        with collect() as problems:
+            codes = self.frame[list(self.dimensions)]
+            if not self.dimensions:
+                problems.add("a table needs at least one column of codes")
+            elif codes.isna().any(axis=None):
+                problems.add("some rows have no code in some dimension")
+            elif codes.duplicated().any():
+                first = codes[codes.duplicated()].iloc[0]
+                problems.add(f"cell {' x '.join(map(str, first))} comes twice; write linked tables one by one")
+            there = ~np.isnan(self.values)
+            for bad, what in (
+                (there & self.hidden, "is hidden and has a value"),
+                (~there & ~self.hidden, "has no value"),
+            ):
+                for row in np.flatnonzero(bad)[:3]:
+                    problems.add(f"cell {' x '.join(map(str, codes.iloc[row]))} {what}")
+            for name in self.labels:
+                if name not in self.dimensions:
+                    problems.add(f"labels name '{name}', which is no dimension{did_you_mean(name, self.dimensions)}")
+
+    @classmethod
+    def of(cls, frame: pd.DataFrame, **more: object) -> Published:
+        """Take a frame as `Release.published` gives it: codes, then the value, then perhaps the status.
+
+        Examples
+        --------
+        >>> frame = pd.DataFrame({"a": ["T", "x"], "v": [5.0, None], "status": ["published", "suppressed"]})
+        >>> Published.of(frame).hidden.tolist()
+        [False, True]
+        """
+        names = list(frame.columns)
+        words = set(frame[names[-1]].dropna().astype(str).unique()) if len(names) > 2 else set()
+        has_status = bool(words) and words <= {PUBLISHED, "suppressed", "primary", "secondary"}
+        value, status = (names[-2], names[-1]) if has_status else (names[-1], None)
+        return cls(frame, value, status, **more)  # type: ignore[arg-type]
+
+    @property
+    def dimensions(self) -> tuple[str, ...]:
+        """Columns of codes."""
+        return tuple(str(name) for name in self.frame.columns if name not in (self.value, self.status))
+
+    @property
+    def values(self) -> npt.NDArray[np.float64]:
+        """Values; nan where a cell is hidden."""
+        return pd.to_numeric(self.frame[self.value]).to_numpy(np.float64, na_value=np.nan)
+
+    @property
+    def words(self) -> npt.NDArray[np.object_]:
+        """Status of every cell."""
+        if self.status is None:
+            return np.full(len(self.frame), PUBLISHED, dtype=object)
+        return self.frame[self.status].astype(str).to_numpy(object)
+
+    @property
+    def hidden(self) -> npt.NDArray[np.bool_]:
+        """Whether a cell is hidden."""
+        return np.asarray(self.words != PUBLISHED, bool)
+
+    def codes(self, dimension: str) -> list[str]:
+        """Return the codes of a dimension, in the order of the rows."""
+        return list(dict.fromkeys(self.frame[dimension].astype(str)))
+
+    def cube(self) -> tuple[tuple[list[str], ...], npt.NDArray[np.int64]]:
+        """Return the codes of all dimensions, and the row of every combination (-1: none), the last one fastest."""
+        codes = tuple(self.codes(name) for name in self.dimensions)
+        place = np.zeros(len(self.frame), np.int64)
+        for name, known in zip(self.dimensions, codes, strict=True):
+            position = {code: i for i, code in enumerate(known)}
+            place = place * len(known) + self.frame[name].astype(str).map(position).to_numpy(np.int64)
+        rows = np.full(int(np.prod([len(known) for known in codes])), -1, np.int64)
+        rows[place] = np.arange(len(self.frame))
+        return codes, rows
+
+    def label(self, dimension: str, code: str) -> str:
+        """Return the label of a code; the code where it has none."""
+        return self.labels.get(dimension, {}).get(code) or code
+
+    @property
+    def decimals(self) -> int:
+        """Decimals that the shown values need, at most six."""
+        shown = self.values[~np.isnan(self.values)]
+        fits = (d for d in range(6) if np.allclose(np.round(shown, d), shown, rtol=0, atol=1e-9))
+        return next(fits, 6)
+
+
+def read_published(folder: str | Path) -> Published:
+    """Read the public table of a release folder; nothing confidential is opened but the list of files.
+
+    Raises
+    ------
+    InputError
+        If the folder holds no release.
+    """
+    manifest = read_manifest(folder)
+    public = [name for name in manifest[PUBLISH] if name.startswith("table.")]
+    kinds = {Path(name).suffix: name for name in public}
+    if ".csv" in kinds:
+        data = io.BytesIO(read_bytes(Path(folder) / PUBLISH / kinds[".csv"]))
+        frame = pd.read_csv(data, dtype=str, keep_default_na=False, na_values=[""])
+    elif ".parquet" in kinds:
+        frame = pd.read_parquet(Path(folder) / PUBLISH / kinds[".parquet"])
+    else:
+        raise InputError(f"{folder} holds no public table as CSV or Parquet; write the release with formats=['csv']")
+    return Published.of(frame, title=str(manifest.get("title", "Protected table")))

@@ -1,0 +1,215 @@
+"""What was found out about a file, and why."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import zipfile
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from tabprotect.errors import InputError, did_you_mean
+
+__all__ = ["Recognised", "decode", "find_separator", "unpack"]
+
+SEPARATORS: Final = (";", "\t", ",", "|")
+_SAMPLE = 200
+_MARKS: Final = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
+_EUROPEAN: Final = ["cp1252", "cp1250", "cp1257", "cp1253", "cp1251", "cp1254", "iso8859_15", "iso8859_2"]
+
+
+@dataclass(frozen=True)
+class Recognised:
+    """How a file was read; everything that was not given was found out.
+
+    Attributes
+    ----------
+    path : str
+    kind : {'text', 'excel', 'parquet', 'duckdb'}
+    packed : {'', 'gz', 'zip'}
+    member : str
+        Name of the file in a zip archive.
+    encoding : str
+        '' for what is no text.
+    separator : str
+        '' for what is no text, or has one column.
+    decimal, thousands : str
+        Of numbers that come as text; '' where there are none, or where columns contradict each other.
+    sheet, table : str
+        Of an Excel file, of a DuckDB file.
+    files : tuple of str
+        Where a pattern names several.
+    rows : int
+    columns : tuple of str
+    doubt : str
+        A number that can be read in two ways where nothing decides; '' for none.
+    reasons : tuple of str
+        Why each was recognised as it was.
+    """
+
+    path: str
+    kind: str
+    packed: str = ""
+    member: str = ""
+    encoding: str = ""
+    separator: str = ""
+    decimal: str = ""
+    thousands: str = ""
+    sheet: str = ""
+    table: str = ""
+    files: tuple[str, ...] = ()
+    rows: int = 0
+    columns: tuple[str, ...] = ()
+    doubt: str = ""
+    reasons: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        named = {"\t": "tab", " ": "blank"}
+        found = [f"{self.path}: {self.kind}, {self.rows:,} rows, {len(self.columns)} columns"]
+        names = ("packed", "member", "encoding", "separator", "decimal", "thousands", "sheet", "table")
+        given = ((name, getattr(self, name)) for name in names)
+        found += [f"  {name}: {named.get(value, value)}" for name, value in given if value]
+        return "\n".join([*found, *(f"  because {reason}" for reason in self.reasons)])
+
+
+def unpack(path: Path, data: bytes, member: str | None) -> tuple[bytes, str, str, tuple[str, ...]]:
+    """Unpack gzip and zip, by what is in the file and not by its name.
+
+    Returns
+    -------
+    data : bytes
+    packed, member : str
+    reasons : tuple of str
+
+    Raises
+    ------
+    InputError
+        If the file is cut off, or an archive holds several files and none is named.
+    """
+    if data[:2] == b"\x1f\x8b":
+        try:
+            return gzip.decompress(data), "gz", "", ("the file begins like one of gzip",)
+        except (OSError, EOFError, zlib.error) as error:
+            raise InputError(f"{path} begins like gzip, but is not whole ({error})") from error
+    if data[:4] != b"PK\x03\x04" or path.suffix.lower() in (".xlsx", ".xlsm"):
+        return data, "", "", ()
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            names = [info.filename for info in archive.infolist() if not info.is_dir()]
+            if "xl/workbook.xml" in names:
+                return data, "", "", ("the archive is an Excel file",)
+            kept = [name for name in names if not name.startswith("__MACOSX/")]
+            if member is not None and member not in kept:
+                raise InputError(f"{path} holds no file '{member}'{did_you_mean(member, kept)}")
+            if member is None and len(kept) != 1:
+                raise InputError(f"{path} holds {len(kept)} files; say which: member='...'{did_you_mean('', kept)}")
+            chosen = member or kept[0]
+            return archive.read(chosen), "zip", chosen, ("the file begins like a zip archive",)
+    except (zipfile.BadZipFile, zlib.error, RuntimeError) as error:
+        raise InputError(f"{path} begins like a zip archive, but cannot be unpacked ({error})") from error
+
+
+def decode(path: Path, data: bytes, encoding: str | None) -> tuple[str, str, tuple[str, ...]]:
+    """Return text, its encoding, and why.
+
+    Raises
+    ------
+    InputError
+        If the text is not in the encoding that was given, or the file is no text.
+    """
+    reasons: tuple[str, ...] = ()
+    if encoding is None:
+        marked = next((name for mark, name in _MARKS if data.startswith(mark)), None)
+        if marked is not None:
+            encoding, reasons = marked, ("the file begins with a byte-order mark",)
+        else:
+            encoding, reasons = _guess(data)
+    try:
+        text = data.decode(encoding)
+    except (UnicodeDecodeError, LookupError) as error:
+        raise InputError(f"{path} is not {encoding} text ({error}); pass the encoding that it has") from error
+    if "\0" in text:
+        raise InputError(f"{path} is no text: it holds zero bytes")
+    return text.removeprefix("﻿"), encoding, reasons
+
+
+def _guess(data: bytes) -> tuple[str, tuple[str, ...]]:
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+    else:
+        return "utf-8", ()
+    try:
+        from charset_normalizer import from_bytes
+    except ImportError:
+        return "cp1252", (f"line {line} is not UTF-8; Windows-1252 is assumed",)
+    matches = from_bytes(data[:1_000_000], cp_isolation=_EUROPEAN)
+    best = matches.best()
+    usual = next((m for m in matches if m.encoding == "cp1252" or "cp1252" in m.could_be_from_charset), None)
+    # letters that look as good in the most usual of them are taken as that
+    if usual is not None and best is not None and usual.chaos <= best.chaos and usual.coherence >= best.coherence:
+        best = None
+    name = "cp1252" if best is None else str(best.encoding)
+    try:
+        data.decode(name)
+    except UnicodeDecodeError:
+        # five bytes mean nothing in Windows-1252
+        name = "latin-1"
+    return name, (f"line {line} is not UTF-8, and the letters look like those of {name}; else pass encoding=",)
+
+
+def find_separator(path: Path, text: str) -> tuple[str, tuple[str, ...]]:
+    """Return what stands between the fields, from the first lines; '' for one column.
+
+    Raises
+    ------
+    InputError
+        If two separators fit equally well.
+    """
+    lines = text.splitlines()[:_SAMPLE]
+    widths = {}
+    for separator in SEPARATORS:
+        try:
+            found = [len(row) for row in csv.reader(lines, delimiter=separator) if row]
+        except csv.Error:
+            continue
+        if found and found[0] > 1 and found.count(found[0]) == len(found):
+            widths[separator] = found[0]
+    if not widths:
+        first = [separator for separator in SEPARATORS if lines and separator in lines[0]]
+        if not first:
+            return "", ("no separator is in the first line",)
+        # lines of different lengths are named when they are read
+        frequent = max(first, key=lambda separator: lines[0].count(separator))
+        return frequent, (f"{_named(frequent)} is most frequent in the first line",)
+    widest = max(widths.values())
+    best = [separator for separator, width in widths.items() if width == widest]
+    if len(best) > 1:
+        raise InputError(f"{path}: fields may end with {' or '.join(map(_named, best))}; pass separator=")
+    return best[0], (f"{_named(best[0])} gives {widest} fields in every line",)
+
+
+def _named(separator: str) -> str:
+    return {"\t": "a tab"}.get(separator, f"'{separator}'")
+
+
+def check_header(path: Path, names: Sequence[str]) -> None:
+    """Refuse columns without a name, and names that come twice.
+
+    Raises
+    ------
+    InputError
+        Names them.
+    """
+    problems = []
+    if bare := [str(i + 1) for i, name in enumerate(names) if not str(name).strip()]:
+        problems.append(f"{path}: columns {', '.join(bare)} have no name in the first line")
+    if twice := sorted({str(name) for name in names if list(names).count(name) > 1 and str(name).strip()}):
+        problems.append(f"{path}: several columns are called {', '.join(map(repr, twice))}")
+    if problems:
+        raise InputError(*problems)

@@ -1,0 +1,17 @@
+"""SDMX: published tables out, with statuses; code lists and structures in."""
+
+from tabprotect.formats.sdmx.data import FORMATS, encode_sdmx
+from tabprotect.formats.sdmx.statuses import ESTAT, LISTS, SDMX, StatusMap
+from tabprotect.formats.sdmx.structures import Structure, read_hierarchies, read_structures
+
+__all__ = [
+    "ESTAT",
+    "FORMATS",
+    "LISTS",
+    "SDMX",
+    "StatusMap",
+    "Structure",
+    "encode_sdmx",
+    "read_hierarchies",
+    "read_structures",
+]
