@@ -17,7 +17,7 @@ from tabprotect.protect import protect
 # what type checkers and editors see; the same names as in `_HOMES`
 # ruff: noqa: F401
 if TYPE_CHECKING:
-    from tabprotect import instances, models
+    from tabprotect import instances, microdata, models, query
     from tabprotect.attack.audit import Audit, audit
     from tabprotect.attack.certificate import Certificate, certify
     from tabprotect.attack.proof import BoundProof
@@ -134,15 +134,17 @@ _HOMES = {
     "table.tabulate": ("tabulate",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
-_PACKAGES = ("instances", "models")
+_PACKAGES = ("instances", "microdata", "models", "query")
 
 __all__ = [
     "Recode",
     "Suppress",
     "__version__",
     "instances",
+    "microdata",
     "models",
     "protect",
+    "query",
     *_HOME_OF,
 ]
 
