@@ -78,7 +78,8 @@ def _bars(title: str, bars: list[tuple[str, float]]) -> str:
     height, top = 18, max((abs(value) for _, value in bars), default=0.0) or 1.0
     rows = [
         f'<text x="150" y="{40 + i * height}" text-anchor="end">{escape(label[:24])}</text>'
-        f'<rect x="156" y="{29 + i * height}" width="{max(0.0, 280 * abs(value) / top):.1f}" height="13" fill="#2f6f9f"/>'
+        f'<rect x="156" y="{29 + i * height}" width="{max(0.0, 280 * abs(value) / top):.1f}" height="13"'
+        ' fill="#2f6f9f"/>'
         f'<text x="{162 + 280 * abs(value) / top:.1f}" y="{40 + i * height}">{value:.4g}</text>'
         for i, (label, value) in enumerate(bars)
     ]
