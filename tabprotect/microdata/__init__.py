@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from tabprotect.errors import InputError
 from tabprotect.microdata import checks as _checks  # noqa: F401 (registers the checkers)
-from tabprotect.microdata import risk
+from tabprotect.microdata import risk, utility
 from tabprotect.microdata.claims import Check, Claim, Verification, claim_kinds
 from tabprotect.microdata.mask import mask
 from tabprotect.microdata.masked import Masked, Step
@@ -80,4 +80,5 @@ __all__ = [
     "random_response_estimate",
     "read_records",
     "risk",
+    "utility",
 ]
