@@ -13,6 +13,8 @@ from tabprotect.microdata.mask import mask
 from tabprotect.microdata.masked import Masked, Step
 from tabprotect.microdata.masking.coding import BottomCoding, TopCoding
 from tabprotect.microdata.masking.compression import LossyCompression
+from tabprotect.microdata.masking.massc import calibration as _calibration  # noqa: F401 (registers its checker)
+from tabprotect.microdata.masking.massc.method import MASSC
 from tabprotect.microdata.masking.noise import Noise
 from tabprotect.microdata.masking.pram import PRAM, pram_estimate
 from tabprotect.microdata.masking.random_response import RandomResponse, random_response_estimate
@@ -39,6 +41,7 @@ from tabprotect.microdata.synthesis.smike import SMIKe
 
 __all__ = [
     "IPSO",
+    "MASSC",
     "PRAM",
     "BlankAndImpute",
     "Bootstrap",
