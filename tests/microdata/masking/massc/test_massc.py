@@ -68,7 +68,7 @@ def test_designs_are_those_of_the_stated_programmes(seed: int) -> None:
 
 
 def _solved(model: Any) -> float:
-    answer = solve_model(model, "scip")
+    answer = solve_model(model, "scip_direct")
     assert answer.objective is not None
     return answer.objective
 
