@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from tabprotect.errors import InputError
 from tabprotect.microdata import checks as _checks  # noqa: F401 (registers the checkers)
-from tabprotect.microdata import risk, utility
+from tabprotect.microdata import choosing, risk, utility
 from tabprotect.microdata.claims import Check, Claim, Verification, claim_kinds
 from tabprotect.microdata.mask import mask
 from tabprotect.microdata.masked import Masked, Step
@@ -73,6 +73,7 @@ __all__ = [
     "Swapping",
     "TopCoding",
     "Verification",
+    "choosing",
     "claim_kinds",
     "combine_fully_synthetic",
     "combine_partially_synthetic",
