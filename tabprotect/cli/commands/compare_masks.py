@@ -12,7 +12,7 @@ EPILOG = """Example:
 [bold]tabprotect compare-masks people.toml --out comparison[/]
 
 A specification names the data, the schema and one \\[\\[candidates]] table for every method; a grid in it lists values
-of parameters: grid = {amount = \\[0.1, 0.5]}.
+of parameters: grid = {alpha = \\[0.1, 0.5]}.
 """
 
 

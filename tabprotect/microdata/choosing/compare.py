@@ -132,7 +132,8 @@ class Comparison:
         """Return the candidates by score, and the reasons."""
         done = sorted((c for c in self.candidates if c.score), key=lambda c: c.score.value if c.score else 0)
         lines = [
-            f"{c.score.value:.4f}  loss {c.score.loss:.4f}  risk {c.score.risk:.4f}  {'*' if c in self.front else ' '} {c.name}"
+            f"{c.score.value:.4f}  loss {c.score.loss:.4f}  risk {c.score.risk:.4f}  "
+            f"{'*' if c in self.front else ' '} {c.name}"
             for c in done
             if c.score
         ]
@@ -199,7 +200,7 @@ def compare_masks(
     >>> import tabprotect.microdata as md
     >>> people = pd.DataFrame({"age": np.arange(20, 60), "income": np.arange(40.0) ** 2})
     >>> schema = md.Schema(keys=["age"], confidential=["income"])
-    >>> grid = {f"noise {a}": md.Noise(["age", "income"], amount=a) for a in (0.01, 0.5)}
+    >>> grid = {f"noise {a}": md.Noise(["age", "income"], alpha=a) for a in (0.01, 0.5)}
     >>> found = md.choosing.compare_masks(people, schema, grid, seed=1)
     >>> len(found.front), found.recommended in found.front
     (2, True)

@@ -32,7 +32,8 @@ def disclosure_report(masked: Masked, *, risks: Sequence[Measure] = (), most: in
     >>> import numpy as np, pandas as pd
     >>> import tabprotect.microdata as md
     >>> people = pd.DataFrame({"age": np.arange(20, 60), "income": np.arange(40.0) ** 2})
-    >>> masked = md.mask(people, md.Schema(keys=["age"], confidential=["income"]), md.Noise(["income"], amount=0.1), seed=1)
+    >>> schema = md.Schema(keys=["age"], confidential=["income"])
+    >>> masked = md.mask(people, schema, md.Noise(["income"], alpha=0.1), seed=1)
     >>> "Most exposed records" in md.choosing.disclosure_report(masked)
     True
     """
