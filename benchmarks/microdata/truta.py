@@ -39,14 +39,10 @@ def main() -> None:
     start = time.perf_counter()
     found = md.risk.global_risk(original, masked, md.Schema(keys=list(original), scales=scales))
     seconds = time.perf_counter() - start
-    print(
-        f"{n} records, {given.keys} keys: {seconds / plain:.2f} times one np.unique over the keys "
-    )
+    print(f"{n} records, {given.keys} keys: {seconds / plain:.2f} times one np.unique over the keys ")
     for word in ("DR_min", "DR_max"):
         one = found.details[word]
-        print(
-            f"{word} = {one['value']:.6f} at {', '.join(one['keys'])}; {one['evaluated']} subsets, {one['proven']=}"
-        )
+        print(f"{word} = {one['value']:.6f} at {', '.join(one['keys'])}; {one['evaluated']} subsets, {one['proven']=}")
 
 
 if __name__ == "__main__":

@@ -94,10 +94,11 @@ class Comparison:
         done = sorted(
             (c for c in self.candidates if c.score is not None), key=lambda c: c.score.value if c.score else 0
         )
-        found = [
+        first = (
             f"{best.name} has the lowest average of information loss ({best.score.loss:.3f}) and risk "
             f"({best.score.risk:.3f}) of {len(done)} candidates: {best.score.value:.3f}; lower is better."
-        ]
+        )
+        found = [first]
         if len(done) > 1 and done[1].score is not None:
             found.append(f"The next one is {done[1].name} with {done[1].score.value:.3f}.")
         safer = [c for c in self.front if c.score and c.score.risk < best.score.risk]
