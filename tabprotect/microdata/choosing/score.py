@@ -55,7 +55,8 @@ def score(original: Any, masked: Any, schema: Schema | None = None, *, links: An
     Loss is the mean of `numeric_loss` (continuous columns) and `categorical_loss` and `contingency_loss` (others).
     Risk is the mean of the largest global disclosure risk DR_max (if keys are released) and of rank and
     standard-deviation `interval_disclosure` (continuous keys and confidential columns). Measures for which a file has
-    no columns are left out.
+    no columns are left out; so are those of records where no masked record comes from an original one (synthetic data).
+    The global risk of such a file is 0: no record can be linked back.
 
     Parameters
     ----------
@@ -87,7 +88,9 @@ def score(original: Any, masked: Any, schema: Schema | None = None, *, links: An
     if Scale.CONTINUOUS in scales.values():
         losses.append(utility.numeric_loss(*given, links=links))
     if any(scale in NOMINAL for scale in scales.values()):
-        losses += [utility.categorical_loss(*given, links=links), utility.contingency_loss(*given)]
+        losses.append(utility.contingency_loss(*given))
+        if (both.links >= 0).any():
+            losses.append(utility.categorical_loss(*given, links=links))
     risks = _risks(both, scales)
     if not losses or not risks:
         what = "risk: name keys or confidential columns" if losses else "information loss: the files share no columns"
@@ -103,7 +106,8 @@ def _risks(both: Pair, scales: dict[str, Scale]) -> list[Measure]:
     found: list[Measure] = []
     if any(name in scales for name in schema.keys):
         found.append(risk.global_risk(*given, links=both.links))
-    if any(scales.get(n) is Scale.CONTINUOUS for n in (*schema.keys, *schema.confidential)):
+    linked = bool((both.links >= 0).any())
+    if linked and any(scales.get(n) is Scale.CONTINUOUS for n in (*schema.keys, *schema.confidential)):
         found += [
             risk.interval_disclosure(*given, links=both.links, kind="rank"),
             risk.interval_disclosure(*given, links=both.links, kind="sd"),

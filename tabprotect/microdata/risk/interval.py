@@ -78,10 +78,12 @@ def interval_disclosure(
     both = pair(original, masked, schema, links)
     names = _continuous(both, columns)
     before, after = both.aligned()
+    if not len(before):
+        raise InputError("no masked record is linked to an original one; there are no values to compare")
     disclosed = np.column_stack([_inside(before.numbers(n), after.numbers(n), width, kind) for n in names])
     records = np.full(len(both.links), np.nan)
     records[both.links >= 0] = disclosed.mean(axis=1)
-    shares = {name: float(disclosed[:, k].mean()) if len(disclosed) else 0.0 for k, name in enumerate(names)}
+    shares = {name: float(disclosed[:, k].mean()) for k, name in enumerate(names)}
     details = {"kind": kind, "width": width, "columns": shares, "linked": len(before)}
     return Measure(f"interval disclosure ({kind})", float(np.mean(list(shares.values()))), records, details)
 

@@ -54,6 +54,8 @@ def categorical_loss(
     both = pair(original, masked, schema, links)
     names = common_columns(both, columns, NOMINAL, "categorical")
     before, after = both.aligned()
+    if not len(before):
+        raise InputError("no masked record is linked to an original one; there are no values to compare")
     parts = np.column_stack([_distance(before, after, name) for name in names])
     records = np.full(len(both.links), np.nan)
     records[both.links >= 0] = parts.mean(axis=1)
@@ -190,6 +192,8 @@ def entropy_loss(
     both = pair(original, masked, schema, links)
     names = common_columns(both, columns, NOMINAL, "categorical")
     before, after = both.aligned()
+    if not len(before):
+        raise InputError("no masked record is linked to an original one; there are no values to compare")
     weights = before.weights()
     bits, relative = {}, []
     records = np.full((len(both.links), len(names)), np.nan)

@@ -102,3 +102,12 @@ def test_the_command_writes_table_and_map(tmp_path: Path, capsys: pytest.Capture
     assert run(["compare-masks", str(spec), "--out", str(tmp_path / "out2")]) == 2
     assert "did you mean 'noise'" in " ".join(capsys.readouterr().err.split())
     assert not (tmp_path / "out2").exists()
+
+
+def test_a_file_without_links_has_a_score() -> None:
+    found = md.choosing.score(people(), people(100), SCHEMA, links=np.full(100, -1))
+    assert [m.name for m in found.risks] == ["global disclosure risk"]
+    assert found.risk == 0.0
+    assert np.isfinite(found.value)
+    with pytest.raises(md.InputError, match="no masked record is linked"):
+        md.risk.interval_disclosure(people(), people(), SCHEMA, links=np.full(150, -1))

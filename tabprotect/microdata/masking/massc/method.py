@@ -175,7 +175,7 @@ class MASSC(Method):
 
     def _cost(self, stratum: Ints, cell: Ints, cells: int) -> Floats:
         """Return c_s N_s: a record unique on the core costs 1, one of the next stratum 1/2, then 1/3, and so on."""
-        return np.bincount(cell, 1.0 / (1.0 + stratum), cells)
+        return np.bincount(cell, 1.0 / (1.0 + stratum), cells).astype(np.float64)
 
     def _substitute(
         self, call: MethodCall, totals: Totals, true: Floats, stratum: Ints, partner: Ints, notes: list[str]
@@ -193,8 +193,10 @@ class MASSC(Method):
             notes.append(f"{int((~usable).sum())} totals are 0 and have no relative bound")
         size = np.abs(off[:, usable] / true[usable]).sum(axis=1)
         cell, cells = self._cells(records, stratum, size)
-        sums = np.column_stack([np.bincount(cell, off[:, j], cells) for j in np.flatnonzero(usable)])
-        squares = np.column_stack([np.bincount(cell, off[:, j] ** 2, cells) for j in np.flatnonzero(usable)])
+        sums = np.column_stack([np.bincount(cell, off[:, j], cells) for j in np.flatnonzero(usable)]).astype(np.float64)
+        squares = np.column_stack([np.bincount(cell, off[:, j] ** 2, cells) for j in np.flatnonzero(usable)]).astype(
+            np.float64
+        )
         box = (float(self.lowest), float(self.highest))
         design = substitution_design(sums, squares, true[usable], self.bias**2, self._cost(stratum, cell, cells), box)
         if not design.feasible:
@@ -209,7 +211,9 @@ class MASSC(Method):
         usable = true != 0
         parts = call.records.weights()[:, None] * values[:, usable]
         cell, cells = self._cells(call.records, stratum, np.abs(parts / true[usable]).sum(axis=1))
-        squares = np.column_stack([np.bincount(cell, parts[:, j] ** 2, cells) for j in range(parts.shape[1])])
+        squares = np.column_stack([np.bincount(cell, parts[:, j] ** 2, cells) for j in range(parts.shape[1])]).astype(
+            np.float64
+        )
         box = (1 - float(self.highest), 1 - float(self.lowest))
         design = subsampling_design(squares, true[usable], self.variance**2, self._cost(stratum, cell, cells), box)
         if not design.feasible:

@@ -58,7 +58,8 @@ def partners(records: Records, columns: Sequence[str]) -> Ints:
             continue
         # one number for each category would make some closer than others: coordinates of a simplex of side 1
         parts += [(category.index == k) / np.sqrt(2) for k in range(-1 if gone.any() else 0, len(category.values))]
-    nearest = cKDTree(np.column_stack(parts)).query(np.column_stack(parts), k=2)[1]
+    points = np.column_stack(parts)
+    nearest = np.asarray(cKDTree(points).query(points, k=2)[1])
     own = np.arange(count)
     other = np.where(nearest[:, 0] == own, nearest[:, 1], nearest[:, 0])
     return np.asarray(first[other][profile], dtype=np.int64)
