@@ -130,3 +130,11 @@ def test_one_error_for_all_that_is_wrong() -> None:
         md.MASSC(["a"], bias=0, highest=0.7)
     with pytest.raises(md.InputError, match="both core and noncore"):
         md.MASSC(["a"], ["a"])
+
+
+def test_measures_use_the_weights_that_the_method_adds() -> None:
+    frame, schema = people().drop(columns="w"), md.Schema(keys=["age", "sex", "region"])
+    masked = md.mask(frame, schema, METHOD, seed=2)
+    found = md.utility.domain_estimates(frame, masked, schema, columns=["income"], by=["sex"])
+    assert masked.verify().holds
+    assert found.value == pytest.approx(0, abs=1e-7)
