@@ -70,7 +70,9 @@ def _options(
 
 for _module in sorted(pkgutil.iter_modules(commands.__path__), key=lambda module: module.name):
     _command = importlib.import_module(f"{commands.__name__}.{_module.name}")
-    app.command(_module.name, epilog=getattr(_command, "EPILOG", None))(getattr(_command, _module.name))
+    app.command(_module.name.replace("_", "-"), epilog=getattr(_command, "EPILOG", None))(
+        getattr(_command, _module.name)
+    )
 
 
 def run(arguments: Sequence[str]) -> int:

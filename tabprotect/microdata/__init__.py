@@ -8,7 +8,7 @@ from __future__ import annotations
 from tabprotect.errors import InputError
 from tabprotect.microdata import anonymity_checks as _anonymity_checks  # noqa: F401 (registers the checkers)
 from tabprotect.microdata import checks as _checks  # noqa: F401 (registers the checkers)
-from tabprotect.microdata import risk
+from tabprotect.microdata import choosing, risk, utility
 from tabprotect.microdata import value_checks as _value_checks  # noqa: F401 (registers the checkers)
 from tabprotect.microdata.claims import Check, Claim, Verification, claim_kinds
 from tabprotect.microdata.mask import mask
@@ -20,6 +20,8 @@ from tabprotect.microdata.masking.generalisation.constraints import Closeness, D
 from tabprotect.microdata.masking.generalisation.full_domain import Generalisation
 from tabprotect.microdata.masking.generalisation.ladders import Intervals, Prefixes, Steps, Tree
 from tabprotect.microdata.masking.generalisation.mondrian import Mondrian
+from tabprotect.microdata.masking.massc import calibration as _calibration  # noqa: F401 (registers its checker)
+from tabprotect.microdata.masking.massc.method import MASSC
 from tabprotect.microdata.masking.microaggregation import FuzzyMicroaggregation, Microaggregation
 from tabprotect.microdata.masking.noise import Noise
 from tabprotect.microdata.masking.pram import PRAM, pram_estimate
@@ -52,6 +54,7 @@ from tabprotect.microdata.unsafe import UnsafeCombinations, unsafe_combinations
 
 __all__ = [
     "IPSO",
+    "MASSC",
     "PRAM",
     "BlankAndImpute",
     "Bootstrap",
@@ -100,6 +103,7 @@ __all__ = [
     "UnsafeCombinations",
     "Verification",
     "WeightNoise",
+    "choosing",
     "claim_kinds",
     "combine_fully_synthetic",
     "combine_partially_synthetic",
@@ -112,4 +116,5 @@ __all__ = [
     "regional_indicators",
     "risk",
     "unsafe_combinations",
+    "utility",
 ]

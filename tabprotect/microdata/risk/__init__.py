@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tabprotect.microdata.risk.individual import household_risk, individual_risk
+from tabprotect.microdata.risk.interval import attribute_disclosure, interval_disclosure
 from tabprotect.microdata.risk.knowledge import AddedNoise, ConsecutiveGroups, FuzzyDraw, Knowledge, RankWindow
 from tabprotect.microdata.risk.linkage import assignment_linkage, distance_linkage, rank_linkage
 from tabprotect.microdata.risk.massc import massc_risk
@@ -33,3 +34,4 @@ __all__ = [
     "suda",
     "transparency",
 ]
+__all__ = ["attribute_disclosure", "global_risk", "interval_disclosure", "massc_risk"]

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
@@ -78,7 +77,8 @@ def _bars(title: str, bars: list[tuple[str, float]]) -> str:
     height, top = 18, max((abs(value) for _, value in bars), default=0.0) or 1.0
     rows = [
         f'<text x="150" y="{40 + i * height}" text-anchor="end">{escape(label[:24])}</text>'
-        f'<rect x="156" y="{29 + i * height}" width="{max(0.0, 280 * abs(value) / top):.1f}" height="13" fill="#2f6f9f"/>'
+        f'<rect x="156" y="{29 + i * height}" width="{max(0.0, 280 * abs(value) / top):.1f}" height="13"'
+        ' fill="#2f6f9f"/>'
         f'<text x="{162 + 280 * abs(value) / top:.1f}" y="{40 + i * height}">{value:.4g}</text>'
         for i, (label, value) in enumerate(bars)
     ]
@@ -137,13 +137,12 @@ def pair(original: Any, masked: Any, schema: Schema | None = None, links: Any = 
         released = masked
     schema = require(schema)
     one = read_records(original, schema)
-    there = released.frame if isinstance(released, Records) else None
-    columns = list(there.columns) if there is not None else None
-    if columns is None:
-        loose = read_records(released, Schema())
-        other = Records(loose.frame, schema.only(loose.columns), loose.kind)
-    else:
-        other = Records(nw.from_native(there.to_native(), eager_only=True), schema.only(columns), "pandas")  # type: ignore[union-attr]
+    loose = released if isinstance(released, Records) else read_records(released, Schema())
+    known = schema.only(loose.columns)
+    if known.weight is None and loose.schema.weight is not None:
+        # a method may add weights, such as a sample's
+        known = replace(known, weight=loose.schema.weight)
+    other = Records(loose.frame, known, loose.kind)
     if links is None:
         if len(one) != len(other):
             raise InputError(

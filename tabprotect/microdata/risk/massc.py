@@ -53,7 +53,8 @@ def massc_risk(
 
     and for those that look like a cluster of size x (eq. 5.7)::
 
-        delta_x = [pi_U (1 - psi_U) phi_U chi_U eta_U(x) + pi_NU (1 - psi_NU) phi_NU (1 - chi_NU) eta_NU(x)] (1 - zeta_x)
+        delta_x = [pi_U (1 - psi_U) phi_U chi_U eta_U(x)
+                   + pi_NU (1 - psi_NU) phi_NU (1 - chi_NU) eta_NU(x)] (1 - zeta_x)
 
     with the shares pi of true uniques and others, psi of substituted ones, phi of those sampled in, chi of survivors
     that changed sides, eta of survivors by size, and zeta of clusters of size x without a common confidential value.
@@ -85,7 +86,7 @@ def massc_risk(
     >>> masked = people.assign(age=[1, 2, 2, 2])
     >>> found = md.risk.massc_risk(people, masked, md.Schema(keys=["age"], confidential=["drug"]))
     >>> found.details["delta"]
-    {'unique': 0.0, 'double': 0.0, 'triple': 0.75, 'other': 0.0}
+    {'unique': 0.25, 'double': 0.0, 'triple': 0.5, 'other': 0.0}
     """
     both = pair(original, masked, schema, links)
     keys, confidential = _roles(both)
@@ -153,8 +154,8 @@ class _Stratum:
 
     def words(self) -> dict[str, Any]:
         return {
-            "pi": str(self.share), "psi": str(self.substituted), "phi": str(self.sampled), "chi": str(self.changed_sides),
-            "eta": {word: str(value) for word, value in self.by_size.items()},
+            "pi": str(self.share), "psi": str(self.substituted), "phi": str(self.sampled),
+            "chi": str(self.changed_sides), "eta": {word: str(value) for word, value in self.by_size.items()},
         }  # fmt: skip
 
 

@@ -80,8 +80,8 @@ class _Search:
     def __init__(self, evaluate: Callable[[Subset], ClusterRisk], factors: Sequence[float], kind: Kind) -> None:
         self.evaluate, self.factors, self.kind = evaluate, factors, kind
         self.known: dict[Subset, ClusterRisk] = {}
-        self.value, self.bound, self.subset = -1.0, np.inf, ()
-        self.subset: Subset
+        self.value, self.bound = -1.0, float("inf")
+        self.subset: Subset = ()
 
     def _factor(self, subset: Sequence[int]) -> float:
         # in one order: rounding must not depend on how a subset was reached
@@ -97,7 +97,7 @@ class _Search:
         """Return the measure of a subset, and keep it if it is the largest so far."""
         if not subset:
             return 0.0
-        value = self._factor(subset) * getattr(self._sums(subset), self.kind)
+        value = float(self._factor(subset) * getattr(self._sums(subset), self.kind))
         if value > self.value:
             self.value, self.subset = value, tuple(sorted(subset))
         return value
@@ -119,7 +119,7 @@ class _Search:
         def bound(inside: Subset, rest: Subset) -> float:
             if not inside and not rest:
                 return 0.0
-            return self._factor(inside) * getattr(self._sums((*inside, *rest)), rising)
+            return float(self._factor(inside) * getattr(self._sums((*inside, *rest)), rising))
 
         heap: list[tuple[float, int, Subset, Subset]] = [(-bound(fixed, free), 0, fixed, free)]
         number = 0

@@ -145,7 +145,8 @@ def test_the_bound_holds_when_the_search_is_cut_off() -> None:
     schema = md.Schema(keys=list(original), scales=dict.fromkeys(original, "unordered"))
     full = md.risk.global_risk(original, masked, schema, most_subsets=5000).details["DR_max"]
     cut = md.risk.global_risk(original, masked, schema, most_subsets=1).details["DR_max"]
-    assert full["proven"] and not cut["proven"]
+    assert full["proven"]
+    assert not cut["proven"]
     assert cut["value"] <= full["value"] <= cut["bound"]
     assert cut["evaluated"] < full["evaluated"]
 
@@ -178,3 +179,20 @@ def test_greedy_value_is_a_value_of_a_subset() -> None:
     clusters = Clusters(("a",), (np.array([0, 0, 1]),), (np.array([0, 1, 1]),), np.arange(3))
     found = largest_subset(lambda s: clusters.risk(s), [0.25], "most", 1)
     assert found.value == pytest.approx(0.75 * (1 / 2 + 1 / 2 + 1 / 2) / 3)
+
+
+@pytest.mark.parametrize(
+    ("weights", "problem"),
+    [
+        ([[1, 2], [0, 1]], "rise along a row to the right"),
+        ([[1, 0], [2, 1]], "rise along a column below"),
+        ([[1, 0, 0], [0, 2, 0], [0, 0, 1]], "rise along the diagonal"),
+        ([[2, 1], [0, 0]], "fall along a column down to"),
+        ([[0, 0], [0, 0]], r"w\[1,1\] must be above 0"),
+        ([[-1]], "finite numbers of at least 0"),
+        ([1, 2], "must be a matrix"),
+    ],
+)
+def test_weight_matrices_that_cannot_be(weights: list[object], problem: str) -> None:
+    with pytest.raises(md.InputError, match=problem):
+        md.risk.global_risk(ORIGINAL, ORIGINAL, SCHEMA, weights=weights)

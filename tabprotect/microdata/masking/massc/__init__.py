@@ -1,0 +1,1 @@
+"""MASSC: micro-agglomeration, substitution, subsampling and calibration (Singh, Yu and Dunteman 2003)."""
