@@ -21,11 +21,13 @@ __all__ = [
     "RankWindow",
     "TransparencyRisk",
     "assignment_linkage",
+    "attribute_disclosure",
     "data_intrusion_simulation",
     "distance_linkage",
     "global_risk",
     "household_risk",
     "individual_risk",
+    "interval_disclosure",
     "massc_risk",
     "population_uniqueness",
     "probabilistic_linkage",
@@ -34,4 +36,3 @@ __all__ = [
     "suda",
     "transparency",
 ]
-__all__ = ["attribute_disclosure", "global_risk", "interval_disclosure", "massc_risk"]

@@ -9,11 +9,11 @@ import pandas as pd
 import pytest
 
 import tabprotect.microdata as md
-from models import massc
 from tabprotect.microdata.claims import check_claims
 from tabprotect.microdata.masking.massc.calibration import rake
 from tabprotect.microdata.masking.massc.design import subsampling_design, substitution_design
 from tabprotect.microdata.masking.massc.strata import partners, risk_strata
+from tabprotect.models import massc
 from tabprotect.solver.pyomo import solve_model
 from tests.microdata.frames import KINDS, as_pandas
 
