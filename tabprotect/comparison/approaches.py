@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.attack.claims import DOUBTS
+from tabprotect.attack.said import hidden_warnings, optimality
 from tabprotect.attack.values import seeing
 from tabprotect.errors import InputError, Problems, did_you_mean
 from tabprotect.methods.adjustment import sense_risk
@@ -151,9 +152,11 @@ def _hide(choice: Hide, call: Call) -> Published:
     p = call.problem
     result = suppress(p, method=choice.method, limits=call.limits, seed=call.seed, progress=call.progress)
     values = np.where(result.pattern, np.nan, p.values) if result.safe else None
+    proven = optimality(result)
+    said = [result.message, proven if proven != result.status else "", *hidden_warnings(result)]
     return Published(
         values, p, result.pattern, "published cells, sums, external bounds", result.status, result.cost, result.bound,
-        result.message,
+        "; ".join(filter(None, said)),
     )  # fmt: skip
 
 
