@@ -97,9 +97,7 @@ def draw_seed(method: object, seed: Seed | None) -> int:
     return 0 if seed is None and not protects else secret_seed(seed)
 
 
-def _as_printed(
-    values: npt.NDArray[np.float64], problem: Problem, fixed: Sequence[int]
-) -> npt.NDArray[np.float64]:
+def _as_printed(values: npt.NDArray[np.float64], problem: Problem, fixed: Sequence[int]) -> npt.NDArray[np.float64]:
     """The floats that the published decimals read back as; fixed cells keep their true ones, to the last digit."""
     places = decimals_of(values)
     printed = values.copy() if places is None else np.round(values, places) + 0.0

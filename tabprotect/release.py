@@ -15,10 +15,10 @@ import pandas as pd
 from tabprotect.attack.audit import Audit, audit
 from tabprotect.attack.certificate import Certificate, certify
 from tabprotect.attack.proof import BoundProof
-from tabprotect.attack.said import optimality
 from tabprotect.errors import InfeasibleError
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem, Status
+from tabprotect.proven import optimality
 from tabprotect.publication import Publication, Summary, native, number
 from tabprotect.report.internal import internal_files
 from tabprotect.report.layout import Layout

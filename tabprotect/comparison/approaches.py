@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.attack.claims import DOUBTS
-from tabprotect.attack.said import hidden_warnings, optimality
 from tabprotect.attack.values import seeing
 from tabprotect.errors import InputError, Problems, did_you_mean
 from tabprotect.methods.adjustment import sense_risk
@@ -20,6 +19,7 @@ from tabprotect.methods.recoding import least_recoding
 from tabprotect.methods.registry import VALUE_METHODS
 from tabprotect.methods.suppression import methods, suppress
 from tabprotect.problem import Problem
+from tabprotect.proven import hidden_warnings, optimality
 
 __all__ = ["APPROACHES", "Approach", "Hide", "Published", "parse_approach", "publish"]
 

@@ -155,8 +155,8 @@ def summary(result: SuppressionResult) -> dict[str, Any]:
     """Return a result as JSON holds it."""
     from math import isfinite
 
-    from tabprotect.attack.said import hidden_warnings, optimality
     from tabprotect.formats.pattern import cell_ids
+    from tabprotect.proven import hidden_warnings, optimality
 
     def finite(x: float | None) -> float | None:
         return x if x is not None and isfinite(x) else None
@@ -189,8 +189,7 @@ def show(console: Any, name: str, result: SuppressionResult) -> None:
     from rich.text import Text
 
     from tabprotect.cli.screen import cells_table, facts, number, verdict
-
-    from tabprotect.attack.said import hidden_warnings, optimality
+    from tabprotect.proven import hidden_warnings, optimality
 
     problem = result.problem
     sizes = f"{problem.n_cells:,} cells, {len(problem.primaries):,} primary, {problem.system.n_equations:,} equations"

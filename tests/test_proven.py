@@ -7,8 +7,8 @@ import json
 from typer.testing import CliRunner
 
 import tabprotect as tp
-from tabprotect.attack.said import hidden_warnings, optimality
 from tabprotect.cli.app import app
+from tabprotect.proven import hidden_warnings, optimality
 
 
 def _problem():
