@@ -172,12 +172,12 @@ def _with_contributions(
         largest = _most(owner, table.counts[member], m)
         most = np.where(full, distinct, most) if named else most
         fewest = np.where(full, distinct, np.maximum(largest, distinct)) if named else most
-        if table.weighted_counts is not None and named:
+        if weighted_most is not None and table.weighted_counts is not None and named:
             apart = _sums(group, weight, m)
+            weighted_most = np.where(full, apart, weighted_most)
             # a mean of weights may be below that of one cell
-            heaviest, weighted_least = _most(owner, table.weighted_counts[member], m), 0 * apart
-            weighted_most = np.where(full, apart, base.weighted_counts)
-            weighted_least = np.where(full, apart, np.minimum(heaviest, apart) if not plain else heaviest)
+            heaviest = _most(owner, table.weighted_counts[member], m)
+            weighted_least = np.where(full, apart, np.minimum(heaviest, apart))
 
     at_most = np.asarray(value) + all_beyond[group] - np.asarray(grouped(np.add, beyond[cell]))
     worst = _top(c, group, at_most, columns, m, width, sum_total)

@@ -210,7 +210,7 @@ def measure(rule: Rule, table: Table) -> Floats:
         holders=np.full(largest.shape, -1), waived=np.zeros(largest.shape, bool),
         requested=np.zeros(largest.shape, np.int8),
     )  # fmt: skip
-    return np.asarray(own(replace(table, contributions=alike)), np.float64) + added
+    return np.asarray(own(replace(table, contributions=alike)) + added, np.float64)
 
 
 def plain(contributions: Contributions) -> bool:
