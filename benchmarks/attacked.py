@@ -20,7 +20,7 @@ import pandas as pd
 import tabprotect as tp
 from benchmarks.intruder.attack import Known, Report, attack
 from benchmarks.intruder.rules import Register
-from tabprotect.methods import choices
+from tabprotect.methods.base.method import Method
 
 __all__ = ["Attacked", "assault", "case"]
 
@@ -131,19 +131,19 @@ def _method(rng: np.random.Generator, counts: bool, linked: bool, dimensions: in
         return tp.Suppress(method=str(rng.choice(hiding)))
     base = None if rng.random() < 0.5 else float(rng.choice([3, 5] if counts else [5, 20, 100]))
     made: list[Any] = [
-        choices.Round(base=base),
-        choices.RandomRound(base=base),
-        choices.UnbiasedRound(base=base),
-        choices.SuccessiveRound(base=base),
-        choices.ConventionalRound(base=base),
-        choices.Adjust(fixed=str(rng.choice(["nothing", "totals", "margins"]))),  # type: ignore[arg-type]
-        choices.Adjust(within=float(rng.choice([5, 20, 100]))),
+        tp.Round(base=base),
+        tp.RandomRound(base=base),
+        tp.UnbiasedRound(base=base),
+        tp.SuccessiveRound(base=base),
+        tp.ConventionalRound(base=base),
+        tp.Adjust(fixed=str(rng.choice(["nothing", "totals", "margins"]))),  # type: ignore[arg-type]
+        tp.Adjust(within=float(rng.choice([5, 20, 100]))),
         tp.Recode(then=tp.Suppress()),
     ]
     if dimensions > 1:
-        made.append(choices.Swap(geography="d0", risk="d1", similar="d1"))
+        made.append(tp.Swap(geography="d0", risk="d1", similar="d1"))
     if counts:
-        made += [choices.SmallCounts(base=int(rng.choice([3, 5]))), choices.CellKey(deviation=int(rng.choice([2, 4])))]
+        made += [tp.SmallCounts(base=int(rng.choice([3, 5]))), tp.CellKey(deviation=int(rng.choice([2, 4])))]
     return made[int(rng.integers(len(made)))]
 
 
@@ -207,23 +207,23 @@ def _decimals(values: npt.NDArray[np.float64]) -> int:
 def known(call: Attacked, made: Any) -> Known:
     """Return what everybody is told of the method."""
     counts = "value" not in call.of_data
-    empty = call.of_data["empty"] or ("zero" if counts or isinstance(call.method, choices.Swap) else "structural")
+    empty = call.of_data["empty"] or ("zero" if counts or isinstance(call.method, tp.Swap) else "structural")
     bounds = call.options.get("bounds")
     name, given = "hidden", {}
     method, result = call.method, made.result
-    if isinstance(method, choices.Choice):
+    if isinstance(method, Method):
         name = "nothing"
-        if isinstance(method, choices.Adjust) and method.within is not None:
+        if isinstance(method, tp.Adjust) and method.within is not None:
             name, given = "within", {"most": method.within}
-        elif isinstance(method, choices.CellKey):
+        elif isinstance(method, tp.CellKey):
             name, given = "noise", {"most": float(method.deviation)}
             name = name if counts else "nothing"
-        elif isinstance(method, choices.SmallCounts):
+        elif isinstance(method, tp.SmallCounts):
             name, given = "small", {"base": float(method.base)}
-        elif isinstance(method, choices.ConventionalRound):
+        elif isinstance(method, tp.ConventionalRound):
             name, given = "nearest", {"base": float(result.result.base)}
-        elif not isinstance(method, choices.Adjust | choices.Swap):
-            steps = 1 if isinstance(method, choices.SuccessiveRound) else int(result.result.steps)
+        elif not isinstance(method, tp.Adjust | tp.Swap):
+            steps = 1 if isinstance(method, tp.SuccessiveRound) else int(result.result.steps)
             name, given = "multiple", {"base": float(result.result.base), "steps": steps}
     share = None if bounds is None else float(bounds.rstrip("%")) / 100
     return Known(name, given, empty, share, call.options["singletons"])

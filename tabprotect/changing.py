@@ -75,7 +75,7 @@ def change_values(
     changed = method.change(Call(problem, limits, seed, progress, keys, table))
     judgement = None
     if changed.values is not None:
-        changed = replace(changed, values=_as_printed(changed.values))
+        changed = replace(changed, values=_as_printed(changed.values, problem, changed.claim["fixed"]))
         assert changed.values is not None
         budget.report("audit", changed.cost, changed.bound)
         seen = seeing(problem, changed.values, changed.claim)
@@ -97,10 +97,12 @@ def draw_seed(method: object, seed: Seed | None) -> int:
     return 0 if seed is None and not protects else secret_seed(seed)
 
 
-def _as_printed(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """The floats that the published decimals read back as."""
+def _as_printed(values: npt.NDArray[np.float64], problem: Problem, fixed: Sequence[int]) -> npt.NDArray[np.float64]:
+    """The floats that the published decimals read back as; fixed cells keep their true ones, to the last digit."""
     places = decimals_of(values)
-    return values if places is None else np.round(values, places) + 0.0
+    printed = values.copy() if places is None else np.round(values, places) + 0.0
+    printed[fixed] = problem.values[fixed]
+    return printed
 
 
 def keys_of_cells(

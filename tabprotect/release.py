@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -18,13 +18,13 @@ from tabprotect.attack.proof import BoundProof
 from tabprotect.errors import InfeasibleError
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem, Status
+from tabprotect.proven import optimality
 from tabprotect.publication import Publication, Summary, native, number
 from tabprotect.report.internal import internal_files
 from tabprotect.report.layout import Layout
 from tabprotect.report.public import PUBLISHED, SUPPRESSED, PublicTable, free_name, public_table
 from tabprotect.sensitivity.assess import Assessment
 from tabprotect.sensitivity.unions import UnionExposure
-from tabprotect.solver.exact import exact
 from tabprotect.table.table import Table
 
 __all__ = ["Release", "Summary"]
@@ -139,18 +139,7 @@ class Release(Publication):
     @property
     def optimality(self) -> str:
         """The status of the search; where it says more than the proof, how far exact arithmetic confirms it."""
-        result = self.result
-        if result.status != "optimal" or result.cost is None:
-            return result.status
-        proof = result.cuts if isinstance(result.cuts, BoundProof) else None
-        if proof is None:
-            return "optimal" if not result.cost else "optimal by the solver; no bound is proven in exact arithmetic"
-        secondaries = np.flatnonzero(result.pattern & ~self.problem.must_hide)
-        cost = sum((exact(w) for w in self.problem.weights[secondaries].tolist()), Fraction(0))
-        if proof.bound >= cost:
-            return "optimal"
-        share = float(100 * (cost - proof.bound) / cost)
-        return f"optimal by the solver; proven in exact arithmetic to within {share:.2f} %"
+        return optimality(replace(self.result, problem=self.problem))
 
     def audit(self) -> Audit:
         """Return the intruder's interval for every hidden cell; confidential."""

@@ -579,3 +579,19 @@ def test_the_report_shows_true_and_published_values(release: tp.ChangedRelease, 
     frame = pd.read_csv(folder / "internal" / "table.csv")
     assert {"published", "change", "interval_low", "cell"} <= set(frame.columns)
     assert "intruders know" in str(release.summary())
+
+
+def test_fixed_cells_of_an_adjustment_keep_the_digits_of_floating_point():
+    """The certificate compares every digit; rounding to the decimals of the table once lost those of fixed cells."""
+    data = pd.DataFrame({
+        "region": list("cbbaaaaa"), "kind": list("xyyyyyyy"), "firm": list("01234567"),
+        "turnover": [9.9, 5.7, 10.8, 20.9, 2.0, 16.1, 5.8, 9.7], "weight": [3.6, 2.6, 1.9, 2.3, 1.1, 1.4, 3.0, 2.9],
+    })  # fmt: skip
+    release = tp.protect(
+        data, "p%=30", tp.Adjust(fixed="margins", enlarge=0), by=["region", "kind"], value="turnover",
+        contributor="firm", weight="weight", bounds="100%", seed=3,
+    )  # fmt: skip
+    fixed = release.result.claim["fixed"]
+    assert len(fixed)
+    assert np.array_equal(release.values[fixed], release.problem.values[fixed])
+    assert release.verify().ok

@@ -22,11 +22,14 @@ What must not come of it, for the public and (where respondents are guarded agai
 - a sensitive cell whose interval ends nearer to the true value than its rule's protection level, and nearer than it
   would with every cell hidden that can be hidden;
 - a sum of two to eight hidden cells that the published values determine exactly, over any number of equations, and
-  which the rules find sensitive as if it were a cell. For a respondent sums of cells that he does not know count; he
-  takes his own contribution away, and by the rules of concentration what is left beside the largest must be a share of
-  that; by the other rules nobody may be left alone.
+  which the rules find sensitive as if it were a cell. For a respondent sums of cells that he does not know count. In
+  p%, pq and threshold rules he is one more contributor, as large as the largest other one, in place of what he has in
+  the sum; dominance rules know no respondent and judge the sum as it is;
+- a sum of two to four hidden cells that have no part in common and in each of which the same contributor is the
+  largest, which the rules find sensitive, and whose interval ends nearer to the true value than the level of the sum,
+  and nearer than with every cell hidden: for the public and for every respondent.
 
 Sensitivity and levels are computed from the microdata anew, by formulas of `benchmarks.intruder.rules`. What is not
-attacked: sums whose interval is narrow but no point, differences of cells, what the choice of the hidden cells itself
+attacked: intervals of other sums than those, differences of cells, what the choice of the hidden cells itself
 tells whoever knows the algorithm, coalitions of respondents, and contributions known in cells of several respondents.
 """

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from benchmarks.intruder.region import Region
-from benchmarks.intruder.rules import Register, levels
+from benchmarks.intruder.rules import Register, levels, together
 from benchmarks.intruder.shown import Key, Shown, read
 from benchmarks.intruder.sums import determined
 
@@ -28,6 +29,10 @@ NEAR = 1e-5
 
 UNREACHABLE = 1e-3
 """The same where the level ends at what the whole table hidden would leave: it may be kept below that by a little."""
+
+
+_DOMINATED = 8
+"""Cells of one contributor, at most, whose sums are asked for their intervals."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +97,7 @@ def attack(folder: Path, register: Register, known: Known, seconds: float = 8.0)
         For the sums and the respondents together; what is left then counts as undecided.
     """
     played = _Play(read(folder), register, known, time.monotonic() + seconds)
-    findings = (*played.public(), *played.respondents(), *played.sums())
+    findings = (*played.public(), *played.respondents(), *played.sums(), *played.narrow_sums())
     return Report(findings, played.questions, played.undecided + played.region.undecided)
 
 
@@ -216,6 +221,61 @@ class _Play:
                     told.add(cells)
                     name = "the public" if who is None else f"respondent {who}"
                     yield Finding("sum", name, f"{' + '.join(map(self._name, cells))}, sensitive by {rule}", 0.0, 1.0)
+
+    def narrow_sums(self) -> Iterator[Finding]:
+        """Yield sums that one contributor dominates and whose interval is too narrow, though it may be no point."""
+        if not self.known.sums or self.known.method != "hidden":
+            return
+        hidden = np.flatnonzero(self.hidden & ~self.obvious).tolist()
+        intruders: dict[int | None, list[int]] = {None: []}
+        by_largest: dict[int, list[int]] = {}
+        for i in hidden:
+            people = self.cells[i].people
+            if self.known.respondents and abs(self.cells[i].number - 1) < 1e-9 and len(people) == 1:
+                intruders.setdefault(next(iter(people)), []).append(i)
+            if people:
+                by_largest.setdefault(max(people, key=lambda who: people[who].size), []).append(i)
+        for mine in by_largest.values():
+            for chosen in (c for n in (2, 3, 4) for c in combinations(mine[:_DOMINATED], n)):
+                if self._apart(chosen) and (level := levels(self.register, together(self.cells[i] for i in chosen))):
+                    yield from self._narrow(chosen, level, intruders)
+
+    def _apart(self, chosen: tuple[int, ...]) -> bool:
+        """Whether no two of some cells could ever hold the same record, by their codes."""
+        return all(not self.register.meet(self.shown.cells[i], self.shown.cells[j]) for i, j in combinations(chosen, 2))
+
+    def _narrow(
+        self, chosen: tuple[int, ...], level: tuple[float, float, float], intruders: Mapping[int | None, list[int]]
+    ) -> Iterator[Finding]:
+        lpl, upl, spl = level
+        if self.known.bounds is None:
+            lpl = min(lpl, float(self.true[list(chosen)].sum()) - self.least * len(chosen))
+        for who, known in intruders.items():
+            if who is not None and set(chosen) & set(known):
+                continue
+            for side, needed in ((-1, lpl), (1, upl), (0, spl)):
+                if needed <= 0:
+                    continue
+                if time.monotonic() > self.until:
+                    self.undecided += 1
+                    return
+                self.questions += 1
+                left = self._left_of_sum(self.region, chosen, side, needed, known)
+                if left >= needed * (1 - NEAR):
+                    continue
+                self._all = self._all or self._whole()
+                needed = min(needed, self._left_of_sum(self._all, chosen, side, needed, known))
+                if left < needed * (1 - UNREACHABLE):
+                    name = "the public" if who is None else f"respondent {who}"
+                    words = f"{' + '.join(map(self._name, chosen))} {_SIDES[side]}"
+                    yield Finding("narrow sum", name, words, left, needed)
+
+    def _left_of_sum(
+        self, region: Region, chosen: tuple[int, ...], side: int, level: float, known: Sequence[int]
+    ) -> float:
+        if side:
+            return region.reach_of_sum(chosen, side, level, known)
+        return sum(region.reach_of_sum(chosen, one, level, known) for one in (1, -1))
 
     def _name(self, cell: int) -> str:
         return _label(self.shown.cells[cell])

@@ -6,7 +6,7 @@ which keeps rounding errors of large sums out of the programmes and changes no i
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 import highspy
 import numpy as np
@@ -86,3 +86,31 @@ class Region:
         point = np.array(self._solver.getSolution().col_value) * scale
         self._seen.append(np.rint(point) if self.whole else point)
         return float(side * point[cell])
+
+    def reach_of_sum(self, cells: Sequence[int], side: int, level: float, known: Collection[int] = ()) -> float:
+        """Return how far a sum of cells can move to one side, up to `level`; as `reach`, which bounds one cell."""
+        chosen = list(cells)
+        for movement in self._seen:
+            if side * movement[chosen].sum() >= level and not movement[list(known)].any():
+                return level
+        scale = 1.0 if self.whole else level
+        down, up = np.maximum(self.down / scale, -FAR), np.minimum(self.up / scale, FAR)
+        fixed = list(known)
+        down[fixed] = up[fixed] = 0.0
+        cost = np.zeros(self._n)
+        cost[chosen] = -side
+        every, sum_ = np.arange(self._n, dtype=np.int32), np.array(chosen, np.int32)
+        self._solver.changeColsBounds(self._n, every, down, up)
+        self._solver.changeColsCost(self._n, every, cost)
+        # no farther than asked: the sum has a row for as long as it is asked about
+        most = level / scale
+        self._solver.addRow(-most, most, len(sum_), sum_, np.ones(len(sum_)))
+        self._solver.run()
+        status, point = self._solver.getModelStatus(), np.array(self._solver.getSolution().col_value)
+        self._solver.deleteRows(1, np.array([self._solver.getNumRow() - 1], np.int32))
+        if status != highspy.HighsModelStatus.kOptimal:
+            self.undecided += 1
+            return level
+        point = np.rint(point) if self.whole else point * scale
+        self._seen.append(point)
+        return float(side * point[chosen].sum())

@@ -68,6 +68,15 @@ class Register:
             self._cells[key] = self._cell(np.flatnonzero(inside))
         return self._cells[key]
 
+    def meet(self, one: Key, other: Key) -> bool:
+        """Whether a record may be in both of two cells: in every dimension one code is below the other, or total."""
+        theirs = dict(other)
+        return all(name not in theirs or self._related(name, code, theirs[name]) for name, code in one)
+
+    def _related(self, name: str, one: str, other: str) -> bool:
+        inside, there = (np.any([column == code for column in self.codes[name]], axis=0) for code in (one, other))
+        return one == other or bool(np.any(inside & there))
+
     def _cell(self, rows: npt.NDArray[np.int64]) -> Cell:
         value = float(np.sum(self.value[rows] * self.weight[rows]))
         people: dict[int, Person] = {}
@@ -147,18 +156,23 @@ def excess(cell: Cell, rule: str) -> float | None:
 
 
 def excess_for(cell: Cell, rule: str, who: int) -> float | None:
-    """Return what `excess` does for an intruder who takes his own contribution away and guesses another's.
+    """Return what `excess` does for a sum that a respondent can compute.
 
-    The rules of concentration count one intruder already: to him the second largest contributor is what he himself is
-    to everybody. So X - x1, without his own, is held against the share; under the other rules nobody may be left alone.
+    p%, pq and threshold rules protect respondents from each other. He is put beside those in the sum, as large as the
+    largest of them, in place of what he has in it, and the sum is judged as a cell: what a rule lets everybody in a
+    published cell learn, he may learn. By p% and pq what is left beside the largest other contributor must be a share
+    of that; by a threshold he is one of those counted. Dominance rules know no respondent: the sum is judged as it is.
     """
+    name, _, numbers = rule.partition("=")
+    if name == "nk":
+        return excess(cell, rule)
     people = {other: p for other, p in cell.people.items() if other != who}
     if not people or not any(person.free for person in people.values()):
         return None
-    name, _, numbers = rule.partition("=")
-    if name in ("threshold", "nk"):
-        return 0.0 if len(people) == 1 and next(iter(people.values())).weight < 1 + 1e-9 else None
     given = [float(number) for number in numbers.split(",")]
+    if name == "threshold":
+        own = cell.people[who].weight if who in cell.people else 1.0
+        return 0.0 if sum(p.weight for p in people.values()) + own < given[0] - 1e-6 else None
     target = max((p for p in people.values() if p.free), key=lambda p: p.size)
     total = sum(p.size * p.weight for p in people.values())
     over = (given[0] / (given[1] if name == "pq" else 100)) * target.size - (

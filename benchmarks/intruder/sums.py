@@ -209,7 +209,10 @@ def _gains_of(rule: str, cells: Sequence[Cell], who: int) -> Iterator[tuple[Floa
     """As `_gains`, for a respondent: see `benchmarks.intruder.rules.excess_for`."""
     name, _, numbers = rule.partition("=")
     given = [float(number) for number in numbers.split(",")]
-    share = {"p%": given[0] / 100, "pq": given[0] / given[-1]}.get(name, 1e-3)
+    if name in ("nk", "threshold"):
+        yield from _gains(rule, cells)
+        return
+    share = given[0] / (given[1] if name == "pq" else 100)
     others = np.array([cell.total - (cell.people[who].size if who in cell.people else 0.0) for cell in cells])
     for target in sorted({other for cell in cells for other in cell.people if other != who}):
         own = np.array([c.people[target].size if target in c.people else 0.0 for c in cells])

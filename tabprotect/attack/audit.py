@@ -101,12 +101,8 @@ class Audit:
         """Return what is not unsafe and should be known all the same; confidential."""
         if not len(cells := self.left_open):
             return []
-        label = self.problem.system.label
-        names = ", ".join(label(int(i)) for i in cells[:10]) + (", ..." if len(cells) > 10 else "")
-        exact = int(np.isin(cells, self.recomputable).sum())
-        found = f"{len(cells):,} hidden cells without protection level can be computed by everybody"
-        precision = f"{exact:,} of them exactly and the others to within {100 * NEARLY:g} %"
-        return [f"{found}, {precision}: {names}; protect_hidden gives them levels"]
+        words = left_open_words(self.problem, cells, int(np.isin(cells, self.recomputable).sum()))
+        return [f"{line}; protect_hidden gives them levels" for line in words]
 
     @property
     def exposed(self) -> Ints:
@@ -298,6 +294,16 @@ def audit(
         not intervals or _complete(public, *insiders),
         exhaustive,
     )
+
+
+def left_open_words(problem: Problem, cells: Ints, exact: int) -> list[str]:
+    """Say which hidden cells without level can be computed, `exact` of them exactly; nothing where there are none."""
+    if not len(cells):
+        return []
+    names = ", ".join(problem.system.label(int(i)) for i in cells[:10]) + (", ..." if len(cells) > 10 else "")
+    others = "" if exact == len(cells) else f" and the others to within {100 * NEARLY:g} %"
+    found = f"{len(cells):,} hidden cells without protection level can be computed by everybody"
+    return [f"{found}, {exact:,} of them exactly{others}: {names}"]
 
 
 def without_level(problem: Problem, pattern: Bools) -> Ints:

@@ -19,6 +19,7 @@ from tabprotect.methods.recoding import least_recoding
 from tabprotect.methods.registry import VALUE_METHODS
 from tabprotect.methods.suppression import methods, suppress
 from tabprotect.problem import Problem
+from tabprotect.proven import hidden_warnings, optimality
 
 __all__ = ["APPROACHES", "Approach", "Hide", "Published", "parse_approach", "publish"]
 
@@ -151,9 +152,11 @@ def _hide(choice: Hide, call: Call) -> Published:
     p = call.problem
     result = suppress(p, method=choice.method, limits=call.limits, seed=call.seed, progress=call.progress)
     values = np.where(result.pattern, np.nan, p.values) if result.safe else None
+    proven = optimality(result)
+    said = [result.message, proven if proven != result.status else "", *hidden_warnings(result)]
     return Published(
         values, p, result.pattern, "published cells, sums, external bounds", result.status, result.cost, result.bound,
-        result.message,
+        "; ".join(filter(None, said)),
     )  # fmt: skip
 
 

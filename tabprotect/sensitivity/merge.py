@@ -12,6 +12,7 @@ import pandas as pd
 from scipy import sparse
 
 from tabprotect.sensitivity.rule import TIE
+from tabprotect.sensitivity.rule import plain as counts_once
 from tabprotect.table.system import LinearSystem
 from tabprotect.table.table import Contributions, Table
 
@@ -33,7 +34,11 @@ def merged(table: Table, sets: Sequence[Ints], top: int) -> tuple[Table, Table]:
 
     and the worst case has P_1, P_2 - P_1, ... as its contributions. P is concave, so they are sorted, and every
     rule that grows with the shares of the largest contributors judges it at least as severely as the truth. Where
-    everything is kept (R = 0) both are equal. Sampling weights: nobody is merged and nothing guessed.
+    everything is kept (R = 0) both are equal.
+
+    With sampling weights a holder has the mean of his weights, weighted by his contributions, as in a cell. The weights
+    of those who are not kept are unknown, so that in the worst case everybody contributes as much as anybody can:
+    P_m = min(m max(kept + c), total), c being the smallest kept.
 
     Parameters
     ----------
@@ -121,16 +126,17 @@ def _with_contributions(
     m = base.n_cells
     values, weights, holders, waived, requested = _slots(c)
     k = c.values.shape[1]
-    plain = bool(np.all((weights == 0) | (weights == 1)))
+    plain = counts_once(c)
     kept = (values * weights).sum(axis=1)
-    rest = np.maximum(c.total - kept, 0.0) if plain and k else np.zeros(table.n_cells)
+    rest = np.maximum(c.total - kept, 0.0) if k else np.zeros(table.n_cells)
     rest[rest <= TIE * c.total] = 0.0
-    beyond = np.minimum(rest, c.values[:, -1]) if k else rest
+    # a weight below 1 makes a contribution larger than its part of the total
+    beyond = (np.minimum(rest, c.values[:, -1]) if plain else np.where(rest > 0, c.values[:, -1], 0.0)) if k else rest
 
     slot_cell, slot = np.nonzero(weights[member] > 0)
     union, cell = owner[slot_cell], member[slot_cell]
     who = holders[cell, slot]
-    alone = (who < 0) | (not plain)
+    alone = who < 0
     who = np.where(alone, len(c.names) + np.arange(len(who)), who)
     order = np.lexsort((who, union))
     start = np.flatnonzero(np.r_[True, (np.diff(union[order]) != 0) | (np.diff(who[order]) != 0)])
@@ -141,7 +147,11 @@ def _with_contributions(
 
     group = union[order][start]
     value = grouped(np.add, values[cell, slot])
-    weight = weights[cell, slot][order][start]
+    parts, each = weights[cell, slot], values[cell, slot]
+    weighty = grouped(np.add, parts * each)
+    weight = np.divide(weighty, value, out=parts[order][start].copy(), where=value > 0)
+    if plain:
+        weight = parts[order][start]
     request = np.where(requested[cell, slot] == 0, _NO_REQUEST, requested[cell, slot])
     columns = {
         "weights": weight,
@@ -155,18 +165,27 @@ def _with_contributions(
     distinct = _sums(group, np.ones(len(group)), m)
     most = base.counts
     fewest = None
+    weighted_most = weighted_least = None if plain else base.weighted_counts
     if table.counts is not None and most is not None:
         full = _sums(owner, table.counts[member] > (weights[member] > 0).sum(axis=1), m) == 0
-        largest = np.zeros(m)
-        np.maximum.at(largest, owner, table.counts[member])
-        named = bool(np.any(c.holders >= 0)) and plain
+        named = bool(np.any(c.holders >= 0))
+        largest = _most(owner, table.counts[member], m)
         most = np.where(full, distinct, most) if named else most
         fewest = np.where(full, distinct, np.maximum(largest, distinct)) if named else most
+        if weighted_most is not None and table.weighted_counts is not None and named:
+            apart = _sums(group, weight, m)
+            weighted_most = np.where(full, apart, weighted_most)
+            # a mean of weights may be below that of one cell
+            heaviest = _most(owner, table.weighted_counts[member], m)
+            weighted_least = np.where(full, apart, np.minimum(heaviest, apart))
 
     at_most = np.asarray(value) + all_beyond[group] - np.asarray(grouped(np.add, beyond[cell]))
     worst = _top(c, group, at_most, columns, m, width, sum_total)
     raised = -np.sort(-np.c_[worst.values * worst.weights, np.repeat(all_beyond[:, None], width, axis=1)], axis=1)
     bound = np.minimum(np.cumsum(raised[:, :width], axis=1), np.cumsum(known.values, axis=1) + sum_rest[:, None])
+    if not plain:
+        highest = np.maximum(worst.values.max(axis=1, initial=0.0), all_beyond)
+        bound = highest[:, None] * np.arange(1, width + 1)
     bound = np.minimum(bound, sum_total[:, None])
     size = np.maximum(np.diff(bound, axis=1, prepend=0.0), 0.0)
     open_end = sum_rest > 0
@@ -182,9 +201,8 @@ def _with_contributions(
         names=c.names,
         shadow=c.shadow,
     )
-    weighted = base.weighted_counts if not plain else None
 
-    def cells(counts: Floats | None, contributions: Contributions) -> Table:
+    def cells(counts: Floats | None, weighted: Floats | None, contributions: Contributions) -> Table:
         return Table(
             base.system,
             base.values,
@@ -194,7 +212,13 @@ def _with_contributions(
             kind=base.kind,
         )
 
-    return cells(most, known), cells(fewest, guessed)
+    return cells(most, weighted_most, known), cells(fewest, weighted_least, guessed)
+
+
+def _most(owner: Ints, array: Floats, m: int) -> Floats:
+    found = np.zeros(m)
+    np.maximum.at(found, owner, array)
+    return found
 
 
 def _sums(owner: Ints, array: npt.NDArray[Any], m: int) -> Floats:

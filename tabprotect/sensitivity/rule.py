@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.errors import InputError
-from tabprotect.table.table import Table
+from tabprotect.table.table import Contributions, Table
 
 __all__ = [
     "NOTHING",
@@ -23,6 +23,7 @@ __all__ = [
     "Verdict",
     "measure",
     "percentage",
+    "plain",
     "ranged",
     "whole",
 ]
@@ -181,6 +182,10 @@ def measure(rule: Rule, table: Table) -> Floats:
     and dominance rules are subadditive: that of a sum of cells is at most the sum of theirs (Cox 1981). Waivers are
     left out, which can only make it larger. Rules without the method get 1 for sensitive cells and 0 for others.
 
+    With sampling weights a holder of several cells has their mean, and the measures are not subadditive any more. The
+    largest contribution, as often as the rule counts contributors, takes the place of theirs then: it is no smaller
+    than what they add up to, and subadditive.
+
     References
     ----------
     Cox (1981), Linear sensitivity measures in statistical disclosure control.
@@ -191,9 +196,26 @@ def measure(rule: Rule, table: Table) -> Floats:
         found[rule.judge(table).cells] = 1.0
         return found
     c = table.contributions
-    if c is None or not c.waived.any():
+    if c is None:
         return np.asarray(own(table), np.float64)
-    return np.asarray(own(replace(table, contributions=replace(c, waived=np.zeros_like(c.waived)))), np.float64)
+    free = replace(c, waived=np.zeros_like(c.waived))
+    top = rule.needs().top
+    if not top or plain(c):
+        return np.asarray(own(replace(table, contributions=free)), np.float64)
+    # the measures are affine in the total with slope -1
+    largest = np.repeat(c.values.max(axis=1, initial=0.0)[:, None], top, axis=1)
+    added = largest.sum(axis=1)
+    alike = replace(
+        free, total=c.total + added, values=largest, weights=(largest > 0).astype(np.float64),
+        holders=np.full(largest.shape, -1), waived=np.zeros(largest.shape, bool),
+        requested=np.zeros(largest.shape, np.int8),
+    )  # fmt: skip
+    return np.asarray(own(replace(table, contributions=alike)) + added, np.float64)
+
+
+def plain(contributions: Contributions) -> bool:
+    """Return whether every contributor counts once: there are no sampling weights, or all are 1."""
+    return bool(np.all((contributions.weights == 0) | (contributions.weights == 1)))
 
 
 def percentage(rule: object, name: str, value: float, *, most: float = np.inf, zero: bool = False) -> None:

@@ -88,7 +88,7 @@ def union_exposures(
     """Find the determined sums of hidden cells that the rules would not let pass as cells.
 
     Contributions of one holder in several cells of a sum are added up. A contributor whom the table does not name
-    counts as a different one in every cell, as do all contributors with sampling weights (Handbook, section 4.2).
+    counts as a different one in every cell (Handbook, section 4.2). A holder with sampling weights has their mean.
     Where a cell has more contributors than the table keeps, the worst case that is consistent with its total
     decides; exposures that exist in the worst case only have ``decided=False``.
 

@@ -67,8 +67,9 @@ def test_solve_writes_the_promised_keys(tabprotect, place):
     done = tabprotect("solve", "grid.jj", "--json", "out.json")
     assert done.code == 0
     answer = json.loads((place / "out.json").read_text())
-    assert set(answer) == {"status", "cost", "bound", "gap", "suppressed", "safe", "seconds", "message"}
-    assert answer["status"] == "optimal"
+    keys = {"status", "cost", "bound", "gap", "suppressed", "safe", "seconds", "optimality", "warnings", "message"}
+    assert set(answer) == keys
+    assert (answer["status"], answer["optimality"], answer["warnings"]) == ("optimal", "optimal", [])
     assert (answer["cost"], answer["bound"], answer["gap"]) == (17.0, 17.0, 0.0)
     assert answer["suppressed"] == [4, 5, 7, 8]
     assert answer["safe"] is True

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tabprotect.errors import InputError
 from tabprotect.models import cell_suppression
-from tabprotect.sensitivity import make_problem
+from tabprotect.sensitivity import assess, make_problem, parse_rules
 from tabprotect.sensitivity.unions import determined_unions, protect_unions, union_exposures
 from tabprotect.table.dimension import Dimension
 from tabprotect.table.hierarchy import Hierarchy
@@ -191,6 +191,49 @@ def test_finished_tables_and_sampling_weights():
     weighted = [units(1), [Unit(9, 4)], [Unit(9, 1.5)], units(1)]
     assert union_exposures(table_of(weighted, system=system), "threshold=3|nk=1,20", hidden) == ()
     assert len(union_exposures(table_of(weighted, system=system), "nk=1,18", hidden)) == 1
+
+
+def test_a_weighted_holding_in_two_cells_is_one_contributor_to_their_sum():
+    """As in the margin that holds both: its weight is the mean, weighted by the contributions."""
+    rows = [("n", "a", 30.0, 1.0), ("n", "b", 20.0, 1.0), ("s", "a", 60.0, 1.5), ("s", "c", 25.0, 1.2)]
+    rows += [("w", "d", 40.0, 1.0), ("w", "e", 30.0, 2.0)]
+    data = pd.DataFrame(rows, columns=["region", "firm", "turnover", "weight"])
+    table = tabulate(data, ["region"], "turnover", contributor="firm", weight="weight")
+    hidden = np.isin(table.system.cells.get_level_values("region"), ["n", "s"])
+    found = union_exposures(table, "p%=50", hidden)
+    # a: 90 with weight (30 + 1.5 * 60) / 90 = 4/3, so 120 of 170; b and c have 20 and 1.2 * 25. Largest two: 90 + a
+    # third of another 90; 0.5 * 90 - (170 - 180) is more than 0
+    assert [(e.cells, e.value) for e in found] == [((1, 2), 170.0)]
+    margin = data.assign(region=data["region"].replace({"n": "x", "s": "x"}))
+    as_cell = assess(tabulate(margin, ["region"], "turnover", contributor="firm", weight="weight"), "p%=50")
+    at = as_cell.table.system.cells.get_level_values("region").get_loc("x")
+    assert as_cell.upl[at] > 0
+    assert found[0].upl == pytest.approx(as_cell.upl[at])
+
+
+@given(
+    rows=st.lists(
+        st.tuples(
+            st.sampled_from("abcd"), st.sampled_from("vwxyz"), st.integers(1, 60), st.sampled_from([0.5, 1.0, 1.5, 3.0])
+        ),
+        min_size=4, max_size=14,
+    ),
+    rule=st.sampled_from(["p%=50", "pq=20,60", "nk=1,60", "nk=2,80", "threshold=3"]),
+)  # fmt: skip
+def test_sums_of_weighted_holdings_are_judged_as_the_cell_that_holds_them(rows, rule):
+    data = pd.DataFrame(rows, columns=["region", "firm", "turnover", "weight"]).astype({"turnover": float})
+    data["pair"] = data["region"].map(lambda code: "ab" if code in "ab" else "rest")
+    options = {"value": "turnover", "contributor": "firm", "weight": "weight", "top": 8}
+    table = tabulate(data, ["region"], **options)
+    cells = table.system.cells.get_level_values("region")
+    inside = np.isin(cells, ["a", "b"])
+    if inside.sum() < 2 or not np.isin(cells, ["c", "d"]).any():
+        return
+    found = [e for e in union_exposures(table, rule, inside) if e.cells == tuple(np.flatnonzero(inside).tolist())]
+    coarse = tabulate(data, ["pair"], **options)
+    verdict = parse_rules(rule)[0].judge(coarse)
+    at = int(np.flatnonzero(coarse.system.cells.get_level_values("pair") == "ab")[0])
+    assert [at in verdict.cells.tolist()] == [bool(found)]
 
 
 @pytest.mark.parametrize(

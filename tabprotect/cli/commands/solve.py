@@ -156,6 +156,7 @@ def summary(result: SuppressionResult) -> dict[str, Any]:
     from math import isfinite
 
     from tabprotect.formats.pattern import cell_ids
+    from tabprotect.proven import hidden_warnings, optimality
 
     def finite(x: float | None) -> float | None:
         return x if x is not None and isfinite(x) else None
@@ -168,6 +169,8 @@ def summary(result: SuppressionResult) -> dict[str, Any]:
         "suppressed": cell_ids(result.problem.system, result.suppressed),
         "safe": bool(result.safe),
         "seconds": round(result.seconds, 3),
+        "optimality": optimality(result),
+        "warnings": hidden_warnings(result),
         "message": result.message,
     }
 
@@ -186,10 +189,11 @@ def show(console: Any, name: str, result: SuppressionResult) -> None:
     from rich.text import Text
 
     from tabprotect.cli.screen import cells_table, facts, number, verdict
+    from tabprotect.proven import hidden_warnings, optimality
 
     problem = result.problem
     sizes = f"{problem.n_cells:,} cells, {len(problem.primaries):,} primary, {problem.system.n_equations:,} equations"
-    status = Text.assemble(f"{result.status}, ", verdict(result.safe))
+    status = Text.assemble(f"{optimality(result)}, ", verdict(result.safe))
     lines: list[tuple[str, str | Text]] = [("instance", f"{name}: {sizes}"), ("status", status)]
     if result.cost is not None:
         lines.append(("cost", number(result.cost)))
@@ -201,6 +205,7 @@ def show(console: Any, name: str, result: SuppressionResult) -> None:
     lines += [("hidden", hidden), ("method", result.method), ("time", f"{result.seconds:.1f} s")]
     if result.message:
         lines.append(("message", result.message))
+    lines += [("warning", line) for line in hidden_warnings(result)]
     facts(console, lines)
     if result.unprotectable:
         console.print("\nNo pattern can protect:", style="bold")

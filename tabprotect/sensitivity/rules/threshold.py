@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.sensitivity.concentration import counts, everybody_waived
-from tabprotect.sensitivity.rule import Needs, Spoken, Verdict, percentage, ranged, whole
+from tabprotect.sensitivity.rule import Needs, Spoken, Verdict, percentage, plain, ranged, whole
 from tabprotect.table.table import Table
 
 __all__ = ["Threshold"]
@@ -56,9 +56,13 @@ class Threshold(Spoken):
     def measure(self, table: Table) -> npt.NDArray[np.float64]:
         """Return the sensitivity measure of every cell; see `tabprotect.sensitivity.rule.measure`.
 
-        A sum is sensitive only if each of its cells is, or is empty.
+        A sum is sensitive only if each of its cells is, or is empty. With sampling weights a holder of several cells
+        has a mean of his weights, no less than the smallest of all.
         """
         count = counts(table)
+        c = table.contributions
+        if table.weighted_counts is not None and table.counts is not None and c is not None and not plain(c):
+            count = table.counts * np.min(c.weights[c.weights > 0], initial=1.0)
         return np.where(count >= self.n - NOISE, -np.inf, (count > 0).astype(np.float64))
 
     def judge(self, table: Table) -> Verdict:
