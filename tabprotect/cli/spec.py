@@ -36,7 +36,9 @@ class HierarchySpec(_Strict):
     lengths: list[int] | None = Field(
         default=None, min_length=1, description="Where the codes of every level end: 2, 4, 5."
     )
-    digits: list[int] | None = Field(default=None, min_length=1, description="Characters that every level adds: 2, 2, 1.")
+    digits: list[int] | None = Field(
+        default=None, min_length=1, description="Characters that every level adds: 2, 2, 1."
+    )
     separator: str | None = Field(default=None, min_length=1, description="The sign between the levels of a code.")
     total: str | None = Field(default=None, description="Code of the total.")
 

@@ -212,7 +212,9 @@ def _ends(names: Sequence[str], lengths: Sequence[int] | None, digits: Sequence[
     longest = max(map(len, names), default=0)
     with collect() as problems:
         if given and longest < ends[-1]:
-            reach = f"digits={given} add up to {ends[-1]}" if digits is not None else f"lengths={given} end at {ends[-1]}"
+            reach = (
+                f"digits={given} add up to {ends[-1]}" if digits is not None else f"lengths={given} end at {ends[-1]}"
+            )
             problems.add(f"{reach} characters but the longest code has {longest}")
         if digits is not None and longest > ends[-1]:
             problems.add(f"digits={given} add up to {ends[-1]} characters but the longest code has {longest}")
