@@ -18,8 +18,10 @@ from tabprotect.attack.explore import Intervals, explore
 from tabprotect.attack.keys import Key
 from tabprotect.attack.pool import Deviation
 from tabprotect.attack.witness import Exposure, Witnesses
+from tabprotect.errors import InputError
 from tabprotect.problem import Problem, Status
 from tabprotect.solver.limits import Budget
+from tabprotect.table.naming import cell_of_system
 
 __all__ = ["NEARLY", "Audit", "Intervals", "audit", "without_level"]
 
@@ -109,17 +111,23 @@ class Audit:
         """Primary cells with at least one exposure, ascending."""
         return np.unique(np.concatenate((self.shown, [e.key.cell for e in self.exposures]))).astype(np.int64)
 
-    def interval(self, cell: int) -> tuple[float, float]:
+    def interval(self, cell: Any) -> tuple[float, float]:
         """Return the public intruder's interval of a hidden cell (absolute values).
+
+        Parameters
+        ----------
+        cell : tuple, str, mapping or int
+            The codes of the cell, its label, or its position (see `tabprotect.table.naming.cell_of_system`).
 
         Raises
         ------
-        KeyError
-            If the cell is not hidden.
+        InputError
+            If there is no such cell, or it is not hidden.
         """
-        place = int(np.searchsorted(self.public.cells, cell))
-        if place == len(self.public.cells) or self.public.cells[place] != cell:
-            raise KeyError(f"cell {cell} ({self.problem.system.label(cell)}) is not hidden")
+        i = cell_of_system(self.problem.system, cell)
+        place = int(np.searchsorted(self.public.cells, i))
+        if place == len(self.public.cells) or self.public.cells[place] != i:
+            raise InputError(f"cell {self.problem.system.label(i)} is not hidden: everybody knows its value")
         return float(self.public.low[place]), float(self.public.high[place])
 
     def explored(self, budget: Budget | None = None, executor: Executor | None = None) -> Audit:

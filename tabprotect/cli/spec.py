@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from tabprotect.errors import InputError, did_you_mean
@@ -21,7 +22,7 @@ class _Strict(BaseModel):
 
 
 class HierarchySpec(_Strict):
-    """Where a hierarchy comes from: exactly one of `file`, `pairs`, `codes`, `columns`, `lengths`, `separator`."""
+    """Where a hierarchy comes from: one of `file`, `pairs`, `codes`, `columns`, `lengths`, `digits`, `separator`."""
 
     file: str | None = Field(
         default=None, description="Indented code list (.hrc); the path is relative to the specification."
@@ -32,9 +33,25 @@ class HierarchySpec(_Strict):
     columns: list[str] | None = Field(
         default=None, min_length=2, description="Nested columns of the data, outermost first."
     )
-    lengths: list[int] | None = Field(default=None, min_length=1, description="Characters of the codes of every level.")
+    lengths: list[int] | None = Field(
+        default=None, min_length=1, description="Where the codes of every level end: 2, 4, 5."
+    )
+    digits: list[int] | None = Field(
+        default=None, min_length=1, description="Characters that every level adds: 2, 2, 1."
+    )
     separator: str | None = Field(default=None, min_length=1, description="The sign between the levels of a code.")
     total: str | None = Field(default=None, description="Code of the total.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _where_levels_end(cls, content: Any) -> Any:
+        """Digits of every level are lengths once they are added up."""
+        given = content.get("digits") if isinstance(content, dict) else None
+        if not isinstance(given, list) or not all(type(k) is int for k in given):
+            return content
+        if any(k < 1 for k in given):
+            raise ValueError(f"digits must be positive, not {given}")
+        return {**content, "lengths": list(accumulate(given))}
 
 
 class LimitsSpec(_Strict):
@@ -214,7 +231,7 @@ _MICRODATA = ("contributor", "holding", "weight", "request", "waiver")
 _FINISHED = (
     "count", "weighted_count", "maxima", "holders", "status", "lpl", "upl", "spl", "margins", "tolerance",
 )  # fmt: skip
-_SOURCES = ("file", "pairs", "codes", "columns", "lengths", "separator")
+_SOURCES = ("file", "pairs", "codes", "columns", "lengths", "digits", "separator")
 _MODELS: dict[str, type[BaseModel]] = {"limits": LimitsSpec, "output": OutputSpec, "hierarchy": HierarchySpec}
 
 

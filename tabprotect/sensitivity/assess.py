@@ -12,11 +12,11 @@ import pandas as pd
 
 from tabprotect.errors import InputError, collect
 from tabprotect.problem import Status
-from tabprotect.sensitivity.cells import position
 from tabprotect.sensitivity.concentration import counts
 from tabprotect.sensitivity.parse import as_rules
 from tabprotect.sensitivity.rule import NOTHING, Decisions, Override, Rule
 from tabprotect.sensitivity.rules.manual import COLUMNS, Manual
+from tabprotect.table.naming import cell_of_table
 from tabprotect.table.table import Table
 
 __all__ = ["Assessment", "Levels", "Rules", "assess", "needs", "shape_levels", "smallest_level"]
@@ -86,10 +86,15 @@ class Assessment:
 
         Parameters
         ----------
-        cell : id or int
-            The code, the tuple of codes, or the position of the cell.
+        cell : tuple, str, mapping or int
+            The codes of the cell, its label, or its position (see `tabprotect.table.naming.cell_of_system`).
+
+        Raises
+        ------
+        InputError
+            If this names no cell, or several.
         """
-        i = position(self.table, cell)
+        i = cell_of_table(self.table, cell)
         status = Status(self.status[i])
         lines = [f"{self.table.system.label(i)}: {self.table.values[i]:g}, {status.name.lower()}"]
         for rule in self.rules:

@@ -1,8 +1,6 @@
-"""Find cells of a table by their codes, and say which codes a cell has."""
+"""Cells of an a-priori file, where an empty code is the total, and the level of each cell's code."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,34 +9,9 @@ import pandas as pd
 from tabprotect.errors import InputError, did_you_mean
 from tabprotect.table.table import Table
 
-__all__ = ["CellFinder", "code_levels", "position"]
+__all__ = ["CellFinder", "code_levels"]
 
 Ints = npt.NDArray[np.int64]
-
-
-def position(table: Table, cell: Any) -> int:
-    """Return the position of a cell given by its id (a code, or a tuple of codes), or by its position.
-
-    Raises
-    ------
-    InputError
-        If there is no such cell.
-
-    Examples
-    --------
-    >>> from tabprotect.table.system import LinearSystem
-    >>> table = Table(LinearSystem.from_equations([("t", ["a", "b"])]), np.array([3.0, 1, 2]))
-    >>> position(table, "b"), position(table, 2)
-    (2, 2)
-    """
-    cells = table.system.cells
-    if cell in cells:
-        return int(cells.get_indexer(pd.Index([cell], tupleize_cols=isinstance(cells, pd.MultiIndex)))[0])
-    if isinstance(cell, int | np.integer) and 0 <= cell < table.n_cells:
-        return int(cell)
-    named = [table.system.label(i) for i in range(min(table.n_cells, 2000))]
-    words = " x ".join(map(str, cell)) if isinstance(cell, tuple) else str(cell)
-    raise InputError(f"there is no cell {words}{did_you_mean(words, named)}")
 
 
 class CellFinder:

@@ -165,16 +165,19 @@ def splits_of_coded(
 
 
 def splits_of_prefixes(
-    codes: Iterable[Any], lengths: Sequence[int] | None, separator: str | None, total: str
+    codes: Iterable[Any],
+    lengths: Sequence[int] | None,
+    separator: str | None,
+    total: str,
+    digits: Sequence[int] | None = None,
 ) -> Splits:
     """Cut codes into prefixes; see `Hierarchy.from_prefixes`."""
-    if (lengths is None) == (separator is None):
-        raise InputError("give either lengths, such as [1, 2, 3], or a separator, such as '.'")
+    if sum(given is not None for given in (lengths, separator, digits)) != 1:
+        raise InputError("give either lengths, such as [1, 2, 3], or digits, such as [1, 1, 1], or a separator ('.')")
     names = _distinct(codes, total)
+    ends = _ends(names, lengths, digits)
     parent_of: dict[str, str] = {}
     with collect() as problems:
-        if lengths is not None and any(length < 1 for length in lengths):
-            problems.add(f"lengths must be positive, not {list(lengths)}")
         for name in names:
             if separator is not None:
                 parts = name.split(separator)
@@ -182,7 +185,7 @@ def splits_of_prefixes(
                 if not all(parts):
                     problems.add(f"code '{name}' has an empty part between '{separator}'")
             else:
-                groups = [name[:k] for k in sorted(set(lengths or ())) if k < len(name)]
+                groups = [name[:k] for k in ends if k < len(name)]
             path = [total, *groups, name]
             if total in path[1:]:
                 problems.add(f"a prefix of '{name}' is the code of the total, '{total}'; pass another total")
@@ -191,6 +194,35 @@ def splits_of_prefixes(
     for code, above in parent_of.items():
         children.setdefault(above, []).append(code)
     return tuple((up, tuple(sort_codes(parts))) for up, parts in children.items()), (total,)
+
+
+def _ends(names: Sequence[str], lengths: Sequence[int] | None, digits: Sequence[int] | None) -> list[int]:
+    """Return where the prefixes of every level end, if that fits the codes."""
+    word, given = ("digits", list(digits)) if digits is not None else ("lengths", list(lengths or ()))
+    if any(isinstance(k, bool) or not isinstance(k, int | np.integer) for k in given):
+        raise InputError(f"{word} must be whole numbers, not {given}")
+    if any(k < 1 for k in given):
+        raise InputError(f"{word} must be positive, not {given}")
+    if digits is None and sorted(set(given)) != given:
+        raise InputError(
+            f"lengths={given} must grow: the characters from the first one on, such as [2, 4, 5]; "
+            f"if these are the characters of each level by itself, as in tau-ARGUS, pass digits={given}"
+        )
+    ends = np.cumsum(given, dtype=np.int64).tolist() if digits is not None else given
+    longest = max(map(len, names), default=0)
+    with collect() as problems:
+        if given and longest < ends[-1]:
+            reach = (
+                f"digits={given} add up to {ends[-1]}" if digits is not None else f"lengths={given} end at {ends[-1]}"
+            )
+            problems.add(f"{reach} characters but the longest code has {longest}")
+        if digits is not None and longest > ends[-1]:
+            problems.add(f"digits={given} add up to {ends[-1]} characters but the longest code has {longest}")
+        wrong = [name for name in names if given and len(name) < ends[-1] and len(name) not in ends]
+        if wrong:
+            allowed = ", ".join(map(str, ends))
+            problems.add(f"codes end between two levels, {word}={given} allow {allowed} characters: {some(wrong)}")
+    return ends
 
 
 def splits_of_flat(codes: Iterable[Any], total: str) -> Splits:

@@ -165,25 +165,43 @@ class Hierarchy:
         lengths: Sequence[int] | None = None,
         separator: str | None = None,
         total: str = "Total",
+        *,
+        digits: Sequence[int] | None = None,
     ) -> Hierarchy:
         """Build from codes whose prefixes are the groups.
+
+        Exactly one of `lengths`, `separator` and `digits` says where prefixes end.
 
         Parameters
         ----------
         codes : iterable of str
         lengths : sequence of int
-            Number of characters of every level, such as (2, 3, 4, 5) for NUTS.
+            Characters of the codes of every level, counted from the first one, such as (2, 3, 4, 5) for NUTS. Codes
+            may be longer than the last of them: they are one level more.
         separator : str
-            Or the sign between levels, such as '.' in '01.1.2'.
+            The sign between levels, such as '.' in '01.1.2'.
+        total : str
+            Code of the total.
+        digits : sequence of int
+            Characters that every level adds, as tau-ARGUS has them: (2, 1, 1, 1) for NUTS. They add up to the
+            length of the longest code.
+
+        Raises
+        ------
+        InputError
+            If lengths do not grow, or lengths or digits do not fit the codes: they reach beyond the longest code, or
+            codes end between two levels.
 
         Examples
         --------
         >>> Hierarchy.from_prefixes(["FR101", "FR102", "FR211"], lengths=[2, 4]).codes
         ('Total', 'FR', 'FR10', 'FR101', 'FR102', 'FR21', 'FR211')
+        >>> Hierarchy.from_prefixes(["FR101", "FR102", "FR211"], digits=[2, 2, 1]).codes
+        ('Total', 'FR', 'FR10', 'FR101', 'FR102', 'FR21', 'FR211')
         >>> Hierarchy.from_prefixes(["1.1", "1.2", "2"], separator=".").codes
         ('Total', '1', '1.1', '1.2', '2')
         """
-        return cls(*codelists.splits_of_prefixes(codes, lengths, separator, total))
+        return cls(*codelists.splits_of_prefixes(codes, lengths, separator, total, digits))
 
     @classmethod
     def flat(cls, codes: Iterable[Any], total: str = "Total") -> Hierarchy:

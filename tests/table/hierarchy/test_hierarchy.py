@@ -127,6 +127,33 @@ def test_prefixes() -> None:
     assert Hierarchy.from_prefixes(["01", "011"], [2]).codes == ("Total", "01", "011")
 
 
+@pytest.mark.parametrize("codes", [["FR101", "FR102", "FR211"], ["FR", "FR10", "FR101", "FR102", "FR21", "FR211"]])
+def test_digits_of_every_level_are_lengths_added_up(codes: list[str]) -> None:
+    wanted = ("Total", "FR", "FR10", "FR101", "FR102", "FR21", "FR211")
+    assert Hierarchy.from_prefixes(codes, digits=[2, 2, 1]).codes == wanted
+    assert Hierarchy.from_prefixes(codes, [2, 4]).codes == Hierarchy.from_prefixes(codes, [2, 4, 5]).codes == wanted
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"lengths": [2, 2, 1]}, r"lengths=\[2, 2, 1\] must grow.*pass digits=\[2, 2, 1\]"),
+        ({"lengths": [4, 2]}, "must grow"),
+        ({"lengths": [2, 6]}, "end at 6 characters but the longest code has 5"),
+        ({"lengths": [2, 5]}, r"codes end between two levels, lengths=\[2, 5\] allow 2, 5 characters: FR21"),
+        ({"lengths": [0, 2]}, "must be positive"),
+        ({"lengths": [2.5]}, "whole numbers"),
+        ({"digits": [2, 2]}, "add up to 4 characters but the longest code has 5"),
+        ({"digits": [2, 2, 2]}, "add up to 6 characters but the longest code has 5"),
+        ({"digits": [2, 3]}, "codes end between two levels"),
+        ({"digits": [2, 3], "lengths": [2]}, "give either"),
+    ],
+)
+def test_lengths_that_do_not_fit_the_codes_are_refused(given: dict[str, list[int]], words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        Hierarchy.from_prefixes(["FR101", "FR102", "FR21"], **given)
+
+
 def test_groupings_that_are_not_nested() -> None:
     county = Hierarchy.from_columns(pd.DataFrame({"c": [1, 4, 5, 5], "r": list("ABCD")}), ["c", "r"])
     group = Hierarchy.from_columns(pd.DataFrame({"k": [300, 300, 300, 400], "r": list("ABCD")}), ["k", "r"])
