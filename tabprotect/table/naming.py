@@ -203,6 +203,7 @@ def _rows_named(table: Table, cell: Any) -> Ints | None:
     names = [str(d.name) for d in table.dimensions]
     if not names or not set(names) <= set(table.rows.columns):
         return None
+    codes: list[Any]
     if isinstance(cell, Mapping):
         codes = [cell.get(name) for name in names] if set(map(str, cell)) == set(names) else []
     elif isinstance(cell, str):
