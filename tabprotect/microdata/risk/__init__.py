@@ -7,6 +7,13 @@ from tabprotect.microdata.risk.interval import attribute_disclosure, interval_di
 from tabprotect.microdata.risk.knowledge import AddedNoise, ConsecutiveGroups, FuzzyDraw, Knowledge, RankWindow
 from tabprotect.microdata.risk.linkage import assignment_linkage, distance_linkage, rank_linkage
 from tabprotect.microdata.risk.massc import massc_risk
+from tabprotect.microdata.risk.population.loglinear import log_linear_risk
+from tabprotect.microdata.risk.population.uniques import (
+    dirichlet_multinomial_uniques,
+    pitman_uniques,
+    poisson_gamma_uniques,
+    zayatz_uniques,
+)
 from tabprotect.microdata.risk.probabilistic import probabilistic_linkage
 from tabprotect.microdata.risk.suda import suda
 from tabprotect.microdata.risk.transparency import TransparencyRisk, transparency
@@ -23,16 +30,21 @@ __all__ = [
     "assignment_linkage",
     "attribute_disclosure",
     "data_intrusion_simulation",
+    "dirichlet_multinomial_uniques",
     "distance_linkage",
     "global_risk",
     "household_risk",
     "individual_risk",
     "interval_disclosure",
+    "log_linear_risk",
     "massc_risk",
+    "pitman_uniques",
+    "poisson_gamma_uniques",
     "population_uniqueness",
     "probabilistic_linkage",
     "rank_linkage",
     "sample_uniqueness",
     "suda",
     "transparency",
+    "zayatz_uniques",
 ]

@@ -1,0 +1,1 @@
+"""Models for the frequencies of keys in the population, estimated from the sample."""
