@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
@@ -10,8 +11,9 @@ import numpy.typing as npt
 from scipy import linalg, optimize
 from scipy.spatial import cKDTree
 
-from tabprotect.errors import InputError, SolverError
+from tabprotect.errors import InputError, Problems, SolverError, did_you_mean
 from tabprotect.microdata.records import Records
+from tabprotect.microdata.risk.agreement import joint_codes
 from tabprotect.microdata.risk.base import Measure, pair
 from tabprotect.microdata.scales import Scale
 from tabprotect.microdata.schema import Schema
@@ -82,12 +84,7 @@ def distance_linkage(
     names = _columns(first, second, columns, metric)
     if metric not in ("euclidean", "mahalanobis", "gower"):
         raise InputError(f"metric must be 'euclidean', 'mahalanobis' or 'gower', not {metric!r}")
-    strange = sorted(set(weights or {}) - set(names))
-    if strange or (weights and metric == "mahalanobis"):
-        raise InputError(
-            f"weights name '{strange[0]}', no linked column" if strange else "mahalanobis takes no weights"
-        )
-    importance = np.array([float((weights or {}).get(name, 1.0)) for name in names])
+    importance = _importance(weights, names, metric)
     if metric == "gower":
         found = _by_blocks(first, second, names, importance, links)
     else:
@@ -162,11 +159,14 @@ def _check_assignment(cost: Floats, rows: Ints, columns: Ints) -> None:
     """Prove optimality: no cycle of exchanges has a negative total (Bellman-Ford over rows finds dual values)."""
     if len(np.unique(rows)) < len(rows) or len(np.unique(columns)) < len(columns) or len(rows) < min(cost.shape):
         raise SolverError("the assignment does not use every record once")
-    if cost.shape[0] != cost.shape[1]:
-        cost = cost[rows] if cost.shape[0] > cost.shape[1] else cost[:, columns]
-        order = np.argsort(np.argsort(columns)) if cost.shape[0] <= cost.shape[1] else columns
-    else:
-        order = columns[np.argsort(rows)]
+    if cost.shape[0] > cost.shape[1]:
+        cost, rows, columns = cost.T, columns, rows
+    # rows that cost nothing take the columns that are left over: the problem is square, its optimum the same
+    n, m = cost.shape
+    order = np.empty(m, dtype=np.int64)
+    order[rows] = columns
+    order[n:] = np.setdiff1d(np.arange(m), columns)
+    cost = np.vstack([cost, np.zeros((m - n, m))])
     # what row i would pay for the column of row j, beyond what j pays
     gain = cost[:, order] - np.diag(cost[:, order])[None, :]
     potential = np.zeros(len(gain))
@@ -177,6 +177,23 @@ def _check_assignment(cost: Floats, rows: Ints, columns: Ints) -> None:
             return
         potential = np.minimum(potential, better)
     raise SolverError("the assignment is not the one with the least total distance")
+
+
+def _importance(weights: Mapping[str, float] | None, names: Sequence[str], metric: str) -> Floats:
+    given = dict(weights or {})
+    problems = Problems()
+    if given and metric == "mahalanobis":
+        problems.add("mahalanobis takes no weights")
+    for name, value in given.items():
+        if name not in names:
+            problems.add(f"weights name '{name}', no linked column{did_you_mean(name, names)}")
+        elif isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) < np.inf:
+            problems.add(f"the weight of column '{name}' must be a number of at least 0, not {value!r}")
+    problems.raise_if_any()
+    found = np.array([float(given.get(name, 1.0)) for name in names])
+    if not found.any():
+        raise InputError("the weights of all linked columns are 0; one must be above")
+    return found
 
 
 def _columns(first: Records, second: Records, columns: Sequence[str] | None, metric: str) -> list[str]:
@@ -190,7 +207,7 @@ def _columns(first: Records, second: Records, columns: Sequence[str] | None, met
             continuous = [name for name in both if first.scale(name) is Scale.CONTINUOUS]
             found = [name for name in (both if metric == "gower" else continuous) if name not in not_these]
     else:
-        found = list(columns)
+        found = [columns] if isinstance(columns, str) else list(columns)
         gone = [name for name in found if name not in first.columns or name not in second.columns]
         if gone:
             raise InputError(f"column '{gone[0]}' is not in both files")
@@ -269,12 +286,7 @@ def _by_blocks(first: Records, second: Records, names: Sequence[str], importance
             width = float(np.ptp(x[~np.isnan(x)])) if (~np.isnan(x)).any() else 0.0
             parts.append((True, x / (width or 1.0), y / (width or 1.0)))
         else:
-            number: dict[str, int] = {}
-            codes = [
-                np.array([number.setdefault(str(v), len(number)) for v in r.frame[name].to_list()])
-                for r in (first, second)
-            ]
-            parts.append((False, codes[0], codes[1]))
+            parts.append((False, *joint_codes(first, second, name)))
     own = np.full(n, -1, dtype=np.int64)
     own[links[links >= 0]] = np.flatnonzero(links >= 0)
     found = np.zeros(n)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from tabprotect.errors import InputError
 from tabprotect.microdata.records import Records
+from tabprotect.microdata.risk.agreement import joint_codes
 from tabprotect.microdata.risk.base import Measure, pair
 from tabprotect.microdata.schema import Schema
 
@@ -79,16 +80,9 @@ def probabilistic_linkage(original: Any, masked: Any, schema: Schema | None = No
 
 def _codes(first: Records, second: Records, keys: list[str]) -> tuple[Ints, Ints]:
     """Number the values of each key in both files alike, -1 for missing ones of the first, -2 of the second."""
-    columns: list[tuple[Ints, Ints]] = []
-    for name in keys:
-        number: dict[str, int] = {}
-        sides = []
-        for records, none in ((first, -1), (second, -2)):
-            one = records.categories(name)
-            place = np.array([number.setdefault(str(v), len(number)) for v in one.values] + [none], dtype=np.int64)
-            sides.append(place[one.index])
-        columns.append((sides[0], sides[1]))
-    return np.column_stack([a for a, _ in columns]), np.column_stack([b for _, b in columns])
+    columns = [joint_codes(first, second, name) for name in keys]
+    mine, theirs = np.column_stack([a for a, _ in columns]), np.column_stack([b for _, b in columns])
+    return mine, np.where(theirs < 0, -2, theirs)
 
 
 def _group(mine: Ints, theirs: Ints, chosen: tuple[int, ...]) -> tuple[Ints, Ints, int]:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from tabprotect.errors import InputError
+from tabprotect.microdata.keys import row_numbers
 from tabprotect.microdata.records import read_records
+from tabprotect.microdata.risk.agreement import joint_codes
 from tabprotect.microdata.risk.base import Measure
 from tabprotect.microdata.risk.individual import keys_of
 from tabprotect.microdata.schema import Schema
@@ -85,19 +89,19 @@ def population_uniqueness(
         raise InputError("population_uniqueness: population is missing, the key columns of everybody")
     records, keys = keys_of(original if masked is None else masked, schema)
     everybody = read_records(population, Schema(keys=list(keys)))
-    number: dict[tuple[str, ...], int] = {}
-    theirs = [tuple(map(str, row)) for row in zip(*(everybody.frame[k].to_list() for k in keys), strict=True)]
-    mine = [tuple(map(str, row)) for row in zip(*(records.frame[k].to_list() for k in keys), strict=True)]
-    for row in theirs:
-        number[row] = number.get(row, 0) + 1
-    big = np.array([number.get(row, 0) for row in mine], dtype=np.float64)
+    codes = [joint_codes(records, everybody, key) for key in keys]
+    both_files = np.vstack([np.column_stack([a for a, _ in codes]), np.column_stack([b for _, b in codes])])
+    numbers, _ = row_numbers(both_files, (both_files.max(axis=0) + 1).tolist())
+    place = pd.factorize(numbers)[0]
+    theirs = np.bincount(place[len(records) :], minlength=int(place.max()) + 1)
+    big = theirs[place[: len(records)]].astype(np.float64)
     index, count = records.groups(keys)
     unique = np.bincount(index, minlength=count)[index] == 1
     both = int((unique & (big == 1)).sum())
     value = both / int(unique.sum()) if unique.any() else 0.0
     details = {
         "sample uniques": int(unique.sum()), "of these population uniques": both,
-        "Pr(PU)": sum(1 for n in number.values() if n == 1) / len(theirs),
+        "Pr(PU)": float((theirs == 1).sum() / len(everybody)),
     }  # fmt: skip
     return Measure("population uniques among sample uniques", value, big, details)
 
@@ -136,8 +140,8 @@ def data_intrusion_simulation(
     if fraction is None and records.schema.weight is None:
         raise InputError("data intrusion simulation needs fraction=, or a weight in the schema")
     pi = len(records) / float(records.weights().sum()) if fraction is None else fraction
-    if not 0 < pi <= 1:
-        raise InputError(f"the sampling fraction must be above 0 and at most 1, not {pi:g}")
+    if isinstance(pi, bool) or not isinstance(pi, Real) or not 0 < pi <= 1:
+        raise InputError(f"the sampling fraction must be above 0 and at most 1, not {pi!r}")
     index, count = records.groups(keys)
     size = np.bincount(index, minlength=count)
     ones, twos = int((size == 1).sum()), int((size == 2).sum())

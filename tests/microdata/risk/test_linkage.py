@@ -141,3 +141,42 @@ def test_probabilistic_linkage_finds_what_the_keys_tell() -> None:
     )
     assert found.value == pytest.approx(exact.value, abs=0.1)
     assert found.value > 0.8
+
+
+@settings(max_examples=40)
+@given(st.integers(0, 10**6), st.integers(1, 4), st.integers(1, 4))
+def test_the_assignment_of_files_of_different_length_is_the_best_of_all(seed: int, n: int, m: int) -> None:
+    rng = np.random.default_rng(seed)
+    x, y = pd.DataFrame({"a": rng.normal(size=6)}), pd.DataFrame({"a": rng.normal(size=6)})
+    x.loc[n:, "a"], y.loc[m:, "a"] = np.nan, np.nan
+    found = md.risk.assignment_linkage(x, y)
+    a, b = x["a"].dropna().to_numpy(), y["a"].dropna().to_numpy()
+    cost = np.abs(a[:, None] - b[None]) / (a.std() or 1.0)
+    cost = cost if n <= m else cost.T
+    best = min(sum(cost[i, j] for i, j in enumerate(order)) for order in permutations(range(max(n, m)), min(n, m)))
+    assert found.details["total distance"] == pytest.approx(best)
+    assert found.details["records linked"] == min(n, m)
+
+
+def test_a_record_that_is_left_over_may_prove_an_assignment_wrong() -> None:
+    cost = np.array([[1.0, 5.0, 0.5], [5.0, 1.0, 5.0]])
+    _check_assignment(cost, np.arange(2), np.array([2, 1]))
+    _check_assignment(cost.T, np.array([2, 1]), np.arange(2))
+    with pytest.raises(SolverError, match="not the one with the least"):
+        _check_assignment(cost, np.arange(2), np.array([0, 1]))
+
+
+@pytest.mark.parametrize(
+    ("weights", "part"),
+    [
+        ({"a": -1.0}, "at least 0, not -1"),
+        ({"a": float("nan")}, "at least 0, not nan"),
+        ({"a": "much"}, "must be a number"),
+        ({"a": 0, "b": 0}, "weights of all linked columns are 0"),
+        ({"aa": 1.0}, "did you mean 'a'"),
+    ],
+)
+def test_weights_that_cannot_be_are_named(weights: dict[str, float], part: str) -> None:
+    frame = pd.DataFrame({"a": [1.0, 2.0], "b": [1.0, 3.0]})
+    with pytest.raises(md.InputError, match=part):
+        md.risk.distance_linkage(frame, frame, weights=weights)

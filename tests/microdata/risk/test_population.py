@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 import tabprotect.microdata as md
+from tabprotect.errors import SolverError
 
 KEYS = ["region", "hsize", "age", "gender", "citizenship"]
 
@@ -55,3 +56,58 @@ def test_zayatz_is_bayes_with_the_sample_as_prior() -> None:
 
     weights = {size: chance(size) for size in (1, 2, 3)}
     assert found.value == pytest.approx(weights[1] / sum(weights.values()), abs=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore:The design matrix is rank-deficient")
+def test_fitted_means_are_those_of_a_poisson_regression() -> None:
+    import statsmodels.api as sm
+
+    from tabprotect.microdata.risk.population.loglinear import fit_margins
+
+    table = np.random.default_rng(5).poisson(4.0, (3, 4, 2)).astype(float) + 1
+    margins = [(0, 1), (0, 2), (1, 2)]
+    fitted, _, apart = fit_margins(table, margins, 1e-10)
+    assert apart <= 1e-10 * table.sum()
+    cells = np.indices(table.shape).reshape(3, -1)
+    columns = [np.ones(table.size)]
+    for one, other in margins:
+        number = cells[one] * table.shape[other] + cells[other]
+        columns += [(number == k).astype(float) for k in range(table.shape[one] * table.shape[other])]
+    model = sm.GLM(table.reshape(-1), np.column_stack(columns), family=sm.families.Poisson()).fit(tol=1e-12)
+    np.testing.assert_allclose(fitted.reshape(-1), model.fittedvalues, rtol=1e-6)
+
+
+def test_overdispersion_points_to_the_order_that_is_right(shared: Callable[[str], Path]) -> None:
+    keys = ["region", "hsize", "age", "gender", "ecoStat"]
+    everybody = pd.read_csv(shared("microdata/simPop_eusilcP.csv"))[keys]
+    rows = np.sort(np.random.default_rng(3).choice(len(everybody), len(everybody) // 10, replace=False))
+    sample, schema = everybody.iloc[rows], md.Schema(keys=keys)
+    true = md.risk.population_uniqueness(sample, schema=schema, population=everybody).value
+    found = [md.risk.log_linear_risk(sample, schema=schema, order=k, population_size=len(everybody)) for k in (1, 2)]
+    # independence leaves interactions out and is far too high; pairs of keys are nearly enough
+    assert found[0].details["overdispersion"] > 50 > 10 > abs(found[1].details["overdispersion"])
+    assert found[0].value > 2 * true
+    assert found[1].value == pytest.approx(true, abs=0.06)
+    assert found[1].details["margins apart by"] <= 1e-5 * len(sample)
+
+
+def test_a_fit_that_does_not_settle_is_no_answer() -> None:
+    frame = pd.DataFrame({f"k{j}": np.random.default_rng(j).integers(0, 9, 200) for j in range(4)})
+    with pytest.raises(md.InputError, match="tolerance must be between"):
+        md.risk.log_linear_risk(frame, schema=md.Schema(keys=list(frame)), population_size=900, tolerance=0)
+    with pytest.raises(SolverError, match="lower order, or a tolerance above"):
+        md.risk.log_linear_risk(
+            frame, schema=md.Schema(keys=list(frame)), order=3, population_size=900, tolerance=1e-15
+        )
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_the_models_agree_with_their_own_chances(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({"k": rng.geometric(0.2, 40)})
+    schema = md.Schema(keys=["k"])
+    for measure in (md.risk.poisson_gamma_uniques, md.risk.dirichlet_multinomial_uniques, md.risk.pitman_uniques):
+        values = [measure(frame, schema=schema, population_size=size).value for size in (40, 80, 800)]
+        # all are in the sample; the more there are outside of it, the fewer sample uniques are unique
+        assert values[0] == pytest.approx(1.0)
+        assert values[0] > values[1] > values[2] >= 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -26,9 +27,6 @@ CELLS = 20_000_000
 ROUNDS = 1_000
 """Rounds of fitting, at most."""
 
-CLOSE = 1e-9
-"""Distance of fitted from observed margins that is allowed, as a share of the records."""
-
 
 def log_linear_risk(
     original: Any,
@@ -37,6 +35,7 @@ def log_linear_risk(
     *,
     order: int = 1,
     population_size: int | None = None,
+    tolerance: float = 1e-5,
 ) -> Measure:
     """Pr(PU | SU) of every sample unique where frequencies are Poisson and their means follow a log-linear model.
 
@@ -57,13 +56,16 @@ def log_linear_risk(
         1: keys are independent; 2: all interactions of two keys; and so on.
     population_size : int, optional
         N; by default the sum of the weights.
+    tolerance : float
+        How far a fitted margin may be from that of the sample, as a share of the records. Where the maximum lies at the
+        edge (combinations that a margin rules out) the fit comes near it slowly.
 
     Returns
     -------
     Measure
         ``value``: mean of Pr(PU | SU) over sample uniques; ``records``: that of each, 0 where a record is not unique;
         details: expected population uniques among the sample uniques (tau_1), expected number of right matches (tau_2),
-        rounds of fitting, overdispersion.
+        rounds of fitting, the largest distance of a margin in records, overdispersion.
 
     Raises
     ------
@@ -89,13 +91,15 @@ def log_linear_risk(
     count = len(sample.keys)
     if isinstance(order, bool) or not isinstance(order, int) or not 1 <= order <= count:
         raise InputError(f"log-linear risk: order must be from 1 to the number of keys, {count}, not {order!r}")
+    if isinstance(tolerance, bool) or not isinstance(tolerance, Real) or not 0 < tolerance < 1:
+        raise InputError(f"log-linear risk: tolerance must be between 0 and 1, not {tolerance!r}")
     if sample.cells > CELLS:
         raise InputError(
             f"log-linear risk: the keys have {sample.cells:,} possible combinations, more than {CELLS:,}; "
             "take fewer keys or broader categories"
         )
     table, place = _table(sample.records, sample.keys)
-    fitted, rounds = fit_margins(table, list(combinations(range(count), order)))
+    fitted, rounds, apart = fit_margins(table, list(combinations(range(count), order)), tolerance)
     rest = fitted.reshape(-1)[place] * (1 - sample.fraction) / sample.fraction
     unique = sample.sizes[sample.index] == 1
     alone = np.where(unique, np.exp(-rest), 0.0)
@@ -104,6 +108,7 @@ def log_linear_risk(
     given = float(alone.sum() / unique.sum()) if unique.any() else 0.0
     details = {
         "expected right matches with sample uniques": float(right.sum()), "order": order, "rounds": rounds,
+        "margins apart by": apart,
         "overdispersion": _overdispersion(table, fitted),
     }  # fmt: skip
     # each combination has people beyond the sample as its mean says: N Pr(F = 1) over all cells
@@ -125,7 +130,9 @@ def _table(records: Records, keys: Sequence[str]) -> tuple[Floats, Ints]:
     return counts.reshape(shape), place
 
 
-def fit_margins(table: Floats, margins: Sequence[tuple[int, ...]]) -> tuple[Floats, int]:
+def fit_margins(
+    table: Floats, margins: Sequence[tuple[int, ...]], tolerance: float = 1e-5
+) -> tuple[Floats, int, float]:
     """Fit a log-linear model by iterative proportional fitting: the fitted table has the margins of the given one.
 
     These are the maximum-likelihood means under Poisson sampling of the model with all interactions within margins.
@@ -136,11 +143,15 @@ def fit_margins(table: Floats, margins: Sequence[tuple[int, ...]]) -> tuple[Floa
         Frequencies.
     margins : sequence of tuple of int
         Axes of each margin.
+    tolerance : float
+        Allowed distance of a fitted margin, as a share of the total.
 
     Returns
     -------
     fitted : ndarray, of the same shape
     rounds : int
+    apart : float
+        Largest distance of a fitted margin, in records.
 
     Raises
     ------
@@ -162,9 +173,12 @@ def fit_margins(table: Floats, margins: Sequence[tuple[int, ...]]) -> tuple[Floa
             now = fitted.sum(axis=others, keepdims=True)
             fitted = fitted * np.divide(aim, now, out=np.zeros_like(aim), where=now > 0)
         worst = max(float(np.abs(fitted.sum(axis=others, keepdims=True) - aim).max()) for others, aim in aims)
-        if worst <= CLOSE * table.sum():
-            return fitted, done
-    raise SolverError(f"log-linear risk: margins are still {worst:.3g} records apart after {ROUNDS} rounds of fitting")
+        if worst <= tolerance * table.sum():
+            return fitted, done, worst
+    raise SolverError(
+        f"log-linear risk: margins are still {worst:.3g} records apart after {ROUNDS} rounds of fitting; take a lower "
+        f"order, or a tolerance above {worst / table.sum():.1g}"
+    )
 
 
 def _overdispersion(table: Floats, fitted: Floats) -> float:
