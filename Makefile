@@ -116,7 +116,7 @@ LOCK := $(BIN)/pip-compile --quiet --allow-unsafe --strip-extras --no-header --n
 	--no-emit-find-links --no-emit-trusted-host --annotation-style=line
 
 lock: setup ## resolve the files in requirements/ afresh from pyproject.toml
-	$(LOCK) --upgrade --extra dev,docs,polars,excel,plot,microdata,query,serve,delegation,sdmx --output-file requirements/locked.txt pyproject.toml
+	$(LOCK) --upgrade --extra dev,docs,polars,excel,plot,microdata,query,serve,sdmx --output-file requirements/locked.txt pyproject.toml
 	$(LOCK) --upgrade --extra spark --constraint requirements/locked.txt --output-file requirements/spark.txt pyproject.toml
 	$(LOCK) --upgrade --extra dask --constraint requirements/locked.txt --output-file requirements/dask.txt pyproject.toml
 
