@@ -43,6 +43,9 @@ _LIMITS = (
 #: has cut off optima and called the next best one optimal
 _BINARY = 1e-8
 
+#: share of a limit of time at which an error of HiGHS is that of being cut off
+_AT_LIMIT = 0.9
+
 #: work units that a node of the tree stands for when a work limit is translated into nodes
 _WORK_A_NODE = 200
 
@@ -161,6 +164,9 @@ def solve_milp(
     stop = h.cbMipInterrupt if is_mip else h.cbSimplexInterrupt
     stop.subscribe(lambda event: event.interrupt(budget.exhausted))
     h.run()
+    if h.getModelStatus() == _Status.kSolveError and h.getRunTime() >= _AT_LIMIT * limit:
+        # interior point that is cut off calls it an error; there is no answer either way
+        return MilpAnswer("unknown", None, None, None, None, 0, "time limit reached")
     answer = _read(h, is_mip, cost)
     budget.spend(answer.work)
     return answer
