@@ -46,7 +46,7 @@ def distance_linkage(
     """Share of the original records whose nearest masked record is their own; ties are shared out.
 
     An intruder has the original values of some columns and links each record to the nearest masked one. Where t masked
-    records are equally near and the right one is among them, 1 / t counts. Records with a missing value in one of the
+    records are equally near, each of them that is right counts 1 / t. Records with a missing value in one of the
     columns are not linked and count as not found.
 
     Parameters
@@ -226,7 +226,9 @@ def _scaled(x: Floats, y: Floats, metric: str, importance: Floats) -> tuple[Floa
     if not len(whole):
         raise InputError("every original record misses a value of the linked columns")
     if metric == "mahalanobis":
-        found, vectors = linalg.eigh(np.atleast_2d(np.cov(whole, rowvar=False)))
+        found, vectors = linalg.eigh(np.atleast_2d(np.cov(whole, rowvar=False, ddof=0)))
+        if found.max(initial=0) <= 0:
+            raise InputError("no linked column varies, so there is no Mahalanobis distance; take metric='euclidean'")
         keep = found > found.max(initial=0) * SAME
         turn = vectors[:, keep] / np.sqrt(found[keep])
         return x @ turn, y @ turn
@@ -253,22 +255,18 @@ def _by_tree(x: Floats, y: Floats, links: Ints, n: int) -> Floats:
     if not len(theirs) or not len(mine):
         return found
     # equal masked records are one point with several records
-    points, where, times = np.unique(y[theirs], axis=0, return_inverse=True, return_counts=True)
+    points, times = np.unique(y[theirs], axis=0, return_counts=True)
     tree = cKDTree(points)
-    nearest, _ = tree.query(x[mine], workers=-1)
-    own = np.full((n,), -1, dtype=np.int64)
+    reach = np.full(n, -np.inf)
+    reach[mine] = tree.query(x[mine], workers=-1)[0] * (1 + SAME) + np.finfo(float).tiny
     linked = theirs[links[theirs] >= 0]
-    own[links[linked]] = where.reshape(-1)[np.searchsorted(theirs, linked)]
-    has = own[mine] >= 0
-    to_own = np.full(len(mine), np.inf)
-    to_own[has] = np.sqrt(((x[mine[has]] - points[own[mine[has]]]) ** 2).sum(axis=1))
-    reach: Floats = np.asarray(nearest * (1 + SAME) + np.finfo(float).tiny)
-    hit = np.flatnonzero(to_own <= reach)
-    if not len(hit):
-        return found
-    tied = tree.query_ball_point(x[mine[hit]], reach[hit], workers=-1)
-    counts = np.array([times[list(one)].sum() for one in tied], dtype=np.float64)
-    found[mine[hit]] = 1 / np.maximum(counts, times[own[mine[hit]]])
+    to_own = np.sqrt(((x[links[linked]] - y[linked]) ** 2).sum(axis=1))
+    # several masked records may come from one original
+    right = np.bincount(links[linked[to_own <= reach[links[linked]]]], minlength=n)
+    hit = np.flatnonzero(right)
+    tied = tree.query_ball_point(x[hit], reach[hit], workers=-1)
+    near = np.array([times[list(one)].sum() for one in tied], dtype=np.float64)
+    found[hit] = right[hit] / np.maximum(near, right[hit])
     return found
 
 
@@ -287,8 +285,6 @@ def _by_blocks(first: Records, second: Records, names: Sequence[str], importance
             parts.append((True, x / (width or 1.0), y / (width or 1.0)))
         else:
             parts.append((False, *joint_codes(first, second, name)))
-    own = np.full(n, -1, dtype=np.int64)
-    own[links[links >= 0]] = np.flatnonzero(links >= 0)
     found = np.zeros(n)
     share: Floats = np.asarray(importance / importance.sum())
     mine = np.flatnonzero(~gone_first)
@@ -299,7 +295,6 @@ def _by_blocks(first: Records, second: Records, names: Sequence[str], importance
             distance += weight * np.minimum(apart, 1.0) if numeric else weight * apart
         distance[:, gone_second] = np.inf
         least = distance.min(axis=1) * (1 + SAME) + 1e-12
-        near = distance <= least[:, None]
-        right = (own[rows] >= 0) & near[np.arange(len(rows)), np.maximum(own[rows], 0)]
-        found[rows] = np.where(right, 1 / near.sum(axis=1), 0.0)
+        near = (distance <= least[:, None]) & ~gone_second
+        found[rows] = (near & (links[None, :] == rows[:, None])).sum(axis=1) / np.maximum(near.sum(axis=1), 1)
     return found

@@ -137,11 +137,8 @@ def _em(counts: Floats, k: int, people: int) -> tuple[Floats, Floats, float, int
 def _link(mine: Ints, theirs: Ints, groups: dict[int, tuple[Ints, Ints, int]], gain: Floats, links: Ints) -> Floats:
     """Link each record to those that agree in the set of keys with the largest weight that somebody agrees in."""
     n, k = mine.shape
-    own = np.full(n, -1, dtype=np.int64)
-    own[links[links >= 0]] = np.flatnonzero(links >= 0)
-    agree_own = np.zeros(n, dtype=np.int64)
-    has = own >= 0
-    agree_own[has] = ((mine[has] == theirs[own[has]]) << np.arange(k)).sum(axis=1)
+    linked = np.flatnonzero(links >= 0)
+    agree = ((mine[links[linked]] == theirs[linked]) << np.arange(k)).sum(axis=1)
     worth = np.array([sum(gain[j] for j in range(k) if bits >> j & 1) for bits in range(2**k)])
     found, open_ = np.zeros(n), np.ones(n, dtype=bool)
     for bits in np.argsort(-worth, kind="stable"):
@@ -154,7 +151,7 @@ def _link(mine: Ints, theirs: Ints, groups: dict[int, tuple[Ints, Ints, int]], g
             a, b, count = groups[int(bits)]
             near = np.bincount(b, minlength=count)[a[rows]]
         some = near > 0
-        hit = some & has[rows] & ((agree_own[rows] & bits) == bits)
-        found[rows[hit]] = 1 / near[hit]
+        right = np.bincount(links[linked[(agree & bits) == bits]], minlength=n)[rows]
+        found[rows[some]] = right[some] / near[some]
         open_[rows[some]] = False
     return found

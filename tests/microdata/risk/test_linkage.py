@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
 
@@ -180,3 +181,31 @@ def test_weights_that_cannot_be_are_named(weights: dict[str, float], part: str) 
     frame = pd.DataFrame({"a": [1.0, 2.0], "b": [1.0, 3.0]})
     with pytest.raises(md.InputError, match=part):
         md.risk.distance_linkage(frame, frame, weights=weights)
+
+
+def test_several_masked_records_of_one_original_all_count() -> None:
+    original = pd.DataFrame({"x": [1.0, 2.0, 9.0], "k": ["a", "b", "c"]})
+    masked = pd.DataFrame({"x": [1.1, 2.1, 9.0, 1.1, 5.0, 9.0], "k": ["a", "b", "c", "a", "z", "c"]})
+    links = np.tile(np.arange(3), 2)
+    released = md.read_records(original.take(links).assign(x=masked["x"].to_numpy()), md.Schema())
+    stacked = replace(md.mask(original, None, md.Noise("x"), seed=1), records=released, links=links)
+    # the nearest of record 2 is its first copy; of the others both copies are
+    for found in (
+        md.risk.distance_linkage(original, stacked, columns=["x"]),
+        md.risk.distance_linkage(original, stacked, columns=["x"], metric="gower"),
+    ):
+        assert found.records is not None
+        assert found.records.tolist() == [1, 1, 1]
+    half = replace(stacked, links=np.array([0, 1, 2, 1, 1, 2]))
+    assert md.risk.distance_linkage(original, half, columns=["x"]).records.tolist() == [0.5, 1, 1]  # type: ignore[union-attr]
+    keyed = replace(stacked, records=md.read_records(masked, md.Schema()), links=np.array([0, 1, 2, 1, 1, 2]))
+    by_key = md.risk.probabilistic_linkage(original, keyed, md.Schema(keys=["k"]))
+    assert by_key.records is not None
+    assert by_key.records.tolist() == [0.5, 1, 1]
+
+
+@pytest.mark.parametrize("values", [[3.0], [3.0, 3.0, 3.0]])
+def test_mahalanobis_needs_something_that_varies(values: list[float]) -> None:
+    frame = pd.DataFrame({"x": values})
+    with pytest.raises(md.InputError, match="no linked column varies"):
+        md.risk.distance_linkage(frame, frame, metric="mahalanobis")

@@ -81,7 +81,11 @@ def global_risk(
     """
     both = pair(original, masked, schema, links)
     chosen = _keys(both, keys)
+    linked = both.links[both.links >= 0]
     with collect() as problems:
+        if len(np.unique(linked)) < len(linked):
+            # the measures count each person once, and would exceed 1
+            problems.add("several masked records come from one original; measure one replicate at a time")
         for name in changes or {}:
             if name not in chosen:
                 problems.add(f"changes: '{name}' is no key{did_you_mean(name, chosen)}")

@@ -196,3 +196,9 @@ def test_greedy_value_is_a_value_of_a_subset() -> None:
 def test_weight_matrices_that_cannot_be(weights: list[object], problem: str) -> None:
     with pytest.raises(md.InputError, match=problem):
         md.risk.global_risk(ORIGINAL, ORIGINAL, SCHEMA, weights=weights)
+
+
+def test_replicates_are_measured_one_at_a_time() -> None:
+    twice = pd.concat([ORIGINAL, ORIGINAL], ignore_index=True)
+    with pytest.raises(md.InputError, match="one replicate at a time"):
+        md.risk.global_risk(ORIGINAL, twice, SCHEMA, links=np.tile(np.arange(6), 2))
