@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import nullcontext
 from io import BytesIO
 from pathlib import Path
@@ -393,11 +394,13 @@ def _dimension(spec: Spec, name: str, base: Path, path: Path) -> Dimension:
     missing = spec.missing.get(name, [])
     if source.columns is not None:
         return Dimension(source.columns, total=source.total, missing=missing, name=name)
-    hierarchy = _hierarchy(source, name, base, path)
+    hierarchy = _hierarchy(source, name, base, path, missing)
     return Dimension(name, hierarchy, None if hierarchy else spec.total.get(name), missing)
 
 
-def _hierarchy(source: HierarchySpec, name: str, base: Path, path: Path) -> Hierarchy | None:
+def _hierarchy(
+    source: HierarchySpec, name: str, base: Path, path: Path, missing: Sequence[str]
+) -> Hierarchy | None:
     import pandas as pd
 
     from tabprotect.formats.files import read_bytes
@@ -417,9 +420,13 @@ def _hierarchy(source: HierarchySpec, name: str, base: Path, path: Path) -> Hier
             raise InputError(*(f"{source.pairs}: {problem}" for problem in error.problems)) from error
     if source.codes is not None:
         return Hierarchy.flat(source.codes, total)
-    if source.lengths is not None or source.separator is not None:
-        codes = [code for code in _codes(path, name) if code != total]
-        return Hierarchy.from_prefixes(codes, source.lengths, source.separator, total)
+    if source.lengths is not None or source.digits is not None or source.separator is not None:
+        # what stands for 'unknown' is no code with levels; tabulation puts it below the total
+        codes = [code for code in _codes(path, name) if code != total and code not in missing]
+        try:
+            return Hierarchy.from_prefixes(codes, source.lengths, source.separator, total, digits=source.digits)
+        except InputError as error:
+            raise InputError(*(f"hierarchy.{name}: {problem}" for problem in error.problems)) from error
     return None
 
 

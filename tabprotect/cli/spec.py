@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from itertools import accumulate
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 from pydantic_core import PydanticCustomError
 
 from tabprotect.errors import InputError, did_you_mean
@@ -41,17 +40,6 @@ class HierarchySpec(_Strict):
     )
     separator: str | None = Field(default=None, min_length=1, description="The sign between the levels of a code.")
     total: str | None = Field(default=None, description="Code of the total.")
-
-    @model_validator(mode="before")
-    @classmethod
-    def _where_levels_end(cls, content: Any) -> Any:
-        """Digits of every level are lengths once they are added up."""
-        given = content.get("digits") if isinstance(content, dict) else None
-        if not isinstance(given, list) or not all(type(k) is int for k in given):
-            return content
-        if any(k < 1 for k in given):
-            raise ValueError(f"digits must be positive, not {given}")
-        return {**content, "lengths": list(accumulate(given))}
 
 
 class LimitsSpec(_Strict):
