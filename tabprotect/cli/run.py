@@ -398,9 +398,7 @@ def _dimension(spec: Spec, name: str, base: Path, path: Path) -> Dimension:
     return Dimension(name, hierarchy, None if hierarchy else spec.total.get(name), missing)
 
 
-def _hierarchy(
-    source: HierarchySpec, name: str, base: Path, path: Path, missing: Sequence[str]
-) -> Hierarchy | None:
+def _hierarchy(source: HierarchySpec, name: str, base: Path, path: Path, missing: Sequence[str]) -> Hierarchy | None:
     import pandas as pd
 
     from tabprotect.formats.files import read_bytes

@@ -14,12 +14,13 @@ from tabprotect.errors import InfeasibleError, InputError, Problems, SolverError
 from tabprotect.microdata.anonymity import value_counts
 from tabprotect.microdata.claims import Claim
 from tabprotect.microdata.keys import KeyCodes
-from tabprotect.microdata.masking.generalisation.constraints import Constraint, Judge, as_constraints
+from tabprotect.microdata.masking.generalisation.by_keys import ByKeys
+from tabprotect.microdata.masking.generalisation.constraints import Constraint, Judge
 from tabprotect.microdata.masking.generalisation.ladders import Ladder, Rungs, Steps, Tree, as_ladder
 from tabprotect.microdata.masking.generalisation.lattice import MOST_NODES, Found, Lattice
 from tabprotect.microdata.masking.generalisation.losses import LOSSES, make_loss
 from tabprotect.microdata.masking.relabel import relabelled
-from tabprotect.microdata.method import Masking, Method, MethodCall, as_columns, need_choice, need_number
+from tabprotect.microdata.method import Masking, MethodCall, need_choice, need_number
 from tabprotect.microdata.records import Categories, Records
 from tabprotect.microdata.scales import ORDINAL
 
@@ -29,7 +30,7 @@ Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Generalisation(Method):
+class Generalisation(ByKeys):
     """Keys are generalised to one level each: the least loss at which classes of equal keys are large and diverse.
 
     Every combination of levels is looked at, as far as it is not settled by others: the answer is optimal. Records in
@@ -92,12 +93,10 @@ class Generalisation(Method):
 
     def check_parameters(self, problems: Problems) -> None:
         """Note every parameter that cannot be."""
-        need_number(self, "k", problems, least=1, whole=True)
+        super().check_parameters(problems)
         need_number(self, "suppression", problems, least=0, below=1)
         need_choice(self, "suppressed", problems, ("remove", "blank"))
         need_choice(self, "loss", problems, LOSSES)
-        if self.keys is not None:
-            as_columns(self, "keys", problems)
         made: dict[str, Ladder] = {}
         for key, given in self.ladders.items() if isinstance(self.ladders, Mapping) else ():
             try:
@@ -107,47 +106,19 @@ class Generalisation(Method):
         if not isinstance(self.ladders, Mapping):
             problems.add(f"{self.name}: ladders must map keys to ladders, not {self.ladders!r}")
         object.__setattr__(self, "ladders", made)
-        try:
-            object.__setattr__(self, "constraints", as_constraints(self.constraints))
-        except InputError as error:
-            problems.found += [f"{self.name}: {what}" for what in error.problems]
-            object.__setattr__(self, "constraints", ())
         for key, level in (self.levels or {}).items():
             if isinstance(level, bool) or not isinstance(level, int) or level < 0:
                 problems.add(f"{self.name}: the level of '{key}' must be a whole number of at least 0, not {level!r}")
 
-    def _keys(self, records: Records) -> tuple[str, ...]:
-        return tuple(records.schema.keys) if self.keys is None else tuple(self.keys)
-
-    def _constraints(self) -> tuple[Constraint, ...]:
-        assert not isinstance(self.constraints, Constraint)
-        return tuple(self.constraints)
-
-    def _strata(self, records: Records) -> tuple[str, ...]:
-        keys = self._keys(records)
-        return tuple(name for name in records.schema.strata if name not in keys)
-
-    def targets(self, records: Records) -> tuple[str, ...]:
-        """Return the keys."""
-        return self._keys(records)
-
-    def uses(self, records: Records) -> tuple[str, ...]:
-        """Return strata and the columns of the constraints."""
-        return (*self._strata(records), *(one.column for one in self._constraints()))
-
     def check(self, records: Records, problems: Problems) -> None:
         """Note what the records do not allow."""
+        super().check(records, problems)
         keys = self._keys(records)
         if not keys:
-            problems.add("no keys are given, here or in the schema")
             return
         for key in [*self.ladders, *(self.levels or {})]:
             if key not in keys:
                 problems.add(f"'{key}' is none of the keys{did_you_mean(key, keys)}")
-        for one in self._constraints():
-            one.check(records, problems)
-            if one.column in keys:
-                problems.add(f"'{one.column}' is a key and cannot be in a constraint, too")
         rungs = self._rungs(records, problems)
         if len(rungs) < len(keys):
             return

@@ -10,9 +10,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
-from tabprotect.errors import InfeasibleError, InputError, Problems
+from tabprotect.errors import InfeasibleError, Problems
 from tabprotect.microdata.claims import Claim
-from tabprotect.microdata.masking.generalisation.constraints import Constraint, Judge, as_constraints
+from tabprotect.microdata.masking.generalisation.by_keys import ByKeys
+from tabprotect.microdata.masking.generalisation.constraints import Constraint, Judge
 from tabprotect.microdata.masking.generalisation.ladders import ANYTHING
 from tabprotect.microdata.masking.generalisation.partition import (
     Axis,
@@ -23,7 +24,7 @@ from tabprotect.microdata.masking.generalisation.partition import (
     tree_paths,
 )
 from tabprotect.microdata.masking.relabel import number_label, relabelled
-from tabprotect.microdata.method import Masking, Method, MethodCall, as_columns, need_choice, need_number
+from tabprotect.microdata.method import Masking, MethodCall, need_choice
 from tabprotect.microdata.records import Records
 from tabprotect.microdata.scales import Scale
 
@@ -33,7 +34,7 @@ Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Mondrian(Method):
+class Mondrian(ByKeys):
     """Local recoding: records are split into classes along the widest key, and each class gets labels of its own.
 
     Numbers and ordered categories are split at the median, codes of a value tree into the parts of their common
@@ -80,45 +81,13 @@ class Mondrian(Method):
 
     def check_parameters(self, problems: Problems) -> None:
         """Note every parameter that cannot be."""
-        need_number(self, "k", problems, least=1, whole=True)
+        super().check_parameters(problems)
         need_choice(self, "numbers", problems, ("range", "mean"))
-        if self.keys is not None:
-            as_columns(self, "keys", problems)
-        try:
-            object.__setattr__(self, "constraints", as_constraints(self.constraints))
-        except InputError as error:
-            problems.found += [f"{self.name}: {what}" for what in error.problems]
-            object.__setattr__(self, "constraints", ())
-
-    def _keys(self, records: Records) -> tuple[str, ...]:
-        return tuple(records.schema.keys) if self.keys is None else tuple(self.keys)
-
-    def _constraints(self) -> tuple[Constraint, ...]:
-        assert not isinstance(self.constraints, Constraint)
-        return tuple(self.constraints)
-
-    def _strata(self, records: Records) -> tuple[str, ...]:
-        keys = self._keys(records)
-        return tuple(name for name in records.schema.strata if name not in keys)
-
-    def targets(self, records: Records) -> tuple[str, ...]:
-        """Return the keys."""
-        return self._keys(records)
-
-    def uses(self, records: Records) -> tuple[str, ...]:
-        """Return strata and the columns of the constraints."""
-        return (*self._strata(records), *(one.column for one in self._constraints()))
 
     def check(self, records: Records, problems: Problems) -> None:
         """Note what the records do not allow."""
-        keys = self._keys(records)
-        if not keys:
-            problems.add("no keys are given, here or in the schema")
-        for one in self._constraints():
-            one.check(records, problems)
-            if one.column in keys:
-                problems.add(f"'{one.column}' is a key and cannot be in a constraint, too")
-        for key in keys:
+        super().check(records, problems)
+        for key in self._keys(records):
             tree = records.schema.hierarchies.get(key)
             unknown = [v for v in records.categories(key).values if str(v) not in tree.position] if tree else []
             if unknown:
