@@ -94,6 +94,9 @@ def mask(
             before[i] = kept if done.rows is None else kept.take(np.maximum(done.rows, 0))
         steps.append(Step(method.name, method.parameters(), done.facts, done.notes, len(done.records), changed))
         records = done.records
+    if not np.array_equal(rows, np.arange(len(original))):
+        # the labels of a pandas frame would say where a record comes from
+        records = records.renumbered()
     if schema.identifiers:
         records = records.without(schema.identifiers)
         live.append(Claim("absent", (), "identifiers are not released", {"columns": list(schema.identifiers)}))

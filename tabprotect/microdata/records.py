@@ -262,6 +262,13 @@ class Records:
             self, frame=self.frame[np.asarray(rows, dtype=np.int64).tolist(), :] if len(rows) else self.frame.head(0)
         )
 
+    def renumbered(self) -> Records:
+        """Return the records with row labels 0, 1, ... where the library has labels."""
+        native = self.frame.to_native()
+        if not isinstance(native, pd.DataFrame):
+            return self
+        return replace(self, frame=nw.from_native(native.reset_index(drop=True), eager_only=True))
+
     def native(self) -> Any:
         """Return the frame as it came in."""
         native = self.frame.to_native()

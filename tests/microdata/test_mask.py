@@ -51,6 +51,14 @@ def test_the_index_of_a_pandas_frame_stays() -> None:
     assert masked.frame.index.tolist() == [10, 20, 30, 40, 50]
 
 
+def test_row_labels_do_not_tell_where_a_sampled_record_comes_from() -> None:
+    given = people().set_index(pd.Index(["a", "b", "c", "d", "e"]))
+    masked = md.mask(given, None, md.Sampling(size=3), seed=1)
+    assert masked.frame.index.equals(pd.RangeIndex(3))
+    assert given["age"].to_numpy()[masked.links].tolist() == masked.frame["age"].tolist()
+    assert masked.verify()
+
+
 def test_a_claim_is_withdrawn_when_a_later_step_changes_its_column() -> None:
     steps = [md.TopCoding("income", threshold=2000), md.BottomCoding("income", threshold=100)]
     masked = md.mask(people(), None, steps)
