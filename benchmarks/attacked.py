@@ -205,7 +205,7 @@ def _decimals(values: npt.NDArray[np.float64]) -> int:
 
 
 def known(call: Attacked, made: Any) -> Known:
-    """Return what everybody is told of the method."""
+    """Return what everybody knows of the method."""
     counts = "value" not in call.of_data
     empty = call.of_data["empty"] or ("zero" if counts or isinstance(call.method, tp.Swap) else "structural")
     bounds = call.options.get("bounds")

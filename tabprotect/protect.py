@@ -206,7 +206,7 @@ def protect(
 
     from tabprotect.attack.audit import NEARLY, audit, without_level
     from tabprotect.attack.insiders import within_reach
-    from tabprotect.attack.sums import told_too_closely
+    from tabprotect.attack.sums import known_too_closely
     from tabprotect.changing import change_values, draw_seed, keys_of_cells, microdata, numbers_of, refuse
     from tabprotect.errors import InputError
     from tabprotect.judging import judge, of_search
@@ -339,7 +339,7 @@ def protect(
         if found or not result.safe:
             return found
         dominated = dominated_sums(table, wanted, result.pattern, levels=levels)
-        return told_too_closely(result.problem, result.pattern, dominated, budget)
+        return known_too_closely(result.problem, result.pattern, dominated, budget)
 
     widened = np.zeros(0, np.int64)
     for last in (*[False] * (HIDDEN_ROUNDS if protect_hidden else 0), True):

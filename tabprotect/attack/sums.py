@@ -15,7 +15,7 @@ from tabprotect.problem import Attacker, Problem, Status
 from tabprotect.sensitivity.unions import UnionExposure, protect_unions
 from tabprotect.solver.limits import Budget
 
-__all__ = ["told_too_closely", "with_sums"]
+__all__ = ["known_too_closely", "with_sums"]
 
 LARGEST: Final = 20_000
 """Hidden cells, at most, of a pattern whose sums that one contributor dominates are put to the audit."""
@@ -52,7 +52,7 @@ def with_sums(problem: Problem, sums: Sequence[UnionExposure], budget: Budget | 
     )
 
 
-def told_too_closely(
+def known_too_closely(
     problem: Problem,
     pattern: npt.NDArray[np.bool_],
     candidates: Sequence[UnionExposure],
@@ -84,7 +84,7 @@ def told_too_closely(
             who = f" by {name}" if name else ""
             sum_ = fresh[cell - n]
             words = sum_.reason.replace(
-                "can be computed", f"can be told{who} more closely than its protection level", 1
+                "can be computed", f"can be known{who} more closely than its protection level", 1
             )
             found[cell - n] = replace(sum_, reason=words, attacker=name)
     return tuple(found[i] for i in sorted(found))

@@ -59,7 +59,7 @@ def check_values(
     inner = check(document["attack"], None, limits)
     failures = [*([] if sealed == document["seal"] else ["the seal does not fit the content"]), *inner.failures]
     outer.intruder()
-    outer.promises()
+    outer.claims_kept()
     outer.sums()
     verdict = document["verdict"]
     if VERDICTS.index(verdict) < VERDICTS.index(inner.verdict):
@@ -176,7 +176,7 @@ class _Check:
     def _number(self, text: str) -> Fraction | None:
         return None if text in ("inf", "-inf") else decimal(text, "bounds")
 
-    def promises(self) -> None:
+    def claims_kept(self) -> None:
         """Every published value is one that the method may give to the true one."""
         claim, a, v = self.claim, self.a, self.v
         broken = [i for i in range(self.numbers.n) if not claim.kept(i, v[i], a[i])]

@@ -88,7 +88,7 @@ def write_masked(contents: Contents, folder: str | Path, formats: Sequence[str] 
 
 
 def _metadata(contents: Contents) -> dict[str, Any]:
-    """What the public is told of the file: its columns and how many records there are."""
+    """What the public gets to know of the file: its columns and how many records there are."""
     records = contents.records
     columns = [{"name": name, "type": str(records.frame[name].dtype)} for name in records.columns]
     return {"title": contents.title, "records": len(records), "columns": columns}

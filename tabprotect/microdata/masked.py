@@ -98,8 +98,8 @@ class Masked:
     @property
     def notes(self) -> tuple[str, ...]:
         """What the user should know: limits reached, claims withdrawn."""
-        told = [f"step {i + 1} ({step.method}): {note}" for i, step in enumerate(self.steps) for note in step.notes]
-        return (*told, *(f"no longer claimed after a later step: {claim}" for claim in self.withdrawn))
+        notes = [f"step {i + 1} ({step.method}): {note}" for i, step in enumerate(self.steps) for note in step.notes]
+        return (*notes, *(f"no longer claimed after a later step: {claim}" for claim in self.withdrawn))
 
     def verify(self) -> Verification:
         """Check every claim again from the released values."""

@@ -11,7 +11,7 @@ import pytest
 from scipy import sparse
 
 import tabprotect as tp
-from tabprotect.attack.sums import told_too_closely, with_sums
+from tabprotect.attack.sums import known_too_closely, with_sums
 from tabprotect.attack.witness import Witnesses
 from tabprotect.problem import Attacker
 from tabprotect.sensitivity.invariants import MOST, disjoint, invariant_sums
@@ -214,7 +214,7 @@ def near_sums() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["r", "firm", "v"])
 
 
-def test_a_sum_that_is_told_too_closely_is_protected() -> None:
+def test_a_sum_that_is_known_too_closely_is_protected() -> None:
     how: dict[str, Any] = {"by": ["r"], "value": "v", "contributor": "firm", "bounds": "30%", "singletons": False}
     table = tabulate(near_sums(), ["r"], "v", contributor="firm")
     (candidate,) = dominated_sums(table, f"p%={P}", np.array([False, True, True, True, True]))
@@ -222,7 +222,7 @@ def test_a_sum_that_is_told_too_closely_is_protected() -> None:
     found = tp.protect(near_sums(), f"p%={P}", unions="audit", **how)
     assert [table.system.label(i) for i in np.flatnonzero(found.pattern)] == ["a", "b", "c"]
     assert not found.safe
-    assert "a + b = 201 can be told more closely than its protection level" in str(found.summary())
+    assert "a + b = 201 can be known more closely than its protection level" in str(found.summary())
     made = tp.protect(near_sums(), f"p%={P}", **how)
     assert made.safe
     assert made.verify().safe
@@ -240,6 +240,6 @@ def test_sums_ask_no_more_than_the_whole_table_leaves_a_respondent() -> None:
     assert grown.lpl.tolist() == [0, 9, 0, 0, 9.999]
     assert grown.upl.tolist() == [9, 9, 9, 9, 15]
     assert not Witnesses(grown).check(np.ones(5, bool))
-    assert told_too_closely(grown, np.ones(5, bool), [exposure]) == ()
-    (close,) = told_too_closely(problem, np.array([False, True, True, False]), [exposure])
+    assert known_too_closely(grown, np.ones(5, bool), [exposure]) == ()
+    (close,) = known_too_closely(problem, np.array([False, True, True, False]), [exposure])
     assert close.cells == (1, 2)

@@ -40,7 +40,7 @@ class Adjust(Method):
     senses : {'free', 'up', 'down'}
         Which way sensitive cells move; 'free' leaves that to the search.
     fixed : {'nothing', 'totals', 'margins'}
-        Cells that keep their true value, as everybody is told: those that are part of no other, or all that are sums.
+        Cells that keep their true value, as everybody knows: those that are part of no other, or all that are sums.
     within : float, optional
         The office tells that no value is farther than this from the true one. By default it tells nothing.
     decimals : int, optional
