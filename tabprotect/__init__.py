@@ -10,10 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from tabprotect._version import __version__
 
-# a function of its module's name: imported now, so that the module never takes its place
-from tabprotect.hiding import Recode, Suppress
-from tabprotect.protect import protect
-
 # what type checkers and editors see; the same names as in `_HOMES`
 # ruff: noqa: F401
 if TYPE_CHECKING:
@@ -22,7 +18,6 @@ if TYPE_CHECKING:
     from tabprotect.attack.certificate import Certificate, certify
     from tabprotect.attack.proof import BoundProof
     from tabprotect.attack.verify import Verification, verify
-    from tabprotect.changed import ChangedRelease
     from tabprotect.comparison import Comparison, compare
     from tabprotect.errors import InfeasibleError, InputError, SolverError, TabprotectError
     from tabprotect.formats import read_instance
@@ -31,6 +26,7 @@ if TYPE_CHECKING:
     from tabprotect.methods.adjustment import AdjustmentResult, adjust
     from tabprotect.methods.adjustment.method import Adjust
     from tabprotect.methods.cell_key.method import CellKey
+    from tabprotect.methods.recoding.method import Recode
     from tabprotect.methods.record_swapping.method import Swap
     from tabprotect.methods.rounding import (
         RoundingResult,
@@ -44,8 +40,10 @@ if TYPE_CHECKING:
     from tabprotect.methods.small_counts.method import SmallCounts
     from tabprotect.methods.suppression import SuppressionResult, Unprotectable, suppress
     from tabprotect.methods.suppression.linked import suppress_linked
+    from tabprotect.methods.suppression.method import Suppress
     from tabprotect.problem import Attacker, Problem, Status
-    from tabprotect.release import Release
+    from tabprotect.release.changed import ChangedRelease
+    from tabprotect.release.suppressed import Release
     from tabprotect.sensitivity import (
         PQ,
         APriori,
@@ -74,13 +72,13 @@ if TYPE_CHECKING:
     from tabprotect.table.system import LinearSystem
     from tabprotect.table.table import Contributions, Table
     from tabprotect.table.tabulate import tabulate
+    from tabprotect.workflow.protect import protect
 
 _HOMES = {
     "attack.audit": ("Audit", "audit"),
     "attack.certificate": ("Certificate", "certify"),
     "attack.proof": ("BoundProof",),
     "attack.verify": ("Verification", "verify"),
-    "changed": ("ChangedRelease",),
     "comparison": ("Comparison", "compare"),
     "errors": ("InfeasibleError", "InputError", "SolverError", "TabprotectError"),
     "formats": ("read_instance",),
@@ -90,6 +88,7 @@ _HOMES = {
     "methods.adjustment.method": ("Adjust",),
     "methods.cell_key.method": ("CellKey",),
     "methods.record_swapping.method": ("Swap",),
+    "methods.recoding.method": ("Recode",),
     "methods.rounding.method": ("ConventionalRound", "RandomRound", "Round", "SuccessiveRound", "UnbiasedRound"),
     "methods.small_counts.method": ("SmallCounts",),
     "methods.rounding": (
@@ -102,8 +101,10 @@ _HOMES = {
     ),
     "methods.suppression": ("SuppressionResult", "Unprotectable", "suppress"),
     "methods.suppression.linked": ("suppress_linked",),
+    "methods.suppression.method": ("Suppress",),
     "problem": ("Attacker", "Problem", "Status"),
-    "release": ("Release",),
+    "release.changed": ("ChangedRelease",),
+    "release.suppressed": ("Release",),
     "sensitivity": (
         "APriori",
         "Assessment",
@@ -132,18 +133,16 @@ _HOMES = {
     "table.system": ("LinearSystem",),
     "table.table": ("Contributions", "Table"),
     "table.tabulate": ("tabulate",),
+    "workflow.protect": ("protect",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 _PACKAGES = ("instances", "microdata", "models", "query")
 
 __all__ = [
-    "Recode",
-    "Suppress",
     "__version__",
     "instances",
     "microdata",
     "models",
-    "protect",
     "query",
     *_HOME_OF,
 ]

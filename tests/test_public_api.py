@@ -33,7 +33,7 @@ def test_type_checkers_see_the_same_names() -> None:
 
 
 def test_the_function_is_not_replaced_by_its_module() -> None:
-    import tabprotect.protect  # noqa: F401
+    import tabprotect.workflow.protect  # noqa: F401
 
     assert callable(tp.protect)
 

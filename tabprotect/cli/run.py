@@ -11,17 +11,18 @@ from typing import TYPE_CHECKING, Any
 from tabprotect.cli import screen
 from tabprotect.cli.app import Exit
 from tabprotect.cli.progress import Display, interruptible
-from tabprotect.cli.spec import HierarchySpec, Spec, each_table
 from tabprotect.errors import InputError, collect
+from tabprotect.workflow.specification import HierarchySpec, Spec, each_table
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from tabprotect.cli.screen import Screen
-    from tabprotect.hiding import Recode, Suppress
     from tabprotect.methods.base.method import Method as Choice
+    from tabprotect.methods.recoding.method import Recode
+    from tabprotect.methods.suppression.method import Suppress
     from tabprotect.problem import Problem
-    from tabprotect.publication import Publication
+    from tabprotect.release.publication import Publication
     from tabprotect.sensitivity.bounds import Bounds
     from tabprotect.table.dimension import Dimension
     from tabprotect.table.hierarchy import Hierarchy
@@ -51,13 +52,13 @@ def carry_out(spec: Spec, base: Path, *, workers: int | None = None, resume: Pat
     InputError
         If anything is wrong with the data or the place for the release; nothing is written then.
     """
-    from tabprotect.changing import draw_seed
     from tabprotect.formats.folder import check_replaceable
     from tabprotect.methods.base.method import Method as Choice
     from tabprotect.methods.record_swapping.method import Swap
-    from tabprotect.protect import protect
     from tabprotect.solver.limits import Budget, Limits
     from tabprotect.solver.tasks.pieces import processes
+    from tabprotect.workflow.protect import protect
+    from tabprotect.workflow.values import draw_seed
 
     folder = base / spec.output.folder
     check_replaceable(folder)
@@ -131,11 +132,11 @@ def method_of(spec: Spec, base: Path) -> Suppress | Recode | Choice:
         Unknown methods and options, values that they cannot have, settings that do not go with them.
     """
     from tabprotect.errors import did_you_mean
-    from tabprotect.hiding import Suppress
     from tabprotect.methods.base.options import read_options
     from tabprotect.methods.registry import VALUE_METHODS as CHOICES
     from tabprotect.methods.suppression import methods
-    from tabprotect.sums import PASSES
+    from tabprotect.methods.suppression.method import Suppress
+    from tabprotect.workflow.sums import PASSES
 
     if spec.tables and spec.method in (RECODE, "cell-key"):
         raise InputError(f"{spec.method} works on one table, and these are linked: {', '.join(spec.tables)}")
@@ -166,8 +167,9 @@ def method_of(spec: Spec, base: Path) -> Suppress | Recode | Choice:
 def _recode(spec: Spec, base: Path) -> Recode:
     """Read the options of recoding; recodings by hand are applied when the data are read."""
     from tabprotect.errors import did_you_mean
-    from tabprotect.hiding import Recode, Suppress
+    from tabprotect.methods.recoding.method import Recode
     from tabprotect.methods.suppression import methods
+    from tabprotect.methods.suppression.method import Suppress
 
     known = ("least", "keep", "rules", "then")
     given = spec.options
@@ -203,10 +205,10 @@ def with_records(method: Choice, spec: Spec, base: Path, table: Table, seed: int
     """
     from dataclasses import replace
 
-    from tabprotect.changing import keys_of_cells, microdata, numbers_of
     from tabprotect.methods.cell_key.method import CellKey
     from tabprotect.methods.record_swapping.method import Swap
-    from tabprotect.swapped import ROLES, swap_table
+    from tabprotect.workflow.swap import ROLES, swap_table
+    from tabprotect.workflow.values import keys_of_cells, microdata, numbers_of
 
     if not isinstance(method, CellKey | Swap):
         return method
@@ -353,7 +355,7 @@ def _table(spec: Spec, base: Path, top: int) -> Table:
     if spec.data is not None:
         source: Any = str(path)
         if spec.method == RECODE and spec.options.get("rules"):
-            from tabprotect.recoded import recode_microdata
+            from tabprotect.workflow.recode import recode_microdata
 
             rules = {name: base / file for name, file in spec.options["rules"].items()}
             numbers = [name for name in (spec.value, spec.shadow, cost, spec.weight) if name is not None]

@@ -17,7 +17,7 @@ from rich.text import Text
 from tabprotect.visible import visible
 
 if TYPE_CHECKING:
-    from tabprotect.publication import Publication
+    from tabprotect.release.publication import Publication
 
 __all__ = ["Screen", "cells_table", "facts", "number", "out", "screen", "show_table", "verdict", "wrong"]
 
@@ -103,7 +103,7 @@ _ROWS, _COLUMNS = 24, 8
 
 def show_table(console: Console, release: Publication) -> None:
     """Print the upper levels of a table: the longest dimension down, the next one across, totals of all others."""
-    from tabprotect.release import Release
+    from tabprotect.release.suppressed import Release
     from tabprotect.report.parts import parts_of
 
     part = parts_of(release.table)[0]
@@ -140,8 +140,8 @@ _PRIMARY, _SECONDARY = ("× p", "red"), ("× s", "yellow")
 def _word(release: Publication, row: int | None) -> str | Text:
     if row is None:
         return ""
-    from tabprotect.changed import ChangedRelease
-    from tabprotect.release import Release
+    from tabprotect.release.changed import ChangedRelease
+    from tabprotect.release.suppressed import Release
 
     cell = int(release.table.row_cell[row])
     if isinstance(release, ChangedRelease):

@@ -15,15 +15,16 @@ from functools import partial
 from typing import Any, Literal, get_type_hints
 
 from tabprotect.errors import InputError, did_you_mean
-from tabprotect.hiding import Recode, Suppress
 from tabprotect.methods.adjustment.method import Adjust
 from tabprotect.methods.base.method import Acts, Method
 from tabprotect.methods.base.options import option_words
 from tabprotect.methods.cell_key.method import CellKey
+from tabprotect.methods.recoding.method import Recode
 from tabprotect.methods.record_swapping.method import Swap
 from tabprotect.methods.rounding.method import ConventionalRound, RandomRound, Round, SuccessiveRound, UnbiasedRound
 from tabprotect.methods.small_counts.method import SmallCounts
 from tabprotect.methods.suppression import methods
+from tabprotect.methods.suppression.method import Suppress
 
 __all__ = ["METHODS", "PASSES", "RECODE", "VALUE_METHODS", "Entry", "Option", "entry", "names", "options_help"]
 

@@ -1,1 +1,1 @@
-"""Whole runs: what is to be done is in a file, and everything below is called in its order."""
+"""From a request to a release: one way for every face."""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-import tabprotect.report.released
+import tabprotect.release.read
 from benchmarks import fuzz_verify as fuzz
 from benchmarks.alterations import CERTIFICATE, KINDS, alter, resealed
 
@@ -38,15 +38,15 @@ def test_alterations_come_again_and_change_what_they_say(releases: Path, tmp_pat
 
 
 def test_whatever_is_accepted_although_it_matters_is_found(releases: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    read = tabprotect.report.released.read_release
-    monkeypatch.setattr(tabprotect.report.released, "read_release", lambda *args: replace(read(*args), failures=()))
+    read = tabprotect.release.read.read_release
+    monkeypatch.setattr(tabprotect.release.read, "read_release", lambda *args: replace(read(*args), failures=()))
     outcomes = [fuzz.answer(fuzz.Asked(seed, str(releases))) for seed in range(60)]
     assert any(said.outcome == "material" and "publish/" in said.words for said in outcomes)
 
     def broken(*_: object) -> None:
         raise IndexError
 
-    monkeypatch.setattr(tabprotect.report.released, "read_release", broken)
+    monkeypatch.setattr(tabprotect.release.read, "read_release", broken)
     outcomes = [fuzz.answer(fuzz.Asked(seed, str(releases))) for seed in range(10)]
     assert any(said.outcome == "crash" for said in outcomes)
 

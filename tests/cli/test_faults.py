@@ -18,7 +18,7 @@ import pytest
 
 from tabprotect.cli.app import Exit
 from tabprotect.cli.screen import Screen, facts
-from tabprotect.publication import Summary
+from tabprotect.release.publication import Summary
 from tests.cli.conftest import Outcome, tree
 
 FIRMS: dict[str, list[Any]] = {

@@ -13,13 +13,13 @@ import tabprotect as tp
 from tabprotect.attack.claims import METHODS as CLAIMS
 from tabprotect.cli import values
 from tabprotect.cli.commands.protect import OPTIONS
-from tabprotect.cli.spec import Spec
 from tabprotect.comparison import APPROACHES
 from tabprotect.errors import InputError
 from tabprotect.methods.base.options import option_names, read_options
 from tabprotect.methods.registry import METHODS, PASSES, RECODE, VALUE_METHODS, entry, names, options_help
 from tabprotect.methods.suppression import methods
-from tabprotect.sums import PASSES as PASSES_OF_RELEASES
+from tabprotect.workflow.specification import Spec
+from tabprotect.workflow.sums import PASSES as PASSES_OF_RELEASES
 
 CHANGING = [one for one in METHODS.values() if one.family == "values"]
 

@@ -117,7 +117,7 @@ def _instance(path: Path, pattern: Path | None) -> tuple[Problem, npt.NDArray[np
 def _release(folder: Path, no_limits: bool) -> tuple[Problem, npt.NDArray[np.bool_], tuple[str, ...]]:
     from tabprotect.attack.claims import DOUBTS
     from tabprotect.attack.verify_limits import LIMITS, UNLIMITED
-    from tabprotect.report.released import read_release
+    from tabprotect.release.read import read_release
 
     released = read_release(folder, UNLIMITED if no_limits else LIMITS)
     claim = released.certificate.document.get("claim", {})

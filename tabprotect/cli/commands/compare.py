@@ -106,8 +106,8 @@ def compare(
 def _problem(path: Path, seed: int, top: int) -> tuple[Problem, Table | None, Callable[[Any], Any] | None]:
     """Read an instance or what a specification says, and how methods come to the records."""
     from tabprotect.cli.run import read_problem, with_records
-    from tabprotect.cli.spec import check_spec, load_toml
     from tabprotect.formats import read_instance
+    from tabprotect.workflow.specification import check_spec, load_toml
 
     if path.suffix != ".toml":
         return read_instance(path), None, None

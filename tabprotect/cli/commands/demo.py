@@ -31,8 +31,8 @@ def demo(
     from tabprotect.cli import screen
     from tabprotect.cli.app import Exit
     from tabprotect.cli.run import carry_out
-    from tabprotect.cli.spec import check_spec
     from tabprotect.instances import data
+    from tabprotect.workflow.specification import check_spec
 
     content = {
         "data": str(data("register.csv")),

@@ -28,10 +28,10 @@ def mask(
     from tabprotect import microdata as md
     from tabprotect.cli import screen
     from tabprotect.cli.app import Exit
-    from tabprotect.cli.spec import load_toml
     from tabprotect.errors import InputError
     from tabprotect.formats.folder import check_replaceable
     from tabprotect.microdata.specification import read_mask_spec
+    from tabprotect.workflow.specification import load_toml
 
     check_replaceable(out)
     try:

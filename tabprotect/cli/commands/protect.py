@@ -132,8 +132,8 @@ def protect(
     Writes publish/ (for everybody) and internal/ (confidential). The first Ctrl-C stops with the best answer so far.
     """
     from tabprotect.cli.run import carry_out
-    from tabprotect.cli.spec import check_spec, load_toml
     from tabprotect.errors import InputError
+    from tabprotect.workflow.specification import check_spec, load_toml
 
     if spec is not None and spec.suffix.lower() in DATA:
         if data is not None:

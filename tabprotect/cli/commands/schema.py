@@ -14,6 +14,6 @@ def schema() -> None:
 
     import typer
 
-    from tabprotect.cli.spec import Spec
+    from tabprotect.workflow.specification import Spec
 
     typer.echo(json.dumps(Spec.model_json_schema(), indent=2))

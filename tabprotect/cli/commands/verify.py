@@ -48,7 +48,7 @@ def verify(
     from tabprotect.formats.folder import read_manifest
     from tabprotect.formats.places import recover
     from tabprotect.microdata.folder import KIND, verify_masked
-    from tabprotect.report.released import certificate_of, read_release
+    from tabprotect.release.read import certificate_of, read_release
 
     recover(target)
     if target.is_dir() and read_manifest(target).get("kind") == KIND:

@@ -14,8 +14,7 @@ from tabprotect.formats.argus.commands import Suppress as Asked
 from tabprotect.hiding import Suppress
 from tabprotect.methods.adjustment.method import Adjust
 from tabprotect.methods.rounding.method import Round
-from tabprotect.protect import protect
-from tabprotect.publication import Publication
+from tabprotect.release.publication import Publication
 from tabprotect.sensitivity.assess import assess
 from tabprotect.sensitivity.costs import BoxCox
 from tabprotect.sensitivity.unions import union_exposures
@@ -24,6 +23,7 @@ from tabprotect.table.link import link
 from tabprotect.table.table import Table
 from tabprotect.workflow.argus.logbook import DIFFERENT, UNSAFE, Logbook
 from tabprotect.workflow.argus.specified import Built, Specified
+from tabprotect.workflow.protect import protect
 
 __all__ = ["Means", "Protected", "protect_linked", "protect_one", "step_costs"]
 

@@ -15,7 +15,7 @@ from tabprotect.formats.argus.rda import Metadata, read_rda
 from tabprotect.formats.argus.recodings import read_recoding
 from tabprotect.formats.argus.text import find_file
 from tabprotect.formats.files import check_writable, write_text
-from tabprotect.publication import Publication
+from tabprotect.release.publication import Publication
 from tabprotect.sensitivity.assess import assess
 from tabprotect.workflow.argus.decided import by_hand
 from tabprotect.workflow.argus.logbook import DIFFERENT, UNSAFE, Logbook

@@ -11,9 +11,9 @@ import pandas as pd
 import pytest
 
 from tabprotect.errors import InputError
-from tabprotect.protect import protect
 from tabprotect.table.dimension import Dimension
 from tabprotect.table.tabulate import tabulate
+from tabprotect.workflow.protect import protect
 from tests.table.tabulate.test_tabulate import BY, REGION, SECTOR, same
 
 pytestmark = pytest.mark.spark

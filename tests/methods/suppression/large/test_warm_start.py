@@ -20,7 +20,7 @@ from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem
 from tabprotect.sensitivity.unions import UnionExposure, protect_unions
 from tabprotect.solver.limits import Limits
-from tabprotect.sums import _extended
+from tabprotect.workflow.sums import _extended
 
 
 def watched() -> Problem:

@@ -1,9 +1,8 @@
-"""How cells are hidden, and rolled up before: what `protect` takes as its method."""
+"""How cells are hidden: what `tabprotect.protect` takes as its method, unless values are to change."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tabprotect.errors import InputError
@@ -11,7 +10,7 @@ from tabprotect.errors import InputError
 if TYPE_CHECKING:
     from tabprotect.sensitivity.costs import Preferences, Transform
 
-__all__ = ["Recode", "Suppress"]
+__all__ = ["Suppress"]
 
 
 @dataclass(frozen=True)
@@ -52,25 +51,3 @@ class Suppress:
         share = self.random_costs
         if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share < float("inf"):
             raise InputError(f"random_costs must be a share of the costs, 0 or more, such as 0.2, not {share!r}")
-
-
-@dataclass(frozen=True)
-class Recode:
-    """Roll categories up until no cell is sensitive any more; what may be left is hidden.
-
-    Parameters
-    ----------
-    rules : mapping of str to RecodingRules, path or str, optional
-        Recodings by hand, by column of the microdata: rules, or a .grc file.
-    least : bool
-        After that, give up the parts of as few codes as are needed to be rid of all sensitive cells.
-    keep : mapping of str to int, optional
-        Down to which level the codes of a dimension must stay; see `tabprotect.methods.recoding.least_recoding`.
-    then : Suppress
-        How cells that are sensitive still are hidden.
-    """
-
-    rules: Mapping[str, Any] = field(default_factory=dict)
-    least: bool = True
-    keep: Mapping[str, int] = field(default_factory=dict)
-    then: Suppress = Suppress()

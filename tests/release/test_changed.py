@@ -32,7 +32,7 @@ from tabprotect.methods.cell_key import (
 )
 from tabprotect.methods.recoding import RecodingRules
 from tabprotect.methods.record_swapping import swap_records
-from tabprotect.report.released import read_release
+from tabprotect.release.read import read_release
 
 RULES = ["p%=15", "threshold=3"]
 REGIONS = {"T": ["N", "S"], "N": ["n1", "n2", "n3"], "S": ["s1", "s2"]}

@@ -18,7 +18,7 @@ from tabprotect.errors import InfeasibleError
 from tabprotect.methods.base.method import Changed
 from tabprotect.methods.loss import Loss, loss
 from tabprotect.problem import Problem, Status
-from tabprotect.publication import Publication, Summary, native, number
+from tabprotect.release.publication import Publication, Summary, native, number
 from tabprotect.report.changes import internal_files
 from tabprotect.report.layout import Layout
 from tabprotect.report.public import PublicTable, free_name, public_values

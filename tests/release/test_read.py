@@ -15,7 +15,7 @@ import tabprotect as tp
 from benchmarks.alterations import CERTIFICATE, new_digests, resealed
 from tabprotect.cli.app import run
 from tabprotect.formats.certificate import read_instance
-from tabprotect.report.released import read_release
+from tabprotect.release.read import read_release
 
 
 def microdata() -> pd.DataFrame:

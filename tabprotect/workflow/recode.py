@@ -8,12 +8,12 @@ from typing import Any
 
 import pandas as pd
 
-from tabprotect.changing import microdata
 from tabprotect.errors import InfeasibleError, InputError, collect, did_you_mean
 from tabprotect.methods.recoding import RecodingRules, least_recoding
 from tabprotect.sensitivity.assess import Assessment
 from tabprotect.solver.limits import Limits, Progress
 from tabprotect.table.table import Table
+from tabprotect.workflow.values import microdata
 
 __all__ = ["recode_microdata", "roll_up"]
 

@@ -15,13 +15,14 @@ import pandas as pd
 
 from tabprotect.attack.audit import audit
 from tabprotect.attack.values import seeing
-from tabprotect.changed import ChangedRelease
 from tabprotect.errors import InputError, SolverError
-from tabprotect.hiding import Recode, Suppress
 from tabprotect.methods.base.method import Call
 from tabprotect.methods.base.method import Method as Choice
 from tabprotect.methods.cell_key.method import CellKey
+from tabprotect.methods.recoding.method import Recode
+from tabprotect.methods.suppression.method import Suppress
 from tabprotect.problem import Problem
+from tabprotect.release.changed import ChangedRelease
 from tabprotect.seeds import Seed, secret_seed
 from tabprotect.sensitivity.assess import Assessment
 from tabprotect.solver.limits import Budget, Limits, Progress

@@ -141,7 +141,7 @@ def test_linked_tables_are_one_release(tmp_path: Any) -> None:
     assert totals[0]["status"].to_dict() == totals[1]["status"].to_dict()
     found.write(tmp_path / "out", ("csv", "parquet"))
     assert "size" in (tmp_path / "out" / "publish" / "index.html").read_text()
-    from tabprotect.report.released import read_release
+    from tabprotect.release.read import read_release
 
     released = read_release(tmp_path / "out")
     assert released.failures == ()

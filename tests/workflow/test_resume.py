@@ -16,7 +16,7 @@ from tabprotect.errors import InputError
 RUN = """
 import os, signal, sys
 from tabprotect.solver.tasks.store import Store
-from tests.test_resume import release
+from tests.workflow.test_resume import release
 keep, left = Store.put, [2]
 def put(store, name, answer):
     keep(store, name, answer)

@@ -18,7 +18,7 @@ from scipy.optimize import linprog
 
 import tabprotect as tp
 from tabprotect.formats.folder import changed_files, read_manifest
-from tabprotect.report.released import read_release
+from tabprotect.release.read import read_release
 
 RULES = ["p%=15", "threshold=3"]
 REGIONS = {"T": ["N", "S"], "N": ["n1", "n2", "n3"], "S": ["s1", "s2"]}

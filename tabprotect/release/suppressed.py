@@ -19,7 +19,7 @@ from tabprotect.errors import InfeasibleError
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem, Status
 from tabprotect.proven import optimality
-from tabprotect.publication import Publication, Summary, native, number
+from tabprotect.release.publication import Publication, Summary, native, number
 from tabprotect.report.internal import internal_files
 from tabprotect.report.layout import Layout
 from tabprotect.report.public import PUBLISHED, SUPPRESSED, PublicTable, free_name, public_table

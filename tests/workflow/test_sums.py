@@ -9,7 +9,7 @@ import pytest
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget, Limits
-from tabprotect.sums import suppress_with_sums
+from tabprotect.workflow.sums import suppress_with_sums
 
 LIMIT, SEARCH, BUILD, LOOK = 100.0, 60.0, 4.0, 3.0
 
@@ -19,7 +19,7 @@ def test_time_is_left_for_the_rounds_that_sums_need(rounds: int, monkeypatch: py
     """Every pattern is made cheaper for as long as it may; the next one, and looking at it, still end in time."""
     clock = [0.0]
     monkeypatch.setattr("time.monotonic", lambda: clock[0])
-    monkeypatch.setattr("tabprotect.sums.with_sums", lambda problem, sums, budget: problem)
+    monkeypatch.setattr("tabprotect.workflow.sums.with_sums", lambda problem, sums, budget: problem)
     problem = Problem.from_arrays([[-1, 1, 1, 1]], [20, 9, 6, 5], primary=[1], lpl=2, upl=2)
     budget = Budget(Limits(seconds=LIMIT), started=0.0)
     tidied = []
@@ -42,8 +42,8 @@ def test_time_is_left_for_the_rounds_that_sums_need(rounds: int, monkeypatch: py
         clock[0] += LOOK
         return ("a sum",) if len(tidied) < rounds else ()
 
-    monkeypatch.setattr("tabprotect.sums.suppress", search)
-    monkeypatch.setattr("tabprotect.sums.greedy", quickly)
+    monkeypatch.setattr("tabprotect.workflow.sums.suppress", search)
+    monkeypatch.setattr("tabprotect.workflow.sums.greedy", quickly)
     answer = suppress_with_sums(problem, exposed, budget, method="hypercube")
     assert answer.sums == ()
     assert len(tidied) == rounds

@@ -6,17 +6,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from tabprotect.hiding import Recode, Suppress
+from tabprotect.methods.recoding.method import Recode
+from tabprotect.methods.suppression.method import Suppress
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
     from os import PathLike
     from typing import TypedDict, Unpack
 
-    from tabprotect.changed import ChangedRelease
     from tabprotect.methods.base.method import Method as Choice
     from tabprotect.methods.suppression.result import SuppressionResult
-    from tabprotect.release import Release
+    from tabprotect.release.changed import ChangedRelease
+    from tabprotect.release.suppressed import Release
     from tabprotect.seeds import Seed
     from tabprotect.sensitivity.assess import Levels, Rules
     from tabprotect.sensitivity.bounds import Bounds
@@ -171,7 +172,7 @@ def protect(
     -------
     Release or ChangedRelease
         Also when no safe pattern was found: then ``release.safe`` is False, ``release.summary()`` says why, and nothing
-        can be written. The second where values are changed; both can do what `tabprotect.publication` says.
+        can be written. The second where values are changed; both can do what `tabprotect.release.publication` says.
 
     Raises
     ------
@@ -207,15 +208,12 @@ def protect(
     from tabprotect.attack.audit import NEARLY, audit, without_level
     from tabprotect.attack.insiders import within_reach
     from tabprotect.attack.sums import known_too_closely
-    from tabprotect.changing import change_values, draw_seed, keys_of_cells, microdata, numbers_of, refuse
     from tabprotect.errors import InputError
-    from tabprotect.judging import judge, of_search
     from tabprotect.methods.base.method import Method as Choice
     from tabprotect.methods.cell_key.method import CellKey
     from tabprotect.methods.record_swapping.method import Swap
     from tabprotect.methods.suppression.suppress import store_for
-    from tabprotect.recoded import recode_microdata, roll_up
-    from tabprotect.release import Release
+    from tabprotect.release.suppressed import Release
     from tabprotect.sensitivity.assess import assess, needs, smallest_level
     from tabprotect.sensitivity.build import make_problem
     from tabprotect.sensitivity.costs import raised
@@ -224,12 +222,15 @@ def protect(
     from tabprotect.sensitivity.unions import dominated_sums, union_exposures
     from tabprotect.solver.limits import Budget, Limits
     from tabprotect.solver.tasks.pieces import Means
-    from tabprotect.sums import PASSES, suppress_with_sums
-    from tabprotect.swapped import swap_table
     from tabprotect.table.duck import share_of
     from tabprotect.table.link.clusters import cells_by_table
     from tabprotect.table.table import Table
     from tabprotect.table.tabulate import tabulate
+    from tabprotect.workflow.judge import judge, of_search
+    from tabprotect.workflow.recode import recode_microdata, roll_up
+    from tabprotect.workflow.sums import PASSES, suppress_with_sums
+    from tabprotect.workflow.swap import swap_table
+    from tabprotect.workflow.values import change_values, draw_seed, keys_of_cells, microdata, numbers_of, refuse
 
     method = method or Suppress()
     if not isinstance(method, Suppress | Recode | Choice):

@@ -1,0 +1,1 @@
+"""What may leave the building: releases, their summary, their folder, and how they are read back."""
