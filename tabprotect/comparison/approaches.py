@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,8 +18,11 @@ from tabprotect.methods.base.options import check_options, option_names, read_op
 from tabprotect.methods.recoding import least_recoding
 from tabprotect.methods.registry import VALUE_METHODS
 from tabprotect.methods.suppression import methods, suppress
+from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem
 from tabprotect.proven import hidden_warnings, optimality
+from tabprotect.workflow.hide import Sums, hide
+from tabprotect.workflow.prepare import Prepared
 
 __all__ = ["APPROACHES", "Approach", "Hide", "Published", "parse_approach", "publish"]
 
@@ -123,11 +126,11 @@ class Published:
     """No interval is claimed."""
 
 
-def publish(approach: Approach, call: Call) -> Published:
-    """Carry a method out."""
+def publish(approach: Approach, call: Call, prepared: Prepared | None = None) -> Published:
+    """Carry a method out, on a problem alone or as a request asks for it."""
     choice = approach.choice
     if isinstance(choice, Hide):
-        return _hide(choice, call)
+        return _hide(choice, call) if prepared is None else _hide_with_sums(choice, prepared)
     if isinstance(choice, RollUp):
         return _roll_up(call)
     if call.prepare is not None:
@@ -149,11 +152,25 @@ def _published(changed: Changed, seen: Problem, knows: str, note: str = "") -> P
 
 
 def _hide(choice: Hide, call: Call) -> Published:
-    p = call.problem
-    result = suppress(p, method=choice.method, limits=call.limits, seed=call.seed, progress=call.progress)
-    values = np.where(result.pattern, np.nan, p.values) if result.safe else None
+    return _hidden(
+        call.problem,
+        suppress(call.problem, method=choice.method, limits=call.limits, seed=call.seed, progress=call.progress),
+    )
+
+
+def _hide_with_sums(choice: Hide, prepared: Prepared) -> Published:
+    budget = prepared.budget()
+    how = replace(prepared.request.hiding, method=choice.method)
+    answer = hide(prepared, how, budget, Sums(prepared, budget))
+    sums = f"{len(answer.sums)} sensitive sums of hidden cells are given away" if answer.sums else ""
+    return _hidden(answer.problem, answer.result, prepared.problem.n_cells, sums)
+
+
+def _hidden(p: Problem, result: SuppressionResult, n: int | None = None, sums: str = "") -> Published:
+    """Say what a pattern publishes; the problem may have sums of hidden cells behind its first `n` cells."""
+    values = np.where(result.pattern[:n], np.nan, p.values[:n]) if result.safe else None
     proven = optimality(result)
-    said = [result.message, proven if proven != result.status else "", *hidden_warnings(result)]
+    said = [result.message, proven if proven != result.status else "", *hidden_warnings(result), sums]
     return Published(
         values, p, result.pattern, "published cells, sums, external bounds", result.status, result.cost, result.bound,
         "; ".join(filter(None, said)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,9 @@ from tabprotect.report.pages import Bars, Grid
 from tabprotect.seeds import Seed, as_seed
 from tabprotect.solver.limits import Budget, Limits, Progress
 from tabprotect.table.table import Table
+from tabprotect.workflow.prepare import Prepared, with_records
+from tabprotect.workflow.prepare import prepare as prepare_request
+from tabprotect.workflow.request import Request
 
 __all__ = ["Comparison", "Line", "compare"]
 
@@ -183,7 +187,7 @@ _RISK_NOTE = (
 
 
 def compare(
-    problem: Problem,
+    problem: Problem | Request,
     methods: Sequence[str | Approach] | None = None,
     *,
     limits: Limits | None = None,
@@ -199,7 +203,9 @@ def compare(
 
     Parameters
     ----------
-    problem : Problem
+    problem : Problem or Request
+        Of a request every method solves the very problem that `tabprotect.protect` would state for it, its sums of
+        hidden cells protected as there; keys, table and records are its own.
     methods : sequence of str or Approach, optional
         Such as ``["suppress", "adjust:norm=l2", "round:base=5"]``; by default suppression, adjustment and rounding,
         with a table also recoding, for counts small count rounding, and the cell key method where there are keys.
@@ -236,11 +242,22 @@ def compare(
     >>> [(line.approach.name, line.loss.hidden, line.loss.changed, line.risk.exposed) for line in found.lines]
     [('suppress', 4, 0, 0), ('round', 0, 7, 0)]
     """
+    given = None if methods is None else [parse_approach(m) if isinstance(m, str) else m for m in methods]
+    prepared = None
+    if isinstance(problem, Request):
+        limits = limits or problem.limits
+        seed = seed if problem.seed is None else problem.seed
+        request = problem.asking(limits=limits, progress=progress, seed=seed)
+        prepared = prepare_request(
+            request, max((getattr(g.choice, "contributions", 0) for g in given or ()), default=0)
+        )
+        problem, table, seed = prepared.problem, prepared.table, prepared.seed
+        prepare = partial(with_records, prepared) if prepared.source.roles is not None else None
     records = keys is not None or prepare is not None
-    chosen = _default(problem, records, table) if methods is None else methods
-    approaches = [parse_approach(m) if isinstance(m, str) else m for m in chosen]
+    approaches = [parse_approach(m) for m in _default(problem, records, table)] if given is None else given
     call = Call(problem, limits or Limits(), as_seed(seed), progress, keys, table, prepare)
-    return Comparison(problem, tuple(_line(call, one, audit_limits or Limits()) for one in approaches), title)
+    lines = tuple(_line(call, one, audit_limits or Limits(), prepared) for one in approaches)
+    return Comparison(problem, lines, title)
 
 
 def _different(names: list[str]) -> list[str]:
@@ -257,10 +274,10 @@ def _default(problem: Problem, records: bool, table: Table | None) -> list[str]:
     return names + (["cell-key"] if records else [])
 
 
-def _line(call: Call, approach: Approach, limits: Limits) -> Line:
+def _line(call: Call, approach: Approach, limits: Limits, prepared: Prepared | None) -> Line:
     started = time.perf_counter()
     try:
-        published = publish(approach, call)
+        published = publish(approach, call, prepared)
     except (InputError, InfeasibleError) as error:
         # options were checked when they were read: what is left is a table that the method is not for
         return Line(approach, "not possible", time.perf_counter() - started, message=str(error))

@@ -13,21 +13,13 @@ from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
 
-__all__ = ["judge", "of_search"]
-
-JUDGE_SHARE = 0.1
-"""Part of a limit in seconds that is left for the last audit of a suppression pattern."""
+__all__ = ["judge"]
 
 MOMENT = 2.0
 """Seconds that intervals, or hiding more, get where a search left nothing of its limit."""
 
 TIGHT = (1e-6, 1e-4, 1e-2)
 """Room that levels get which an audit does not find reached, in units of the external bounds; tried in this order."""
-
-
-def of_search(limits: Limits) -> Limits:
-    """Return limits that leave time for the judge."""
-    return limits if limits.seconds is None else replace(limits, seconds=(1 - JUDGE_SHARE) * limits.seconds)
 
 
 def judge(

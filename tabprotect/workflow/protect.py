@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from tabprotect.methods.recoding.method import Recode
@@ -15,13 +14,11 @@ if TYPE_CHECKING:
     from typing import TypedDict, Unpack
 
     from tabprotect.methods.base.method import Method as Choice
-    from tabprotect.methods.suppression.result import SuppressionResult
     from tabprotect.release.changed import ChangedRelease
     from tabprotect.release.suppressed import Release
     from tabprotect.seeds import Seed
     from tabprotect.sensitivity.assess import Levels, Rules
     from tabprotect.sensitivity.bounds import Bounds
-    from tabprotect.sensitivity.unions import UnionExposure
     from tabprotect.solver.limits import Limits, Progress
     from tabprotect.table.dimension import Dimension
     from tabprotect.table.hierarchy import Hierarchy
@@ -59,15 +56,6 @@ if TYPE_CHECKING:
 
 
 __all__ = ["protect"]
-
-LEVELS_SHARE = 0.2
-"""Part of the limits for finding out which levels nothing can provide against respondents who know cells."""
-
-HIDDEN_ROUNDS = 5
-"""Searches, at most, each with levels for the secondary cells that everybody could compute after the one before."""
-
-TOP = 3
-"""Contributions kept per cell, at least: sums of hidden cells are judged by the largest of each."""
 
 
 @overload
@@ -203,207 +191,29 @@ def protect(
     7      s      b        40
     8      s      s       100
     """
-    import numpy as np
-
-    from tabprotect.attack.audit import NEARLY, audit, without_level
-    from tabprotect.attack.insiders import within_reach
-    from tabprotect.attack.sums import known_too_closely
     from tabprotect.errors import InputError
-    from tabprotect.methods.base.method import Method as Choice
-    from tabprotect.methods.cell_key.method import CellKey
-    from tabprotect.methods.record_swapping.method import Swap
-    from tabprotect.methods.suppression.suppress import store_for
-    from tabprotect.release.suppressed import Release
-    from tabprotect.sensitivity.assess import assess, needs, smallest_level
-    from tabprotect.sensitivity.build import make_problem
-    from tabprotect.sensitivity.costs import raised
-    from tabprotect.sensitivity.hidden import levels_for_hidden, published_instead, widths_for_hidden
-    from tabprotect.sensitivity.parse import as_rules
-    from tabprotect.sensitivity.unions import dominated_sums, union_exposures
-    from tabprotect.solver.limits import Budget, Limits
-    from tabprotect.solver.tasks.pieces import Means
-    from tabprotect.table.duck import share_of
-    from tabprotect.table.link.clusters import cells_by_table
+    from tabprotect.solver.limits import Limits
     from tabprotect.table.table import Table
-    from tabprotect.table.tabulate import tabulate
-    from tabprotect.workflow.judge import judge, of_search
-    from tabprotect.workflow.recode import recode_microdata, roll_up
-    from tabprotect.workflow.sums import PASSES, suppress_with_sums
-    from tabprotect.workflow.swap import swap_table
-    from tabprotect.workflow.values import change_values, draw_seed, keys_of_cells, microdata, numbers_of, refuse
+    from tabprotect.workflow.carry_out import carry_out
+    from tabprotect.workflow.request import Request
+    from tabprotect.workflow.source import Finished, Records
 
-    method = method or Suppress()
-    if not isinstance(method, Suppress | Recode | Choice):
-        raise InputError(f"method must be such as Suppress(method='exact') or Round(base=5), not {method!r}")
-    how = method if isinstance(method, Suppress) else method.then if isinstance(method, Recode) else Suppress()
-    limits = limits or Limits()
-    if isinstance(method, Choice):
-        for_hidden = {
-            "unions": unions != "repair",
-            "separate_statuses": separate_statuses,
-            "decimals": decimals,
-            "resume": resume,
-            "protect_hidden": protect_hidden,
-        }
-        refuse(method, [name for name, value in for_hidden.items() if value not in (None, False)])
-    drawn = draw_seed(method, seed)
-    if unions not in ("repair", "audit", "off"):
-        raise InputError(f"unions must be 'repair', 'audit' or 'off', not {unions!r}")
-    wanted = as_rules(rules)
-    budget = Budget(of_search(limits), progress)
     of_data = {
         "by": by, "value": value, "shadow": shadow, "cost": cost, "contributor": contributor, "holding": holding,
         "weight": weight, "request": request, "waiver": waiver, "kind": kind, "empty": empty,
         "hierarchies": hierarchies,
     }  # fmt: skip
-    if isinstance(data, Table):
-        given = [name for name, word in of_data.items() if word is not None]
-        if given:
-            raise InputError(f"{', '.join(given)} belong to microdata; the table is finished already")
-        table = data
-    else:
-        if by is None:
-            raise InputError("microdata need by=, the columns of the dimensions")
-        budget.report("tabulate")
-        if isinstance(method, Recode) and method.rules:
-            data = recode_microdata(data, method.rules, numbers_of(of_data))
-        if isinstance(method, Swap):
-            # swapped records may fill cells that are empty, so nobody knows these to be
-            data, of_data["empty"] = microdata(data, numbers_of(of_data)), empty or "zero"
-        memory = None if limits.memory is None else share_of(limits.memory)
-        top = max(TOP, needs(wanted), method.contributions if isinstance(method, Choice) else 0)
-        table = tabulate(data, top=top, memory_limit=memory, **of_data)  # type: ignore[arg-type]
-        if isinstance(method, Swap):
-            method = replace(method, swapped=swap_table(data, table, method, drawn, of_data, wanted, levels))
-    tables = cells_by_table(table) if table.parts else {}
-    if how.method == PASSES and not tables:
-        raise InputError("method 'passes' goes table by table through linked tables, and this is one table")
-    budget.report("rules", message=f"{table.n_cells:,} cells")
-    assessment = assess(table, wanted, levels=levels)
-    rolled = None
-    if isinstance(method, Recode) and method.least:
-        table, rolled = roll_up(table, assessment, method.keep, limits, progress)
-        assessment = assess(table, wanted, levels=levels)
-    if protect_hidden:
-        assessment = levels_for_hidden(assessment, levels)
-    problem = make_problem(
-        table,
-        assessment,
-        cost=how.cost,
-        transform=how.transform,
-        preferences=how.preferences,
-        bounds=bounds,
-        singletons=singletons,
-    )
-    if how.random_costs and not isinstance(method, Choice):
-        problem = replace(problem, weights=raised(problem.weights, how.random_costs, drawn))
-
-    budget.report("levels")
-    with budget.part(LEVELS_SHARE) as part:
-        problem = within_reach(problem, part)
-    settings: dict[str, Any] = {
-        "rules": [str(rule) for rule in wanted],
-        "levels": levels,
-        "value": table.value_name,
-        "dimensions": [str(d.name) for d in table.dimensions],
-        "shadow": shadow,
-        "contributor": contributor,
-        "holding": holding,
-        "sampling weight": weight,
-        "external bounds": None if bounds is None else "as given" if not _short(bounds) else str(bounds),
-        "singletons attack": singletons,
-        "seed": drawn,
-        "time limit (seconds)": limits.seconds,
-        "work limit": limits.work,
-        "memory limit (bytes)": limits.memory,
-        "gap limit": limits.gap,
-    }
-    if isinstance(method, Choice):
-        keys = None
-        if isinstance(method, CellKey) and method.keys is None and by is not None:
-            keys = keys_of_cells(data, method, drawn, by, hierarchies, empty)
-        return change_values(
-            table, assessment, problem, method, keys=keys, seed=drawn, limits=limits, intervals=intervals,
-            settings={"method": str(method), **settings}, title=title, allow_unsafe=allow_unsafe, progress=progress,
-            executor=executor,
-        )  # fmt: skip
-
-    unlooked: list[str] = []
-
-    def exposed(result: SuppressionResult) -> tuple[UnionExposure, ...]:
-        if unions == "off":
-            return ()
-        unlooked.clear()
-        found = union_exposures(
-            table, wanted, result.pattern, levels=levels, attackers=problem.attackers, notes=unlooked
-        )
-        if found or not result.safe:
-            return found
-        dominated = dominated_sums(table, wanted, result.pattern, levels=levels)
-        return known_too_closely(result.problem, result.pattern, dominated, budget)
-
-    widened = np.zeros(0, np.int64)
-    for last in (*[False] * (HIDDEN_ROUNDS if protect_hidden else 0), True):
-        answer = suppress_with_sums(
-            problem,
-            exposed,
-            budget,
-            repair=unions == "repair",
-            method=how.method,
-            seed=drawn,
-            engine=how.engine,
-            solver=how.solver,
-            means=Means(executor, store_for(problem, resume)),
-            tables=tables,
-        )
-        problem = answer.problem
-        out_of_reach = np.intersect1d([u.cell for u in answer.result.unprotectable], widened).astype(np.int64)
-        if last or not (answer.result.safe or len(out_of_reach)):
-            break
-        if len(out_of_reach):
-            problem = published_instead(problem, out_of_reach)
-            continue
-        bare = without_level(problem, answer.result.pattern)
-        looked = audit(problem, answer.result.pattern, of=bare, budget=budget, executor=executor)
-        if not len(looked.left_open):
-            break
-        widened = np.union1d(widened, looked.left_open)
-        problem = widths_for_hidden(problem, looked.left_open, NEARLY, smallest_level(table))
-    budget.report("audit", answer.result.cost, answer.result.bound)
-    result, judgement = judge(
-        problem, answer.result, budget, limits, intervals=intervals, allow_unsafe=allow_unsafe, progress=progress,
-        executor=executor,
+    given = [name for name, word in of_data.items() if word is not None]
+    finished = isinstance(data, Table)
+    asked = Request.of(
+        source=Finished(data) if finished else Records(data, of_data),
+        rules=rules, method=method, levels=levels, bounds=bounds, singletons=singletons, unions=unions,
+        protect_hidden=protect_hidden, limits=limits or Limits(), seed=seed, intervals=intervals, title=title,
+        separate_statuses=separate_statuses, decimals=decimals, allow_unsafe=allow_unsafe, progress=progress,
+        executor=executor, resume=resume,
     )  # fmt: skip
-    remaining = answer.sums if result is answer.result else exposed(result)
-    if unlooked:
-        problem = replace(problem, notes=(*problem.notes, *unlooked))
-    settings |= {
-        "recoding": rolled,
-        "cost": how.cost if isinstance(how.cost, str | None) else "as given",
-        "cost transform": None if how.transform is None else str(how.transform),
-        "preferences": None if how.preferences is None else str(dict(how.preferences)),
-        "random costs": how.random_costs or None,
-        "search": how.method,
-        "engine": how.engine if how.solver is None else f"{how.engine} ({how.solver})",
-        "sums of hidden cells": unions,
-        "hidden cells protected": protect_hidden,
-        "separate statuses": separate_statuses,
-        "decimals": decimals,
-    }
-    return Release(
-        table,
-        problem,
-        result,
-        judgement,
-        assessment,
-        remaining,
-        settings,
-        title,
-        separate_statuses,
-        decimals,
-        allow_unsafe,
-    )
-
-
-def _short(bounds: Any) -> bool:
-    return isinstance(bounds, str) or all(isinstance(side, int | float | str | None) for side in bounds)
+    if finished and given:
+        raise InputError(f"{', '.join(given)} belong to microdata; the table is finished already")
+    if not finished and by is None:
+        raise InputError("microdata need by=, the columns of the dimensions")
+    return carry_out(asked)

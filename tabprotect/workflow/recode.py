@@ -13,7 +13,7 @@ from tabprotect.methods.recoding import RecodingRules, least_recoding
 from tabprotect.sensitivity.assess import Assessment
 from tabprotect.solver.limits import Limits, Progress
 from tabprotect.table.table import Table
-from tabprotect.workflow.values import microdata
+from tabprotect.workflow.records import microdata
 
 __all__ = ["recode_microdata", "roll_up"]
 

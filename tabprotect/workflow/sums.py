@@ -12,6 +12,7 @@ from scipy import sparse
 
 from tabprotect.attack.pool import Deviation
 from tabprotect.attack.sums import with_sums
+from tabprotect.methods.registry import PASSES
 from tabprotect.methods.suppression import suppress
 from tabprotect.methods.suppression.large.stages import local_in_stages
 from tabprotect.methods.suppression.linked import suppress_linked
@@ -25,10 +26,7 @@ from tabprotect.solver.limits import Budget, Limits
 from tabprotect.solver.tasks.pieces import Means
 from tabprotect.solver.tolerances import OPTIMAL
 
-__all__ = ["PASSES", "Answer", "suppress_with_sums"]
-
-PASSES = "passes"
-"""The method that goes table by table; for linked tables only."""
+__all__ = ["Answer", "suppress_with_sums"]
 
 LINKED = "linked"
 """What 'auto' does with linked tables: passes, and the exact engine from there."""

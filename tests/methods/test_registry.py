@@ -17,9 +17,9 @@ from tabprotect.comparison import APPROACHES
 from tabprotect.errors import InputError
 from tabprotect.methods.base.options import option_names, read_options
 from tabprotect.methods.registry import METHODS, PASSES, RECODE, VALUE_METHODS, entry, names, options_help
+from tabprotect.methods.registry import PASSES as PASSES_OF_RELEASES
 from tabprotect.methods.suppression import methods
 from tabprotect.workflow.specification import Spec
-from tabprotect.workflow.sums import PASSES as PASSES_OF_RELEASES
 
 CHANGING = [one for one in METHODS.values() if one.family == "values"]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,7 +12,7 @@ from tabprotect.cli.arguments import Seed, WorkLimit
 if TYPE_CHECKING:
     from tabprotect.comparison import Comparison
     from tabprotect.problem import Problem
-    from tabprotect.table.table import Table
+    from tabprotect.workflow.request import Request
 
 EPILOG = """Examples:
 
@@ -64,10 +63,10 @@ def compare(
     from tabprotect.formats.files import check_writable, write_text
     from tabprotect.solver.limits import Limits
 
-    problems, top = Problems(), 0
+    problems = Problems()
     for text in method or ():
         try:
-            top = max(top, getattr(parse_approach(text).choice, "contributions", 0))
+            parse_approach(text)
         except InputError as error:
             problems.found += [f"--method {problem}" for problem in error.problems]
     if plot is not None and plot.suffix not in (".png", ".svg", ".pdf"):
@@ -77,15 +76,12 @@ def compare(
         if path is not None and str(path) != "-":
             check_writable(path)
     with interruptible(screen()) as asked, Display(screen()) as progress:
-        problem, table, prepare = _problem(spec, seed, top)
         found = side_by_side(
-            problem,
+            _problem(spec, seed),
             method,
             limits=Limits(time_limit, work_limit, stop=asked.is_set),
             audit_limits=Limits(time_limit),
             seed=seed,
-            table=table,
-            prepare=prepare,
             title=f"Comparison of methods: {spec.name}",
             progress=progress,
         )
@@ -103,19 +99,15 @@ def compare(
     return Exit.LIMIT if asked.is_set() else Exit.DONE
 
 
-def _problem(path: Path, seed: int, top: int) -> tuple[Problem, Table | None, Callable[[Any], Any] | None]:
-    """Read an instance or what a specification says, and how methods come to the records."""
-    from tabprotect.cli.run import read_problem, with_records
+def _problem(path: Path, seed: int) -> Problem | Request:
+    """Read an instance, or what a specification asks for."""
     from tabprotect.formats import read_instance
     from tabprotect.workflow.specification import check_spec, load_toml
+    from tabprotect.workflow.specified import request_of
 
     if path.suffix != ".toml":
-        return read_instance(path), None, None
-    spec = check_spec(load_toml(path), str(path))
-    table, problem = read_problem(spec, path.parent, top)
-    if spec.tables or spec.data is None:
-        return problem, table, None
-    return problem, table, lambda choice: with_records(choice, spec, path.parent, table, seed)
+        return read_instance(path)
+    return request_of(check_spec(load_toml(path), str(path)), path.parent, seed=seed)
 
 
 def _json(found: Comparison) -> str:

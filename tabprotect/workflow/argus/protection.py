@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from tabprotect.errors import InputError
 from tabprotect.formats.argus.commands import Suppress as Asked
-from tabprotect.hiding import Suppress
 from tabprotect.methods.adjustment.method import Adjust
 from tabprotect.methods.rounding.method import Round
+from tabprotect.methods.suppression.method import Suppress
 from tabprotect.release.publication import Publication
 from tabprotect.sensitivity.assess import assess
 from tabprotect.sensitivity.costs import BoxCox

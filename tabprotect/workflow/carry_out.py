@@ -1,0 +1,131 @@
+"""The one way from a request to a release."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from tabprotect.attack.audit import audit
+from tabprotect.attack.values import seeing
+from tabprotect.errors import SolverError
+from tabprotect.methods.base.method import Method
+from tabprotect.release.changed import ChangedRelease
+from tabprotect.release.suppressed import Release
+from tabprotect.solver.limits import Budget
+from tabprotect.workflow.hide import Sums, hide
+from tabprotect.workflow.judge import judge
+from tabprotect.workflow.prepare import Prepared, prepare
+from tabprotect.workflow.request import Request
+from tabprotect.workflow.values import change
+
+__all__ = ["carry_out"]
+
+
+def carry_out(request: Request) -> Release | ChangedRelease:
+    """Prepare, search, judge, and put together what may leave the building.
+
+    Raises
+    ------
+    InputError
+        Everything that is wrong with the data, or that a rule or the method lacks.
+    """
+    prepared = prepare(request)
+    return _changed(prepared) if isinstance(prepared.method, Method) else _hidden(prepared)
+
+
+def _hidden(prepared: Prepared) -> Release:
+    request, budget = prepared.request, prepared.budget()
+    exposed = Sums(prepared, budget)
+    answer = hide(prepared, request.hiding, budget, exposed)
+    problem = answer.problem
+    budget.report("audit", answer.result.cost, answer.result.bound)
+    result, judgement = judge(
+        problem, answer.result, budget, request.limits, intervals=request.intervals,
+        allow_unsafe=request.allow_unsafe, progress=request.progress, executor=request.executor,
+    )  # fmt: skip
+    remaining = answer.sums if result is answer.result else exposed(result)
+    if exposed.notes:
+        problem = replace(problem, notes=(*problem.notes, *exposed.notes))
+    return Release(
+        prepared.table,
+        problem,
+        result,
+        judgement,
+        prepared.assessment,
+        remaining,
+        {**_settings(prepared), **_settings_of_hiding(prepared)},
+        request.title,
+        request.separate_statuses,
+        request.decimals,
+        request.allow_unsafe,
+    )
+
+
+def _changed(prepared: Prepared) -> ChangedRelease:
+    """Change values, and let the intruder who knows the method judge them."""
+    request, problem = prepared.request, prepared.problem
+    budget = Budget(progress=request.progress)
+    changed, judgement = change(prepared, prepared.method), None
+    if changed.values is not None:
+        budget.report("audit", changed.cost, changed.bound)
+        seen = seeing(problem, changed.values, changed.claim)
+        judgement = audit(
+            seen, seen.may_hide, intervals=request.intervals, of=problem.primaries, budget=budget,
+            executor=request.executor,
+        )  # fmt: skip
+    settings = {"method": str(prepared.method), **_settings(prepared)}
+    release = ChangedRelease(
+        prepared.table, problem, changed, judgement, prepared.assessment, settings, request.title, request.allow_unsafe
+    )
+    if judgement is not None and (release.safe or request.allow_unsafe):
+        found = release.verify()
+        if not found.ok:
+            raise SolverError(f"the check of the certificate refused it ({found.failures[0]}); please report this")
+    return release
+
+
+def _settings(prepared: Prepared) -> dict[str, Any]:
+    """Return what was asked for, for the internal report."""
+    request, table, limits = prepared.request, prepared.table, prepared.request.limits
+    roles = {} if prepared.source.roles is None else prepared.source.roles
+    short = request.bounds is None or _short(request.bounds)
+    return {
+        "rules": [str(rule) for rule in request.rules],
+        "levels": request.levels,
+        "value": table.value_name,
+        "dimensions": [str(d.name) for d in table.dimensions],
+        "shadow": roles.get("shadow"),
+        "contributor": roles.get("contributor"),
+        "holding": roles.get("holding"),
+        "sampling weight": roles.get("weight"),
+        "external bounds": "as given" if not short else None if request.bounds is None else str(request.bounds),
+        "singletons attack": request.singletons,
+        "seed": prepared.seed,
+        "time limit (seconds)": limits.seconds,
+        "work limit": limits.work,
+        "memory limit (bytes)": limits.memory,
+        "gap limit": limits.gap,
+    }
+
+
+def _settings_of_hiding(prepared: Prepared) -> dict[str, Any]:
+    request, how = prepared.request, prepared.request.hiding
+    return {
+        "recoding": prepared.rolled,
+        "cost": how.cost if isinstance(how.cost, str | None) else "as given",
+        "cost transform": None if how.transform is None else str(how.transform),
+        "preferences": None if how.preferences is None else str(dict(how.preferences)),
+        "random costs": how.random_costs or None,
+        "search": how.method,
+        "engine": how.engine if how.solver is None else f"{how.engine} ({how.solver})",
+        "sums of hidden cells": request.unions,
+        "hidden cells protected": request.protect_hidden,
+        "separate statuses": request.separate_statuses,
+        "decimals": request.decimals,
+    }
+
+
+def _short(bounds: str | float | Sequence[Any]) -> bool:
+    sides = [bounds] if isinstance(bounds, str | int | float) else bounds
+    return all(isinstance(side, int | float | str | None) for side in sides)

@@ -1,0 +1,106 @@
+"""The search for cells to hide: the sums that they give away, and what everybody could compute, included."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from tabprotect.attack.audit import NEARLY, audit, without_level
+from tabprotect.attack.sums import known_too_closely
+from tabprotect.methods.suppression.method import Suppress
+from tabprotect.methods.suppression.result import SuppressionResult
+from tabprotect.methods.suppression.suppress import store_for
+from tabprotect.problem import Problem
+from tabprotect.sensitivity.assess import smallest_level
+from tabprotect.sensitivity.hidden import published_instead, widths_for_hidden
+from tabprotect.sensitivity.unions import UnionExposure, dominated_sums, union_exposures
+from tabprotect.solver.limits import Budget
+from tabprotect.solver.tasks.pieces import Means
+from tabprotect.workflow.prepare import Prepared
+from tabprotect.workflow.sums import Answer, suppress_with_sums
+
+__all__ = ["Sums", "hide"]
+
+HIDDEN_ROUNDS = 5
+"""Searches, at most, each with levels for the secondary cells that everybody could compute after the one before."""
+
+
+@dataclass(eq=False)
+class Sums:
+    """Which sensitive sums a pattern gives away.
+
+    Attributes
+    ----------
+    prepared : Prepared
+    budget : Budget
+    notes : list of str
+        What was not looked at the last time.
+    """
+
+    prepared: Prepared
+    budget: Budget
+    notes: list[str] = field(default_factory=list)
+
+    def __call__(self, result: SuppressionResult) -> tuple[UnionExposure, ...]:
+        """Return the sums that a result gives away; none where nobody asked to look."""
+        request, table = self.prepared.request, self.prepared.table
+        if request.unions == "off":
+            return ()
+        self.notes.clear()
+        found = union_exposures(
+            table,
+            request.rules,
+            result.pattern,
+            levels=request.levels,
+            attackers=self.prepared.problem.attackers,
+            notes=self.notes,
+        )
+        if found or not result.safe:
+            return found
+        dominated = dominated_sums(table, request.rules, result.pattern, levels=request.levels)
+        return known_too_closely(result.problem, result.pattern, dominated, self.budget)
+
+
+def hide(prepared: Prepared, how: Suppress, budget: Budget, exposed: Sums) -> Answer:
+    """Search, and search again with levels for hidden cells that everybody could compute, where that is asked for."""
+    request, problem = prepared.request, prepared.problem
+    search = _search(prepared, how, budget, exposed)
+    widened = np.zeros(0, np.int64)
+    for last in (*[False] * (HIDDEN_ROUNDS if request.protect_hidden else 0), True):
+        answer = search(problem)
+        problem = answer.problem
+        out_of_reach = np.intersect1d([u.cell for u in answer.result.unprotectable], widened).astype(np.int64)
+        if last or not (answer.result.safe or len(out_of_reach)):
+            break
+        if len(out_of_reach):
+            problem = published_instead(problem, out_of_reach)
+            continue
+        bare = without_level(problem, answer.result.pattern)
+        looked = audit(problem, answer.result.pattern, of=bare, budget=budget, executor=request.executor)
+        if not len(looked.left_open):
+            break
+        widened = np.union1d(widened, looked.left_open)
+        problem = widths_for_hidden(problem, looked.left_open, NEARLY, smallest_level(prepared.table))
+    return answer
+
+
+def _search(prepared: Prepared, how: Suppress, budget: Budget, exposed: Sums) -> Callable[[Problem], Answer]:
+    request = prepared.request
+
+    def search(problem: Problem) -> Answer:
+        return suppress_with_sums(
+            problem,
+            exposed,
+            budget,
+            repair=request.unions == "repair",
+            method=how.method,
+            seed=prepared.seed,
+            engine=how.engine,
+            solver=how.solver,
+            means=Means(request.executor, store_for(problem, request.resume)),
+            tables=prepared.tables,
+        )
+
+    return search

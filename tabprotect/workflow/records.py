@@ -1,0 +1,73 @@
+"""What methods need of records: the records themselves, keys of cells, or the table of swapped records."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from tabprotect.errors import InputError
+from tabprotect.methods.cell_key import cell_keys, record_keys
+from tabprotect.methods.cell_key.method import CellKey
+
+__all__ = ["keys_of_cells", "microdata", "numbers_of"]
+
+Ints = npt.NDArray[np.int64]
+
+
+def keys_of_cells(data: Any, method: CellKey, seed: int, by: Any, empty: str | None) -> Ints:
+    """Add up the keys of the records of every cell; they are drawn by the seed where the data hold none.
+
+    Parameters
+    ----------
+    data, by, empty
+        As the table was tabulated.
+    method : CellKey
+    seed : int
+
+    Raises
+    ------
+    InputError
+        If the column of keys is absent or holds other things.
+    """
+    given: dict[str, Any] = {} if empty is None else {"empty": empty}
+    if method.key is not None:
+        return cell_keys(data, by, method.key, **given)
+    frame = microdata(data)
+    name = "key"
+    while name in frame:
+        name += "_"
+    return cell_keys(frame.assign(**{name: record_keys(len(frame), seed)}), by, name, **given)
+
+
+def microdata(data: Any, numbers: Collection[str] = (), decimal: str = ".") -> pd.DataFrame:
+    """Return microdata as a pandas frame; of CSV files every column as text but for `numbers`.
+
+    Raises
+    ------
+    InputError
+        If a file cannot be read.
+    """
+    if isinstance(data, (str, Path)):
+        path = Path(data)
+        try:
+            if path.suffix in (".parquet", ".pq"):
+                return pd.read_parquet(path)
+            columns = pd.read_csv(path, nrows=0).columns
+            text = {name: str for name in columns if name not in numbers}
+            return pd.read_csv(path, dtype=text, decimal=decimal, keep_default_na=False, na_values=[""])
+        except (OSError, ValueError) as error:
+            raise InputError(f"{path} cannot be read: {error}") from error
+    frame = nw.from_native(data)
+    whole = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
+    return whole.to_pandas()
+
+
+def numbers_of(roles: Mapping[str, Any]) -> list[str]:
+    """Return the columns of microdata that are numbers, not codes."""
+    return [roles[name] for name in ("value", "shadow", "cost", "weight") if roles.get(name) is not None]

@@ -1,0 +1,126 @@
+"""What is asked for: one object that every face makes, and the way to a release takes."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, model_validator
+
+from tabprotect.errors import InputError, did_you_mean
+from tabprotect.methods.base.method import Method
+from tabprotect.methods.recoding.method import Recode
+from tabprotect.methods.suppression.method import Suppress
+from tabprotect.sensitivity.parse import as_rules
+from tabprotect.solver.limits import Limits
+from tabprotect.workflow.source import Source
+
+__all__ = ["Request"]
+
+
+class Request(BaseModel):
+    """A table, what is sensitive in it, how it is protected, and what is published.
+
+    Parameters are those of `tabprotect.protect`, but for data and what goes with them: that is `source`.
+
+    Parameters
+    ----------
+    source : Source
+        See `tabprotect.workflow.source` and `tabprotect.workflow.specified`.
+    cost : str or sequence of float, optional
+        What hiding a cell would cost, for methods that change values and measure distances by the costs of the
+        problem; methods that hide cells name their own.
+
+    Raises
+    ------
+    InputError
+        By `Request.of`, with everything that is wrong.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
+
+    source: Source
+    rules: Any
+    method: Any = None
+    cost: Any = None
+    levels: Any = "symmetric"
+    bounds: Any = None
+    singletons: bool = True
+    unions: Literal["repair", "audit", "off"] = "repair"
+    protect_hidden: bool = False
+    limits: Limits = Limits()
+    seed: Any = None
+    intervals: bool = True
+    title: str = "Protected table"
+    separate_statuses: bool = False
+    decimals: int | None = None
+    allow_unsafe: bool = False
+    progress: Any = None
+    executor: Any = None
+    resume: Any = None
+
+    @field_validator("method")
+    @classmethod
+    def _method(cls, given: Any) -> Any:
+        method = given or Suppress()
+        if not isinstance(method, Suppress | Recode | Method):
+            raise InputError(f"method must be such as Suppress(method='exact') or Round(base=5), not {method!r}")
+        return method
+
+    @field_validator("rules")
+    @classmethod
+    def _rules(cls, given: Any) -> Any:
+        return as_rules(given)
+
+    @model_validator(mode="after")
+    def _only_for_hidden_cells(self) -> Request:
+        if isinstance(self.method, Method):
+            asked = {
+                "unions": self.unions != "repair",
+                "separate_statuses": self.separate_statuses,
+                "decimals": self.decimals is not None,
+                "resume": self.resume is not None,
+                "protect_hidden": self.protect_hidden,
+            }
+            if any(asked.values()):
+                names = ", ".join(name for name, given in asked.items() if given)
+                raise InputError(f"{names} belong to hiding cells; {self.method.name} hides none")
+        return self
+
+    @classmethod
+    def of(cls, **given: Any) -> Request:
+        """Return the request, checked; `InputError` with everything that is wrong.
+
+        Examples
+        --------
+        >>> Request.of(source=None, rules="p%=15", unions="repare")
+        Traceback (most recent call last):
+        ...
+        tabprotect.errors.InputError: 2 problems:
+          - source: instance of Source expected, not None
+          - unions must be 'repair', 'audit' or 'off', not 'repare'; did you mean 'repair'?
+        """
+        try:
+            return cls(method=given.pop("method", None), **given)
+        except ValidationError as error:
+            raise InputError(*map(_explain, error.errors())) from error
+
+    @property
+    def hiding(self) -> Suppress:
+        """How cells are hidden, and what that costs."""
+        if isinstance(self.method, Recode):
+            return self.method.then
+        return self.method if isinstance(self.method, Suppress) else Suppress(self.cost)
+
+    def asking(self, **other: Any) -> Request:
+        """Return the request with some parts of it changed, checked anew."""
+        return Request.of(**{**dict(self), **other})
+
+
+def _explain(error: Any) -> str:
+    name, given = ".".join(map(str, error["loc"])), error["input"]
+    if error["type"] == "literal_error":
+        options = [word.strip("'") for word in error["ctx"]["expected"].replace(" or ", ", ").split(", ")]
+        guess = did_you_mean(given, options)
+        return f"{name} must be {error['ctx']['expected']}, not {given!r}{guess if 'mean' in guess else ''}"
+    words = str(error["msg"]).removeprefix("Input should be ").replace("an instance", "instance")
+    return f"{name}: {words}, not {given!r}"
