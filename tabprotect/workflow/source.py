@@ -31,7 +31,7 @@ class Source(Protocol):
         """How records are tabulated, by the keywords of `tabprotect.tabulate`; None without records of one table."""
         ...
 
-    def table(self, top: int, memory: int | None) -> Table:
+    def table(self, top: int, memory: str | None) -> Table:
         """Return the table, with the `top` largest contributions to every cell at least."""
         ...
 
@@ -69,7 +69,7 @@ class Finished:
         """None: a finished table has no records."""
         return None
 
-    def table(self, top: int, memory: int | None) -> Table:
+    def table(self, top: int, memory: str | None) -> Table:
         """Return the table as it is: it holds what contributions it was made with."""
         return self.given
 
@@ -100,7 +100,7 @@ class Records:
     data: Any = field(repr=False)
     roles: Mapping[str, Any]
 
-    def table(self, top: int, memory: int | None) -> Table:
+    def table(self, top: int, memory: str | None) -> Table:
         """Tabulate."""
         return tabulate(self.data, top=top, memory_limit=memory, **self.roles)
 

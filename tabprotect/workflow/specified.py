@@ -74,7 +74,7 @@ class Specified:
             return None
         return {name: getattr(self.spec, name) for name in (*ROLES, "empty") if name != "cost"}
 
-    def table(self, top: int, memory: int | None) -> Table:
+    def table(self, top: int, memory: str | None) -> Table:
         """Read the table; every problem names the file."""
         return _read(self.spec, self.base, top, self.recoding)
 

@@ -31,7 +31,7 @@ def change(prepared: Prepared, method: Method) -> Changed:
 
 
 def _as_printed(values: npt.NDArray[np.float64], problem: Problem, fixed: Sequence[int]) -> npt.NDArray[np.float64]:
-    """Return the floats that the published decimals read back as; fixed cells keep their true ones, to the last digit."""
+    """Return the floats that the published decimals read back as; fixed cells keep every digit."""
     places = decimals_of(values)
     printed = values.copy() if places is None else np.round(values, places) + 0.0
     printed[fixed] = problem.values[fixed]

@@ -27,12 +27,12 @@ def compare_masks(
 
     from tabprotect.cli import screen
     from tabprotect.cli.app import Exit
-    from tabprotect.cli.spec import load_toml
     from tabprotect.errors import InputError, Problems
     from tabprotect.formats.folder import check_replaceable
     from tabprotect.microdata.choosing import compare_masks as compare
     from tabprotect.microdata.choosing import expand_grid
     from tabprotect.microdata.specification import read_mask_spec
+    from tabprotect.workflow.specification import load_toml
 
     check_replaceable(out)
     content = dict(load_toml(spec))

@@ -31,10 +31,10 @@ def risk(
     import json
 
     from tabprotect.cli import screen
-    from tabprotect.cli.spec import load_toml
     from tabprotect.errors import InputError
     from tabprotect.formats.files import check_writable, write_text
     from tabprotect.microdata.measures import measure_file, read_measures
+    from tabprotect.workflow.specification import load_toml
 
     if json_out is not None:
         check_writable(json_out)
