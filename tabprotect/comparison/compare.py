@@ -51,6 +51,8 @@ class Line:
         None without published values.
     risk : Risk or None
     message : str
+    values : ndarray of float or None
+        What would be published of every cell, nan where it is hidden.
     """
 
     approach: Approach
@@ -61,6 +63,7 @@ class Line:
     loss: Loss | None = None
     risk: Risk | None = None
     message: str = ""
+    values: npt.NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -287,7 +290,7 @@ def _line(call: Call, approach: Approach, limits: Limits, prepared: Prepared | N
     if published.doubtful:
         return Line(
             approach, published.status, seconds, published.cost, published.bound,
-            loss(call.problem, published.values), None, published.message,
+            loss(call.problem, published.values), None, published.message, published.values,
         )  # fmt: skip
     budget = Budget(limits, call.progress)
     budget.report("audit", message=approach.name)
@@ -301,4 +304,5 @@ def _line(call: Call, approach: Approach, limits: Limits, prepared: Prepared | N
         loss(call.problem, published.values),
         risk(call.problem, found, published.knows),
         published.message,
+        published.values,
     )

@@ -15,8 +15,9 @@ from numbers import Real
 from pathlib import Path
 
 from tabprotect.errors import InputError
+from tabprotect.solver.tolerances import OPTIMAL
 
-__all__ = ["Budget", "Limits", "Progress", "cancel_on_interrupt", "held_memory", "relative_gap"]
+__all__ = ["Budget", "Limits", "Progress", "cancel_on_interrupt", "held_memory", "is_optimal", "relative_gap"]
 
 LOOK = 0.05
 """Seconds between two looks at the memory."""
@@ -33,6 +34,17 @@ def relative_gap(cost: float | None, bound: float | None) -> float | None:
     if cost is None or bound is None:
         return None
     return 0.0 if cost <= 0 else max(0.0, (cost - bound) / cost)
+
+
+def is_optimal(cost: float | None, bound: float | None) -> bool:
+    """Whether a bound leaves nothing to gain: the one test for optimality of patterns.
+
+    Examples
+    --------
+    >>> is_optimal(20.0, 20.0 - 1e-9), is_optimal(20.0, 19.9), is_optimal(20.0, None)
+    (True, False, False)
+    """
+    return cost is not None and bound is not None and bound >= cost - OPTIMAL * abs(cost)
 
 
 @dataclass(frozen=True)

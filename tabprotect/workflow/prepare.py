@@ -181,7 +181,8 @@ def _with_records(method: Any, request: Request, source: Source, table: Table, s
         return method
     roles = source.roles
     if roles is None:
-        raise InputError(f"{method.name} needs the records of one table, so a table made from microdata")
+        what = "the keys of records" if isinstance(method, CellKey) else "the records of one table"
+        raise InputError(f"{method.name} needs {what}, so a table made from microdata")
     if isinstance(method, CellKey):
         if roles.get("weight") is not None:
             raise InputError("cell-key: records with sampling weights are not perturbed; use round or adjust")

@@ -96,7 +96,7 @@ class Request(BaseModel):
         Traceback (most recent call last):
         ...
         tabprotect.errors.InputError: 2 problems:
-          - source: instance of Source expected, not None
+          - source must be an instance of Source, not None
           - unions must be 'repair', 'audit' or 'off', not 'repare'; did you mean 'repair'?
         """
         try:
@@ -122,5 +122,6 @@ def _explain(error: Any) -> str:
         options = [word.strip("'") for word in error["ctx"]["expected"].replace(" or ", ", ").split(", ")]
         guess = did_you_mean(given, options)
         return f"{name} must be {error['ctx']['expected']}, not {given!r}{guess if 'mean' in guess else ''}"
-    words = str(error["msg"]).removeprefix("Input should be ").replace("an instance", "instance")
-    return f"{name}: {words}, not {given!r}"
+    words = str(error["msg"])
+    asked = words.replace("Input should", " must", 1) if words.startswith("Input should") else f": {words}"
+    return f"{name}{asked}, not {given!r}"

@@ -18,13 +18,12 @@ from tabprotect.methods.suppression.large.stages import local_in_stages
 from tabprotect.methods.suppression.linked import suppress_linked
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.methods.suppression.search.greedy import greedy
-from tabprotect.methods.suppression.strategy import EXACT_CELLS, SMALL_CELLS, because, choose
+from tabprotect.methods.suppression.strategy import EXACT_CELLS, SMALL_CELLS, because, by_root_solve, choose
 from tabprotect.methods.suppression.suppress import CLASSIC
 from tabprotect.problem import Problem
 from tabprotect.sensitivity.unions import UnionExposure
-from tabprotect.solver.limits import Budget, Limits
+from tabprotect.solver.limits import Budget, Limits, is_optimal
 from tabprotect.solver.tasks.pieces import Means
-from tabprotect.solver.tolerances import OPTIMAL
 
 __all__ = ["Answer", "suppress_with_sums"]
 
@@ -131,6 +130,9 @@ def _search(
     if method in CLASSIC or method == PASSES:
         return _once(rounds, problem, method, FIRST_SHARE)
     quick = method == "greedy"
+    root = rounds.root(problem) if method in ("auto", "exact") and engine == "scip" and not means else None
+    if root is not None:
+        return _cheaper(rounds, root, method)
     best = rounds.close(problem, None, FIRST_SHARE if not quick else 1.0, restarts=10 if quick else 0)
     return best if quick else _cheaper(rounds, best, method)
 
@@ -193,7 +195,7 @@ def _with_bound(result: SuppressionResult, other: SuppressionResult) -> Suppress
     """
     if other.bound is None or result.cost is None or (result.bound is not None and result.bound >= other.bound):
         return result
-    optimal = other.bound >= result.cost - OPTIMAL * abs(result.cost)
+    optimal = is_optimal(result.cost, other.bound)
     return replace(
         result,
         bound=result.cost if optimal else other.bound,
@@ -250,6 +252,17 @@ class _Rounds:
             **self.how,
         )
         return self._spent(result)
+
+    def root(self, problem: Problem) -> Answer | None:
+        """Return the pattern of the root solve, its sums protected; None where that finds none within a moment."""
+        result = self._spent(by_root_solve(problem, _limits(self.budget, 1.0), self.budget.progress, "scip"))
+        if not result.safe:
+            return None
+        sums = self.look(result)
+        if not sums:
+            return Answer(problem, result, ())
+        grown = self.grow(problem, sums)
+        return self.close(grown, _extended(result, grown), TIDY_SHARE, restarts=0)
 
     def grow(self, problem: Problem, sums: tuple[UnionExposure, ...]) -> Problem:
         self.budget.report("sums", message=f"{len(sums)} sums of hidden cells are protected, too")

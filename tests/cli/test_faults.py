@@ -110,7 +110,7 @@ def test_what_nobody_foresaw_is_one_line_without_data(
         raise error
 
     before = tree(place)
-    monkeypatch.setattr(sys.modules["tabprotect.sensitivity.assess"], "assess", fail)
+    monkeypatch.setattr(sys.modules["tabprotect.workflow.prepare"], "assess", fail)
     done = tabprotect(*call("firms.csv"))
     assert done.code == Exit.FAULT == 70
     assert type(error).__name__ in done.err

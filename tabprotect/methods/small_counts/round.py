@@ -16,13 +16,11 @@ from tabprotect.methods.small_counts.statement import SIMPLEX, Statement
 from tabprotect.problem import Problem
 from tabprotect.seeds import Seed, as_seed
 from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
+from tabprotect.solver.tolerances import OPTIMAL
 
 __all__ = ["small_counts"]
 
 Bools = npt.NDArray[np.bool_]
-
-OPTIMAL: Final = 1e-9
-"""Relative difference of cost and bound that counts as none."""
 
 AT_ONCE: Final = 1000
 """So many cells are chosen at once, without a search by neighbourhoods before."""

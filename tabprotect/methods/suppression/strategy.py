@@ -28,6 +28,7 @@ __all__ = [
     "automatic",
     "because",
     "begins_locally",
+    "by_root_solve",
     "choose",
     "ended",
     "joined",
@@ -141,7 +142,7 @@ def automatic(
     if method == "exact" and not begins_locally(problem):
         return because(exact(problem, limits=limits, start=start, **shared), why)
     if start is None and means is None and problem.n_cells <= EXACT_CELLS:
-        first = _first_root_solve(problem, limits, progress, engine)
+        first = by_root_solve(problem, limits, progress, engine)
         limits = rest(limits, first)
         if ended(first):
             limits = replace(limits, stop=lambda: True)
@@ -165,9 +166,10 @@ def automatic(
     return because(joined(first, result), why)
 
 
-def _first_root_solve(
+def by_root_solve(
     problem: Problem, limits: Limits, progress: Callable[[Progress], None] | None, engine: str
 ) -> SuppressionResult:
+    """Return the pattern of the root solve alone, without a bound; unknown where that takes more than a moment."""
     budget, judge = Budget(limits, progress), Witnesses(problem)
     with cancel_on_interrupt(budget):
         pattern = root_solve(problem, judge, pool_solver(engine), budget)

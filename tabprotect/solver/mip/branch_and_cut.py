@@ -10,9 +10,8 @@ import numpy.typing as npt
 
 from tabprotect.errors import InputError, SolverError, did_you_mean
 from tabprotect.seeds import Seed, as_seed
-from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
+from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt, is_optimal
 from tabprotect.solver.mip.lazy import FEASIBLE, LazyResult, Oracle, Programme, Separator
-from tabprotect.solver.tolerances import OPTIMAL
 
 __all__ = ["branch_and_cut"]
 
@@ -92,7 +91,7 @@ def branch_and_cut(
         if any(row.slack(best) < -10 * FEASIBLE for row in oracle.rows.values()):
             raise SolverError("a row of the separator cuts off a solution that it passes; its rows are wrong")
     status: Literal["optimal", "feasible", "infeasible", "unknown"]
-    if ended or (cost is not None and bound is not None and bound >= cost - OPTIMAL * abs(cost)):
+    if ended or is_optimal(cost, bound):
         ended = True
         status, bound = "infeasible" if cost is None else "optimal", cost
     else:

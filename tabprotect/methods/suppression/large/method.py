@@ -22,7 +22,7 @@ from tabprotect.methods.suppression.postsolve.finish import finish, stopped
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem
 from tabprotect.solver.credit import Credit, is_first
-from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
+from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt, is_optimal
 from tabprotect.solver.tasks.pieces import Means, processors
 from tabprotect.solver.tolerances import OPTIMAL
 
@@ -123,7 +123,7 @@ def local(
         bound, proof = (None, None) if passes == 0 else (search.bound.bound, search.bound.proof())
     if result.cost is None or bound is None:
         return replace(result, stopped=result.stopped or ended)
-    optimal = bound >= result.cost - OPTIMAL * abs(result.cost)
+    optimal = is_optimal(result.cost, bound)
     return replace(
         result,
         bound=min(bound, result.cost),

@@ -16,10 +16,9 @@ from tabprotect.methods.suppression.large import local
 from tabprotect.methods.suppression.postsolve.finish import finish, stopped
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem
-from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
+from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt, is_optimal
 from tabprotect.solver.tasks.pieces import Means
 from tabprotect.solver.tasks.store import digest
-from tabprotect.solver.tolerances import OPTIMAL
 
 __all__ = ["local_in_stages", "parts_of"]
 
@@ -114,7 +113,7 @@ def local_in_stages(
     result = replace(result, stopped=result.stopped or ended, deviations=judge.known_about(result.pattern))
     if result.cost is None or passes == 0:
         return result
-    optimal = optimal or bound >= result.cost - OPTIMAL * abs(result.cost)
+    optimal = optimal or is_optimal(result.cost, bound)
     return replace(
         result,
         bound=result.cost if optimal else min(bound, result.cost),

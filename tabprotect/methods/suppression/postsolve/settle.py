@@ -12,8 +12,7 @@ from tabprotect.attack.witness import Witnesses
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.methods.suppression.start.construct import Constructor
 from tabprotect.problem import Problem
-from tabprotect.solver.limits import Budget
-from tabprotect.solver.tolerances import OPTIMAL
+from tabprotect.solver.limits import Budget, is_optimal
 
 __all__ = ["settle"]
 
@@ -63,7 +62,7 @@ def settle(
         return None
     problem, more = result.problem, int(np.sum(pattern & ~result.pattern))
     cost = problem.cost(pattern)
-    optimal = result.bound is not None and result.bound >= cost - OPTIMAL * abs(cost)
+    optimal = is_optimal(cost, result.bound)
     note = f"{more} cells are hidden for {len(exposures)} levels that were reached in floating point only"
     return replace(
         result,

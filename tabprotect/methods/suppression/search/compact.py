@@ -10,8 +10,7 @@ from tabprotect.methods.suppression.postsolve.finish import finish
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.methods.suppression.search.greedy import greedy
 from tabprotect.problem import Problem
-from tabprotect.solver.limits import Budget, Limits, Progress
-from tabprotect.solver.tolerances import OPTIMAL
+from tabprotect.solver.limits import Budget, Limits, Progress, is_optimal
 
 __all__ = ["compact"]
 
@@ -47,7 +46,7 @@ def compact(
     result = finish(problem, Witnesses(problem), answer.pattern, budget, name)
     if answer.bound is None or (result.cost is None and result.status != "unknown"):
         return result
-    optimal = result.cost is not None and answer.bound >= result.cost - OPTIMAL * abs(result.cost)
+    optimal = is_optimal(result.cost, answer.bound)
     return replace(
         result,
         bound=result.cost if optimal else answer.bound,

@@ -18,10 +18,9 @@ from tabprotect.methods.suppression.search.rounds import search_in_rounds
 from tabprotect.methods.suppression.search.schedule import go_on, reporter
 from tabprotect.methods.suppression.start.root_solve import root_solve
 from tabprotect.problem import Problem
-from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
+from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt, is_optimal
 from tabprotect.solver.mip.pool import pool_solver
 from tabprotect.solver.tasks.pieces import Means
-from tabprotect.solver.tolerances import OPTIMAL
 
 __all__ = ["exact"]
 
@@ -149,7 +148,7 @@ def _with_bound(result: SuppressionResult, bound: float) -> SuppressionResult:
     """Add the bound; optimal when it meets the cost."""
     if result.cost is None:
         return replace(result, bound=bound if result.status == "unknown" else None)
-    optimal = bound >= result.cost - OPTIMAL * abs(result.cost)
+    optimal = is_optimal(result.cost, bound)
     return replace(
         result,
         bound=result.cost if optimal else bound,

@@ -20,11 +20,10 @@ from tabprotect.methods.suppression.presolve.reduce import Core, Reduction
 from tabprotect.methods.suppression.search.branch_and_cut import Search
 from tabprotect.methods.suppression.search.schedule import go_on
 from tabprotect.methods.suppression.search.snapshot import NOTHING, Snapshot
-from tabprotect.solver.limits import Budget, Limits
+from tabprotect.solver.limits import Budget, Limits, is_optimal
 from tabprotect.solver.mip.pool import pool_solver
 from tabprotect.solver.tasks.pieces import GRACE, Means
 from tabprotect.solver.tasks.store import digest
-from tabprotect.solver.tolerances import OPTIMAL
 
 __all__ = ["Outcome", "search_in_rounds"]
 
@@ -94,7 +93,7 @@ class _Line:
 
     @property
     def done(self) -> bool:
-        return self.bound >= self.cost - OPTIMAL * abs(self.cost) or self.stuck
+        return is_optimal(self.cost, self.bound) or self.stuck
 
     @property
     def stuck(self) -> bool:

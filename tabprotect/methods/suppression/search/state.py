@@ -23,9 +23,8 @@ from tabprotect.methods.suppression.search.snapshot import Rows, Snapshot
 from tabprotect.methods.suppression.start.cleanup import Cleaner, clean
 from tabprotect.methods.suppression.start.construct import Constructor
 from tabprotect.solver.credit import meter
-from tabprotect.solver.limits import Budget
+from tabprotect.solver.limits import Budget, is_optimal
 from tabprotect.solver.mip.pool import PoolSolver
-from tabprotect.solver.tolerances import OPTIMAL
 
 __all__ = ["State"]
 
@@ -91,7 +90,7 @@ class State:
     @property
     def done(self) -> bool:
         """True when the best pattern is proven to be optimal."""
-        return self.bound >= self.cost - OPTIMAL * abs(self.cost)
+        return is_optimal(self.cost, self.bound)
 
     def _equip(self, best: Bools) -> None:
         """Make ready to look for patterns cheaper than a safe one."""
