@@ -114,7 +114,7 @@ def test_what_nobody_foresaw_is_one_line_without_data(
     done = tabprotect(*call("firms.csv"))
     assert done.code == Exit.FAULT == 70
     assert type(error).__name__ in done.err
-    assert re.search(r"tabprotect/\w+\.py:\d+", done.err)
+    assert re.search(r"tabprotect/[\w/]+\.py:\d+", done.err)
     assert "90" not in done.err.split("please report")[1].split(" at ")[0]
     assert "firm 7" not in done.err
     assert tree(place) == before
