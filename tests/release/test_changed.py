@@ -430,7 +430,7 @@ def test_three_dimensions_are_rounded_layer_by_layer() -> None:
 
 
 def test_means_and_correlations_are_kept_on_request() -> None:
-    plain, means, alike = (make(tp.Adjust(senses="up", **kept)) for kept in (
+    plain, means, alike = (make(tp.Adjust(senses="up", enlarge=0.0, **kept)) for kept in (
         {}, {"preserve": "means"}, {"preserve": "correlation", "correlation": 0.997},
     ))  # fmt: skip
     inner = tp.methods.inner_cells.inner_cells(plain.table.system)[0]
