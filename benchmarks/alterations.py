@@ -19,8 +19,8 @@ import numpy as np
 import pandas as pd
 
 import tabprotect as tp
-from tabprotect.attack.document import SECTIONS, digest, seal
-from tabprotect.attack.verify_values import SECTIONS as VALUES_SECTIONS
+from tabprotect.certificate.document import SECTIONS, digest, seal
+from tabprotect.certificate.values import SECTIONS as VALUES_SECTIONS
 
 __all__ = ["CERTIFICATE", "KINDS", "Alteration", "alter", "new_digests", "resealed"]
 

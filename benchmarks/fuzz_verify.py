@@ -39,7 +39,7 @@ from benchmarks.alterations import CERTIFICATE, KINDS, Alteration, alter
 from benchmarks.bombs import bombs
 from benchmarks.fuzz import command
 from benchmarks.isolated import Failure, Worker
-from tabprotect.attack.verify import verify
+from tabprotect.certificate.verify import verify
 from tabprotect.cli.app import run as tabprotect
 
 #: What no check may take.

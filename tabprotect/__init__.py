@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tabprotect.attack.audit import Audit, audit
     from tabprotect.attack.certificate import Certificate, certify
     from tabprotect.attack.proof import BoundProof
-    from tabprotect.attack.verify import Verification, verify
+    from tabprotect.certificate.verify import Verification, verify
     from tabprotect.comparison import Comparison, compare
     from tabprotect.errors import InfeasibleError, InputError, SolverError, TabprotectError
     from tabprotect.formats import read_instance
@@ -78,7 +78,7 @@ _HOMES = {
     "attack.audit": ("Audit", "audit"),
     "attack.certificate": ("Certificate", "certify"),
     "attack.proof": ("BoundProof",),
-    "attack.verify": ("Verification", "verify"),
+    "certificate.verify": ("Verification", "verify"),
     "comparison": ("Comparison", "compare"),
     "errors": ("InfeasibleError", "InputError", "SolverError", "TabprotectError"),
     "formats": ("read_instance",),

@@ -9,15 +9,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tabprotect.attack.components import pattern_mask
-from tabprotect.attack.document import FORMAT, SECTIONS, VERDICTS, digest
 from tabprotect.attack.evidence import Evidence, gather
 from tabprotect.attack.keys import Key
-from tabprotect.attack.numbers import Numbers
 from tabprotect.attack.proof import BoundProof
-from tabprotect.attack.rebuild import proven_bound
 from tabprotect.attack.sealed import NOTICE, SealedDocument
 from tabprotect.attack.statement import decimals, problem_statement
 from tabprotect.attack.witness import Witnesses
+from tabprotect.certificate.document import FORMAT, SECTIONS, VERDICTS, digest
+from tabprotect.certificate.numbers import Numbers
+from tabprotect.certificate.rebuild import proven_bound
 from tabprotect.errors import InputError
 from tabprotect.problem import Problem, Status
 from tabprotect.solver.exact import exact
@@ -33,7 +33,7 @@ class Certificate(SealedDocument):
     Attributes
     ----------
     document : mapping
-        The sections by name; see `tabprotect.attack.verify` for how they are checked.
+        The sections by name; see `tabprotect.certificate.verify` for how they are checked.
     """
 
     FORM: ClassVar[str] = FORMAT

@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from tabprotect.attack.numbers import Numbers
-from tabprotect.attack.rebuild import Groups
 from tabprotect.attack.statement import problem_statement
+from tabprotect.certificate.numbers import Numbers
+from tabprotect.certificate.rebuild import Groups
 from tabprotect.problem import Problem
 from tabprotect.solver.exact import ExactSolver, exact
 from tabprotect.solver.exact.elimination import eliminate

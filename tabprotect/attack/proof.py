@@ -27,8 +27,8 @@ cells that never move, one group of cells is left, or two, or only terms of one 
 multiples of each other (one group) in all deviations. In capacity rows and bridges a group counts as one cell with the
 tightest of the bounds, and moves only if any chosen member of it is hidden.
 
-The bound follows by weak duality (`tabprotect.attack.rebuild.proven_bound`) for any multipliers >= 0, so those of a
-floating-point solver need only be rounded.
+The bound follows by weak duality (`tabprotect.certificate.rebuild.proven_bound`) for any multipliers >= 0, so those of
+a floating-point solver need only be rounded.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ from scipy import sparse
 
 from tabprotect.attack.facts import Fact
 from tabprotect.attack.keys import Key
-from tabprotect.attack.numbers import Numbers
-from tabprotect.attack.rebuild import Row, proven_bound, rebuild
 from tabprotect.attack.statement import problem_statement
+from tabprotect.certificate.numbers import Numbers
+from tabprotect.certificate.rebuild import Row, proven_bound, rebuild
 from tabprotect.problem import Problem
 from tabprotect.solver.exact import exact
 from tabprotect.solver.lp import LinearProgram

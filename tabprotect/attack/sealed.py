@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
-from tabprotect.attack.document import VERDICTS, Malformed, canonical, digest, load, seal
-from tabprotect.attack.verify import Verification, verify
-from tabprotect.attack.verify_limits import LIMITS, UNLIMITED, Limits
+from tabprotect.certificate.document import VERDICTS, Malformed, canonical, digest, load, seal
+from tabprotect.certificate.limits import LIMITS, UNLIMITED, Limits
+from tabprotect.certificate.verify import Verification, verify
 from tabprotect.errors import InputError
 
 __all__ = ["NOTICE", "SealedDocument"]
@@ -55,7 +55,7 @@ class SealedDocument:
         return self.verdict == VERDICTS[0]
 
     def verify(self, *, against: Any = None) -> Verification:
-        """Check it, whatever its size; see `tabprotect.attack.verify.verify`."""
+        """Check it, whatever its size; see `tabprotect.certificate.verify.verify`."""
         return verify(self.document, against=against, limits=UNLIMITED)
 
     def publishing(self, files: Mapping[str, str]) -> Self:

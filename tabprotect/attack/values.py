@@ -12,12 +12,12 @@ import numpy.typing as npt
 
 from tabprotect.attack.audit import Audit
 from tabprotect.attack.certificate import certify
-from tabprotect.attack.claims import DOUBTS, Claim
-from tabprotect.attack.document import VALUES_FORMAT, VERDICTS
-from tabprotect.attack.numbers import Numbers
 from tabprotect.attack.sealed import NOTICE, SealedDocument
 from tabprotect.attack.statement import decimals, problem_statement
-from tabprotect.attack.verify_values import SECTIONS, off_sums
+from tabprotect.certificate.claims import DOUBTS, Claim
+from tabprotect.certificate.document import VALUES_FORMAT, VERDICTS
+from tabprotect.certificate.numbers import Numbers
+from tabprotect.certificate.values import SECTIONS, off_sums
 from tabprotect.problem import Problem, Status
 from tabprotect.solver.exact import exact
 
@@ -38,7 +38,7 @@ def seeing(problem: Problem, values: Floats, claim: Mapping[str, Any]) -> Proble
     values : ndarray, shape (cells,)
         What is published.
     claim : mapping
-        See `tabprotect.attack.claims`.
+        See `tabprotect.certificate.claims`.
 
     Examples
     --------
@@ -81,7 +81,7 @@ class ValuesCertificate(SealedDocument):
     Attributes
     ----------
     document : mapping
-        The sections by name; see `tabprotect.attack.verify_values` for how they are checked.
+        The sections by name; see `tabprotect.certificate.values` for how they are checked.
     """
 
     FORM: ClassVar[str] = VALUES_FORMAT
@@ -120,7 +120,7 @@ def certify_values(
     values : ndarray, shape (cells,)
         What is published.
     claim : mapping
-        See `tabprotect.attack.claims`.
+        See `tabprotect.certificate.claims`.
     judgement : Audit
         Of ``seeing(problem, values, claim)``, all cells hidden.
     levels_moved : bool

@@ -20,6 +20,7 @@ import typer
 from tabprotect._version import __version__
 from tabprotect.cli import commands
 from tabprotect.cli import screen as screens
+from tabprotect.cli.named import Command
 from tabprotect.cli.screen import Screen
 from tabprotect.errors import InfeasibleError, InputError, SolverError
 
@@ -70,7 +71,7 @@ def _options(
 
 for _module in sorted(pkgutil.iter_modules(commands.__path__), key=lambda module: module.name):
     _command = importlib.import_module(f"{commands.__name__}.{_module.name}")
-    app.command(_module.name.replace("_", "-"), epilog=getattr(_command, "EPILOG", None))(
+    app.command(_module.name.replace("_", "-"), cls=Command, epilog=getattr(_command, "EPILOG", None))(
         getattr(_command, _module.name)
     )
 

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from tabprotect.attack.claims import DOUBTS
 from tabprotect.attack.values import seeing
+from tabprotect.certificate.claims import DOUBTS
 from tabprotect.errors import InputError, Problems, did_you_mean
 from tabprotect.methods.adjustment import sense_risk
 from tabprotect.methods.base.method import Call, Changed

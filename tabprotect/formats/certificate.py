@@ -11,10 +11,10 @@ import pandas as pd
 from scipy import sparse
 
 from tabprotect.attack.certificate import Certificate
-from tabprotect.attack.document import VALUES_FORMAT, Malformed, load
-from tabprotect.attack.numbers import Numbers
 from tabprotect.attack.values import ValuesCertificate
-from tabprotect.attack.verify_limits import LIMITS, Limits
+from tabprotect.certificate.document import VALUES_FORMAT, Malformed, load
+from tabprotect.certificate.limits import LIMITS, Limits
+from tabprotect.certificate.numbers import Numbers
 from tabprotect.errors import InputError, did_you_mean
 from tabprotect.problem import Attacker, Problem
 from tabprotect.table.system import LinearSystem

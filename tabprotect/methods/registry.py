@@ -104,7 +104,8 @@ class Entry:
         The earliest stage that it has to see.
     options : tuple of Option
     claims : tuple of str
-        What its intruder is taken to know: kinds of `tabprotect.attack.claims`; empty where values are true or hidden.
+        What its intruder is taken to know: kinds of `tabprotect.certificate.claims`; none where values are true or
+        hidden.
     drawn : bool
         Whether what is published is drawn at random, under a secret seed.
     summary : str

@@ -12,8 +12,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from tabprotect.attack.audit import Audit, audit
-from tabprotect.attack.claims import DOUBTS, note
 from tabprotect.attack.values import ValuesCertificate, certify_values
+from tabprotect.certificate.claims import DOUBTS, note
 from tabprotect.errors import InfeasibleError
 from tabprotect.methods.base.method import Changed
 from tabprotect.methods.loss import Loss, loss

@@ -16,7 +16,7 @@ from rich.text import Text
 from tabprotect.attack.audit import Audit
 from tabprotect.attack.certificate import Certificate
 from tabprotect.attack.values import ValuesCertificate
-from tabprotect.attack.verify import Verification
+from tabprotect.certificate.verify import Verification
 from tabprotect.formats.folder import Content, check_replaceable, digests, write_release
 from tabprotect.report.layout import LAYOUT, Layout
 from tabprotect.report.public import PublicTable

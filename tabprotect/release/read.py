@@ -14,11 +14,11 @@ import numpy.typing as npt
 import pandas as pd
 
 from tabprotect.attack.certificate import Certificate
-from tabprotect.attack.claims import Claim, note
-from tabprotect.attack.document import Malformed, list_of, load, parse, positions, require
-from tabprotect.attack.numbers import decimal
 from tabprotect.attack.values import ValuesCertificate, seeing
-from tabprotect.attack.verify_limits import LIMITS, Limits, read_within
+from tabprotect.certificate.claims import Claim, note
+from tabprotect.certificate.document import Malformed, list_of, load, parse, positions, require
+from tabprotect.certificate.limits import LIMITS, Limits, read_within
+from tabprotect.certificate.numbers import decimal
 from tabprotect.errors import InputError
 from tabprotect.formats.certificate import check_file, problem_of, read_certificate
 from tabprotect.formats.folder import INTERNAL, MANIFEST, PUBLISH, changed_files

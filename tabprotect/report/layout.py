@@ -18,7 +18,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from tabprotect._version import __version__
-from tabprotect.attack.document import integers, label_of, list_of, mapping_of, positions, require, text_of
+from tabprotect.certificate.document import integers, label_of, list_of, mapping_of, positions, require, text_of
 from tabprotect.formats.frames import FRAME_FORMATS
 from tabprotect.problem import Status
 from tabprotect.report.axes import Axis

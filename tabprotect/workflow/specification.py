@@ -16,6 +16,21 @@ from tabprotect.formats.files import read_text
 __all__ = ["HierarchySpec", "LimitsSpec", "OutputSpec", "Spec", "TableSpec", "check_spec", "each_table", "load_toml"]
 
 
+def _list_methods(schema: dict[str, Any]) -> None:
+    """Name the methods of the registry, which is read when the schema is asked for."""
+    from tabprotect.methods.registry import METHODS
+
+    schema["enum"] = list(METHODS)
+    schema["description"] = " ".join(f"{one.name}: {one.summary}" for one in METHODS.values())
+
+
+def _list_options(schema: dict[str, Any]) -> None:
+    from tabprotect.methods.registry import options_help
+
+    groups = (f"{', '.join(group)}: {', '.join(options)}." for group, options in options_help().items())
+    schema["description"] = f"Of a method that changes values. {' '.join(groups)}"
+
+
 class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
@@ -149,13 +164,8 @@ class Spec(TableSpec):
         default=False, description="Hidden cells that no rule asks protection levels for get some, too."
     )
     intervals: bool = Field(default=True, description="Compute the intruder's interval of every hidden cell.")
-    method: str = Field(
-        default="auto",
-        description="Hiding: auto, exact, greedy. Other values: round, adjust, cell-key, small-counts, random-round, "
-        "unbiased-round, successive-round, conventional-round. Records that change places: swap. Fewer categories: "
-        "recode.",
-    )
-    options: dict[str, Any] = Field(default={}, description="Of a method other than hiding: see protect --help.")
+    method: str = Field(default="auto", json_schema_extra=_list_methods)
+    options: dict[str, Any] = Field(default={}, json_schema_extra=_list_options)
     engine: str = "scip"
     seed: int | None = Field(
         default=None, ge=0, description="Without one, methods that draw values at random draw a fresh secret one."

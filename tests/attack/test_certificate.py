@@ -22,7 +22,6 @@ from tabprotect import instances
 from tabprotect.attack import evidence
 from tabprotect.attack.audit import audit
 from tabprotect.attack.certificate import Certificate, certify
-from tabprotect.attack.document import SECTIONS, digest, seal
 from tabprotect.attack.keys import Key
 from tabprotect.attack.proof import (
     AtLeast0,
@@ -37,8 +36,9 @@ from tabprotect.attack.proof import (
     prove_bound,
 )
 from tabprotect.attack.statement import problem_statement
-from tabprotect.attack.verify import verify
 from tabprotect.attack.witness import Witnesses
+from tabprotect.certificate.document import SECTIONS, digest, seal
+from tabprotect.certificate.verify import verify
 from tabprotect.errors import InputError
 from tabprotect.formats.jj import read_jj
 from tabprotect.problem import Attacker, Problem
@@ -220,7 +220,7 @@ def test_the_verifier_runs_by_itself_and_knows_no_solver(tmp_path: Path, checkou
         "for name in ('tabprotect', 'tabprotect.attack'):\n"
         "    sys.modules[name] = module = types.ModuleType(name)\n"
         f"    module.__path__ = [r'{checkout}/' + name.replace('.', '/')]\n"
-        f"from tabprotect.attack.verify import verify\n"
+        f"from tabprotect.certificate.verify import verify\n"
         f"assert verify(r'{path}').safe\n"
         "outside = {m.split('.')[0] for m in sys.modules} - set(sys.stdlib_module_names) - {'__main__', 'tabprotect'}\n"
         "assert not outside, outside\n"

@@ -10,10 +10,8 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from tabprotect.attack.document import Malformed
 from tabprotect.attack.facts import Fact, facts_of
 from tabprotect.attack.keys import Key
-from tabprotect.attack.numbers import Numbers
 from tabprotect.attack.proof import (
     AtLeast0,
     AtMost1,
@@ -32,9 +30,11 @@ from tabprotect.attack.proof import (
     prove_bound,
     snap_multipliers,
 )
-from tabprotect.attack.rebuild import Groups
 from tabprotect.attack.statement import problem_statement
 from tabprotect.attack.witness import Exposure, Witnesses
+from tabprotect.certificate.document import Malformed
+from tabprotect.certificate.numbers import Numbers
+from tabprotect.certificate.rebuild import Groups
 from tabprotect.problem import Attacker, Problem
 from tests.checker import Judge
 from tests.random_problems import problems, random_problem

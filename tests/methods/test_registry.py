@@ -10,9 +10,9 @@ from types import SimpleNamespace
 import pytest
 
 import tabprotect as tp
-from tabprotect.attack.claims import METHODS as CLAIMS
+from tabprotect.certificate.claims import METHODS as CLAIMS
 from tabprotect.cli import values
-from tabprotect.cli.commands.protect import OPTIONS
+from tabprotect.cli.named import filled
 from tabprotect.comparison import APPROACHES
 from tabprotect.errors import InputError
 from tabprotect.methods.base.options import option_names, read_options
@@ -67,16 +67,18 @@ def test_every_claim_is_one_that_the_verifier_reads() -> None:
 
 
 def test_the_command_line_knows_these_and_their_options() -> None:
-    listed = [(tuple(left.split(", ")), tuple(right.split(", "))) for left, _, right in (
-        part.partition(": ") for part in OPTIONS.rstrip(".").split(". "))]  # fmt: skip
-    assert sorted(listed) == sorted(options_help().items())
+    told = " ".join(filled("{hiding}, {tables}, {records}, {recoding}").split())
+    assert sorted(told.split(", ")) == sorted(METHODS)
+    assert filled("{compared}").split(", ") == list(APPROACHES)
+    for group, options in options_help().items():
+        assert f"{', '.join(group)}: {', '.join(options)}." in filled("{options}")
     assert {*values.METHODS, *values._ELSEWHERE} == {*VALUE_METHODS, RECODE}
     for name, options in values.METHODS.items():
         assert set(options) <= {option.name for option in entry(name).options} | {"norm", "weights"}
-    said = Spec.model_fields["method"].description
-    assert said is not None
-    for name in (*VALUE_METHODS, RECODE):
-        assert re.search(rf"\b{name}\b", said), name
+    schema = Spec.model_json_schema()["properties"]
+    assert schema["method"]["enum"] == list(METHODS)
+    assert all(one.summary in schema["method"]["description"] for one in METHODS.values())
+    assert "cell-key: deviation" in schema["options"]["description"]
 
 
 def test_the_comparison_knows_these() -> None:

@@ -16,10 +16,10 @@ from scipy.optimize import linprog
 
 import tabprotect as tp
 from tabprotect.attack.certificate import Certificate
-from tabprotect.attack.document import digest, seal
 from tabprotect.attack.statement import problem_statement
 from tabprotect.attack.values import ValuesCertificate
-from tabprotect.attack.verify_values import SECTIONS
+from tabprotect.certificate.document import digest, seal
+from tabprotect.certificate.values import SECTIONS
 from tabprotect.errors import InfeasibleError, InputError
 from tabprotect.formats.folder import changed_files, read_manifest
 from tabprotect.methods.cell_key import (

@@ -115,8 +115,8 @@ def _instance(path: Path, pattern: Path | None) -> tuple[Problem, npt.NDArray[np
 
 
 def _release(folder: Path, no_limits: bool) -> tuple[Problem, npt.NDArray[np.bool_], tuple[str, ...]]:
-    from tabprotect.attack.claims import DOUBTS
-    from tabprotect.attack.verify_limits import LIMITS, UNLIMITED
+    from tabprotect.certificate.claims import DOUBTS
+    from tabprotect.certificate.limits import LIMITS, UNLIMITED
     from tabprotect.release.read import read_release
 
     released = read_release(folder, UNLIMITED if no_limits else LIMITS)

@@ -32,8 +32,7 @@ def compare(
         typer.Option(
             "--method",
             metavar="NAME[:OPTION=VALUE,...]",
-            help="suppress, recode, adjust, round, unbiased-round, successive-round, random-round, conventional-round, "
-            "small-counts, cell-key or swap; repeat it.",
+            help="{compared}; repeat it.",
             show_default=False,
         ),
     ] = None,

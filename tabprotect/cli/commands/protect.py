@@ -23,13 +23,6 @@ EPILOG = """Examples:
 
 DATA = (".csv", ".parquet", ".pq")
 
-OPTIONS = (
-    "adjust: norm, weights, senses, fixed, within, decimals, preserve, correlation, search, enlarge. "
-    "round: base, steps, norm, weights, levels, search. unbiased-round, random-round, conventional-round: base. "
-    "successive-round: base, along. small-counts: base, norm, weights. cell-key: deviation, variance, stay, blocked, "
-    "small, large, point, power, weights, step, decimals, key. swap: geography, risk, similar, household, k, rate."
-)
-
 _TABLE, _RULES, _SEARCH, _OUTPUT = "What the table is", "What is sensitive", "How to search", "What to write"
 
 
@@ -92,9 +85,7 @@ def protect(
         str | None,
         _text(
             "--method",
-            "Hiding: as in solve --help, such as auto or modular; passes for linked tables. Other values: round, "
-            "adjust, cell-key, small-counts, random-round, unbiased-round, successive-round or conventional-round. "
-            "Records that change places: swap. Fewer categories: recode.",
+            "Hiding: {hiding}. Other values: {tables}; from microdata: {records}. Fewer categories: {recoding}.",
             _SEARCH,
             "WORD",
         ),
@@ -102,7 +93,7 @@ def protect(
     round_base: Annotated[float | None, _text("--base", "Of the rounding methods.", _SEARCH, "B")] = None,
     option: Annotated[
         list[str] | None,
-        _text("--option", f"Of a method that changes values; repeat it. {OPTIONS}", _SEARCH, "NAME=VALUE"),
+        _text("--option", "Of a method that changes values; repeat it. {options}", _SEARCH, "NAME=VALUE"),
     ] = None,
     time_limit: TimeLimit = None,
     work_limit: WorkLimit = None,

@@ -38,9 +38,9 @@ def verify(
     The public files of a release are made again from the proof, and compared byte for byte. Exit code 0 only if
     everything holds and proves that every protection level is reached.
     """
-    from tabprotect.attack.document import Malformed
-    from tabprotect.attack.verify import verify as check
-    from tabprotect.attack.verify_limits import LIMITS, UNLIMITED
+    from tabprotect.certificate.document import Malformed
+    from tabprotect.certificate.limits import LIMITS, UNLIMITED
+    from tabprotect.certificate.verify import verify as check
     from tabprotect.cli import screen
     from tabprotect.cli.app import Exit
     from tabprotect.errors import InputError

@@ -59,7 +59,7 @@ class Changed:
     values : ndarray or None
         Of all cells; None without an answer.
     claim : mapping
-        See `tabprotect.attack.claims`.
+        See `tabprotect.certificate.claims`.
     knows : str
         What the intruder knows of the method, in words.
     status : str
@@ -103,7 +103,7 @@ class Method(ABC):
     acts_on: ClassVar[Acts] = "problem"
     """The earliest stage that the method has to see: records, the table, or the problem."""
     claims: ClassVar[tuple[str, ...]] = ()
-    """What it may claim; see `tabprotect.attack.claims`."""
+    """What it may claim; see `tabprotect.certificate.claims`."""
     page: ClassVar[str] = "other-methods.md"
     """Where the documentation has it."""
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize, stats
 
-from tabprotect.attack.reach import Reach
+from tabprotect.certificate.reach import Reach
 from tabprotect.errors import InputError
 from tabprotect.methods.cell_key import (
     KEYS,

@@ -13,11 +13,11 @@ from hypothesis import given, settings
 
 from benchmarks.problems import widened
 from tabprotect.attack.certificate import certify
-from tabprotect.attack.document import SECTIONS, digest, seal
 from tabprotect.attack.keys import Key
 from tabprotect.attack.proof import BoundProof, Bridge, Capacity, ExactMultipliers, bound_of
-from tabprotect.attack.rebuild import LONG
-from tabprotect.attack.verify import verify
+from tabprotect.certificate.document import SECTIONS, digest, seal
+from tabprotect.certificate.rebuild import LONG
+from tabprotect.certificate.verify import verify
 from tabprotect.instances import family
 from tabprotect.instances.large import large
 from tabprotect.methods.suppression.large import local

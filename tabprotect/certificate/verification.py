@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from tabprotect.attack.document import words_of
+from tabprotect.certificate.document import words_of
 
 __all__ = ["Verification"]
 

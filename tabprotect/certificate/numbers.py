@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any
 
-from tabprotect.attack.document import (
+from tabprotect.certificate.document import (
     COLUMNS,
     EXPONENT,
     FORCED,
@@ -25,7 +25,7 @@ from tabprotect.attack.document import (
     require,
     text_of,
 )
-from tabprotect.attack.verify_limits import Meter
+from tabprotect.certificate.limits import Meter
 
 __all__ = ["Numbers", "decimal"]
 

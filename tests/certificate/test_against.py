@@ -16,10 +16,10 @@ import pytest
 
 import tabprotect as tp
 from tabprotect.attack.certificate import certify
-from tabprotect.attack.document import SECTIONS, digest, seal
 from tabprotect.attack.statement import problem_statement
-from tabprotect.attack.verify import verify
-from tabprotect.attack.verify_values import SECTIONS as VALUES
+from tabprotect.certificate.document import SECTIONS, digest, seal
+from tabprotect.certificate.values import SECTIONS as VALUES
+from tabprotect.certificate.verify import verify
 from tabprotect.formats.jj import write_jj
 from tabprotect.problem import Attacker, Problem
 from tabprotect.sensitivity.unions import UnionExposure, protect_unions

@@ -10,7 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from tabprotect.attack.verify_limits import UNLIMITED, Limits, Malformed, fits, read_within, require
+from tabprotect.certificate.limits import UNLIMITED, Limits, Malformed, fits, read_within, require
 
 __all__ = [
     "FORMAT",

@@ -11,7 +11,7 @@ from fractions import Fraction
 from itertools import accumulate, pairwise
 from typing import Any
 
-from tabprotect.attack.document import fraction, list_of, require
+from tabprotect.certificate.document import fraction, list_of, require
 
 __all__ = ["Reach"]
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from tabprotect.attack.document import (
+from tabprotect.certificate.document import (
     PRIMARY,
     PROTECTED,
     ZERO,
@@ -19,7 +19,7 @@ from tabprotect.attack.document import (
     question,
     require,
 )
-from tabprotect.attack.numbers import Numbers
+from tabprotect.certificate.numbers import Numbers
 
 __all__ = ["Groups", "Row", "proven_bound", "rebuild"]
 

@@ -58,7 +58,7 @@ class Meter:
     >>> meter.spend(7)
     >>> meter.spend(7)
     Traceback (most recent call last):
-    tabprotect.attack.verify_limits.Malformed: checking takes more than the limit of 10 steps; see --no-limits
+    tabprotect.certificate.limits.Malformed: checking takes more than the limit of 10 steps; see --no-limits
     """
 
     limits: Limits = field(default_factory=lambda: UNLIMITED)

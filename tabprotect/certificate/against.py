@@ -15,9 +15,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from tabprotect.attack.document import COLUMNS, PROBLEM, label_of, load
-from tabprotect.attack.numbers import Numbers, decimal
-from tabprotect.attack.verify_limits import UNLIMITED, Limits, Malformed, Meter, fits, read_within, require
+from tabprotect.certificate.document import COLUMNS, PROBLEM, label_of, load
+from tabprotect.certificate.limits import UNLIMITED, Limits, Malformed, Meter, fits, read_within, require
+from tabprotect.certificate.numbers import Numbers, decimal
 
 __all__ = ["Comparison", "compare"]
 

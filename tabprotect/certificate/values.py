@@ -1,8 +1,8 @@
 """Check a certificate of changed values with Python integers and fractions, without a solver.
 
 The certificate holds the office's problem with the true values a, the published values v, what the method claims
-(`tabprotect.attack.claims`), and inside of it a certificate of cell suppression (`tabprotect.attack.verify`) about the
-intruder's problem: every cell is hidden, and the external bounds are what he knows. Its witnesses are other tables
+(`tabprotect.certificate.claims`), and inside of it a certificate of cell suppression
+(`tabprotect.certificate.verify`) about the intruder's problem: every cell is hidden, and the external bounds are what he knows. Its witnesses are other tables
 that he cannot tell from the true one, so the checks here are that his bounds are no wider than what v and the claims
 leave, and that v keeps what is claimed.
 """
@@ -13,8 +13,9 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
-from tabprotect.attack.claims import DOUBTS, Claim
-from tabprotect.attack.document import (
+from tabprotect.certificate.against import compare
+from tabprotect.certificate.claims import DOUBTS, Claim
+from tabprotect.certificate.document import (
     PRIMARY,
     VERDICTS,
     digest,
@@ -28,15 +29,14 @@ from tabprotect.attack.document import (
     text_of,
     words_of,
 )
-from tabprotect.attack.numbers import Numbers, decimal
-from tabprotect.attack.verification import Verification
-from tabprotect.attack.verify_against import compare
-from tabprotect.attack.verify_limits import LIMITS, Limits, Meter
+from tabprotect.certificate.limits import LIMITS, Limits, Meter
+from tabprotect.certificate.numbers import Numbers, decimal
+from tabprotect.certificate.verification import Verification
 
 __all__ = ["SAME", "SECTIONS", "check_values", "off_sums"]
 
 Checker = Callable[[Mapping[str, Any], Any, Limits], Verification]
-"""What checks a certificate of hidden cells; see `tabprotect.attack.verify.check`."""
+"""What checks a certificate of hidden cells; see `tabprotect.certificate.verify.check`."""
 
 SECTIONS = (
     "format", "notice", "verdict", "claim", "levels_moved", "sums", "drift", "cost", "claimed_bound", "publication",
@@ -52,7 +52,7 @@ _INTRUDER = ("cells", "values", "status", "lpl", "upl", "spl", "rhs", "start", "
 def check_values(
     document: Mapping[str, Any], check: Checker, against: Any = None, limits: Limits = LIMITS
 ) -> Verification:
-    """Check a certificate of changed values; see `tabprotect.attack.verify.verify`."""
+    """Check a certificate of changed values; see `tabprotect.certificate.verify.verify`."""
     require(set(document) == {*SECTIONS, "seal"}, f"a certificate has exactly the sections {', '.join(SECTIONS)}, seal")
     outer = _Check(document, limits)
     sealed = seal((name, digest(document[name])) for name in SECTIONS)

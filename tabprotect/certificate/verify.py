@@ -1,9 +1,9 @@
 """Check a certificate with Python integers and fractions, without a solver.
 
-``python -m tabprotect.attack.verify CERTIFICATE [DATA]``. This file and those that it imports need the standard
+``python -m tabprotect.certificate.verify CERTIFICATE [DATA]``. This file and those that it imports need the standard
 library only, so that an auditor can read them in one sitting (certificates of changed values need
-`tabprotect.attack.verify_values` and `claims` besides). Whatever is read is checked for type, length and range before
-it is used, and `tabprotect.attack.verify_limits` says how much of it there may be. Notation: the true table is a,
+`tabprotect.certificate.values` and `claims` besides). Whatever is read is checked for type, length and range before
+it is used, and `tabprotect.certificate.limits` says how much of it there may be. Notation: the true table is a,
 equations A y = b, a deviation is z with A z = 0.
 """
 
@@ -14,7 +14,8 @@ from collections.abc import Collection, Mapping
 from fractions import Fraction
 from typing import Any
 
-from tabprotect.attack.document import (
+from tabprotect.certificate.against import compare
+from tabprotect.certificate.document import (
     FORMAT,
     PROTECTED,
     SECTIONS,
@@ -36,12 +37,11 @@ from tabprotect.attack.document import (
     text_of,
     words_of,
 )
-from tabprotect.attack.numbers import Numbers
-from tabprotect.attack.rebuild import proven_bound
-from tabprotect.attack.verification import Verification
-from tabprotect.attack.verify_against import compare
-from tabprotect.attack.verify_limits import LIMITS, Limits, Meter
-from tabprotect.attack.verify_values import check_values
+from tabprotect.certificate.limits import LIMITS, Limits, Meter
+from tabprotect.certificate.numbers import Numbers
+from tabprotect.certificate.rebuild import proven_bound
+from tabprotect.certificate.values import check_values
+from tabprotect.certificate.verification import Verification
 
 __all__ = ["Verification", "verify"]
 

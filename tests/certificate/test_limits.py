@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from tabprotect.attack.certificate import certify
-from tabprotect.attack.document import SECTIONS, digest, seal
-from tabprotect.attack.verify import verify
-from tabprotect.attack.verify_limits import UNLIMITED, Limits, Malformed, read_within, size_of_json
+from tabprotect.certificate.document import SECTIONS, digest, seal
+from tabprotect.certificate.limits import UNLIMITED, Limits, Malformed, read_within, size_of_json
+from tabprotect.certificate.verify import verify
 from tabprotect.problem import Attacker, Problem
 
 ROWS = [[-1, 1, 1, 1]]
@@ -104,7 +104,7 @@ def test_whoever_made_a_certificate_needs_no_limits() -> None:
 
 @pytest.mark.parametrize("noise", [10**7, -(10**12)])
 def test_noise_that_would_be_searched_for_ever_is_refused(noise: int) -> None:
-    from tabprotect.attack.claims import Claim
+    from tabprotect.certificate.claims import Claim
 
     with pytest.raises(Malformed, match="noise beyond"):
         Claim.read({"method": "noise", "support": [[0, noise]], "fixed": []}, 3, True)

@@ -10,7 +10,7 @@ multiple   base, steps           v is a multiple of base, ``|v - a| < base (step
 nearest    base                  v is a multiple of base, ``v - base / 2 <= a < v + base / 2``
 near       within (or null)      ``|v - a| <= within``; null: nothing is told
 noise      support               v - a is among the noise that the row of a (the last for larger counts) has
-share      reach, slope          ``|v - a|`` is at most what `tabprotect.attack.reach` has for a; no sign changes
+share      reach, slope          ``|v - a|`` is at most what `tabprotect.certificate.reach` has for a; no sign changes
 swap                             unchanged by what method: nothing is told
 small      base, inner           inner cells: 0 for a < base, base for 1 <= a <= base, else v = a
 ========== ===================== ====================================================================================
@@ -29,8 +29,8 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from tabprotect.attack.document import fraction, integers, list_of, positions, require
-from tabprotect.attack.reach import Reach
+from tabprotect.certificate.document import fraction, integers, list_of, positions, require
+from tabprotect.certificate.reach import Reach
 
 __all__ = ["DOUBTS", "METHODS", "Claim", "Range", "note"]
 

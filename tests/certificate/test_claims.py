@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tabprotect.attack.claims import Claim, note
-from tabprotect.attack.document import Malformed
+from tabprotect.certificate.claims import Claim, note
+from tabprotect.certificate.document import Malformed
 
 CLAIMS: list[dict[str, Any]] = [
     {"method": "multiple", "base": "5", "steps": 0, "fixed": []},

@@ -1,0 +1,50 @@
+"""Help that lists methods: by the registry, which is read when the help is asked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import typer.core
+
+__all__ = ["Command", "filled"]
+
+
+class Command(typer.core.TyperCommand):
+    """A command in whose help ``{methods}`` and the other words of `filled` stand for lists of the registry."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Fill the help of every option, and write it."""
+        for parameter in self.params:
+            text = getattr(parameter, "help", None)
+            if text:
+                parameter.help = filled(text)  # type: ignore[attr-defined]
+        super().format_help(ctx, formatter)
+
+
+def filled(text: str) -> str:
+    """Return a help text with the lists of the registry in it.
+
+    Examples
+    --------
+    >>> filled("One of {hiding}.")
+    'One of auto, exact, greedy, local, modular, hypercube, network, joint, passes.'
+    """
+    if "{" not in text:
+        return text
+    from tabprotect.comparison import APPROACHES
+    from tabprotect.methods.registry import METHODS, names, options_help
+
+    changing = [one for one in METHODS.values() if one.family == "values"]
+    lists = {
+        "{hiding}": ", ".join(names("suppress")),
+        "{tables}": ", ".join(one.name for one in changing if one.acts_on != "records"),
+        "{records}": ", ".join(one.name for one in changing if one.acts_on == "records"),
+        "{recoding}": ", ".join(names("recode")),
+        "{compared}": ", ".join(APPROACHES),
+        "{options}": " ".join(
+            f"{', '.join(group)}: {', '.join(options)}." for group, options in options_help().items()
+        ),
+    }
+    for word, names_ in lists.items():
+        text = text.replace(word, names_)
+    return text
