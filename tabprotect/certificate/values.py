@@ -2,9 +2,9 @@
 
 The certificate holds the office's problem with the true values a, the published values v, what the method claims
 (`tabprotect.certificate.claims`), and inside of it a certificate of cell suppression
-(`tabprotect.certificate.verify`) about the intruder's problem: every cell is hidden, and the external bounds are what he knows. Its witnesses are other tables
-that he cannot tell from the true one, so the checks here are that his bounds are no wider than what v and the claims
-leave, and that v keeps what is claimed.
+(`tabprotect.certificate.verify`) about the intruder's problem: every cell is hidden, and the external bounds are what
+he knows. Its witnesses are other tables that he cannot tell from the true one, so the checks here are that his bounds
+are no wider than what v and the claims leave, and that v keeps what is claimed.
 """
 
 from __future__ import annotations

@@ -23,8 +23,7 @@ Method = Annotated[
     str,
     typer.Option(
         "--method",
-        help="Suppression: auto, exact, greedy, modular, hypercube, network or joint. Other values: adjust, round, "
-        "small-counts, unbiased-round, random-round or conventional-round.",
+        help="Suppression: {solved}. Other values: {changed}.",
         autocompletion=_methods,
     ),
 ]

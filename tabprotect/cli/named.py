@@ -31,8 +31,10 @@ def filled(text: str) -> str:
     """
     if "{" not in text:
         return text
+    from tabprotect.cli.values import METHODS as OF_INSTANCES
     from tabprotect.comparison import APPROACHES
     from tabprotect.methods.registry import METHODS, names, options_help
+    from tabprotect.methods.suppression import methods
 
     changing = [one for one in METHODS.values() if one.family == "values"]
     lists = {
@@ -41,6 +43,8 @@ def filled(text: str) -> str:
         "{records}": ", ".join(one.name for one in changing if one.acts_on == "records"),
         "{recoding}": ", ".join(names("recode")),
         "{compared}": ", ".join(APPROACHES),
+        "{solved}": ", ".join(methods()),
+        "{changed}": ", ".join(OF_INSTANCES),
         "{options}": " ".join(
             f"{', '.join(group)}: {', '.join(options)}." for group, options in options_help().items()
         ),

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import tabprotect as tp
-from tabprotect.cli.commands.protect import OPTIONS
+from tabprotect.cli.named import filled
 from tabprotect.methods.base.options import option_names
 from tabprotect.methods.registry import VALUE_METHODS
 
@@ -244,7 +244,9 @@ def test_instances_lack_what_two_methods_need(place, tabprotect) -> None:
 
 def test_help_names_every_method_and_option(tabprotect) -> None:
     for method, choice in VALUE_METHODS.items():
-        listed = next(part for part in re.split(r"\.\s", OPTIONS + " ") if method in part.split(": ")[0].split(", "))
+        listed = next(
+            part for part in re.split(r"\.\s", filled("{options} ")) if method in part.split(": ")[0].split(", ")
+        )
         assert listed.split(": ")[1].rstrip(".").split(", ") == list(option_names(choice))
         for command in ("protect", "compare"):
             assert method in re.sub(r"[^a-z-]+", " ", tabprotect(command, "--help").out), (command, method)
