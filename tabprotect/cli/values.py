@@ -48,9 +48,12 @@ def check_options(method: str, known: tuple[str, ...], given: Mapping[str, Any])
     ------
     InputError
     """
-    if method in _ELSEWHERE:
-        raise InputError(f"an instance {_ELSEWHERE[method]}: tabprotect protect SPEC --method {method}")
     if method not in METHODS and method not in known:
+        from tabprotect.methods.registry import names
+
+        if method in names():
+            why = _ELSEWHERE.get(method, "is no place for this method; make a release")
+            raise InputError(f"an instance {why}: tabprotect protect SPEC --method {method}")
         raise InputError(f"unknown method '{method}'{did_you_mean(method, (*known, *METHODS))}")
     problems = Problems()
     allowed = METHODS.get(method, ("engine", "workers", "resume"))

@@ -72,7 +72,7 @@ def test_the_command_line_knows_these_and_their_options() -> None:
     assert filled("{compared}").split(", ") == list(APPROACHES)
     for group, options in options_help().items():
         assert f"{', '.join(group)}: {', '.join(options)}." in filled("{options}")
-    assert {*values.METHODS, *values._ELSEWHERE} == {*VALUE_METHODS, RECODE}
+    assert {*values.METHODS, *values._ELSEWHERE} <= {*VALUE_METHODS, RECODE}
     for name, options in values.METHODS.items():
         assert set(options) <= {option.name for option in entry(name).options} | {"norm", "weights"}
     schema = Spec.model_json_schema()["properties"]
