@@ -18,7 +18,7 @@ from tabprotect.methods.suppression.large.stages import local_in_stages
 from tabprotect.methods.suppression.linked import suppress_linked
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.methods.suppression.search.greedy import greedy
-from tabprotect.methods.suppression.strategy import EXACT_CELLS, SMALL_CELLS, because, by_root_solve, choose
+from tabprotect.methods.suppression.strategy import EXACT_CELLS, SMALL_CELLS, because, begins_locally, by_root_solve, choose
 from tabprotect.methods.suppression.suppress import CLASSIC
 from tabprotect.problem import Problem
 from tabprotect.sensitivity.unions import UnionExposure
@@ -120,7 +120,7 @@ def _search(
 ) -> Answer:
     how = {"engine": engine, "solver": solver}
     linked = method == "auto" and bool(tables) and engine == "scip" and SMALL_CELLS < problem.n_cells <= EXACT_CELLS
-    near = method == "local" or (method == "auto" and not linked and choose(problem)[0] == "local")
+    near = method == "local" or (method == "auto" and not linked and _near(problem))
     rounds = _Rounds(exposed, budget, seed, how, means, near, tables)
     if linked:
         return _linked(rounds, problem, repair)
@@ -135,6 +135,11 @@ def _search(
         return _cheaper(rounds, root, method)
     best = rounds.close(problem, None, FIRST_SHARE if not quick else 1.0, restarts=10 if quick else 0)
     return best if quick else _cheaper(rounds, best, method)
+
+
+def _near(problem: Problem) -> bool:
+    """Whether `auto` begins with local programmes."""
+    return choose(problem)[0] == "local" or begins_locally(problem)
 
 
 def _cheaper(rounds: _Rounds, best: Answer, method: str) -> Answer:
