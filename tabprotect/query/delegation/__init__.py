@@ -1,8 +1,46 @@
 """Delegation of computations to a handler who sees ciphertexts only, with checks of what comes back."""
 
-from tabprotect.query.delegation.detection import Detection, detection, detection_of_several, lemma
+from tabprotect.query.delegation.channel import Channel, HandlerProcess, SameProcess
+from tabprotect.query.delegation.detection import (
+    Detection,
+    detection,
+    detection_of_several,
+    lemma,
+    over_records,
+    point_is_missed,
+    slot_is_hit,
+)
 from tabprotect.query.delegation.expression import Expression
 from tabprotect.query.delegation.normal_form import NormalForm
+from tabprotect.query.delegation.owner import delegate
+from tabprotect.query.delegation.parameters import Parameters, choose_parameters
+from tabprotect.query.delegation.probability import Probability, odd_probability
 from tabprotect.query.delegation.reading import read_expression
+from tabprotect.query.delegation.result import Check, Delegated, Delegation, Finding
+from tabprotect.query.delegation.wire import HandlerError
 
-__all__ = ["Detection", "Expression", "NormalForm", "detection", "detection_of_several", "lemma", "read_expression"]
+__all__ = [
+    "Channel",
+    "Check",
+    "Delegated",
+    "Delegation",
+    "Detection",
+    "Expression",
+    "Finding",
+    "HandlerError",
+    "HandlerProcess",
+    "NormalForm",
+    "Parameters",
+    "Probability",
+    "SameProcess",
+    "choose_parameters",
+    "delegate",
+    "detection",
+    "detection_of_several",
+    "lemma",
+    "odd_probability",
+    "over_records",
+    "point_is_missed",
+    "read_expression",
+    "slot_is_hit",
+]

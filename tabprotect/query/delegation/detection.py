@@ -39,8 +39,8 @@ class Detection:
         Probability that each expression is odd (p and p' in the notebook).
     same_data : Probability
         Probability that their parities differ on the same data: what a check of the result really finds.
-    degree : int
-        Variables of the longest AND in the normal form of the difference.
+    difference : NormalForm
+        The parity of the difference of the two expressions.
 
     Notes
     -----
@@ -54,14 +54,14 @@ class Detection:
     p = 0. It is positive unless both are always even or both always odd; so always-odd claims must be refused as well.
 
     On the same data, what holds instead is: whenever the difference is not always even, it is odd with a probability
-    of at least 2 ** -degree for random data (the minimum distance of Reed-Muller codes); and nothing is found
+    of at least 2 ** -d for random data, d being the degree of its normal form (the minimum distance of Reed-Muller codes); and nothing is found
     otherwise.
     """
 
     claimed: Probability
     computed: Probability
     same_data: Probability
-    degree: int
+    difference: NormalForm
 
     @property
     def by_lemma(self) -> float:
@@ -81,8 +81,8 @@ class Detection:
 
     @property
     def least(self) -> float:
-        """Lower bound of `same_data` for random data: 2 ** -degree, or 0 where the difference is always even."""
-        return 2.0**-self.degree if self.same_data.value > 0 or self.same_data.error else 0.0
+        """Lower bound of `same_data` for random data: 2 ** -d, or 0 where the difference is always even."""
+        return 2.0**-self.difference.degree if self.difference.products else 0.0
 
 
 def detection(
@@ -120,7 +120,7 @@ def detection(
         odd_probability(first, odd, seed),
         odd_probability(second, odd, seed),
         odd_probability(difference, odd, seed),
-        difference.degree,
+        difference,
     )
 
 

@@ -134,7 +134,7 @@ def joint(
         return Probability(float(weights.reshape(-1)[truth.astype(bool)].sum()))
     bits = {name: np.packbits(rng.random(DRAWS) < chances[name]) for name in names}
     found = reduce(np.bitwise_or, [form.evaluate(bits, DRAWS // 8) for form in forms])
-    return Probability(int(np.bitwise_count(found).sum()) / DRAWS, sqrt(log(2 / RISK) / (2 * DRAWS)))
+    return Probability(int(np.unpackbits(found).sum()) / DRAWS, sqrt(log(2 / RISK) / (2 * DRAWS)))
 
 
 def truth_table(form: NormalForm, names: Sequence[str]) -> Bits:
