@@ -7,6 +7,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from io import BytesIO
 from typing import Protocol
 
@@ -37,7 +38,7 @@ class HandlerProcess:
     ----------
     command : sequence of str, optional
         Program and arguments; by default the handler of this package under the same Python. ``("ssh", "host", "python",
-        "-m", "tabprotect.query.delegation.handler")`` runs it elsewhere.
+        "-m", "tabprotect.query.delegation")`` runs it elsewhere.
     timeout : float, default 600
         Seconds an answer may take before the process is killed.
     """
@@ -49,11 +50,9 @@ class HandlerProcess:
             raise InputError(f"timeout must be a positive number of seconds, not {timeout!r}")
         self._timeout = timeout
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the process
-        given = list(command or (sys.executable, "-m", "tabprotect.query.delegation.handler"))
+        given = list(command or (sys.executable, "-m", "tabprotect.query.delegation"))
         try:
-            self._process = subprocess.Popen(
-                given, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors
-            )
+            self._process = subprocess.Popen(given, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors)
         except OSError as error:
             self._errors.close()
             raise InputError(f"the handler {given[0]!r} cannot be started: {error.strerror}") from None
@@ -61,7 +60,8 @@ class HandlerProcess:
     def exchange(self, message: Message, most: int) -> Message:
         """Send a message and wait for the answer."""
         process = self._process
-        assert process.stdin is not None and process.stdout is not None
+        assert process.stdin is not None
+        assert process.stdout is not None
         late = threading.Event()
 
         def stop() -> None:
@@ -92,10 +92,8 @@ class HandlerProcess:
         process = self._process
         for stream in (process.stdin, process.stdout):
             if stream is not None:
-                try:
+                with suppress(BrokenPipeError):
                     stream.close()
-                except BrokenPipeError:
-                    pass
         try:
             process.wait(timeout=5)
         except subprocess.TimeoutExpired:

@@ -100,9 +100,7 @@ def check_result(opened: Opened, known: Expectation) -> tuple[list[Finding], npt
     return findings + check_values(values, opened.name, opened.expression, known.inputs), values
 
 
-def check_values(
-    values: npt.NDArray[Any], name: str, expression: Expression, inputs: Inputs
-) -> list[Finding]:
+def check_values(values: npt.NDArray[Any], name: str, expression: Expression, inputs: Inputs) -> list[Finding]:
     """Check range and parity of decrypted values."""
     findings = []
     low, high = expression.interval(inputs.bounds)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import expm1, log1p
-
-from scipy.stats import hypergeom
+from math import expm1, log1p, prod
 
 from tabprotect.errors import InputError
 from tabprotect.query.delegation.expression import Expression
@@ -54,8 +52,8 @@ class Detection:
     p = 0. It is positive unless both are always even or both always odd; so always-odd claims must be refused as well.
 
     On the same data, what holds instead is: whenever the difference is not always even, it is odd with a probability
-    of at least 2 ** -d for random data, d being the degree of its normal form (the minimum distance of Reed-Muller codes); and nothing is found
-    otherwise.
+    of at least 2 ** -d for random data, d being the degree of its normal form (the minimum distance of Reed-Muller
+    codes); and nothing is found otherwise.
     """
 
     claimed: Probability
@@ -177,7 +175,8 @@ def slot_is_hit(records: int, points: int, altered: int) -> float:
     """
     if altered < 0 or altered > records + points:
         raise InputError(f"altered must be from 0 to {records + points}, the number of occupied slots, not {altered}")
-    return float(1 - hypergeom.pmf(0, records + points, points, altered))
+    total = records + points
+    return 1 - prod(max(total - altered - i, 0) / (total - i) for i in range(points))
 
 
 def point_is_missed(degree: int, modulus: int, points: int) -> float:

@@ -77,7 +77,9 @@ class Expression:
         """Build a sum from monomials, dropping those with coefficient 0."""
         kept = tuple(sorted((key, c) for key, c in products.items() if c))
         if len(kept) > MOST_PRODUCTS:
-            raise InputError(f"the expression has {len(kept)} products, more than {MOST_PRODUCTS}: delegate it in parts")
+            raise InputError(
+                f"the expression has {len(kept)} products, more than {MOST_PRODUCTS}: delegate it in parts"
+            )
         highest = max((degree(key) for key, _ in kept), default=0)
         if highest > HIGHEST_DEGREE:
             raise InputError(f"a product of {highest} factors is more than {HIGHEST_DEGREE}: delegate it in steps")

@@ -1,19 +1,14 @@
-"""Dishonest handlers, to rehearse that frauds are found, and how likely each is by parity alone.
-
-``python -m tabprotect.query.delegation.frauds NAME`` is a handler process that commits a fraud.
-"""
+"""Dishonest handlers, to rehearse that frauds are found, and how likely each is by parity alone."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 
 import numpy as np
 
 from tabprotect.errors import InputError, did_you_mean
 from tabprotect.query.delegation.expression import Expression
-from tabprotect.query.delegation.handler import Grid, Handler, Response, serve
+from tabprotect.query.delegation.handler import Grid, Handler, Response
 from tabprotect.query.delegation.reading import read_expression
 
 __all__ = ["FRAUDS", "DishonestHandler", "Pairs", "computed_instead"]
@@ -153,8 +148,3 @@ class DishonestHandler(Handler):
         mask = [0] * self.ring
         mask[int(self._rng.integers(self.ring))] = 2
         return [[vector + mask for vector in grid[0]], *grid[1:]]
-
-
-if __name__ == "__main__":
-    with suppress(BrokenPipeError):
-        serve(DishonestHandler(sys.argv[1]), sys.stdin.buffer, sys.stdout.buffer)

@@ -1,16 +1,10 @@
-"""The handler: evaluates expressions on ciphertexts. It sees no data and holds no key that decrypts.
-
-``python -m tabprotect.query.delegation.handler`` reads messages from standard input and writes to standard output; run
-it anywhere, over ``ssh`` for instance.
-"""
+"""The handler: evaluates expressions on ciphertexts. It sees no data and holds no key that decrypts."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 from tabprotect.errors import InputError, TabprotectError
 from tabprotect.query.delegation.expression import Expression, factors_of
@@ -129,7 +123,7 @@ def evaluate(expression: Expression, inputs: dict[str, Ciphertext], modulus: int
     return total + [constant] * slots if constant else total
 
 
-def serve(handler: Handler, source: BinaryIO, target: BinaryIO) -> None:
+def serve(handler: Handler, source: IO[bytes], target: IO[bytes]) -> None:
     """Answer messages until the stream ends."""
     while (message := read_message(source)) is not None:
         try:
@@ -139,8 +133,3 @@ def serve(handler: Handler, source: BinaryIO, target: BinaryIO) -> None:
         except (ValueError, RuntimeError, KeyError, TypeError, StopIteration) as error:
             reply = Message({"kind": "error", "reason": f"{type(error).__name__}: {error}"})
         write_message(target, reply)
-
-
-if __name__ == "__main__":
-    with suppress(BrokenPipeError):
-        serve(Handler(), sys.stdin.buffer, sys.stdout.buffer)

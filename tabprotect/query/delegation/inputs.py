@@ -107,7 +107,8 @@ def whole_column(name: str, given: Any, limits: tuple[int, int] | None, problems
         if outside.size:
             at = int(outside[0])
             problems.add(
-                f"'{name}' has {outside.size} values outside its bounds {limits}, the first in record {at}: {values[at]}"
+                f"'{name}' has {outside.size} values outside its bounds {limits}, "
+                f"the first in record {at}: {values[at]}"
             )
     return values
 
@@ -157,10 +158,8 @@ def refuse_constant_parities(expressions: Sequence[Expression], inputs: Inputs) 
             constant = NormalForm.of(expression, inputs.fixed).constant
             if constant is None:
                 continue
-            cure = ", ".join(
-                f"'{p}'" for p in expression.products() if NormalForm.of(p, inputs.fixed).constant is None
-            )
+            cure = ", ".join(f"'{p}'" for p in expression.products() if NormalForm.of(p, inputs.fixed).constant is None)
             problems.add(
-                f"'{expression}' is always {'odd' if constant else 'even'}, so that parity checking would find nothing: "
+                f"'{expression}' is always {'odd' if constant else 'even'}: parity checking would find nothing; "
                 + (f"delegate {cure} and put them together yourself" if cure else "its variables cannot vary in parity")
             )

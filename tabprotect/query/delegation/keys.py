@@ -90,7 +90,13 @@ class Keys:
                 return Decrypted(None, 0)
             budget = int(context.decryptor().data.invariant_noise_budget(ciphertexts[0]))
             values = np.asarray(vector.decrypt(), dtype=np.int64)
-        except (ValueError, RuntimeError, TypeError, IndexError, OverflowError):  # whatever the library says of others' bytes
+        except (
+            ValueError,
+            RuntimeError,
+            TypeError,
+            IndexError,
+            OverflowError,
+        ):  # whatever the library says of others' bytes
             return Decrypted(None, 0)
         if values.shape != (self.parameters.ring,):
             return Decrypted(None, 0)

@@ -108,7 +108,9 @@ def delegate(
     parameters = choose_parameters([*required, *(p for each in parts for p in each)], inputs.bounds)
     if isinstance(check_points, bool) or not isinstance(check_points, int) or not 0 <= check_points < parameters.ring:
         raise InputError(f"check_points must be a whole number from 0 to {parameters.ring - 1}, not {check_points!r}")
-    session = Session(inputs, parameters, check_points, handler or HandlerProcess(), np.random.default_rng(secret_seed(seed)))
+    session = Session(
+        inputs, parameters, check_points, handler or HandlerProcess(), np.random.default_rng(secret_seed(seed))
+    )
     try:
         session.begin(multiplies=max(e.depth for e in required) > 0)
         answers = tuple(session.ask(e, p) for e, p in zip(required, parts, strict=True))

@@ -120,9 +120,7 @@ def components(form: NormalForm) -> list[NormalForm]:
     return [NormalForm(frozenset(products)) for _, products in sorted(found.items())]
 
 
-def joint(
-    forms: Sequence[NormalForm], each: Sequence[Mapping[str, float]], rng: np.random.Generator
-) -> Probability:
+def joint(forms: Sequence[NormalForm], each: Sequence[Mapping[str, float]], rng: np.random.Generator) -> Probability:
     """Compute the probability that at least one form is odd, by enumeration or by sampling."""
     chances = reduce(lambda a, b: {**a, **b}, each)
     names = sorted(chances)

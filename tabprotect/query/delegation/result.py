@@ -137,5 +137,7 @@ class Delegation:
         """Return all answers and the traffic in a few lines."""
         own = self.parameters
         lines = [answer.summary() for answer in self.answers]
-        lines.append(f"ring {own.ring}, {len(own.moduli)} plain moduli; {self.sent} bytes sent, {self.received} received")
+        lines.append(
+            f"ring {own.ring}, {len(own.moduli)} plain moduli; {self.sent} bytes sent, {self.received} received"
+        )
         return "\n".join(lines)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import struct
 from dataclasses import dataclass
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 from tabprotect.errors import TabprotectError
 
@@ -41,7 +41,7 @@ class Message:
         return str(self.header.get("kind", ""))
 
 
-def write_message(stream: BinaryIO, message: Message) -> None:
+def write_message(stream: IO[bytes], message: Message) -> None:
     """Write a message: four bytes TPD1, length of the header, number of blobs, their lengths, header, blobs."""
     header = json.dumps(message.header).encode()
     stream.write(MAGIC + struct.pack(">II", len(header), len(message.blobs)))
@@ -52,7 +52,7 @@ def write_message(stream: BinaryIO, message: Message) -> None:
     stream.flush()
 
 
-def read_message(stream: BinaryIO, most: int | None = None) -> Message | None:
+def read_message(stream: IO[bytes], most: int | None = None) -> Message | None:
     """Read a message, or nothing at the end of the stream.
 
     Parameters
@@ -87,7 +87,7 @@ def read_message(stream: BinaryIO, most: int | None = None) -> Message | None:
     return Message(header, tuple(exactly(stream, n) for n in lengths))
 
 
-def exactly(stream: BinaryIO, length: int) -> bytes:
+def exactly(stream: IO[bytes], length: int) -> bytes:
     """Read so many bytes."""
     found = stream.read(length)
     if len(found) < length:
