@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from tabprotect.query.delegation.channel import Channel, HandlerProcess, SameProcess
     from tabprotect.query.delegation.detection import (
         Detection,
-        detection,
         detection_of_several,
+        detection_probability,
         lemma,
         over_records,
         point_is_missed,
@@ -41,8 +41,8 @@ __all__ = [
     "SameProcess",
     "choose_parameters",
     "delegate",
-    "detection",
     "detection_of_several",
+    "detection_probability",
     "lemma",
     "odd_probability",
     "over_records",
@@ -54,7 +54,15 @@ __all__ = [
 _HOMES = {
     **dict.fromkeys(("Channel", "HandlerProcess", "SameProcess"), "tabprotect.query.delegation.channel"),
     **dict.fromkeys(
-        ("Detection", "detection", "detection_of_several", "lemma", "over_records", "point_is_missed", "slot_is_hit"),
+        (
+            "Detection",
+            "detection_probability",
+            "detection_of_several",
+            "lemma",
+            "over_records",
+            "point_is_missed",
+            "slot_is_hit",
+        ),
         "tabprotect.query.delegation.detection",
     ),
     **dict.fromkeys(("Expression",), "tabprotect.query.delegation.expression"),

@@ -13,7 +13,15 @@ from tabprotect.query.delegation.probability import Odd, Probability, any_odd, o
 from tabprotect.query.delegation.reading import as_expression
 from tabprotect.seeds import Seed
 
-__all__ = ["Detection", "detection", "detection_of_several", "lemma", "over_records", "point_is_missed", "slot_is_hit"]
+__all__ = [
+    "Detection",
+    "detection_of_several",
+    "detection_probability",
+    "lemma",
+    "over_records",
+    "point_is_missed",
+    "slot_is_hit",
+]
 
 
 def lemma(p: float, q: float) -> float:
@@ -83,7 +91,7 @@ class Detection:
         return 2.0**-self.difference.degree if self.difference.products else 0.0
 
 
-def detection(
+def detection_probability(
     claimed: Expression | str,
     computed: Expression | str,
     odd: Odd = 0.5,
@@ -105,10 +113,10 @@ def detection(
 
     Examples
     --------
-    >>> found = detection("a*b + c*d", "a*b")
+    >>> found = detection_probability("a*b + c*d", "a*b")
     >>> found.claimed.value, found.computed.value, found.by_lemma, found.same_data.value
     (0.375, 0.25, 0.4375, 0.25)
-    >>> detection("a + b", "a + b + 2").same_data.value
+    >>> detection_probability("a + b", "a + b + 2").same_data.value
     0.0
     """
     first = NormalForm.of(as_expression(claimed), fixed)
@@ -135,7 +143,7 @@ def detection_of_several(
     pairs : sequence of (Expression or str, Expression or str)
         Claimed and computed expression of the final result and of each intermediate one.
     odd, fixed, seed
-        As for `detection`.
+        As for `detection_probability`.
 
     Examples
     --------

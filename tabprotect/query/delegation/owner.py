@@ -85,7 +85,7 @@ def delegate(
     Eustat. Secrecy rests on BFV at 128 bits. Six checks are made of every answer: the claim is the required polynomial;
     noise budget is left; the check points are right; the range is possible; the parity is that of the claimed
     expression for every record; the products sum up to the result. The parity of a result says nothing of frauds that
-    keep it (`detection` computes how likely one is found); check points find them.
+    keep it (`detection_probability` computes how likely one is found); check points find them.
 
     Fresh keys are made for every call. The handler learns the expressions, the number of blocks, and parameters; it
     must not learn whether its answer was accepted, nor the decrypted results.
