@@ -21,7 +21,8 @@ Lie = Callable[[Expression, Sequence[Expression], Sequence[Expression]], list[Ex
 
 def replaced(text: str) -> Lie:
     """Compute a given expression in place of the required one; the products are right."""
-    return lambda required, products, earlier: [read_expression(text), *products]
+    other = read_expression(text)
+    return lambda required, products, earlier: [other, *products]
 
 
 def add(amount: int) -> Lie:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from math import isqrt, log2, prod
 
 from tabprotect.errors import InputError
@@ -137,6 +138,7 @@ def primes(ring: int, bits: int, wide: int, expressions: Sequence[Expression]) -
     return tuple(found) or primes(ring, bits, 2, expressions)
 
 
+@cache
 def is_prime(number: int) -> bool:
     """Decide by division: numbers here have at most 30 bits."""
     return number > 1 and all(number % d for d in range(2, isqrt(number) + 1))
