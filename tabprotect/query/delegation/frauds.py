@@ -123,8 +123,8 @@ class DishonestHandler(Handler):
     Examples
     --------
     >>> from tabprotect.query.delegation import SameProcess, delegate
-    >>> thief = SameProcess(DishonestHandler("add-two"))
-    >>> found = delegate("a*b", {"a": [4, 2], "b": [3, 5]}, (0, 9), handler=thief)
+    >>> dishonest = SameProcess(DishonestHandler("add-two"))
+    >>> found = delegate("a*b", {"a": [4, 2], "b": [3, 5]}, (0, 9), handler=dishonest)
     >>> found.values is None, [str(finding) for finding in found.answers[0].findings]
     (True, ['POINTS (final): 16 failures; expected: the result is right at the check points'])
     """
