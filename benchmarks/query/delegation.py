@@ -51,6 +51,7 @@ FRAUDS = (
 )
 EARLIER = "a*b + c*d"
 BOUND = 100
+POINTS = 16
 ROOM = "a**7*b"
 """Asked for as well, so that the parameters leave room for frauds with longer products."""
 
@@ -132,7 +133,9 @@ def detected(name: str, text: str, records: int, seed: int) -> tuple[float, floa
     data = columns(records, seed)
     handler = SameProcess(DishonestHandler(name, seed))
     asked = [*earlier, text, ROOM]
-    found = delegate(asked, data, (-BOUND, BOUND), handler=handler, products=with_products, seed=seed)
+    found = delegate(
+        asked, data, (-BOUND, BOUND), handler=handler, products=with_products, check_points=POINTS, seed=seed
+    )
     answer = found.answers[len(earlier)]
     if answer.accepted:
         raise SystemExit(f"{name}: the fraud was accepted")
@@ -142,7 +145,7 @@ def detected(name: str, text: str, records: int, seed: int) -> tuple[float, floa
         exact,
         parity / records,
         answer.failures(Check.POINTS, str(first[0]) if with_products else "final"),
-        (16 * len(found.parameters.moduli) * -(-records // (found.parameters.ring - 16))),
+        (16 * len(found.parameters.moduli) * -(-records // (found.parameters.ring - POINTS))),
     )
 
 

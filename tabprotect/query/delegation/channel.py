@@ -41,6 +41,15 @@ class HandlerProcess:
         "-m", "tabprotect.query.delegation")`` runs it elsewhere.
     timeout : float, default 600
         Seconds an answer may take before the process is killed.
+
+    Examples
+    --------
+    >>> from tabprotect.query.delegation import delegate
+    >>> with HandlerProcess() as handler:
+    ...     first = delegate("a + b", {"a": [1, 2], "b": [3, 4]}, (0, 9), handler=handler)
+    ...     second = delegate("a - b", {"a": [1, 2], "b": [3, 4]}, (0, 9), handler=handler)
+    >>> first.values.tolist(), second.values.tolist()
+    ([4, 6], [-2, -2])
     """
 
     def __init__(self, command: Sequence[str] | None = None, timeout: float = 600.0) -> None:
@@ -56,6 +65,12 @@ class HandlerProcess:
         except OSError as error:
             self._errors.close()
             raise InputError(f"the handler {given[0]!r} cannot be started: {error.strerror}") from None
+
+    def __enter__(self) -> HandlerProcess:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def exchange(self, message: Message, most: int) -> Message:
         """Send a message and wait for the answer."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import expm1, log1p, prod
+from sys import float_info
 
 from tabprotect.errors import InputError
 from tabprotect.query.delegation.expression import Expression
@@ -207,4 +208,5 @@ def point_is_missed(degree: int, modulus: int, points: int) -> float:
     >>> point_is_missed(2, 1032193, 16) < 1e-90
     True
     """
-    return float(min(1.0, degree / modulus) ** points)
+    # what is too small for a float is not 0
+    return max(min(1.0, degree / modulus) ** points, float_info.min) if degree else 0.0

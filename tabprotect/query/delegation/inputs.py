@@ -16,6 +16,9 @@ from tabprotect.query.delegation.normal_form import NormalForm
 __all__ = ["Inputs", "Layout", "checked_inputs", "lay_out"]
 
 Whole = npt.NDArray[np.int64]
+LEAST_POINTS = 16
+"""Check points that every ciphertext holds at least, unless another number is asked for."""
+
 Bounds = Mapping[str, tuple[int, int]] | tuple[int, int]
 
 
@@ -134,14 +137,27 @@ class Layout:
         return len(self.records)
 
 
-def lay_out(records: int, points: int, ring: int, rng: np.random.Generator) -> Layout:
-    """Spread records evenly over as few blocks as needed, at slots drawn at random, with check points in each."""
-    blocks = -(-records // (ring - points))
+def lay_out(records: int, points: int | None, ring: int, rng: np.random.Generator) -> Layout:
+    """Spread records evenly over as few blocks as needed, at slots drawn at random, with check points in each.
+
+    Parameters
+    ----------
+    records : int
+        Number of records.
+    points : int or None
+        Check points in each block; None for all slots without a record, which are at least `LEAST_POINTS`.
+    ring : int
+        Slots a block.
+    rng : numpy.random.Generator
+        Draws the positions.
+    """
+    least = LEAST_POINTS if points is None else points
+    blocks = -(-records // (ring - least))
     slots = [rng.permutation(ring) for _ in range(blocks)]
     sizes = [len(part) for part in np.array_split(np.arange(records), blocks)]
     return Layout(
         [slots[b][:size] for b, size in enumerate(sizes)],
-        [slots[b][size : size + points] for b, size in enumerate(sizes)],
+        [slots[b][size : None if points is None else size + points] for b, size in enumerate(sizes)],
     )
 
 

@@ -43,7 +43,7 @@ def delegate(
     *,
     handler: Channel | None = None,
     products: bool = True,
-    check_points: int = 16,
+    check_points: int | None = None,
     seed: Seed | None = None,
 ) -> Delegation:
     """Have a handler evaluate expressions on encrypted data, and check what comes back.
@@ -61,8 +61,9 @@ def delegate(
         By default a process of its own on this computer, which is closed at the end; one that is given stays open.
     products : bool, default True
         Whether every product is asked for as an intermediate result and checked, too.
-    check_points : int, default 16
-        Slots of each ciphertext that hold random numbers of the owner, at secret positions.
+    check_points : int, optional
+        Slots of each ciphertext that hold random numbers of the owner, at secret positions. By default all those
+        without a record, of which 16 are left at least.
     seed : int or numpy.random.Generator, optional
         Draws check points and positions. They protect, so the default is fresh and secret.
 
@@ -106,7 +107,7 @@ def delegate(
     refuse_constant_parities(required, inputs)
     parts = [e.products() if products and len(e.products()) > 1 else () for e in required]
     parameters = choose_parameters([*required, *(p for each in parts for p in each)], inputs.bounds)
-    if isinstance(check_points, bool) or not isinstance(check_points, int) or not 0 <= check_points < parameters.ring:
+    if check_points is not None and (type(check_points) is not int or not 0 <= check_points < parameters.ring):
         raise InputError(f"check_points must be a whole number from 0 to {parameters.ring - 1}, not {check_points!r}")
     session = Session(
         inputs, parameters, check_points, handler or HandlerProcess(), np.random.default_rng(secret_seed(seed))
@@ -124,11 +125,12 @@ class Session:
     """Questions to one handler under the same keys."""
 
     def __init__(
-        self, inputs: Inputs, parameters: Parameters, points: int, channel: Channel, rng: np.random.Generator
+        self, inputs: Inputs, parameters: Parameters, points: int | None, channel: Channel, rng: np.random.Generator
     ) -> None:
         layout = lay_out(inputs.records, points, parameters.ring, rng)
         self.known = Expectation(inputs, layout, fill(inputs, layout, parameters, rng), parameters)
-        self.points, self.channel = points, channel
+        self.points = min(map(len, layout.points))
+        self.channel = channel
         self.sent = self.received = 0
         self.stopped = False
         self._largest = 0

@@ -67,21 +67,15 @@ def script(text: str) -> HandlerProcess:
     ],
 )
 def test_processes_that_are_no_handlers(text: str, said: str) -> None:
-    handler = script(text)
-    try:
-        with pytest.raises(HandlerError, match=said):
-            delegate("a*b", DATA, (0, 9), handler=handler)
-    finally:
-        handler.close()
+    with script(text) as handler, pytest.raises(HandlerError, match=said):
+        delegate("a*b", DATA, (0, 9), handler=handler)
 
 
 def test_handler_that_hangs_is_stopped() -> None:
-    handler = HandlerProcess([sys.executable, "-c", "import time; time.sleep(600)"], timeout=0.3)
-    try:
-        with pytest.raises(HandlerError, match=r"no answer within 0\.3 s"):
-            delegate("a*b", DATA, (0, 9), handler=handler)
-    finally:
-        handler.close()
+    command = [sys.executable, "-c", "import time; time.sleep(600)"]
+    late = pytest.raises(HandlerError, match=r"no answer within 0\.3 s")
+    with HandlerProcess(command, timeout=0.3) as handler, late:
+        delegate("a*b", DATA, (0, 9), handler=handler)
 
 
 def test_programs_that_do_not_exist() -> None:

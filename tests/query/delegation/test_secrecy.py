@@ -12,6 +12,7 @@ import pytest
 import tenseal as ts
 
 from tabprotect.query.delegation import SameProcess, delegate
+from tabprotect.query.delegation.inputs import lay_out
 from tabprotect.query.delegation.keys import Keys
 from tabprotect.query.delegation.wire import Message, read_message, write_message
 
@@ -131,8 +132,6 @@ def test_linear_expressions_need_no_relinearisation_keys() -> None:
 
 
 def test_check_points_are_at_other_positions_each_time() -> None:
-    from tabprotect.query.delegation.inputs import lay_out
-
     layouts = [lay_out(5000, 16, 4096, np.random.default_rng(seed)) for seed in range(2)]
     for layout in layouts:
         assert layout.blocks == 2
@@ -141,3 +140,12 @@ def test_check_points_are_at_other_positions_each_time() -> None:
             assert len(set(records) | set(points)) == len(records) + 16
         assert sum(map(len, layout.records)) == 5000
     assert set(layouts[0].points[0]) != set(layouts[1].points[0])
+
+
+def test_by_default_every_slot_without_a_record_is_a_check_point() -> None:
+    for records, blocks in [(3, 1), (4080, 1), (4081, 2), (9000, 3)]:
+        layout = lay_out(records, None, 4096, np.random.default_rng(1))
+        assert layout.blocks == blocks
+        for own, points in zip(layout.records, layout.points, strict=True):
+            assert sorted([*own, *points]) == list(range(4096))
+            assert len(points) >= 16
