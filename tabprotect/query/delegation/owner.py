@@ -109,15 +109,15 @@ def delegate(
     parameters = choose_parameters([*required, *(p for each in parts for p in each)], inputs.bounds)
     if check_points is not None and (type(check_points) is not int or not 0 <= check_points < parameters.ring):
         raise InputError(f"check_points must be a whole number from 0 to {parameters.ring - 1}, not {check_points!r}")
-    session = Session(
-        inputs, parameters, check_points, handler or HandlerProcess(), np.random.default_rng(secret_seed(seed))
-    )
+    rng = np.random.default_rng(secret_seed(seed))
+    channel = HandlerProcess() if handler is None else handler
     try:
+        session = Session(inputs, parameters, check_points, channel, rng)
         session.begin(multiplies=max(e.depth for e in required) > 0)
         answers = tuple(session.ask(e, p) for e, p in zip(required, parts, strict=True))
     finally:
         if handler is None:
-            session.channel.close()
+            channel.close()
     return Delegation(answers, parameters, session.sent, session.received)
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tabprotect.errors import InputError
-from tabprotect.query.delegation import Check, Parameters, SameProcess, choose_parameters, read_expression
+from tabprotect.query.delegation import Check, Delegated, Parameters, SameProcess, choose_parameters, read_expression
 from tabprotect.query.delegation.inputs import checked_inputs
 from tabprotect.query.delegation.keys import Keys, whole
 from tabprotect.query.delegation.owner import Session
@@ -69,7 +69,7 @@ def test_longest_products_that_are_accepted_are_right() -> None:
     assert ask(text, found).budget >= found.budget
 
 
-def ask(text: str, parameters: Parameters):  # type: ignore[no-untyped-def]
+def ask(text: str, parameters: Parameters) -> Delegated:
     expression = read_expression(text)
     rng = np.random.default_rng(3)
     data = {name: rng.integers(0, 2, 20) for name in expression.variables}

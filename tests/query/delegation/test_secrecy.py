@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from io import BytesIO
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import tenseal as ts
 
-from tabprotect.query.delegation import SameProcess, delegate
+from tabprotect.query.delegation import HandlerProcess, SameProcess, delegate
 from tabprotect.query.delegation.inputs import lay_out
 from tabprotect.query.delegation.keys import Keys
 from tabprotect.query.delegation.wire import Message, read_message, write_message
@@ -72,7 +74,7 @@ def test_handler_gets_contexts_without_secret_key_and_cannot_decrypt() -> None:
     assert question.blobs == ()
 
 
-def test_no_message_contains_the_secret_key_or_the_data(made: list[Keys], tmp_path: Any) -> None:
+def test_no_message_contains_the_secret_key_or_the_data(made: list[Keys], tmp_path: Path) -> None:
     channel = Recording()
     delegate("a*b + a", DATA, BOUNDS, handler=channel)
     traffic = b"".join(channel.sent)
@@ -83,9 +85,28 @@ def test_no_message_contains_the_secret_key_or_the_data(made: list[Keys], tmp_pa
         assert len(secret) > 500
         pieces = [secret[i : i + 32] for i in range(64, len(secret) - 32, 97)]
         assert not any(piece in traffic for piece in pieces)
+        assert any(piece in context.serialize(save_secret_key=True, save_public_key=False) for piece in pieces)
     headers = json.dumps([message.header for message in messages(channel)])
     numbers = set(map(int, re.findall(r"\d+", headers)))
     assert not numbers & {31337, 27182}
+
+
+def test_what_the_process_reads_is_what_was_inspected(made: list[Keys], tmp_path: Path) -> None:
+    copy = tmp_path / "read"
+    command = f"tee {copy} | {sys.executable} -m tabprotect.query.delegation"
+    with HandlerProcess(["sh", "-c", command]) as handler:
+        found = delegate("a*b + a", DATA, BOUNDS, handler=handler)
+    assert found.values is not None
+    with copy.open("rb") as stream:
+        read = list(iter(lambda: read_message(stream), None))
+    assert [message.kind for message in read] == ["keys", "inputs", "evaluate"]
+    assert not any(ts.context_from(blob).has_secret_key() for blob in read[0].blobs)
+    assert sum(len(blob) for message in read for blob in message.blobs) == found.sent
+    # whoever reads it gets nothing; the keys of the owner open it
+    opened = made[0].decrypt(read[1].blobs[0], 0)
+    assert opened.values is not None
+    modulus = found.parameters.moduli[0]
+    assert {value % modulus for value in DATA["a"]} <= set(opened.values.tolist())
 
 
 def test_headers_hold_nothing_but_expressions_and_sizes() -> None:
