@@ -26,6 +26,7 @@ from tabprotect.query.delegation import (
 from tabprotect.query.delegation.checks import odd_records
 from tabprotect.query.delegation.frauds import DishonestHandler, computed_instead
 from tabprotect.query.delegation.inputs import checked_inputs
+from tabprotect.query.delegation.result import FINAL
 from tabprotect.query.delegation.wire import Message
 
 THEOREMS = (
@@ -139,12 +140,12 @@ def detected(name: str, text: str, records: int, seed: int) -> tuple[float, floa
     answer = found.answers[len(earlier)]
     if answer.accepted:
         raise SystemExit(f"{name}: the fraud was accepted")
-    parity = answer.failures(Check.PARITY, str(first[0]) if with_products else "final")
+    parity = answer.failures(Check.PARITY, str(first[0]) if with_products else FINAL)
     return (
         lemma,
         exact,
         parity / records,
-        answer.failures(Check.POINTS, str(first[0]) if with_products else "final"),
+        answer.failures(Check.POINTS, str(first[0]) if with_products else FINAL),
         (16 * len(found.parameters.moduli) * -(-records // (found.parameters.ring - POINTS))),
     )
 

@@ -52,7 +52,7 @@ class Opened:
     Parameters
     ----------
     name : str
-        ``final`` or the product.
+        ``final result`` or the product.
     expression : Expression
         What it should be.
     grid : list of list of Decrypted

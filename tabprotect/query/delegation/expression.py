@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from keyword import iskeyword
 from math import prod
 from typing import Any
+from unicodedata import normalize
 
 import numpy as np
 import numpy.typing as npt
@@ -66,7 +68,7 @@ class Expression:
             if isinstance(coefficient, bool) or not isinstance(coefficient, int | np.integer):
                 raise InputError(f"the coefficient of {factors!r} must be a whole number, not {coefficient!r}")
             names = list(factors) if isinstance(factors, tuple) else [factors]
-            if wrong := [name for name in names if not (isinstance(name, str) and name.isidentifier())]:
+            if wrong := [name for name in names if not is_name(name)]:
                 raise InputError(f"a factor must be the name of a variable, not {wrong[0]!r}; write products as tuples")
             key = tuple(sorted((name, names.count(name)) for name in set(names)))
             collected[key] = collected.get(key, 0) + int(coefficient)
@@ -214,6 +216,11 @@ class Expression:
 def as_sum(value: Expression | int) -> Expression:
     """Return an expression for a whole number."""
     return value if isinstance(value, Expression) else Expression.constant(value)
+
+
+def is_name(name: object) -> bool:
+    """Whether something is the name of a variable in its normal form, as it is read back from text."""
+    return isinstance(name, str) and name.isidentifier() and not iskeyword(name) and normalize("NFKC", name) == name
 
 
 def degree(key: Monomial) -> int:

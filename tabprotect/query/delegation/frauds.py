@@ -126,7 +126,7 @@ class DishonestHandler(Handler):
     >>> dishonest = SameProcess(DishonestHandler("add-two"))
     >>> found = delegate("a*b", {"a": [4, 2], "b": [3, 5]}, (0, 9), handler=dishonest, check_points=16)
     >>> found.values is None, [str(finding) for finding in found.answers[0].findings]
-    (True, ['POINTS (final): 16 failures; expected: the result is right at the check points'])
+    (True, ['POINTS (final result): 16 failures; expected: the result is right at the check points'])
     """
 
     def __init__(self, name: str, seed: int | None = None) -> None:

@@ -95,9 +95,12 @@ def declared(name: str, bounds: Bounds, problems: Problems) -> tuple[int, int] |
 
 def whole_column(name: str, given: Any, limits: tuple[int, int] | None, problems: Problems) -> Whole | None:
     """Return the values of a variable as 64-bit integers."""
-    values = np.atleast_1d(np.asarray(given))
+    try:
+        values = np.atleast_1d(np.asarray(given))
+    except ValueError:
+        values = np.empty((0, 0))
     if values.ndim != 1 or not values.size:
-        problems.add(f"'{name}' must be one column with at least one record, not of shape {np.shape(given)}")
+        problems.add(f"'{name}' must be one column with at least one record, not of shape {values.shape}")
         return None
     if values.dtype == object and all(type(value) is int and abs(value) < 2**63 for value in values):
         values = values.astype(np.int64)

@@ -26,7 +26,7 @@ from tabprotect.query.delegation.normal_form import NormalForm
 from tabprotect.query.delegation.parameters import Parameters, choose_parameters
 from tabprotect.query.delegation.probability import odd_probability
 from tabprotect.query.delegation.reading import as_expression
-from tabprotect.query.delegation.result import Check, Delegated, Delegation, Finding
+from tabprotect.query.delegation.result import FINAL, Check, Delegated, Delegation, Finding
 from tabprotect.query.delegation.wire import HandlerError, Message
 from tabprotect.seeds import Seed, secret_seed
 
@@ -97,7 +97,8 @@ def delegate(
     >>> found.accepted, found.values.tolist()
     (True, [23, -10])
     """
-    given = [expressions] if isinstance(expressions, str | Expression) else list(expressions)
+    several = isinstance(expressions, Sequence) and not isinstance(expressions, str)
+    given = list(expressions) if several else [expressions]
     required = [as_expression(expression) for expression in given]
     if not required:
         raise InputError("no expression is given")
@@ -154,7 +155,7 @@ class Session:
     def ask(self, expression: Expression, products: tuple[Expression, ...]) -> Delegated:
         """Ask for one expression and its products, and check the answer."""
         if self.stopped:
-            return self._answer(expression, "", [Finding(Check.STOPPED, "final", 1)], {}, 0)
+            return self._answer(expression, "", [Finding(Check.STOPPED, FINAL, 1)], {}, 0)
         cells = self.known.layout.blocks * len(self.known.parameters.moduli)
         count = cells * (1 + len(products))
         header = {"kind": "evaluate", "expression": str(expression), "products": [str(p) for p in products]}
@@ -165,7 +166,7 @@ class Session:
         findings = check_claim(claimed, expression)
         opened = [
             self._open(name, part, reply.blobs[i * cells : (i + 1) * cells])
-            for i, (name, part) in enumerate([("final", expression), *((str(p), p) for p in products)])
+            for i, (name, part) in enumerate([(FINAL, expression), *((str(p), p) for p in products)])
         ]
         values: dict[str, npt.NDArray[Any]] = {}
         for result in opened:
@@ -192,7 +193,7 @@ class Session:
         return Delegated(
             expression,
             claimed,
-            exact.pop("final", None),
+            exact.pop(FINAL, None),
             exact,
             tuple(findings),
             odd_probability(NormalForm.of(expression, inputs.fixed)),
@@ -245,4 +246,4 @@ def check_claim(claimed: str, required: Expression) -> list[Finding]:
         same = as_expression(claimed) == required
     except InputError:
         same = False
-    return [] if same else [Finding(Check.CLAIM, "final", 1)]
+    return [] if same else [Finding(Check.CLAIM, FINAL, 1)]

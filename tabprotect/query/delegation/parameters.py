@@ -51,7 +51,7 @@ class Parameters:
 
     @property
     def range(self) -> int:
-        """Number of different results that can be told apart."""
+        """Number of results that can be distinguished."""
         return prod(self.moduli)
 
 

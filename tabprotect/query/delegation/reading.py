@@ -5,14 +5,12 @@ from __future__ import annotations
 import ast
 
 from tabprotect.errors import InputError
-from tabprotect.query.delegation.expression import Expression
+from tabprotect.query.delegation.expression import Expression, Monomial
 
 __all__ = ["as_expression", "read_expression"]
 
-LONGEST = 20_000
+LONGEST = 200_000
 LARGEST_CONSTANT = 2**63
-
-OPERATORS: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Pow: "**"}
 
 
 def read_expression(text: str) -> Expression:
@@ -21,7 +19,7 @@ def read_expression(text: str) -> Expression:
     Parameters
     ----------
     text : str
-        At most 20,000 characters, in the syntax of Python. It is multiplied out.
+        At most 200,000 characters, in the syntax of Python. It is multiplied out.
 
     Raises
     ------
@@ -74,10 +72,27 @@ def convert(node: ast.expr, text: str) -> Expression:
             return convert(left, text) ** exponent
         case ast.BinOp(op=ast.Pow()):
             raise InputError(f"{where(node, text)}: an exponent must be a whole number of at least 0")
-        case ast.BinOp(op=op, left=left, right=right) if type(op) in OPERATORS:
-            a, b = convert(left, text), convert(right, text)
-            return a + b if isinstance(op, ast.Add) else a - b if isinstance(op, ast.Sub) else a * b
+        case ast.BinOp(op=ast.Mult(), left=left, right=right):
+            return convert(left, text) * convert(right, text)
+        case ast.BinOp(op=ast.Add() | ast.Sub()):
+            return convert_sum(node, text)
     raise InputError(f"{where(node, text)}: only +, -, * and ** are understood; all numbers are whole")
+
+
+def convert_sum(node: ast.expr, text: str) -> Expression:
+    """Collect the parts of a sum, which stand in a tree as deep as the sum is long."""
+    found: dict[Monomial, int] = {}
+    while isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
+        add_terms(found, convert(node.right, text), 1 if isinstance(node.op, ast.Add) else -1)
+        node = node.left
+    add_terms(found, convert(node, text), 1)
+    return Expression.collected(found)
+
+
+def add_terms(found: dict[Monomial, int], part: Expression, sign: int) -> None:
+    """Add the products of one part."""
+    for key, coefficient in part.terms:
+        found[key] = found.get(key, 0) + sign * coefficient
 
 
 def where(node: ast.expr, text: str) -> str:

@@ -12,7 +12,11 @@ from tabprotect.query.delegation.expression import Expression
 from tabprotect.query.delegation.parameters import Parameters
 from tabprotect.query.delegation.probability import Probability
 
-__all__ = ["Check", "Delegated", "Delegation", "Finding"]
+__all__ = ["FINAL", "Check", "Delegated", "Delegation", "Finding"]
+
+
+FINAL = "final result"
+"""Name of the result itself; with its space it is no variable."""
 
 
 class Check(Enum):
@@ -36,7 +40,7 @@ class Finding:
     check : Check
         What was checked.
     result : str
-        ``final`` or the product concerned.
+        ``final result`` or the product concerned.
     count : int
         Number of records, check points or ciphertexts that failed.
     """

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -80,6 +81,17 @@ def test_objects_scalars_and_equal_bounds() -> None:
     assert found.values.tolist() == [22]
 
 
+def test_variables_of_any_name() -> None:
+    found = delegated("final + result*kind", {"final": [5], "result": [2], "kind": [3]}, (0, 9))
+    assert found.values.tolist() == [11]
+    assert found.answers[0].products["final"].tolist() == [5]
+
+
+def test_frames_are_data_as_well() -> None:
+    frame = pd.DataFrame({"a": [1, 2], "b": [3, 4]})
+    assert delegated("a*b", frame, (0, 9)).values.tolist() == [3, 8]
+
+
 def test_input_is_not_changed_and_a_seed_repeats() -> None:
     data = {"a": np.array([1, 2, 3]), "b": np.array([4, 5, 6])}
     first, second = (delegated("a*b + a", data, (0, 9), seed=4) for _ in range(2))
@@ -131,6 +143,7 @@ class Untouched:
         ({"expressions": "price*solt"}, "no data are given for variable 'solt'; did you mean 'sold'"),
         ({"expressions": "price*sold"}, "'cost' is in no expression: leave it out"),
         ({"expressions": []}, "no expression is given"),
+        ({"expressions": 7}, "an expression must be text or an Expression, not 7"),
         ({"expressions": ["price*sold - cost", "7"]}, "'7' has no variable"),
         ({"data": SOLD | {"cost": [1.5, 2, 3]}}, "'cost' must hold whole numbers of 64 bits, not float64"),
         ({"data": SOLD | {"cost": [True, False, True]}}, "'cost' must hold whole numbers of 64 bits, not bool"),
@@ -139,6 +152,7 @@ class Untouched:
         ({"data": SOLD | {"cost": ["1", "2", "3"]}}, "'cost' must hold whole numbers of 64 bits, not <U1"),
         ({"data": SOLD | {"cost": [1, None, 2]}}, "'cost' must hold whole numbers of 64 bits, not object"),
         ({"data": SOLD | {"cost": [[1, 2, 3]]}}, r"'cost' must be one column .* shape \(1, 3\)"),
+        ({"data": SOLD | {"cost": [[1], [2, 3], [4]]}}, "'cost' must be one column"),
         ({"data": SOLD | {"cost": []}}, "'cost' must be one column with at least one record"),
         ({"data": SOLD | {"cost": [1, 2]}}, "same number of records: 'cost' has 2, 'price' has 3"),
         ({"data": SOLD | {"cost": [1, 2000, 3]}}, r"'cost' has 1 values outside its bounds .* in record 1: 2000"),

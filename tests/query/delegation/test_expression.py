@@ -84,7 +84,7 @@ def test_depth(text: str, degree: int, depth: int) -> None:
         ("a\x00", "is no expression"),
         ("(" * 5000 + "a" + ")" * 5000, "no expression|nested too deeply"),
         ("-" * 19_000 + "a", "nested too deeply"),
-        ("a" * 20_001, "more than 20000"),
+        ("a" * 200_001, "more than 200000"),
         (f"{2**64} * a", r"2\*\*63"),
         ("(a + b + c + d + e + f)**12", "products"),
     ],
@@ -94,11 +94,22 @@ def test_anything_else_is_refused(text: str, said: str) -> None:
         read_expression(text)
 
 
+def test_long_sums() -> None:
+    text = " + ".join(f"{i}*x{i % 40}*y{i // 40}" for i in range(1, 1500))
+    expression = read_expression(text)
+    assert len(expression.terms) == 1499
+    assert read_expression(str(expression)) == expression
+    assert read_expression(f"({text}) - ({text})") == Expression(())
+
+
 def test_objects_are_checked_as_well() -> None:
     with pytest.raises(InputError, match="whole number"):
         Expression.of({("a",): 1.5})  # type: ignore[dict-item]
     with pytest.raises(InputError, match="name of a variable"):
         Expression.of({("a+b",): 1})
+    for name in ("if", "None", "ﬁ", ""):
+        with pytest.raises(InputError, match="name of a variable"):
+            Expression.variable(name)
     with pytest.raises(InputError, match="write products as tuples"):
         Expression.of({"a b": 1})  # type: ignore[dict-item]
     with pytest.raises(InputError, match="text or an Expression"):

@@ -24,6 +24,7 @@ from tabprotect.query.delegation import (
 from tabprotect.query.delegation.expression import Expression
 from tabprotect.query.delegation.frauds import DishonestHandler, computed_instead
 from tabprotect.query.delegation.handler import Handler, Response
+from tabprotect.query.delegation.result import FINAL
 
 RECORDS = 4000
 
@@ -72,10 +73,10 @@ def test_parity_of_intermediate_results_finds_what_the_final_one_cannot() -> Non
     assert [detection_probability(*pair).same_data.value for pair in pairs] == [0, 0.375, 0.375]
     assert detection_of_several(pairs).value == 0.375
     answer = cheated("swap-products", "a*b + c*d").answers[0]
-    assert answer.failures(Check.PARITY, "final") == 0
+    assert answer.failures(Check.PARITY, FINAL) == 0
     assert is_close(answer.failures(Check.PARITY, "a*b"), 0.375)
     assert answer.failures(Check.PARITY, "a*b") == answer.failures(Check.PARITY, "c*d")
-    assert answer.failures(Check.POINTS, "final") == answer.failures(Check.SUM) == 0
+    assert answer.failures(Check.POINTS, FINAL) == answer.failures(Check.SUM) == 0
     assert answer.failures(Check.POINTS, "a*b") > 0
     assert not answer.accepted
 
