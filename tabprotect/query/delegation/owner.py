@@ -97,8 +97,9 @@ def delegate(
     >>> found.accepted, found.values.tolist()
     (True, [23, -10])
     """
-    several = isinstance(expressions, Sequence) and not isinstance(expressions, str)
-    given = list(expressions) if several else [expressions]
+    if not isinstance(expressions, str | Expression | Sequence):
+        raise InputError(f"an expression must be text or an Expression, not {expressions!r}")
+    given = [expressions] if isinstance(expressions, str | Expression) else list(expressions)
     required = [as_expression(expression) for expression in given]
     if not required:
         raise InputError("no expression is given")

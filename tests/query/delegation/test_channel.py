@@ -124,13 +124,13 @@ def test_answers_that_are_no_ciphertexts_are_refused(blob: bytes) -> None:
 
 def test_handler_reports_what_it_does_not_understand() -> None:
     source, target = BytesIO(), BytesIO()
-    write_message(source, Message({"kind": "dance"}))
+    write_message(source, Message({"kind": "decrypt"}))
     write_message(source, Message({"kind": "evaluate", "expression": "a / b", "products": []}))
     write_message(source, Message({"kind": "evaluate"}))
     source.seek(0)
     serve(Handler(), source, target)
     target.seek(0)
     reasons = [reply.header["reason"] for _ in range(3) if (reply := read_message(target)) is not None]
-    assert reasons[0] == "a message of kind 'dance' is not understood"
+    assert reasons[0] == "a message of kind 'decrypt' is not understood"
     assert "only +, -, * and **" in reasons[1]
     assert reasons[2] == "KeyError: 'expression'"
