@@ -29,12 +29,14 @@ Floats = npt.NDArray[np.float64]
 class Place(Protocol):
     """Returns lower end and width of the range of one value, from its number, the value and its position."""
 
-    def __call__(self, i: int, a: float, t: float) -> tuple[float, float]: ...
+    def __call__(self, i: int, a: float, t: float) -> tuple[float, float]:
+        """Return L and U - L."""
+        ...
 
 
 @dataclass(frozen=True)
 class Relative:
-    """A range of a share of its own middle: U - L = width * max(\\|(L + U) / 2\\|, least).
+    """A range of a share of its own middle: U - L = width * max(abs((L + U) / 2), least).
 
     Parameters
     ----------
@@ -141,7 +143,7 @@ class Covering:
         if share.size > 2 and np.ptp(share) < SAME_PLACE:
             raise InputError(
                 f"field '{field}': every value is at {100 * share[0]:.4g} % of the way from {self.lower} to "
-                f"{self.upper}, so that bounds give values away; use Relative or Absolute, or draw the position at random"
+                f"{self.upper}, so that bounds give values away; use Relative or Absolute, or draw positions at random"
             )
         below, above = (values - low).tolist(), (high - values).tolist()
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from tabprotect.errors import InputError, SolverError, collect, did_you_mean
 from tabprotect.query.camouflage.answering import Answering
-from tabprotect.query.camouflage.bounds import Absolute, Bounds, Covering, Relative, required
+from tabprotect.query.camouflage.bounds import Absolute, Bounds, Covering, Place, Relative, required
 from tabprotect.query.camouflage.construction import (
     Groups,
     draw_patterns,
@@ -19,6 +19,7 @@ from tabprotect.query.camouflage.construction import (
     exchange,
     group_sums,
     rows_in_order,
+    spread,
 )
 from tabprotect.query.camouflage.data import Grouping, Table, groups_of, numbers, read
 from tabprotect.query.camouflage.intruder import ranges_given
@@ -30,6 +31,9 @@ __all__ = ["Camouflage", "Protection", "camouflage"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+
+STARTS, SMALL = 10, 1000
+"""Orders that are tried for up to so many records, where widths are public."""
 
 
 @dataclass(frozen=True)
@@ -259,27 +263,40 @@ def camouflage(
     groups = groups_of(table, groupings)
     rows = {}
     for name in fields:
-        patterns, order = draw_patterns(table.n, vectors, rng), rng.permutation(table.n)
-        if largest_first is not None:
-            sizes = _sizes(table, largest_first)
-            order = order[np.argsort(-sizes[order], kind="stable")]
-        rows[name] = _build(name, table, rules[name], weights, patterns, groups, order)
+        patterns, orders = draw_patterns(table.n, vectors, rng), _orders(table, rules[name], largest_first, rng)
+        rows[name] = _build(name, table, rules[name], weights, patterns, groups, orders)
     made = Camouflage(Vectors(rows), table.public, table.n, rules, groupings, table=table, weights=weights, seed=number)
     return _checked(made)
 
 
 def _build(
-    name: str, table: Table, rule: Bounds, weights: Floats, patterns: Floats, groups: Groups, order: Ints
+    name: str, table: Table, rule: Bounds, weights: Floats, patterns: Floats, groups: Groups, orders: list[Ints]
 ) -> Floats:
-    values = table.values[name]
-    place = rule.placement(values, table.columns(), name)
-    if isinstance(rule, Absolute) and isinstance(rule.width, str):
-        order = order[np.argsort(-np.asarray(table.public[rule.width], float)[order], kind="stable")]
-    rows = np.empty((table.n, len(weights)))
-    rows[order] = rows_in_order(values, weights, patterns, place, groups, order.tolist())
+    values, place = table.values[name], rule.placement(table.values[name], table.columns(), name)
     if isinstance(rule, Absolute):
-        rows = exchange(rows, weights, groups)
-    return _covered(rows, rule, table)
+        # widths are public, so that everything but the place of the rows is settled without the values
+        zeros = np.zeros(table.n)
+        tried = [exchange(_in_order(zeros, weights, patterns, place, groups, order), groups) for order in orders]
+        best = min(tried, key=lambda rows: spread(rows, groups))
+        return best - (best @ weights)[:, None] + values[:, None]
+    return _covered(_in_order(values, weights, patterns, place, groups, orders[0]), rule, table)
+
+
+def _in_order(values: Floats, weights: Floats, patterns: Floats, place: Place, groups: Groups, order: Ints) -> Floats:
+    rows = np.empty(patterns.shape)
+    rows[order] = rows_in_order(values, weights, patterns, place, groups, order.tolist())
+    return rows
+
+
+def _orders(table: Table, rule: Bounds, largest_first: str | None, rng: np.random.Generator) -> list[Ints]:
+    """Orders in which rows are built: at random, or by descending public sizes; several where the best can be told."""
+    by_width = isinstance(rule, Absolute) and isinstance(rule.width, str)
+    column = rule.width if by_width else largest_first
+    first = rng.permutation(table.n)
+    if column is not None:
+        first = first[np.argsort(-_sizes(table, column)[first], kind="stable")]
+    several = isinstance(rule, Absolute) and table.n <= SMALL
+    return [first, *(rng.permutation(table.n) for _ in range(STARTS - 1))] if several else [first]
 
 
 def _covered(rows: Floats, rule: Bounds, table: Table) -> Floats:

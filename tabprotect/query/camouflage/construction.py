@@ -29,7 +29,7 @@ import numpy.typing as npt
 
 from tabprotect.query.camouflage.bounds import Place
 
-__all__ = ["Groups", "draw_patterns", "draw_weights", "exchange", "rows_in_order", "spread"]
+__all__ = ["Groups", "draw_patterns", "draw_weights", "exchange", "group_sums", "rows_in_order", "spread"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -118,9 +118,7 @@ def rows_in_order(
             charge = charges[s]
             for j in vectors:
                 level[j] += charge * total[j]
-        row = [0.0] * k
-        for rank, j in enumerate(sorted(vectors, key=level.__getitem__, reverse=True)):
-            row[j] = entry[rank]
+        row = _opposed(level, entry)
         low, width = place(i, a[i], sum(w[j] * row[j] for j in vectors))
         row = [low + width * q for q in row]
         found[at] = row
@@ -130,32 +128,33 @@ def rows_in_order(
     return found
 
 
-def exchange(rows: Floats, weights: Floats, groups: Groups, sweeps: int = 20) -> Floats:
-    """Improve rows whose widths are given: every record in its turn gets the best order of its entries again.
+def exchange(rows: Floats, groups: Groups, sweeps: int = 20) -> Floats:
+    """Improve rows of given widths: every record in its turn gets the best order of its entries, given all others.
 
     The widths must not depend on the values (`Absolute`): only then (*) holds for what comes out.
+
+    Parameters
+    ----------
+    rows : ndarray, shape (records, k)
+        Only differences within rows matter.
+    groups : Groups
+    sweeps : int
+        Most passes over all records.
 
     Returns
     -------
     ndarray, shape (records, k)
-        Whose sum over declared sets of c_S |R_S - mean|^2 is not above that of the rows given.
+        The same entries; the sum over declared sets of c_S |R_S - mean|^2 is not above that of the rows given.
     """
-    low = rows.min(axis=1)
-    values = rows @ weights
-    moved = rows - low[:, None]
-    entries, codes, charges = np.sort(moved, axis=1).tolist(), groups.codes.T.tolist(), groups.charges.tolist()
-    state = group_sums(moved, groups).tolist()
-    current, vectors = moved.tolist(), range(rows.shape[1])
+    codes, charges = groups.codes.T.tolist(), groups.charges.tolist()
+    state, current, vectors = group_sums(rows, groups).tolist(), rows.tolist(), range(rows.shape[1])
     for _ in range(sweeps):
         changed = False
-        for row, entry, mine in zip(current, entries, codes, strict=True):
+        for row, mine in zip(current, codes, strict=True):
             level = [sum(charges[s] * (state[s][j] - row[j]) for s in mine) for j in vectors]
-            new = [0.0] * len(row)
-            for rank, j in enumerate(sorted(vectors, key=level.__getitem__, reverse=True)):
-                new[j] = entry[rank]
+            new = _opposed(level, sorted(row))
             before = sum(level[j] * row[j] for j in vectors)
-            after = sum(level[j] * new[j] for j in vectors)
-            if after < before - IMPROVEMENT * abs(before):
+            if sum(level[j] * new[j] for j in vectors) < before - IMPROVEMENT * abs(before):
                 changed = True
                 for s in mine:
                     for j in vectors:
@@ -163,8 +162,15 @@ def exchange(rows: Floats, weights: Floats, groups: Groups, sweeps: int = 20) ->
                 row[:] = new
         if not changed:
             break
-    moved = np.array(current)
-    return np.asarray((values - moved @ weights)[:, None] + moved)
+    return np.array(current).reshape(rows.shape)
+
+
+def _opposed(level: Sequence[float], entries: Sequence[float]) -> list[float]:
+    """Give the least of ascending entries to the vector of the highest level, and so on."""
+    row = [0.0] * len(entries)
+    for entry, j in zip(entries, sorted(range(len(level)), key=level.__getitem__, reverse=True), strict=True):
+        row[j] = entry
+    return row
 
 
 IMPROVEMENT = 1e-12
@@ -180,7 +186,7 @@ def group_sums(rows: Floats, groups: Groups) -> Floats:
 
 
 def spread(rows: Floats, groups: Groups) -> float:
-    """Return the sum, over declared sets, of the width of the answer relative to the sum of the widths of its values."""
+    """Return the sum over declared sets of the width of the answer, relative to the widths of all values in it."""
     sums = group_sums(rows, groups)
     widths = group_sums(np.ptp(rows, axis=1)[:, None], groups)[:, 0]
     return float(np.sum(np.ptp(sums, axis=1)[widths > 0] / widths[widths > 0]))
