@@ -163,11 +163,15 @@ SAME_PLACE = 1e-6
 
 
 def required(bounds: Bounds, columns: Mapping[str, Any], vectors: Floats) -> tuple[Floats, Floats]:
-    """Return l and u that the rows must reach: given ones, or the width that is required of the row's own range."""
+    """Return l and u that rows must reach: given ones, or the width that is required of the row's own range.
+
+    Where there is no requirement, l is inf and u is -inf, which every row reaches.
+    """
     low, high = vectors.min(axis=1), vectors.max(axis=1)
     if isinstance(bounds, Covering):
         n = len(vectors)
-        return _column(bounds.lower, columns, "", n), _column(bounds.upper, columns, "", n)
+        l, u = _column(bounds.lower, columns, "", n), _column(bounds.upper, columns, "", n)
+        return np.where(np.isneginf(l), np.inf, l), np.where(np.isposinf(u), -np.inf, u)
     middle = (low + high) / 2
     if isinstance(bounds, Relative):
         whole = bounds.width * np.maximum(np.abs(middle), bounds.least)

@@ -11,16 +11,9 @@ import numpy.typing as npt
 
 from tabprotect.errors import InputError, SolverError, collect, did_you_mean
 from tabprotect.query.camouflage.answering import Answering
-from tabprotect.query.camouflage.bounds import Absolute, Bounds, Covering, Place, Relative, required
-from tabprotect.query.camouflage.construction import (
-    Groups,
-    draw_patterns,
-    draw_weights,
-    exchange,
-    group_sums,
-    rows_in_order,
-    spread,
-)
+from tabprotect.query.camouflage.bounds import Absolute, Bounds, Covering, Relative, required
+from tabprotect.query.camouflage.build import build, covered, orders_of
+from tabprotect.query.camouflage.construction import draw_patterns, draw_weights, group_sums, rows_in_order
 from tabprotect.query.camouflage.data import Grouping, Table, groups_of, numbers, read
 from tabprotect.query.camouflage.intruder import ranges_given
 from tabprotect.query.camouflage.ranges import ROUNDING
@@ -31,9 +24,6 @@ __all__ = ["Camouflage", "Protection", "camouflage"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
-
-STARTS, SMALL = 10, 1000
-"""Orders that are tried for up to so many records, where widths are public."""
 
 
 @dataclass(frozen=True)
@@ -179,7 +169,7 @@ class Camouflage(Answering):
             others[records] = rows_in_order(
                 table.values[name], self.weights, patterns, place, groups, records.tolist(), group_sums(others, groups)
             )
-            rows[name] = _covered(others, self.bounds[name], table)
+            rows[name] = covered(others, self.bounds[name], table)
         new = replace(self, vectors=Vectors(rows), public=table.public, n=table.n, table=table, version=version)
         return _checked(new)
 
@@ -263,55 +253,10 @@ def camouflage(
     groups = groups_of(table, groupings)
     rows = {}
     for name in fields:
-        patterns, orders = draw_patterns(table.n, vectors, rng), _orders(table, rules[name], largest_first, rng)
-        rows[name] = _build(name, table, rules[name], weights, patterns, groups, orders)
+        patterns, orders = draw_patterns(table.n, vectors, rng), orders_of(table, rules[name], largest_first, rng)
+        rows[name] = build(name, table, rules[name], weights, patterns, groups, orders)
     made = Camouflage(Vectors(rows), table.public, table.n, rules, groupings, table=table, weights=weights, seed=number)
     return _checked(made)
-
-
-def _build(
-    name: str, table: Table, rule: Bounds, weights: Floats, patterns: Floats, groups: Groups, orders: list[Ints]
-) -> Floats:
-    values, place = table.values[name], rule.placement(table.values[name], table.columns(), name)
-    if isinstance(rule, Absolute):
-        # widths are public, so that everything but the place of the rows is settled without the values
-        zeros = np.zeros(table.n)
-        tried = [exchange(_in_order(zeros, weights, patterns, place, groups, order), groups) for order in orders]
-        best = min(tried, key=lambda rows: spread(rows, groups))
-        return best - (best @ weights)[:, None] + values[:, None]
-    return _covered(_in_order(values, weights, patterns, place, groups, orders[0]), rule, table)
-
-
-def _in_order(values: Floats, weights: Floats, patterns: Floats, place: Place, groups: Groups, order: Ints) -> Floats:
-    rows = np.empty(patterns.shape)
-    rows[order] = rows_in_order(values, weights, patterns, place, groups, order.tolist())
-    return rows
-
-
-def _orders(table: Table, rule: Bounds, largest_first: str | None, rng: np.random.Generator) -> list[Ints]:
-    """Orders in which rows are built: at random, or by descending public sizes; several where the best can be told."""
-    by_width = isinstance(rule, Absolute) and isinstance(rule.width, str)
-    column = rule.width if by_width else largest_first
-    first = rng.permutation(table.n)
-    if column is not None:
-        first = first[np.argsort(-_sizes(table, column)[first], kind="stable")]
-    several = isinstance(rule, Absolute) and table.n <= SMALL
-    return [first, *(rng.permutation(table.n) for _ in range(STARTS - 1))] if several else [first]
-
-
-def _covered(rows: Floats, rule: Bounds, table: Table) -> Floats:
-    """Let rows reach required ends where rounding kept them from it by a last digit."""
-    if not isinstance(rule, Covering):
-        return rows
-    mended, index = rows.copy(), np.arange(len(rows))
-    down, up = rows.argmin(axis=1), rows.argmax(axis=1)
-    low, high = table.bounds[rule.lower], table.bounds[rule.upper]
-    wide = np.ptp(rows, axis=1) > 0
-    size = ROUNDING * np.abs(rows).max(axis=1, initial=0.0)
-    for at, end, best in ((down, low, np.minimum), (up, high, np.maximum)):
-        near = wide & np.isfinite(end) & (np.abs(rows[index, at] - end) <= size)
-        mended[index[near], at[near]] = best(rows[index, at], end)[near]
-    return mended
 
 
 def _checked(made: Camouflage) -> Camouflage:
@@ -351,12 +296,6 @@ def _number(k: int | None, known: int) -> int:
         if k is not None and (isinstance(k, bool) or not isinstance(k, int | np.integer) or k < least):
             problems.add(f"k must be a whole number of at least {least}, not {k!r}: known + 2, and 3 in any case")
     return max(3, 2 * known + 3) if k is None else int(k)
-
-
-def _sizes(table: Table, name: str) -> Floats:
-    with collect() as problems:
-        sizes = numbers(table.public[name], name, problems.add)
-    return sizes
 
 
 def _with(column: Floats, at: Ints, new: Floats) -> Floats:

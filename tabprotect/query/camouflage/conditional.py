@@ -89,7 +89,7 @@ class Conditional:
             return float(x.sum())
         if not len(x):
             return math.nan
-        return float({"mean": np.mean, "minimum": np.min, "maximum": np.max}[self.aggregate](x))
+        return float(x.mean() if self.aggregate == "mean" else x.min() if self.aggregate == "minimum" else x.max())
 
 
 def quantile(p: Floats, level: float) -> Range:
