@@ -8,7 +8,7 @@ from scipy.optimize import linprog
 
 from tabprotect.errors import InputError
 from tabprotect.query.camouflage import Absolute, Camouflage, Query, Relative, camouflage
-from tests.query.camouflage.questions import WORKLOAD, draw, evaluate, firms, with_values
+from tests.query.camouflage.questions import COMPARE, WORKLOAD, draw, evaluate, firms, with_values
 
 FIELDS = ("turnover", "profit")
 
@@ -24,12 +24,12 @@ def test_random_queries_hold_the_truth_and_every_vector(seed: int) -> None:
     frame, rng, answered = firms(40, seed), np.random.default_rng(seed), 0
     made = hidden(seed, k=3 + seed % 2)
     vectors = [with_values(frame, {f: p[:, j] for f, p in made.vectors.of.items()}) for j in range(made.vectors.k)]
-    for _ in range(80):
+    for _ in range(50):
         query = draw(frame, rng)
         try:
             answer = made.answer(query)
-        except InputError as error:
-            assert "do not determine" in str(error)
+        except InputError:
+            assert query.function == "coefficient"  # too few records
             continue
         answered += 1
         truth = evaluate(frame, query)
@@ -39,24 +39,20 @@ def test_random_queries_hold_the_truth_and_every_vector(seed: int) -> None:
             slack = 1e-9 * max(abs(value), 1.0)
             assert answer.low - slack <= value <= answer.high + slack or answer.may_be_empty, query
         assert answer.guarantee >= abs(answer.point - truth) or np.isnan(truth) or np.isinf(answer.width)
-    assert answered > 60
+    assert answered > 40
 
 
 @pytest.mark.parametrize("seed", range(2))
 def test_what_all_linear_answers_leave_open_by_linear_programmes(seed: int) -> None:
     """The intruder has every interval, and knows how they are made: P w with w in the simplex, P not known to him.
 
-    Whatever he derives holds for the P that was used. With that P, and with x free but for the intervals, the programmes
-    have to reach both ends of what is required.
+    Whatever he derives holds for the P that was used: with that P, and with x free but for the intervals, the linear
+    programmes have to reach both ends of what is required.
     """
-    frame, made, rng = firms(12, seed), hidden(seed, n=12), np.random.default_rng(seed)
+    made, rng = hidden(seed, n=12), np.random.default_rng(seed)
     P = made.vectors.of["turnover"]
-    sets, low, high = [], [], []
-    for i in range(12):
-        sets.append(np.eye(12)[i])
-    for _ in range(40):
-        sets.append((rng.random(12) < 0.4).astype(float))
-    staff = frame["staff"].to_numpy()
+    sets = [*np.eye(12), *(rng.random((40, 12)) < 0.4).astype(float)]
+    low, high = [], []
     made = Camouflage(
         made.vectors, {**made.public, "id": np.arange(12)}, 12, made.bounds, made.workload,
         table=made.table, weights=made.weights, seed=made.seed,
@@ -76,7 +72,6 @@ def test_what_all_linear_answers_leave_open_by_linear_programmes(seed: int) -> N
             assert free.fun <= known.fun + 1e-7 * abs(end)
     middle = (P.min(axis=1) + P.max(axis=1)) / 2
     assert np.ptp(P, axis=1) == pytest.approx(0.2 * middle)
-    assert len(staff) == 12
 
 
 def test_answers_do_not_depend_on_the_truth() -> None:
@@ -119,12 +114,7 @@ def test_every_record_is_read_once_a_query(monkeypatch: pytest.MonkeyPatch) -> N
         chosen = np.ones(40, bool)
         for column, sign, value in query.where:
             if column in made.public:
-                chosen &= (
-                    np.array(
-                        [evaluate(frame.iloc[[i]], Query("count", where=((column, sign, value),))) for i in range(40)]
-                    )
-                    > 0
-                )
+                chosen &= COMPARE[sign](frame[column].to_numpy(), value)
         fields = {c for c, _, _ in query.where if c in FIELDS} | ({query.field} - {""})
         fields |= {query.denominator} & set(FIELDS) if query.function == "ratio" else set()
         assert set(read) == fields or not chosen.any()

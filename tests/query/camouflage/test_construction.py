@@ -76,9 +76,10 @@ def test_another_truth_in_the_hull_gives_the_same_vectors(kind: str) -> None:
         other = draw_weights(4, rng)
         truth = replace(table, values={"profit": rows @ other})
         if kind == "covering":  # given bounds are confidential; these ones, for example, have the same rows
-            both = np.ptp(rows, axis=1) > 0
-            lower, upper = rows.min(axis=1), np.where(both, rows @ other, np.inf)
-            truth = replace(truth, bounds={"lower": np.minimum(lower, rows @ other), "upper": upper})
+            value, odd, wide = rows @ other, np.arange(40) % 2 == 1, np.ptp(rows, axis=1) > 0
+            lower = np.where(wide, np.where(odd, rows.min(axis=1), value), -np.inf)
+            upper = np.where(wide, np.where(odd, value, rows.max(axis=1)), np.inf)
+            truth = replace(truth, bounds={"lower": lower, "upper": upper})
         again = build("profit", truth, BOUNDS[kind], other, patterns, groups, orders)
         assert again == pytest.approx(rows, rel=1e-9, abs=1e-9)
 
