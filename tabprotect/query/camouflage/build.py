@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from tabprotect.errors import collect
+from tabprotect.errors import InputError, collect, did_you_mean
 from tabprotect.query.camouflage.bounds import Absolute, Bounds, Covering, Place
 from tabprotect.query.camouflage.construction import Groups, exchange, rows_in_order, spread
 from tabprotect.query.camouflage.data import Table, numbers
@@ -68,6 +68,8 @@ def covered(rows: Floats, rule: Bounds, table: Table) -> Floats:
 
 
 def _sizes(table: Table, name: str) -> Floats:
+    if name not in table.public:
+        raise InputError(f"there is no public column '{name}'{did_you_mean(name, table.public)}")
     with collect() as problems:
         sizes = numbers(table.public[name], name, problems.add)
     return sizes

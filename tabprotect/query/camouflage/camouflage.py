@@ -167,7 +167,14 @@ class Camouflage(Answering):
             others[records] = 0.0
             patterns = draw_patterns(table.n, self.vectors.k, rng)
             others[records] = rows_in_order(
-                table.values[name], self.weights, patterns, place, groups, records.tolist(), group_sums(others, groups)
+                table.values[name],
+                self.weights,
+                patterns,
+                place,
+                groups,
+                records.tolist(),
+                group_sums(others, groups),
+                p if table.n == self.n else None,
             )
             rows[name] = covered(others, self.bounds[name], table)
         new = replace(self, vectors=Vectors(rows), public=table.public, n=table.n, table=table, version=version)

@@ -78,6 +78,7 @@ def rows_in_order(
     groups: Groups,
     order: Sequence[int],
     sums: Floats | None = None,
+    old: Floats | None = None,
 ) -> Floats:
     """Build the rows of some records one after the other.
 
@@ -93,6 +94,9 @@ def rows_in_order(
         The records whose rows are to be built.
     sums : ndarray, shape (groups, k), optional
         Sums of rows that exist already; 0 by default.
+    old : ndarray, shape (records, k), optional
+        Rows that are replaced. The new ones have their entries in the opposite order, whatever the sums are: the change
+        p_i - old_i is then as open as both values together, U - L of the one plus U - L of the other.
 
     Returns
     -------
@@ -113,11 +117,11 @@ def rows_in_order(
     entries, a, w, vectors = patterns.tolist(), values.tolist(), weights.tolist(), range(k)
     for at, i in enumerate(order):
         mine, entry = [state[s] for s in codes[i]], entries[i]
-        level = [0.0] * k
-        for s, total in zip(codes[i], mine, strict=True):
-            charge = charges[s]
-            for j in vectors:
-                level[j] += charge * total[j]
+        if old is None:
+            charge = [charges[s] for s in codes[i]]
+            level = [sum(c * total[j] for c, total in zip(charge, mine, strict=True)) for j in vectors]
+        else:
+            level = old[i].tolist()
         row = _opposed(level, entry)
         low, width = place(i, a[i], sum(w[j] * row[j] for j in vectors))
         row = [low + width * q for q in row]
