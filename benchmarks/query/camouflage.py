@@ -1,4 +1,4 @@
-"""Camouflage on random queries: is the truth inside, is every record still open, and how wide are the answers?
+"""Camouflage on random queries: truth inside, records still open, and widths of the answers.
 
 ``python -m benchmarks.query.camouflage --queries 10000`` hides two confidential fields of generated enterprises, asks
 random queries of every kind (`tests.query.camouflage.questions`), and checks
@@ -8,8 +8,8 @@ random queries of every kind (`tests.query.camouflage.questions`), and checks
 - by linear programmes, for every confidential value, that the vectors of the hull that meet all linear answers together
   still reach both ends of the required range;
 - how wide the answers to sums over the groups are, in per cent of the true sum, beside random perturbation of equal
-  protection: every value moved once, by an error with uniform distribution on a range as wide as that of camouflage. Its
-  sums come with a guarantee (the sum of all errors' bounds), or with a 95 % interval that misses the truth at times;
+  protection: every value moved once, by an error with uniform distribution on a range as wide as that of camouflage.
+  Its sums come with a guarantee (the sum of all errors' bounds), or with a 95 % interval that misses the truth at times;
 - what is left of the ranges to somebody who knows a few values, with the default number of vectors and the least one.
 """
 
@@ -25,10 +25,13 @@ from typing import Any
 import numpy as np
 
 from tabprotect.errors import InputError
-from tabprotect.query.camouflage import Camouflage, Relative, camouflage
+from tabprotect.query.camouflage import Answer, Camouflage, Query, Relative, camouflage
 from tabprotect.seeds import as_seed
 from tabprotect.solver.mip.milp import solve_milp
 from tests.query.camouflage.questions import WORKLOAD, draw, evaluate, firms, with_values
+
+Row = tuple[np.ndarray, float, float]
+"""Coefficients of the weights, and the least and largest value of the linear form."""
 
 FIELDS = ("turnover", "profit")
 BOUNDS = {"turnover": Relative(0.2), "profit": Relative(0.2, least=5.0)}
@@ -46,7 +49,7 @@ def ask(databases: int, queries: int, n: int, seed: int) -> dict[str, Any]:
         frame, made = hide(n, seed + at, k=3 + at % 3)
         rng = np.random.default_rng([seed, at])
         vectors = [with_values(frame, {f: p[:, j] for f, p in made.vectors.of.items()}) for j in range(made.vectors.k)]
-        linear: list[tuple[np.ndarray, float, float]] = []
+        linear: list[Row] = []
         for _ in range(queries // databases):
             query = draw(frame, rng)
             try:
@@ -66,20 +69,38 @@ def ask(databases: int, queries: int, n: int, seed: int) -> dict[str, Any]:
             slack = 1e-9 * np.maximum(np.abs(values), 1)
             inside = (answer.low - slack <= values) & (values <= answer.high + slack) | np.isnan(values)
             found["vectors outside"] += int(np.sum(~inside))
-            confidential = any(c in FIELDS for c, _, _ in query.where)
-            if query.function in ("sum", "mean") and not confidential and not answer.may_be_empty:
-                linear.append((values, answer.low, answer.high))
+            linear += equations(query, answer, vectors, values)
         found["values"] += made.n * len(FIELDS)
         found["values narrowed by all linear answers together"] += narrowed(made, linear)
-        found["linear answers"] += len(linear)
+        found["rows of the linear programmes"] += len(linear)
     return dict(found)
 
 
-def narrowed(made: Camouflage, linear: list[tuple[np.ndarray, float, float]]) -> int:
+def equations(query: Query, answer: Answer, vectors: list[Any], values: np.ndarray) -> list[Row]:
+    """State what an answer says as linear inequalities of the weights, in units of their largest coefficient."""
+    if any(c in FIELDS for c, _, _ in query.where) or np.isnan(answer.low) or np.isinf(answer.width):
+        return []
+    if query.function in ("sum", "mean", "coefficient"):
+        unit = float(np.abs(values).max()) or 1.0
+        return [(values / unit, answer.low / unit, answer.high / unit)]
+    if query.function == "ratio":
+        above, below = (
+            np.array([evaluate(vector, Query("sum", name, query.where)) for vector in vectors])
+            for name in (query.field, query.denominator)
+        )
+        unit = float(np.abs(above).max()) or 1.0
+        return [
+            ((above - answer.low * below) / unit, 0.0, np.inf),
+            ((above - answer.high * below) / unit, -np.inf, 0.0),
+        ]
+    return []
+
+
+def narrowed(made: Camouflage, linear: list[Row]) -> int:
     """Count values whose range, by linear programmes under all linear answers, is short of the required one."""
     k = made.vectors.k
     A = np.vstack([np.ones(k), *(values for values, _, _ in linear)])
-    slack = 1e-9 * np.abs(A).max(axis=1)
+    slack = 1e-9
     low, high = np.array([1.0, *(x for _, x, _ in linear)]), np.array([1.0, *(x for _, _, x in linear)])
     short = 0
     for field, p in made.vectors.of.items():
