@@ -9,7 +9,7 @@ random queries of every kind (`tests.query.camouflage.questions`), and checks
   still reach both ends of the required range;
 - how wide the answers to sums over the groups are, in per cent of the true sum, beside random perturbation of equal
   protection: every value moved once, by an error with uniform distribution on a range as wide as that of camouflage.
-  Its sums come with a guarantee (the sum of all errors' bounds), or with a 95 % interval that misses the truth at times;
+  Its sums come with a guarantee (the sum of all errors' bounds), or with a 95 % interval that may miss the truth;
 - what is left of the ranges to somebody who knows a few values, with the default number of vectors and the least one.
 """
 
@@ -34,12 +34,15 @@ Row = tuple[np.ndarray, float, float]
 """Coefficients of the weights, and the least and largest value of the linear form."""
 
 FIELDS = ("turnover", "profit")
+STEPS = 20
+"""Ranges have at least 20 units of the values; without that, a range of 20 % of 30 would hold few whole numbers."""
+
 BOUNDS = {"turnover": Relative(0.2), "profit": Relative(0.2, least=5.0)}
 
 
 def hide(n: int, seed: int, **given: Any) -> tuple[Any, Camouflage]:
     frame = firms(n, seed)
-    return frame, camouflage(frame, FIELDS, BOUNDS, **{"workload": WORKLOAD, "seed": seed, **given})
+    return frame, camouflage(frame, FIELDS, BOUNDS, **{"workload": WORKLOAD, "steps": STEPS, "seed": seed, **given})
 
 
 def ask(databases: int, queries: int, n: int, seed: int) -> dict[str, Any]:
@@ -121,9 +124,9 @@ def widths(n: int, repeats: int, seed: int) -> dict[str, dict[str, float]]:
     for at in range(repeats):
         frame = firms(n, seed + at)
         kinds = {
-            "camouflage": camouflage(frame, "turnover", 0.2, workload=WORKLOAD, seed=seed + at),
+            "camouflage": camouflage(frame, "turnover", 0.2, workload=WORKLOAD, steps=STEPS, seed=seed + at),
             "camouflage, largest first": camouflage(
-                frame, "turnover", 0.2, workload=WORKLOAD, largest_first="staff", seed=seed + at
+                frame, "turnover", 0.2, workload=WORKLOAD, steps=STEPS, largest_first="staff", seed=seed + at
             ),
         }
         rng, x = np.random.default_rng([seed, at]), frame["turnover"].to_numpy()
@@ -159,7 +162,10 @@ def exposure(n: int, repeats: int, seed: int) -> dict[str, dict[str, float]]:
         for k in (known + 2, 2 * known + 3):
             left = []
             for at in range(repeats):
-                made = camouflage(firms(n, seed + at), "turnover", 0.2, k=k, known=known, seed=seed + at)
+                # in smaller units, so that ranges have some hundred cells and no two rows are alike
+                frame = firms(n, seed + at)
+                frame["turnover"] = np.round(1000 * frame["turnover"] + np.random.default_rng(at).uniform(0, 1000, n))
+                made = camouflage(frame, "turnover", 0.2, k=k, known=known, steps=4 * k, seed=seed + at)
                 chosen = np.random.default_rng([seed, at]).choice(n, known, replace=False)
                 low, high = made.ranges_given({"turnover": chosen.tolist()})["turnover"]
                 share = 100 * (high - low) / np.ptp(made.vectors.of["turnover"], axis=1)

@@ -1,19 +1,23 @@
-"""What must stay possible for a confidential value: where its range over the hull lies, given its position in it.
+"""What must stay possible for a confidential value, and the rows of vectors that are admitted for it.
 
-A *placement* takes the true value a and the position t (0 < t < 1) that weights and pattern give it, and returns the
-range [L, U] with a = L + t (U - L). Every placement here has the property that the protection rests on:
+A row has entries L + unit * steps * s_j with whole numbers 0 = min s_j <= ... <= max s_j = S. With weights r_j / steps,
+r_j whole and positive, every value L + unit * sum_j r_j s_j of the hull is a whole number of units away from L, as the true
+one is: that values have few decimals tells nothing about the weights (see `construction`).
 
-    with [L, U] = place(a, t), place(L + t' (U - L), t') is [L, U] again, for every t' in (0, 1).       (*)
+A rule lists the rows that are admitted for a value. It looks at the row, not at where in it the value is: so
 
-So whoever knows the range and the rule, but not t, can exclude no value in it. A rule such as "the value +- 10 %" does
-not have it: the value would be the middle of the range.
+    a row that is admitted for one value of the hull is admitted for all others, with their weights.       (*)
+
+Whoever knows the row and the rule, but not the weights, can exclude no value in it. A rule such as "the value +- 10 %"
+does not have this property: the value would be the middle of the row.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import mul
 from typing import Any, Protocol
 
 import numpy as np
@@ -21,69 +25,115 @@ import numpy.typing as npt
 
 from tabprotect.errors import InputError, did_you_mean
 
-__all__ = ["Absolute", "Bounds", "Covering", "Place", "Relative", "required"]
+__all__ = ["Absolute", "Bounds", "Covering", "Lattice", "Relative", "Row", "Rule", "required"]
 
 Floats = npt.NDArray[np.float64]
 
 
-class Place(Protocol):
-    """Returns lower end and width of the range of one value, from its number, the value and its position."""
+@dataclass(frozen=True)
+class Lattice:
+    """Where entries of rows lie.
 
-    def __call__(self, i: int, a: float, t: float) -> tuple[float, float]:
-        """Return L and U - L."""
+    Attributes
+    ----------
+    unit : float
+        Of the field: the last decimal, or what values are commonly rounded to.
+    steps : int
+        Common denominator of the weights.
+    k : int
+        Number of vectors.
+    """
+
+    unit: float
+    steps: int
+    k: int
+
+    @property
+    def cell(self) -> float:
+        """Width of a row with S = 1."""
+        return self.unit * self.steps
+
+    @property
+    def sure(self) -> float:
+        """What the values that any weights give reach over at least, for S = 1: no weight is below 1 / steps."""
+        return self.unit * (self.steps - 2 * (self.k - 1))
+
+    def row(self, a: float, pattern: Sequence[float], weights: Sequence[int], size: int) -> Row:
+        """Return L and entries above it, ascending, for S = size, such that the weights give the value a."""
+        if not size:
+            return a, [0.0] * self.k
+        steps = [0, *(int(q * (size + 1)) for q in pattern[1:-1]), size]
+        return a - self.unit * sum(map(mul, weights, steps)), [self.cell * s for s in steps]
+
+
+Row = tuple[float, list[float]]
+"""Lower end, and entries above it in ascending order."""
+
+
+class Rule(Protocol):
+    """Lists admitted rows of value a, record i, by a pattern in [0, 1] and weights in the order of its entries."""
+
+    def __call__(self, i: int, a: float, pattern: Sequence[float], weights: Sequence[int]) -> list[Row]:
+        """Return at least one row."""
         ...
 
 
 @dataclass(frozen=True)
 class Relative:
-    """A range of a share of its own middle: U - L = width * max(abs((L + U) / 2), least).
+    """A range of at least a share of its own middle: U - L >= width * max(abs((L + U) / 2), least).
 
     Parameters
     ----------
     width : float
-        Above 0 and below 2; 0.2 is "10 % to either side of the middle of the range" (not of the value, which lies
+        Above 0 and below 1; 0.2 is "10 % to either side of the middle of the range" (not of the value, which lies
         anywhere in it).
     least : float
-        Values in [-least, least] are protected as one of this size, in units of the field. 0 leaves a value of 0
-        without protection, and is refused where there is one.
+        Values in [-least, least] are protected as one of this size, in units of the field.
+
+    Notes
+    -----
+    Admitted are rows whose width is above what is required by less than two cells (2 unit steps); one of them is taken
+    at random. Rows of small positive values may reach below 0: who knows that no value is negative excludes weights.
 
     Examples
     --------
-    >>> place = Relative(0.2).placement(np.array([90.0, 110.0]), {}, "turnover")
-    >>> [round(x, 6) for t, a in ((0.1, 92.0), (0.7, 104.0)) for x in place(0, a, t)]
-    [90.0, 20.0, 90.0, 20.0]
+    >>> rows = Relative(0.2).rows(np.array([100.0]), {}, "turnover", Lattice(0.1, 20, 3))
+    >>> [(round(low, 6), [round(x, 6) for x in entries]) for low, entries in rows(0, 100.0, [0, 0.5, 1], [6, 5, 9])]
+    [(84.8, [0.0, 14.0, 26.0]), (83.9, [0.0, 14.0, 28.0])]
     """
 
     width: float
     least: float = 0.0
 
-    def placement(self, values: Floats, columns: Mapping[str, Any], field: str) -> Place:
-        """Return the placement for the values of a field."""
-        if not 0 < self.width < 2:
-            raise InputError(f"field '{field}': a relative width is above 0 and below 2, not {self.width!r}")
+    def rows(self, values: Floats, columns: Mapping[str, Any], field: str, lattice: Lattice) -> Rule:
+        """Return the rule for the values of a field."""
+        if not 0 < self.width < 1:
+            raise InputError(f"field '{field}': a relative width is above 0 and below 1, not {self.width!r}")
         if not (math.isfinite(self.least) and self.least >= 0):
             raise InputError(f"field '{field}': least must be a number of at least 0, not {self.least!r}")
-        if self.least == 0 and (zeros := np.flatnonzero(values == 0)).size:
-            raise InputError(
-                f"field '{field}': {zeros.size} values of 0 have no relative range, the first in record {zeros[0]} "
-                "(counted from 0); give Relative(width, least=...) with the size that they are to be protected as"
-            )
-        width, least = float(self.width), float(self.least)
+        width, least, sure, cell = float(self.width), float(self.least), lattice.sure, lattice.cell
 
-        def place(i: int, a: float, t: float) -> tuple[float, float]:
-            lean = (t - 0.5) * width
+        def admitted(i: int, a: float, pattern: Sequence[float], weights: Sequence[int]) -> list[Row]:
+            share = width * cell / sure
+            lean = (sum(map(mul, weights, pattern)) / lattice.steps - 0.5) * share
             middle = a / (1 + lean) if a > 0 else a / (1 - lean)
-            if abs(middle) < least:
-                middle = a - lean * least
-            whole = width * max(abs(middle), least)
-            return a - t * whole, whole
+            about = math.ceil(width * max(abs(middle), least) / sure)
+            found = []
+            for size in range(max(1, about - 4), about + 6):
+                low, entries = row = lattice.row(a, pattern, weights, size)
+                need = width * max(abs(low + entries[-1] / 2), least)
+                if need <= sure * size < need + 2 * cell:
+                    found.append(row)
+            if not found:
+                raise InputError(f"field '{field}': no row of the required width for record {i} (counted from 0)")
+            return found
 
-        return place
+        return admitted
 
 
 @dataclass(frozen=True)
 class Absolute:
-    """A range of a given width, in units of the field.
+    """A range of at least a given width, in units of the field.
 
     Parameters
     ----------
@@ -93,8 +143,8 @@ class Absolute:
 
     width: float | str
 
-    def placement(self, values: Floats, columns: Mapping[str, Any], field: str) -> Place:
-        """Return the placement for the values of a field."""
+    def rows(self, values: Floats, columns: Mapping[str, Any], field: str, lattice: Lattice) -> Rule:
+        """Return the rule for the values of a field."""
         widths = (
             _column(self.width, columns, field, len(values))
             if isinstance(self.width, str)
@@ -105,8 +155,8 @@ class Absolute:
             raise InputError(
                 f"field '{field}': {bad.size} widths are not above 0, the first in record {bad[0]} (counted from 0)"
             )
-        each = widths.tolist()
-        return lambda i, a, t: (a - t * each[i], each[i])
+        sizes = np.ceil(widths / lattice.sure).astype(np.int64).tolist()
+        return lambda i, a, pattern, weights: [lattice.row(a, pattern, weights, sizes[i])]
 
 
 @dataclass(frozen=True)
@@ -129,8 +179,8 @@ class Covering:
     lower: str
     upper: str
 
-    def placement(self, values: Floats, columns: Mapping[str, Any], field: str) -> Place:
-        """Return the placement for the values of a field."""
+    def rows(self, values: Floats, columns: Mapping[str, Any], field: str, lattice: Lattice) -> Rule:
+        """Return the rule for the values of a field."""
         low, high = (_column(name, columns, field, len(values)) for name in (self.lower, self.upper))
         bad = np.flatnonzero(~((low <= values) & (values <= high)))
         if bad.size:
@@ -145,15 +195,22 @@ class Covering:
                 f"field '{field}': every value is at {100 * share[0]:.4g} % of the way from {self.lower} to "
                 f"{self.upper}, so that bounds give values away; use Relative or Absolute, or draw positions at random"
             )
-        below, above = (values - low).tolist(), (high - values).tolist()
+        below, above, l, u = (values - low).tolist(), (high - values).tolist(), low.tolist(), high.tolist()
 
-        def place(i: int, a: float, t: float) -> tuple[float, float]:
+        def admitted(i: int, a: float, pattern: Sequence[float], weights: Sequence[int]) -> list[Row]:
+            if below[i] == above[i] == math.inf:
+                return [lattice.row(a, pattern, weights, 0)]
+            t = sum(map(mul, weights, pattern)) / lattice.steps
             down = below[i] / t if below[i] < math.inf else 0.0
             up = above[i] / (1 - t) if above[i] < math.inf else 0.0
-            whole = max(down, up)
-            return a - t * whole, whole
+            size = max(1, math.floor(max(down, up) / lattice.cell) - 2)
+            while True:
+                low, entries = row = lattice.row(a, pattern, weights, size)
+                if (l[i] == -math.inf or low <= l[i]) and (u[i] == math.inf or low + entries[-1] >= u[i]):
+                    return [row]
+                size += 1
 
-        return place
+        return admitted
 
 
 Bounds = Relative | Absolute | Covering

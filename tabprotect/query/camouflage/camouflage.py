@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -11,8 +12,8 @@ import numpy.typing as npt
 
 from tabprotect.errors import InputError, SolverError, collect, did_you_mean
 from tabprotect.query.camouflage.answering import Answering
-from tabprotect.query.camouflage.bounds import Absolute, Bounds, Covering, Relative, required
-from tabprotect.query.camouflage.build import build, covered, orders_of
+from tabprotect.query.camouflage.bounds import Absolute, Bounds, Covering, Lattice, Relative, required
+from tabprotect.query.camouflage.build import at_random, build, orders_of, unit_of
 from tabprotect.query.camouflage.construction import draw_patterns, draw_weights, group_sums, rows_in_order
 from tabprotect.query.camouflage.data import Grouping, Table, groups_of, numbers, read
 from tabprotect.query.camouflage.intruder import ranges_given
@@ -24,6 +25,9 @@ __all__ = ["Camouflage", "Protection", "camouflage"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+
+MOST_STEPS = 2**20
+"""More would cost digits of the values without need."""
 
 
 @dataclass(frozen=True)
@@ -38,22 +42,23 @@ class Protection:
         Those whose range over the hull is short of what is required: 0, or nothing is built.
     residual : float
         Largest distance of a true value from its weighted mean of the vectors, relative to the entries of its row.
-    largest_weight : float
-        Below 1: the true vector is none of the vectors.
+    candidates : int
+        Vectors of the hull that are as likely as the true one to who knows all protecting vectors: one for every choice
+        of weights. None of them is a protecting vector.
     """
 
     values: int
     uncovered: int
     residual: float
-    largest_weight: float
+    candidates: int
 
 
 @dataclass(frozen=True, eq=False)
 class Camouflage(Answering):
     """A table whose confidential fields are hidden in the hull of protecting vectors.
 
-    What answers (`vectors`, `public`) knows no true value. `table`, `weights` and `seed` are internal: whoever has the
-    weights has all values.
+    What answers (`vectors`, `public`) knows no true value. `table`, `parts`, `weights` and `seed` are
+    internal: whoever has the weights has all values.
 
     Attributes
     ----------
@@ -69,8 +74,15 @@ class Camouflage(Answering):
     workload: tuple[Grouping, ...] = ((),)
     version: int = 0
     table: Table = field(repr=False, kw_only=True)
-    weights: Floats = field(repr=False, kw_only=True)
+    units: Mapping[str, float] = field(kw_only=True)
+    steps: int = field(kw_only=True)
+    parts: Ints = field(repr=False, kw_only=True)
     seed: int = field(repr=False, kw_only=True)
+
+    @property
+    def weights(self) -> Floats:
+        """The secret weights."""
+        return np.asarray(self.parts / self.steps)
 
     def protection(self) -> Protection:
         """Check again that every range is covered and that the hull contains the true vector."""
@@ -82,7 +94,8 @@ class Camouflage(Answering):
             uncovered += int(np.sum((p.min(axis=1) > l + slack) | (p.max(axis=1) < u - slack)))
             off = np.abs(p @ self.weights - self.table.values[name])[size > 0] / size[size > 0]
             residual = max(residual, float(off.max(initial=0.0)))
-        return Protection(self.n * len(self.vectors.of), uncovered, residual, float(self.weights.max()))
+        candidates = math.comb(self.steps - 1, self.vectors.k - 1)
+        return Protection(self.n * len(self.vectors.of), uncovered, residual, candidates)
 
     def ranges_given(self, known: Mapping[str, Sequence[int]]) -> dict[str, tuple[Floats, Floats]]:
         """Return what somebody concludes who has all answers and knows some true values. Internal.
@@ -162,21 +175,23 @@ class Camouflage(Answering):
         rng = np.random.default_rng([self.seed, 1, version])
         for name, p in rows.items():
             records = touched.get(name, np.zeros(0, np.int64))
-            place = self.bounds[name].placement(table.values[name], table.columns(), name)
+            lattice = Lattice(self.units[name], self.steps, self.vectors.k)
+            rule = self.bounds[name].rows(table.values[name], table.columns(), name, lattice)
             others = p.copy()
             others[records] = 0.0
-            patterns = draw_patterns(table.n, self.vectors.k, rng)
+            patterns, choose = draw_patterns(table.n, self.vectors.k, rng), at_random(rng.random(table.n))
             others[records] = rows_in_order(
                 table.values[name],
-                self.weights,
+                self.parts,
                 patterns,
-                place,
+                rule,
                 groups,
                 records.tolist(),
+                choose,
                 group_sums(others, groups),
                 p if table.n == self.n else None,
             )
-            rows[name] = covered(others, self.bounds[name], table)
+            rows[name] = others
         new = replace(self, vectors=Vectors(rows), public=table.public, n=table.n, table=table, version=version)
         return _checked(new)
 
@@ -196,6 +211,8 @@ def camouflage(
     *,
     k: int | None = None,
     known: int = 0,
+    steps: int = 100,
+    unit: float | Mapping[str, float] | None = None,
     workload: Sequence[str | Sequence[str]] = ((),),
     largest_first: str | None = None,
     seed: Seed | None = None,
@@ -217,6 +234,12 @@ def camouflage(
     known : int
         How many confidential values an intruder may know exactly. Nobody who knows fewer than k - 1 has as many
         equations as unknown weights; what remains of the ranges is computed by `Camouflage.ranges_given`.
+    steps : int
+        Common denominator of the weights, at least 4 k; also the least width of a range, in units. With s steps there
+        are (s - 1) over (k - 1) different weights, all equally likely to who has found all vectors.
+    unit : float, or float by field, optional
+        What values are known to be multiples of, or commonly rounded to; the last decimal that occurs by default. The
+        remainder of a value by division by the unit is no secret.
     workload : sequence of str or of sequences of str
         Public columns whose groups will be asked for, such as ``["region", ("region", "size")]``; () is the total.
         Sums over these groups get narrow answers. By default the total.
@@ -238,10 +261,10 @@ def camouflage(
     Examples
     --------
     >>> import pandas as pd
-    >>> firms = pd.DataFrame({"size": ["S", "S", "L", "L"], "turnover": [80.0, 120, 900, 1100]})
+    >>> firms = pd.DataFrame({"size": ["S", "S", "L", "L"], "turnover": [800, 1200, 9000, 11000]})
     >>> hidden = camouflage(firms, "turnover", 0.2, workload=[(), "size"], seed=1)
     >>> answer = hidden.sum("turnover", [("size", "==", "L")])
-    >>> 2000 in answer, answer.exact, answer.width < 0.2 * 2000
+    >>> 20000 in answer, answer.exact, answer.width < 0.2 * 20000
     (True, True, True)
     """
     fields = [confidential] if isinstance(confidential, str) else list(confidential)
@@ -255,20 +278,33 @@ def camouflage(
             if name not in table.public:
                 problems.add(f"'{name}' is no public column{did_you_mean(name, table.public)}")
     number = secret_seed(seed)
-    weights = draw_weights(vectors, np.random.default_rng([number, 0]))
+    units, size = _units(fields, unit, table), _steps(steps, vectors)
+    parts = draw_weights(vectors, size, np.random.default_rng([number, 0]))
     rng = np.random.default_rng([number, 1, 0])
     groups = groups_of(table, groupings)
     rows = {}
     for name in fields:
         patterns, orders = draw_patterns(table.n, vectors, rng), orders_of(table, rules[name], largest_first, rng)
-        rows[name] = build(name, table, rules[name], weights, patterns, groups, orders)
-    made = Camouflage(Vectors(rows), table.public, table.n, rules, groupings, table=table, weights=weights, seed=number)
+        lattice, choose = Lattice(units[name], size, vectors), at_random(rng.random(table.n))
+        rows[name] = build(name, table, rules[name], lattice, parts, patterns, groups, orders, choose)
+    made = Camouflage(
+        Vectors(rows),
+        table.public,
+        table.n,
+        rules,
+        groupings,
+        table=table,
+        units=units,
+        steps=size,
+        parts=parts,
+        seed=number,
+    )
     return _checked(made)
 
 
 def _checked(made: Camouflage) -> Camouflage:
     found = made.protection()
-    if found.uncovered or found.residual > ROUNDING / 4 or found.largest_weight >= 1:
+    if found.uncovered or found.residual > ROUNDING / 4:
         raise SolverError(
             f"vectors cannot be built in floating-point numbers: {found.uncovered} of {found.values} ranges are short, "
             f"relative error {found.residual:.1e}; give the fields in other units or wider bounds"
@@ -303,6 +339,23 @@ def _number(k: int | None, known: int) -> int:
         if k is not None and (isinstance(k, bool) or not isinstance(k, int | np.integer) or k < least):
             problems.add(f"k must be a whole number of at least {least}, not {k!r}: known + 2, and 3 in any case")
     return max(3, 2 * known + 3) if k is None else int(k)
+
+
+def _steps(steps: int, k: int) -> int:
+    if isinstance(steps, bool) or not isinstance(steps, int | np.integer) or not 4 * k <= steps <= MOST_STEPS:
+        raise InputError(f"steps must be a whole number from {4 * k} (4 k) to {MOST_STEPS}, not {steps!r}")
+    return int(steps)
+
+
+def _units(fields: list[str], unit: float | Mapping[str, float] | None, table: Table) -> dict[str, float]:
+    given = dict(unit) if isinstance(unit, Mapping) else {} if unit is None else dict.fromkeys(fields, unit)
+    with collect() as problems:
+        for name, x in given.items():
+            if name not in fields:
+                problems.add(f"a unit is given for '{name}', which is not confidential{did_you_mean(name, fields)}")
+            elif isinstance(x, bool) or not isinstance(x, int | float | np.number) or not 0 < x < math.inf:
+                problems.add(f"the unit of '{name}' must be a number above 0, not {x!r}")
+    return {f: float(given[f]) if f in given else unit_of(table.values[f]) for f in fields}
 
 
 def _with(column: Floats, at: Ints, new: Floats) -> Floats:

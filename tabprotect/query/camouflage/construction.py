@@ -1,8 +1,10 @@
-"""Building the protecting vectors: a pattern for every value that keeps declared sums of all vectors together.
+"""Building the protecting vectors: a row for every value, such that declared sums of all vectors stay together.
 
-Row i of the vectors is p_i = L_i + (U_i - L_i) q_i. The *pattern* q_i has k entries in [0, 1], one of them 0 and one 1,
-so that the row reaches both ends of its range; a placement (`bounds`) finds [L_i, U_i] such that the secret weights
-w > 0, sum 1, give the true value: w p_i = a_i, with t_i = w q_i as its position in the range.
+The secret weights are w = r / N, with N = `steps` and r whole, positive numbers of sum N. Row i is
+p_i = L_i + unit N s_i with whole s_i, 0 and S_i among them (`bounds`), and L_i such that w p_i = a_i. Any other r' gives
+another table P r' / N, whose values differ from the true ones by whole units. With weights and rows that are not on such
+a lattice, a table of whole numbers would be found out: two records leave few pairs of whole numbers, each pair has its
+weights, and with wrong weights a third record is hardly ever a whole number.
 
 **Which entry goes to which vector** decides how wide answers are. With R_S the sums of the rows built so far over a
 declared set S (k entries each), the next row is to make
@@ -11,28 +13,30 @@ declared set S (k entries each), the next row is to make
 
 as small as possible. As the rest does not depend on the order of the entries, this is to minimise
 sum_S c_S R_S p_i: the largest entry goes to the vector with the least c-weighted sum, and so on. Neither the value nor
-the width of its range is needed for that. So every decision is a function of rows that exist already, and
+the width of its row is needed for that. So every decision but the choice among admitted rows is a function of rows that
+exist already, and with (*) of `bounds`:
 
-    building with P w' in place of a = P w, and w' in place of w, gives P again, for all positive w' with sum 1.   (*)
+    building with P r' / N in place of a, and r' in place of r, may give P again, for all whole, positive r' of sum N.
 
-Whoever has found all vectors and knows the construction, all public columns and every random number but the weights,
-has learned nothing about the weights. ``models/camouflage.py`` states the choice of patterns as algebra.
+Whoever has found all vectors and knows the construction, all public columns and every random number but the weights can
+exclude no weights. ``models/camouflage.py`` states the choice of the order as algebra.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from tabprotect.query.camouflage.bounds import Place
+from tabprotect.query.camouflage.bounds import Row, Rule
 
-__all__ = ["Groups", "draw_patterns", "draw_weights", "exchange", "group_sums", "rows_in_order", "spread"]
+__all__ = ["Choose", "Groups", "draw_patterns", "draw_weights", "exchange", "group_sums", "rows_in_order", "spread"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+Choose = Callable[[int, list[Row]], Row]
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,14 +60,14 @@ class Groups:
         return np.asarray(1.0 / np.maximum(self.sizes, 1) ** 2)
 
 
-def draw_weights(k: int, rng: np.random.Generator) -> Floats:
-    """Draw weights, all positive vectors of sum 1 with the same density: no value of the hull is likelier by them."""
-    drawn = rng.exponential(size=k)
-    return np.asarray(drawn / drawn.sum())
+def draw_weights(k: int, steps: int, rng: np.random.Generator) -> Ints:
+    """Draw k positive whole numbers of sum `steps`, all of them equally likely."""
+    cuts = np.sort(rng.choice(steps - 1, k - 1, replace=False)) + 1
+    return np.diff(np.concatenate([[0], cuts, [steps]])).astype(np.int64)
 
 
 def draw_patterns(n: int, k: int, rng: np.random.Generator) -> Floats:
-    """Draw the entries of n patterns, ascending: 0, k - 2 uniform ones, 1. Shape (n, k)."""
+    """Draw n patterns, ascending: 0, k - 2 uniform numbers that `Lattice.row` makes whole, 1. Shape (n, k)."""
     entries = np.ones((n, k))
     entries[:, 0] = 0.0
     entries[:, 1:-1] = np.sort(rng.random((n, k - 2)), axis=1)
@@ -72,11 +76,12 @@ def draw_patterns(n: int, k: int, rng: np.random.Generator) -> Floats:
 
 def rows_in_order(
     values: Floats,
-    weights: Floats,
+    weights: Ints,
     patterns: Floats,
-    place: Place,
+    rule: Rule,
     groups: Groups,
     order: Sequence[int],
+    choose: Choose,
     sums: Floats | None = None,
     old: Floats | None = None,
 ) -> Floats:
@@ -85,13 +90,15 @@ def rows_in_order(
     Parameters
     ----------
     values : ndarray, shape (records,)
-    weights : ndarray, shape (k,)
+    weights : ndarray of int, shape (k,)
     patterns : ndarray, shape (records, k)
         Entries, ascending.
-    place : Place
+    rule : Rule
     groups : Groups
     order : sequence of int
         The records whose rows are to be built.
+    choose : callable
+        Takes one of the admitted rows of a record.
     sums : ndarray, shape (groups, k), optional
         Sums of rows that exist already; 0 by default.
     old : ndarray, shape (records, k), optional
@@ -104,11 +111,12 @@ def rows_in_order(
 
     Examples
     --------
-    >>> from tabprotect.query.camouflage.bounds import Absolute
+    >>> from tabprotect.query.camouflage.bounds import Absolute, Lattice
     >>> total = Groups(np.zeros((1, 2), int), np.array([2]))
-    >>> q, place = np.array([[0, 0.5, 1]] * 2), Absolute(4.0).placement(np.zeros(2), {}, "x")
-    >>> rows_in_order(np.array([10.0, 20.0]), np.full(3, 1 / 3), q, place, total, [0, 1]).round(9).tolist()
-    [[8.0, 10.0, 12.0], [22.0, 20.0, 18.0]]
+    >>> rule = Absolute(16.0).rows(np.zeros(2), {}, "x", Lattice(1.0, 12, 3))
+    >>> q, w = np.array([[0, 0.5, 1]] * 2), np.array([4, 4, 4])
+    >>> rows_in_order(np.array([10.0, 20.0]), w, q, rule, total, [0, 1], lambda i, rows: rows[0]).tolist()
+    [[-2.0, 10.0, 22.0], [32.0, 20.0, 8.0]]
     """
     k = len(weights)
     found = np.empty((len(order), k))
@@ -116,15 +124,17 @@ def rows_in_order(
     charges, codes = groups.charges.tolist(), groups.codes.T.tolist()
     entries, a, w, vectors = patterns.tolist(), values.tolist(), weights.tolist(), range(k)
     for at, i in enumerate(order):
-        mine, entry = [state[s] for s in codes[i]], entries[i]
+        mine = [state[s] for s in codes[i]]
         if old is None:
             charge = [charges[s] for s in codes[i]]
             level = [sum(c * total[j] for c, total in zip(charge, mine, strict=True)) for j in vectors]
         else:
             level = old[i].tolist()
-        row = _opposed(level, entry)
-        low, width = place(i, a[i], sum(w[j] * row[j] for j in vectors))
-        row = [low + width * q for q in row]
+        ranks = sorted(vectors, key=level.__getitem__, reverse=True)
+        low, above = choose(i, rule(i, a[i], entries[i], [w[j] for j in ranks]))
+        row = [0.0] * k
+        for j, entry in zip(ranks, above, strict=True):
+            row[j] = low + entry
         found[at] = row
         for total in mine:
             for j in vectors:
@@ -156,7 +166,10 @@ def exchange(rows: Floats, groups: Groups, sweeps: int = 20) -> Floats:
         changed = False
         for row, mine in zip(current, codes, strict=True):
             level = [sum(charges[s] * (state[s][j] - row[j]) for s in mine) for j in vectors]
-            new = _opposed(level, sorted(row))
+            new = [0.0] * len(row)
+            ranks = sorted(vectors, key=level.__getitem__, reverse=True)
+            for j, entry in zip(ranks, sorted(row), strict=True):
+                new[j] = entry
             before = sum(level[j] * row[j] for j in vectors)
             if sum(level[j] * new[j] for j in vectors) < before - IMPROVEMENT * abs(before):
                 changed = True
@@ -167,14 +180,6 @@ def exchange(rows: Floats, groups: Groups, sweeps: int = 20) -> Floats:
         if not changed:
             break
     return np.array(current).reshape(rows.shape)
-
-
-def _opposed(level: Sequence[float], entries: Sequence[float]) -> list[float]:
-    """Give the least of ascending entries to the vector of the highest level, and so on."""
-    row = [0.0] * len(entries)
-    for entry, j in zip(entries, sorted(range(len(level)), key=level.__getitem__, reverse=True), strict=True):
-        row[j] = entry
-    return row
 
 
 IMPROVEMENT = 1e-12

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.optimize import linprog
@@ -15,7 +17,7 @@ FIELDS = ("turnover", "profit")
 
 def hidden(seed: int, n: int = 40, **given: object) -> Camouflage:
     bounds = {"turnover": Relative(0.2), "profit": Absolute(20.0) if seed % 2 else Relative(0.3, least=5.0)}
-    return camouflage(firms(n, seed), FIELDS, bounds, **{"workload": WORKLOAD, "seed": seed, **given})  # type: ignore[arg-type]
+    return camouflage(firms(n, seed), FIELDS, bounds, **{"workload": WORKLOAD, "steps": 20, "seed": seed, **given})  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -53,10 +55,7 @@ def test_what_all_linear_answers_leave_open_by_linear_programmes(seed: int) -> N
     P = made.vectors.of["turnover"]
     sets = [*np.eye(12), *(rng.random((40, 12)) < 0.4).astype(float)]
     low, high = [], []
-    made = Camouflage(
-        made.vectors, {**made.public, "id": np.arange(12)}, 12, made.bounds, made.workload,
-        table=made.table, weights=made.weights, seed=made.seed,
-    )  # fmt: skip
+    made = replace(made, public={**made.public, "id": np.arange(12)})
     for members in sets:
         answer = made.sum("turnover", [("id", "in", np.flatnonzero(members).tolist())])
         low.append(answer.low)
@@ -71,17 +70,15 @@ def test_what_all_linear_answers_leave_open_by_linear_programmes(seed: int) -> N
             assert sign * known.fun == pytest.approx(end, rel=1e-7)
             assert free.fun <= known.fun + 1e-7 * abs(end)
     middle = (P.min(axis=1) + P.max(axis=1)) / 2
-    assert np.ptp(P, axis=1) == pytest.approx(0.2 * middle)
+    assert np.all(np.ptp(P, axis=1) >= 0.2 * middle)
 
 
 def test_answers_do_not_depend_on_the_truth() -> None:
     """Another truth in the same hull has the same answers: nothing but vectors and public columns is read."""
     made = hidden(0)
-    other = np.full(3, 1 / 3)
+    other = np.array([1, 1, 18]) / 20
     table = type(made.table)({f: p @ other for f, p in made.vectors.of.items()}, {}, made.public, made.n)
-    impostor = Camouflage(
-        made.vectors, made.public, made.n, made.bounds, made.workload, table=table, weights=other, seed=0
-    )
+    impostor = replace(made, table=table, parts=np.array([1, 1, 18]))
     rng, frame = np.random.default_rng(3), firms(40, 0)
     for _ in range(40):
         query = draw(frame, rng)

@@ -14,7 +14,7 @@ RULE = Relative(0.2, least=1.0)
 
 
 def made(seed: int = 0, n: int = 30, **given: object) -> Camouflage:
-    return camouflage(firms(n, seed), ["turnover", "profit"], RULE, workload=WORKLOAD, seed=seed, **given)  # type: ignore[arg-type]
+    return camouflage(firms(n, seed), ["turnover", "profit"], RULE, workload=WORKLOAD, steps=20, seed=seed, **given)  # type: ignore[arg-type]
 
 
 def history(seed: int = 0) -> list[Camouflage]:
@@ -37,7 +37,7 @@ def test_every_version_is_protected_with_the_same_weights() -> None:
         for f, p in v.vectors.of.items():
             assert p @ v.weights == pytest.approx(v.table.values[f], rel=1e-12)
             middle = np.abs(p.min(axis=1) + p.max(axis=1)) / 2
-            assert np.ptp(p, axis=1) == pytest.approx(0.2 * np.maximum(middle, 1))
+            assert np.all(np.ptp(p, axis=1) >= 0.2 * np.maximum(middle, 1))
             assert v.table.values[f].sum() in v.sum(f)
     assert versions[4].table.values["profit"][3] == -2.0
     assert versions[0].table.values["turnover"][3] != versions[1].table.values["turnover"][3]
