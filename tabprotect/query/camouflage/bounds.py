@@ -1,8 +1,8 @@
 """What must stay possible for a confidential value, and the rows of vectors that are admitted for it.
 
 A row has entries L + unit * steps * s_j with whole numbers 0 = min s_j <= ... <= max s_j = S. With weights r_j / steps,
-r_j whole and positive, every value L + unit * sum_j r_j s_j of the hull is a whole number of units away from L, as the true
-one is: that values have few decimals tells nothing about the weights (see `construction`).
+r_j whole and positive, every value L + unit * sum_j r_j s_j of the hull is a whole number of units away from L, as the
+true one is: that values have few decimals tells nothing about the weights (see `construction`).
 
 A rule lists the rows that are admitted for a value. It looks at the row, not at where in it the value is: so
 

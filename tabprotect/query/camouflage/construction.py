@@ -1,10 +1,10 @@
 """Building the protecting vectors: a row for every value, such that declared sums of all vectors stay together.
 
 The secret weights are w = r / N, with N = `steps` and r whole, positive numbers of sum N. Row i is
-p_i = L_i + unit N s_i with whole s_i, 0 and S_i among them (`bounds`), and L_i such that w p_i = a_i. Any other r' gives
-another table P r' / N, whose values differ from the true ones by whole units. With weights and rows that are not on such
-a lattice, a table of whole numbers would be found out: two records leave few pairs of whole numbers, each pair has its
-weights, and with wrong weights a third record is hardly ever a whole number.
+p_i = L_i + unit N s_i with whole s_i, 0 and S_i among them (`bounds`), and L_i such that w p_i = a_i. Any other r'
+gives another table P r' / N, whose values differ from the true ones by whole units. With weights and rows that are not
+on such a lattice, a table of whole numbers would be found out: two records leave few pairs of whole numbers, each pair
+has its weights, and with wrong weights a third record is hardly ever a whole number.
 
 **Which entry goes to which vector** decides how wide answers are. With R_S the sums of the rows built so far over a
 declared set S (k entries each), the next row is to make
