@@ -1,0 +1,364 @@
+"""Confidentiality via camouflage: unlimited answers as intervals over a hull that hides the true vector."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tabprotect.errors import InputError, SolverError, collect, did_you_mean
+from tabprotect.query.camouflage.answering import Answering
+from tabprotect.query.camouflage.bounds import Absolute, Bounds, Covering, Lattice, Relative, required
+from tabprotect.query.camouflage.build import at_random, build, orders_of, unit_of
+from tabprotect.query.camouflage.construction import draw_patterns, draw_weights, group_sums, rows_in_order
+from tabprotect.query.camouflage.data import Grouping, Table, groups_of, numbers, read
+from tabprotect.query.camouflage.intruder import ranges_given
+from tabprotect.query.camouflage.ranges import ROUNDING
+from tabprotect.query.camouflage.vectors import Vectors
+from tabprotect.seeds import Seed, secret_seed
+
+__all__ = ["Camouflage", "Protection", "camouflage"]
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+MOST_STEPS = 2**20
+"""More would cost digits of the values without need."""
+
+
+@dataclass(frozen=True)
+class Protection:
+    """The check of protecting vectors, from the vectors alone. Internal.
+
+    Attributes
+    ----------
+    values : int
+        Confidential values.
+    uncovered : int
+        Those whose range over the hull is short of what is required: 0, or nothing is built.
+    residual : float
+        Largest distance of a true value from its weighted mean of the vectors, relative to the entries of its row.
+    candidates : int
+        Vectors of the hull that are as likely as the true one to who knows all protecting vectors: one for every choice
+        of weights. None of them is a protecting vector.
+    """
+
+    values: int
+    uncovered: int
+    residual: float
+    candidates: int
+
+
+@dataclass(frozen=True, eq=False)
+class Camouflage(Answering):
+    """A table whose confidential fields are hidden in the hull of protecting vectors.
+
+    What answers (`vectors`, `public`) knows no true value. `table`, `parts`, `weights` and `seed` are
+    internal: whoever has the weights has all values.
+
+    Attributes
+    ----------
+    vectors : Vectors
+    public : Mapping of str to ndarray
+    n : int
+        Number of records.
+    version : int
+        0, and one more after every change.
+    """
+
+    bounds: Mapping[str, Bounds] = field(default_factory=dict)
+    workload: tuple[Grouping, ...] = ((),)
+    version: int = 0
+    table: Table = field(repr=False, kw_only=True)
+    units: Mapping[str, float] = field(kw_only=True)
+    steps: int = field(kw_only=True)
+    parts: Ints = field(repr=False, kw_only=True)
+    seed: int = field(repr=False, kw_only=True)
+
+    @property
+    def weights(self) -> Floats:
+        """The secret weights."""
+        return np.asarray(self.parts / self.steps)
+
+    def protection(self) -> Protection:
+        """Check again that every range is covered and that the hull contains the true vector."""
+        uncovered, residual, columns = 0, 0.0, self.table.columns()
+        for name, p in self.vectors.of.items():
+            l, u = required(self.bounds[name], columns, p)
+            size = np.abs(p).max(axis=1, initial=0.0)
+            slack = 0.0 if isinstance(self.bounds[name], Covering) else ROUNDING * size
+            uncovered += int(np.sum((p.min(axis=1) > l + slack) | (p.max(axis=1) < u - slack)))
+            off = np.abs(p @ self.weights - self.table.values[name])[size > 0] / size[size > 0]
+            residual = max(residual, float(off.max(initial=0.0)))
+        candidates = math.comb(self.steps - 1, self.vectors.k - 1)
+        return Protection(self.n * len(self.vectors.of), uncovered, residual, candidates)
+
+    def ranges_given(self, known: Mapping[str, Sequence[int]]) -> dict[str, tuple[Floats, Floats]]:
+        """Return what somebody concludes who has all answers and knows some true values. Internal.
+
+        Parameters
+        ----------
+        known : Mapping of str to sequence of int
+            Positions of the records whose values are known, by field.
+
+        Returns
+        -------
+        dict of str to (ndarray, ndarray)
+            Least and largest possible value of every record.
+        """
+        with collect() as problems:
+            for name in known:
+                if name not in self.vectors.of:
+                    problems.add(f"there is no confidential field '{name}'{did_you_mean(name, self.vectors.of)}")
+        pairs = [(name, self._positions(list(records))) for name, records in known.items()]
+        rows = np.concatenate([np.zeros((0, self.vectors.k)), *(self.vectors.of[name][at] for name, at in pairs)])
+        values = np.concatenate([np.zeros(0), *(self.table.values[name][at] for name, at in pairs)])
+        return {name: ranges_given(p, rows, values) for name, p in self.vectors.of.items()}
+
+    def insert(self, frame: Any) -> Camouflage:
+        """Return a new version with more records, given in a frame with the same columns; old rows stay as they are."""
+        new = read(frame, list(self.vectors.of), self.bounds, list(self.public))
+        table = self.table.with_records(new)
+        added = np.arange(self.n, table.n)
+        grown = {f: np.vstack([p, np.zeros((new.n, self.vectors.k))]) for f, p in self.vectors.of.items()}
+        return self._changed(table, grown, dict.fromkeys(grown, added))
+
+    def delete(self, records: Sequence[int]) -> Camouflage:
+        """Return a new version without some records, given by position."""
+        keep = np.setdiff1d(np.arange(self.n), self._positions(records))
+        rows = {f: p[keep] for f, p in self.vectors.of.items()}
+        return self._changed(self.table.only(keep), rows, {})
+
+    def update(self, records: Sequence[int], values: Mapping[str, Any]) -> Camouflage:
+        """Return a new version with other values of some records.
+
+        Values that stay the same keep their rows, others get a new pattern; the weights never change.
+
+        Parameters
+        ----------
+        records : sequence of int
+            Positions, each once.
+        values : Mapping of str to sequence
+            New values by confidential field (and by column of bounds).
+        """
+        at = self._positions(records)
+        old = {**self.table.values, **self.table.bounds}
+        with collect() as problems:
+            if len(set(at.tolist())) != len(at):
+                problems.add("each record may be updated once only")
+            for name in values:
+                if name not in old:
+                    problems.add(f"column '{name}' is no confidential one{did_you_mean(name, old)}")
+        with collect() as problems:
+            new = {c: numbers(x, c, problems.add, infinite=c in self.table.bounds) for c, x in values.items()}
+            for c, x in new.items():
+                if x.shape != at.shape:
+                    problems.add(f"column '{c}': {x.size} values for {len(at)} records")
+        merged = {c: _with(x, at, new[c]) if c in new else x for c, x in old.items()}
+        table = replace(
+            self.table,
+            values={f: merged[f] for f in self.table.values},
+            bounds={c: merged[c] for c in self.table.bounds},
+        )
+        touched = {}
+        for name, b in self.bounds.items():
+            mine = (name, b.lower, b.upper) if isinstance(b, Covering) else (name,)
+            touched[name] = at[np.any([merged[c][at] != old[c][at] for c in mine], axis=0)]
+        return self._changed(table, dict(self.vectors.of), touched)
+
+    def _changed(self, table: Table, rows: dict[str, Floats], touched: Mapping[str, Ints]) -> Camouflage:
+        version, groups = self.version + 1, groups_of(table, self.workload)
+        rng = np.random.default_rng([self.seed, 1, version])
+        for name, p in rows.items():
+            records = touched.get(name, np.zeros(0, np.int64))
+            lattice = Lattice(self.units[name], self.steps, self.vectors.k)
+            rule = self.bounds[name].rows(table.values[name], table.columns(), name, lattice)
+            others = p.copy()
+            others[records] = 0.0
+            patterns, choose = draw_patterns(table.n, self.vectors.k, rng), at_random(rng.random(table.n))
+            others[records] = rows_in_order(
+                table.values[name],
+                self.parts,
+                patterns,
+                rule,
+                groups,
+                records.tolist(),
+                choose,
+                group_sums(others, groups),
+                p if table.n == self.n else None,
+            )
+            rows[name] = others
+        new = replace(self, vectors=Vectors(rows), public=table.public, n=table.n, table=table, version=version)
+        return _checked(new)
+
+    def _positions(self, records: Sequence[int]) -> Ints:
+        found = np.asarray(records)
+        if found.size == 0:
+            return np.zeros(0, np.int64)
+        if found.ndim != 1 or found.dtype.kind not in "iu" or found.min() < 0 or found.max() >= self.n:
+            raise InputError(f"records are given by positions from 0 to {self.n - 1}")
+        return np.asarray(found, np.int64)
+
+
+def camouflage(
+    frame: Any,
+    confidential: str | Sequence[str],
+    bounds: Bounds | float | Mapping[str, Bounds | float],
+    *,
+    k: int | None = None,
+    known: int = 0,
+    steps: int = 100,
+    unit: float | Mapping[str, float] | None = None,
+    workload: Sequence[str | Sequence[str]] = ((),),
+    largest_first: str | None = None,
+    seed: Seed | None = None,
+) -> Camouflage:
+    """Hide confidential fields in the hull of k protecting vectors (Gopal and Goes 1998; eqs. 1 to 4 of the notebook).
+
+    Other than in the paper, the true vector is none of the vectors but a mean of them with secret weights, drawn from
+    all weights with the same density: one of k vectors would be guessed with probability 1/k.
+
+    Parameters
+    ----------
+    frame : pandas, polars or pyarrow table
+        Never changed. Columns that are neither confidential nor bounds are public: known to everybody for every record.
+    confidential : str or sequence of str
+    bounds : Relative, Absolute, Covering, float, or one of them for every field
+        How far every value must stay open; a float is `Relative` (width).
+    k : int, optional
+        Number of vectors, at least 3 and at least known + 2; 3 by default, or 2 known + 3 if more.
+    known : int
+        How many confidential values an intruder may know exactly. Nobody who knows fewer than k - 1 has as many
+        equations as unknown weights; what remains of the ranges is computed by `Camouflage.ranges_given`.
+    steps : int
+        Common denominator of the weights, at least 4 k; also the least width of a range, in units. With s steps there
+        are (s - 1) over (k - 1) different weights, all equally likely to who has found all vectors.
+    unit : float, or float by field, optional
+        What values are known to be multiples of, or commonly rounded to; the last decimal that occurs by default. The
+        remainder of a value by division by the unit is no secret.
+    workload : sequence of str or of sequences of str
+        Public columns whose groups will be asked for, such as ``["region", ("region", "size")]``; () is the total.
+        Sums over these groups get narrow answers. By default the total.
+    largest_first : str, optional
+        A public column of sizes: rows are built in descending order of it, which makes answers narrower than the
+        random order that is taken otherwise. The true values may not be used for that, as the rows would tell.
+    seed : int, Generator or None
+        A fresh secret one by default. Whoever knows it knows the weights.
+
+    Returns
+    -------
+    Camouflage
+
+    Raises
+    ------
+    InputError
+        Columns, bounds or parameters are wrong.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> firms = pd.DataFrame({"size": ["S", "S", "L", "L"], "turnover": [800, 1200, 9000, 11000]})
+    >>> hidden = camouflage(firms, "turnover", 0.2, workload=[(), "size"], seed=1)
+    >>> answer = hidden.sum("turnover", [("size", "==", "L")])
+    >>> 20000 in answer, answer.exact, answer.width < 0.2 * 20000
+    (True, True, True)
+    """
+    fields = [confidential] if isinstance(confidential, str) else list(confidential)
+    groupings = tuple((g,) if isinstance(g, str) else tuple(g) for g in workload)
+    rules = _rules(fields, bounds)
+    vectors = _number(k, known)
+    named = [c for g in groupings for c in g] + ([largest_first] if largest_first is not None else [])
+    table = read(frame, fields, rules)
+    with collect() as problems:
+        for name in dict.fromkeys(named):
+            if name not in table.public:
+                problems.add(f"'{name}' is no public column{did_you_mean(name, table.public)}")
+    number = secret_seed(seed)
+    units, size = _units(fields, unit, table), _steps(steps, vectors)
+    parts = draw_weights(vectors, size, np.random.default_rng([number, 0]))
+    rng = np.random.default_rng([number, 1, 0])
+    groups = groups_of(table, groupings)
+    rows = {}
+    for name in fields:
+        patterns, orders = draw_patterns(table.n, vectors, rng), orders_of(table, rules[name], largest_first, rng)
+        lattice, choose = Lattice(units[name], size, vectors), at_random(rng.random(table.n))
+        rows[name] = build(name, table, rules[name], lattice, parts, patterns, groups, orders, choose)
+    made = Camouflage(
+        Vectors(rows),
+        table.public,
+        table.n,
+        rules,
+        groupings,
+        table=table,
+        units=units,
+        steps=size,
+        parts=parts,
+        seed=number,
+    )
+    return _checked(made)
+
+
+def _checked(made: Camouflage) -> Camouflage:
+    found = made.protection()
+    if found.uncovered or found.residual > ROUNDING / 4:
+        raise SolverError(
+            f"vectors cannot be built in floating-point numbers: {found.uncovered} of {found.values} ranges are short, "
+            f"relative error {found.residual:.1e}; give the fields in other units or wider bounds"
+        )
+    return made
+
+
+def _rules(fields: list[str], bounds: Bounds | float | Mapping[str, Bounds | float]) -> dict[str, Bounds]:
+    with collect() as problems:
+        if not fields:
+            problems.add("there is no confidential field")
+        if len(set(fields)) < len(fields):
+            problems.add("a confidential field is named twice")
+        given = dict(bounds) if isinstance(bounds, Mapping) else dict.fromkeys(fields, bounds)
+        for name in fields:
+            if name not in given:
+                problems.add(f"there are no bounds for field '{name}'")
+        for name, b in given.items():
+            if name not in fields:
+                problems.add(f"bounds are given for '{name}', which is not confidential{did_you_mean(name, fields)}")
+            if isinstance(b, bool) or not isinstance(b, Relative | Absolute | Covering | float | int):
+                problems.add(f"bounds of '{name}' are Relative, Absolute, Covering or a relative width, not {b!r}")
+    return {f: b if isinstance(b, Relative | Absolute | Covering) else Relative(float(b)) for f, b in given.items()}
+
+
+def _number(k: int | None, known: int) -> int:
+    with collect() as problems:
+        if isinstance(known, bool) or not isinstance(known, int | np.integer) or known < 0:
+            problems.add(f"known must be a whole number of at least 0, not {known!r}")
+            known = 0
+        least = max(3, known + 2)
+        if k is not None and (isinstance(k, bool) or not isinstance(k, int | np.integer) or k < least):
+            problems.add(f"k must be a whole number of at least {least}, not {k!r}: known + 2, and 3 in any case")
+    return max(3, 2 * known + 3) if k is None else int(k)
+
+
+def _steps(steps: int, k: int) -> int:
+    if isinstance(steps, bool) or not isinstance(steps, int | np.integer) or not 4 * k <= steps <= MOST_STEPS:
+        raise InputError(f"steps must be a whole number from {4 * k} (4 k) to {MOST_STEPS}, not {steps!r}")
+    return int(steps)
+
+
+def _units(fields: list[str], unit: float | Mapping[str, float] | None, table: Table) -> dict[str, float]:
+    given = dict(unit) if isinstance(unit, Mapping) else {} if unit is None else dict.fromkeys(fields, unit)
+    with collect() as problems:
+        for name, x in given.items():
+            if name not in fields:
+                problems.add(f"a unit is given for '{name}', which is not confidential{did_you_mean(name, fields)}")
+            elif isinstance(x, bool) or not isinstance(x, int | float | np.number) or not 0 < x < math.inf:
+                problems.add(f"the unit of '{name}' must be a number above 0, not {x!r}")
+    return {f: float(given[f]) if f in given else unit_of(table.values[f]) for f in fields}
+
+
+def _with(column: Floats, at: Ints, new: Floats) -> Floats:
+    changed = column.copy()
+    changed[at] = new
+    return changed
