@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy.typing as npt
 from tabprotect.errors import InputError
 from tabprotect.microdata.masked import Masked
 from tabprotect.microdata.records import Records, read_records
+from tabprotect.microdata.risk.pictures import bars
 from tabprotect.microdata.schema import Schema, require
 
 __all__ = ["Measure", "Pair", "pair"]
@@ -57,13 +57,13 @@ class Measure:
     def plot(self) -> str:
         """Return an SVG picture: the distribution over records, or a bar for every number among the details."""
         if self.records is not None and len(self.records):
-            there = self.records[~np.isnan(self.records)]
+            there = self.records[np.isfinite(self.records)]
             counts, edges = np.histogram(there, bins=20) if len(there) else (np.zeros(1), np.zeros(2))
-            bars = [(f"{edges[i]:.3g}", float(counts[i])) for i in range(len(counts))]
+            found = [(f"{edges[i]:.3g}", float(counts[i])) for i in range(len(counts))]
         else:
             numbers = {k: v for k, v in self.details.items() if isinstance(v, int | float) and np.isfinite(v)}
-            bars = [(key, float(value)) for key, value in (numbers or {self.name: self.value}).items()]
-        return _bars(self.name, bars)
+            found = [(key, float(value)) for key, value in (numbers or {self.name: self.value}).items()]
+        return bars(self.name, found)
 
 
 def _short(value: Any) -> str:
@@ -71,21 +71,6 @@ def _short(value: Any) -> str:
         return f"{value:.6g}"
     text = str(value)
     return text if len(text) <= 100 else text[:97] + "..."
-
-
-def _bars(title: str, bars: list[tuple[str, float]]) -> str:
-    height, top = 18, max((abs(value) for _, value in bars), default=0.0) or 1.0
-    rows = [
-        f'<text x="150" y="{40 + i * height}" text-anchor="end">{escape(label[:24])}</text>'
-        f'<rect x="156" y="{29 + i * height}" width="{max(0.0, 280 * abs(value) / top):.1f}" height="13"'
-        ' fill="#2f6f9f"/>'
-        f'<text x="{162 + 280 * abs(value) / top:.1f}" y="{40 + i * height}">{value:.4g}</text>'
-        for i, (label, value) in enumerate(bars)
-    ]
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 520 {40 + height * len(bars)}" font-size="11" '
-        f'font-family="sans-serif"><text x="8" y="16" font-weight="bold">{escape(title)}</text>{"".join(rows)}</svg>'
-    )
 
 
 @dataclass(frozen=True, eq=False)
