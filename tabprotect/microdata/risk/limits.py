@@ -50,7 +50,7 @@ def joint_strata(before: Records, after: Records, names: Sequence[str]) -> tuple
 def all_limits(
     x: Floats, y: Floats, known: Sequence[Knowledge | None], strata: tuple[Ints, Ints]
 ) -> tuple[Floats, Floats, Floats]:
-    """Return the limits of every record's masked values, infinite where nothing is known, and what to expect."""
+    """Return the limits of every record's masked values, infinite where nothing is known, and centres of guesses."""
     low, high, middle = np.full(x.shape, -np.inf), np.full(x.shape, np.inf), x.copy()
     orders = [np.argsort(side, kind="stable") for side in strata]
     count = int(max(side.max(initial=0) for side in strata)) + 1
@@ -68,9 +68,9 @@ def all_limits(
             if not len(column) or not len(there):
                 continue
             low[there, j], high[there, j] = one.limits(x[there, j], column)
-            expected = getattr(one, "expected", None)
-            if expected is not None:
-                middle[there, j] = expected(x[there, j], column)
+            centre = getattr(one, "centre", None)
+            if centre is not None:
+                middle[there, j] = centre(x[there, j], column)
     return low, high, middle
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -107,8 +107,10 @@ def _fuzzy(given: Mapping[str, Any], columns: tuple[str, ...]) -> Knowledge | No
 
 def _rank_swapping(given: Mapping[str, Any], columns: tuple[str, ...]) -> Knowledge | None:
     kinds: dict[str, Callable[[float], Knowledge]] = {
-        "rank": RankWindow, "range": ValueWindow, "p-distribution": RankDraw,
-    }  # fmt: skip
+        "rank": RankWindow,
+        "range": ValueWindow,
+        "p-distribution": lambda p: RankDraw(p, _coverage(columns)),
+    }
     return kinds[given["by"]](given["p"])
 
 
@@ -116,9 +118,15 @@ def _noise(given: Mapping[str, Any], columns: tuple[str, ...]) -> Knowledge | No
     if given["kind"] == "romm":
         return None
     if given["kind"] == "multiplicative":
-        return MultipliedNoise(given["alpha"], given["most"])
+        return MultipliedNoise(given["alpha"], given["most"], _coverage(columns))
     # by column, correlated errors have the same variance as independent ones
-    return AddedNoise(math.sqrt(given["alpha"]), shrunk=given["kind"] == "linear")
+    shrunk = given["kind"] == "linear"
+    return AddedNoise(math.sqrt(given["alpha"]), coverage=_coverage(columns), shrunk=shrunk)
+
+
+def _coverage(columns: Sequence[str]) -> float:
+    """Return the probability of the limits of a column with which those of all columns of a step have 0.999."""
+    return 1 - 0.001 / len(columns)
 
 
 _METHODS: dict[str, Callable[[Mapping[str, Any], tuple[str, ...]], Knowledge | None]] = {

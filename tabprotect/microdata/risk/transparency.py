@@ -126,12 +126,13 @@ def transparency(
 
     The intruder has the original values of some columns. By what he knows of the method, every column j leaves a set
     B_j(x) of masked records that can be that of x; the true one is in the intersection of these sets. Of the candidates
-    he takes the nearest one (Euclidean distance, standardised columns), or under fuzzy microaggregation the one with
-    the highest probability.
+    he takes the nearest one (Euclidean distance, standardised columns; of noise from the centre that its knowledge
+    says), or under fuzzy microaggregation the one with the highest probability.
 
     Read from the steps of a `Masked`, knowledge covers univariate microaggregation, rank swapping, noise (all kinds but
-    'romm'; limits of normal errors hold with probability 0.999 a column) and fuzzy microaggregation, within the strata
-    of the schema, which the intruder is taken to know. Steps without a known attack are named in the result.
+    'romm'; limits of normal errors hold with probability 0.999 for all columns of a step) and fuzzy microaggregation,
+    within the strata of the schema, which the intruder is taken to know. Steps without a known attack are named in the
+    result.
 
     A value that is missing, in the original or in the masked record, excludes nothing, and stands at the mean of the
     column in distances. Ordered categories count by their position. Weights are not looked at.

@@ -180,3 +180,14 @@ def test_linkage_with_a_masked_answers_for_an_intruder_with_the_method() -> None
     assert list(named["known"]) == ["a"]
     other = md.mask(frame, None, md.Microaggregation(BOTH, k=10))
     assert "no attack is known here" in md.risk.distance_linkage(frame, other).details["with the method"]["unknown"][0]
+
+
+def test_the_centre_of_noise_finds_more_than_the_nearest_record() -> None:
+    names = list("abcdef")
+    frame = pd.DataFrame(np.random.default_rng(1).normal(size=(1000, 6)), columns=names)
+    for kind in ("uncorrelated", "linear"):
+        found, plain = 0.0, 0.0
+        for seed in range(4):
+            risk = transparency(frame, md.mask(frame, None, md.Noise(names, kind=kind, alpha=0.5), seed=seed))
+            found, plain = found + risk.value, plain + risk.plain_value
+        assert found > 1.05 * plain
