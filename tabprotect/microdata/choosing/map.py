@@ -11,6 +11,7 @@ import jinja2
 from markupsafe import Markup
 
 from tabprotect._version import __version__
+from tabprotect.visible import visible
 
 __all__ = ["map_page", "render"]
 
@@ -34,10 +35,16 @@ def map_page(rows: Sequence[Mapping[str, Any]], reasons: Sequence[str]) -> str:
 
 
 def render(name: str, **facts: Any) -> str:
-    """Fill a template of this folder; everything that is filled in is escaped."""
+    """Fill a template of this folder; what is filled in is escaped, control characters are shown as signs."""
     loader = jinja2.PackageLoader("tabprotect.microdata.choosing")
-    environment = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True)
+    environment = jinja2.Environment(
+        loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, finalize=_shown
+    )
     environment.filters["number"] = lambda x: "" if x is None else f"{x:.4f}" if isinstance(x, float) else str(x)
     environment.filters["plain"] = lambda x: json.dumps(x, ensure_ascii=False, default=str)
     style = (resources.files("tabprotect.report") / "static" / "style.css").read_text(encoding="utf-8")
     return environment.get_template(f"{name}.html.j2").render(style=Markup(style), version=__version__, **facts)
+
+
+def _shown(value: Any) -> Any:
+    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
