@@ -12,6 +12,7 @@ import numpy.typing as npt
 from tabprotect.errors import InputError, did_you_mean
 from tabprotect.microdata.masked import Masked
 from tabprotect.microdata.records import Records, read_records
+from tabprotect.microdata.risk.base import as_numbers
 from tabprotect.microdata.risk.intersection import Classes, intersect
 from tabprotect.microdata.risk.knowledge import FuzzyDraw, Knowledge
 from tabprotect.microdata.risk.limits import all_limits, joint_strata, matrices, standardised
@@ -173,7 +174,7 @@ def transparency(
     steps = KnownSteps({}, (), ()) if knowledge is not None else _steps(masked)
     known = steps.about if knowledge is None else knowledge
     if isinstance(masked, Masked):
-        after, links = masked.records, masked.links
+        after, links = as_numbers(masked.original, masked.records, masked.links), masked.links
         before = Records(before.frame, masked.original.schema, before.kind) if schema is None else before
     else:
         after = read_records(masked, Schema())
