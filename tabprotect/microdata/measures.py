@@ -17,6 +17,7 @@ from tabprotect.microdata.mask import mask
 from tabprotect.microdata.masked import Masked
 from tabprotect.microdata.records import read_records
 from tabprotect.microdata.risk.base import Measure
+from tabprotect.microdata.risk.transparency import TransparencyRisk
 from tabprotect.microdata.schema import Schema
 from tabprotect.microdata.specification import MaskSpec, read_mask_spec
 
@@ -41,7 +42,7 @@ class Wanted:
     measures: tuple[tuple[str, Mapping[str, Any]], ...]
 
 
-def risk_measures() -> dict[str, Callable[..., Measure]]:
+def risk_measures() -> dict[str, Callable[..., Measure | TransparencyRisk]]:
     """Return every measure of risk by its name in specifications.
 
     Examples
@@ -49,7 +50,7 @@ def risk_measures() -> dict[str, Callable[..., Measure]]:
     >>> "individual-risk" in risk_measures()
     True
     """
-    found: dict[str, Callable[..., Measure]] = {}
+    found: dict[str, Callable[..., Measure | TransparencyRisk]] = {}
     for name in risk.__all__:
         function = getattr(risk, name)
         if inspect.isfunction(function) and list(inspect.signature(function).parameters)[:1] == ["original"]:
@@ -170,7 +171,7 @@ def same_values(one: pd.DataFrame, other: pd.DataFrame) -> bool:
     return True
 
 
-def measure_file(wanted: Wanted, masked: Masked | None = None) -> tuple[Measure, ...]:
+def measure_file(wanted: Wanted, masked: Masked | None = None) -> tuple[Measure | TransparencyRisk, ...]:
     """Carry out the measures in their order, of a `Masked` if one is given.
 
     Raises

@@ -80,7 +80,7 @@ def test_the_sentences_hold() -> None:
         assert len({row["DR_max"] for row in late}) == 1
         assert rows[levels[levels.index(start) - 1]]["keys"] == "age+sex+zip"
     for n, last in (("1000", "1"), ("5000", "4"), ("25000", "16")):
-        noise, recoded = dict(most(n, "noise on age")), most(n, "zip recoded")[-1][1]
-        levels = list(noise)
-        assert noise[last] > recoded
-        assert noise[levels[levels.index(last) + 1]] < recoded
+        by_level, recoded = dict(most(n, "noise on age")), most(n, "zip recoded")[-1][1]
+        order = list(by_level)
+        assert by_level[last] > recoded
+        assert by_level[order[order.index(last) + 1]] < recoded

@@ -11,9 +11,9 @@ import numpy.typing as npt
 from markupsafe import Markup
 
 from tabprotect.errors import InputError
-from tabprotect.microdata import risk
+from tabprotect.microdata import risk, utility
 from tabprotect.microdata.choosing.map import render
-from tabprotect.microdata.choosing.score import Score, score
+from tabprotect.microdata.choosing.score import score
 from tabprotect.microdata.masked import Masked
 from tabprotect.microdata.risk.base import Measure
 from tabprotect.microdata.risk.transparency import TransparencyRisk
@@ -69,6 +69,11 @@ def disclosure_report(masked: Masked, *, risks: Sequence[Found] = (), most: int 
         raise InputError("a disclosure report is about a Masked, which knows its original and its methods")
     found = score(masked.original, masked, masked.original.schema)
     measured, failed = _measured(masked)
+    losses = list(found.losses)
+    try:
+        losses.append(utility.propensity(masked.original, masked, masked.original.schema))
+    except InputError as error:
+        failed.append(f"propensity score: {error}")
     named = {m.name for m in risks}
     everything = (*found.risks, *(m for m in measured if m.name not in named), *risks)
     known = next((m for m in everything if isinstance(m, TransparencyRisk)), None)
@@ -88,7 +93,7 @@ def disclosure_report(masked: Masked, *, risks: Sequence[Found] = (), most: int 
         with_records=[one.name for one in exposures],
         keys=[name for name in masked.original.schema.keys if name in masked.records.columns],
         exposed=_exposed(exposures, masked, most),
-        losses=[_words(m) for m in _utility(masked, found)],
+        losses=[_words(m) for m in losses],
     )
 
 
@@ -114,15 +119,6 @@ def _measured(masked: Masked) -> tuple[list[Found], list[str]]:
         except InputError as error:
             failed.append(f"{name}: {error}")
     return done, failed
-
-
-def _utility(masked: Masked, found: Score) -> list[Measure]:
-    from tabprotect.microdata import utility
-
-    try:
-        return [*found.losses, utility.propensity(masked.original, masked, masked.original.schema)]
-    except InputError:
-        return list(found.losses)
 
 
 def _words(measure: Found) -> dict[str, Any]:

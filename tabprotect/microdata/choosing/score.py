@@ -7,7 +7,7 @@ it are bad, so the lowest is meant (Domingo-Ferrer and Torra 2001).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -133,7 +133,8 @@ def _linkage(both: Pair, masked: Any, keys: list[str]) -> Measure:
         if not straight:
             raise InputError("linkage needs the Masked itself where released records are others or in another order")
         masked = both.masked
-    metric = "euclidean" if all(original.scale(name) is Scale.CONTINUOUS for name in keys) else "gower"
+    continuous = all(original.scale(name) is Scale.CONTINUOUS for name in keys)
+    metric: Literal["euclidean", "gower"] = "euclidean" if continuous else "gower"
     found = risk.distance_linkage(original, masked, schema, columns=keys, metric=metric)
     known = found.details.get("with the method", {}).get("value", 0.0)
     details = {"plain": found.value, "with the method": known, "columns": keys, "metric": metric}

@@ -81,7 +81,7 @@ def known_steps(masked: Masked) -> KnownSteps:
             else:
                 about[name] = one
         unknown += [f"step {i + 1} ({step.method}) on {', '.join(names)}: {why}" for why, names in reasons.items()]
-    return KnownSteps(about, tuple(unknown), () if lost else schema.strata)
+    return KnownSteps(about, tuple(unknown), () if lost else tuple(schema.strata))
 
 
 def _known(step: Step, name: str, masked: Masked, i: int) -> tuple[Knowledge | None, str]:
