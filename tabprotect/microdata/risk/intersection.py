@@ -101,12 +101,18 @@ def intersect(
     begin = np.column_stack([np.searchsorted(v, one, side="left") for v, one in zip(columns, low.T, strict=True)])
     end = np.column_stack([np.searchsorted(v, one, side="right") for v, one in zip(columns, high.T, strict=True)])
     narrowest = (end - begin + absent).argmin(axis=1)
-    at = np.arange(len(low))
     draw, power, size, floor = _draws(known, y)
-    count, contained, success = _search(
-        low, high, y, orders[:, :], absent, begin[at, narrowest], end[at, narrowest], narrowest, sx, sy, true,
-        draw, power, size, floor,
-    )  # fmt: skip
+    count, success = np.zeros(len(low), dtype=np.int64), np.zeros(len(low))
+    contained = np.zeros(len(low), dtype=bool)
+    for j in range(y.shape[1]):
+        mine = np.flatnonzero(narrowest == j)
+        if not len(mine):
+            continue
+        # records stand in the order of the column: those within its limits are next to each other
+        count[mine], contained[mine], success[mine] = _search(
+            low[mine], high[mine], y[orders[j]], orders[j], int(absent[j]), begin[mine, j], end[mine, j], sx[mine], sy,
+            true[mine], draw, power, size, floor,
+        )  # fmt: skip
     return count, contained, success
 
 
@@ -129,7 +135,7 @@ def _draws(known: Sequence[Knowledge | None], y: Floats) -> tuple[Ints, Floats, 
 
 @compiled
 def _search(
-    low: Floats, high: Floats, y: Floats, orders: Ints, absent: Ints, begin: Ints, end: Ints, narrowest: Ints,
+    low: Floats, high: Floats, laid: Floats, order: Ints, skip: int, begin: Ints, end: Ints,
     sx: Floats, sy: Floats, true: Ints, draw: Ints, power: Floats, size: Floats, floor: float,
 ) -> tuple[Ints, Flags, Floats]:  # fmt: skip
     """Look through the records within the narrowest limits; a guess costs the logarithm of its distance."""
@@ -138,23 +144,22 @@ def _search(
     contained = np.zeros(n, dtype=np.bool_)
     apart = np.zeros(draws)
     for i in range(n):
-        j = narrowest[i]
-        skip = absent[j]
         best, own, ties = np.inf, np.inf, 0
         # first the least cost, then how many records have it
         for sweep in range(2):
             if sweep == 1 and (not contained[i] or own > best + 1e-9):
                 break
             for at in range(skip + end[i] - begin[i]):
-                row = orders[j, at] if at < skip else orders[j, begin[i] + at]
+                place = at if at < skip else begin[i] + at
                 fits = True
                 for c in range(p):
-                    value = y[row, c]
+                    value = laid[place, c]
                     if value < low[i, c] or value > high[i, c]:
                         fits = False
                         break
                 if not fits:
                     continue
+                row = order[place]
                 if sweep == 0:
                     count[i] += 1
                     if true[i] < 0:

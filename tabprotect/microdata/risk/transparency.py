@@ -28,6 +28,10 @@ Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
 
+MOST = 20_000
+"""Records up to which measures of linkage answer for an intruder with the method, too."""
+
+
 @dataclass(frozen=True, eq=False)
 class TransparencyRisk:
     """What an intruder with the method and its parameters re-identifies; confidential.
@@ -219,6 +223,9 @@ def with_the_method(original: Any, masked: Any, schema: Schema | None, columns: 
     names = [name for name, scale in scales.items() if scale in (Scale.CONTINUOUS, Scale.ORDERED)]
     if not names:
         return {}
+    if len(masked.original) > MOST:
+        why = f"not measured along with linkage beyond {MOST:,} records; call transparency"
+        return {"with the method": {"unknown": [why]}}
     found = transparency(original, masked, schema, columns=names)
     return {"with the method": {"value": found.value, **found.details}}
 
