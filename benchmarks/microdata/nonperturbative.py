@@ -44,7 +44,7 @@ def main() -> None:
     keys = list(frame)
     schema = md.Schema(keys=keys)
     base, _ = timed(lambda: np.unique(frame.to_numpy(), axis=0, return_counts=True))
-    print(f"{given.records:,} records x {len(keys)} keys; times in units of one count by numpy.unique")
+    print(f"{given.records:,} records x {len(keys)} keys; times in units of one count by numpy.unique, {base:.2f} s")
     steps: list[md.Method] = [
         *(md.LocalSuppression(k=3, missing=missing, exact=False) for missing in ("any", "stated", "own")),
         md.LocalSuppression(k=3, up_to=3),

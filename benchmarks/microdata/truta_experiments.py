@@ -1,15 +1,22 @@
 """The three experiments of Truta, Fotouhi and Barth-Jones (2004, section 4) on simulated billing data.
 
-    python benchmarks/microdata/truta_experiments.py [--records 1000 5000 25000]
+    python -m benchmarks.microdata.truta_experiments [--out benchmarks/results/truta-experiments.csv]
+    python -m benchmarks.microdata.truta_figures
 
-Age, sex and zip are keys. Age gets normal noise with standard deviation c times its own, kept within 0 and 100; sex is
-reversed for the p % of records with the rarest keys; zip codes that fewer than t records have lose two digits. The
-paper's data are not printed; these are simulated: ages from two normal distributions, zip codes of very unequal size.
+Age, sex and zip are keys. Age gets normal noise of c times its variance, kept within 0 and 100; sex is reversed for the
+p % of records with the rarest keys; zip codes that fewer than t records have lose two digits. The paper's data are not
+printed; these are simulated: ages from two normal distributions, zip codes of very unequal size. The second command
+draws the figures of the guide from the stored results.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,7 +24,7 @@ import pandas as pd
 import tabprotect.microdata as md
 
 SCHEMA = md.Schema(keys=["age", "sex", "zip"], confidential=["billed"], scales={"age": "continuous"})
-NOISE = (0, 0.05, 0.1, 0.25, 0.5, 1, 2, 4)
+NOISE = (0, 0.01, 0.1, 0.5, 1, 2, 4, 16, 64)
 SHARES = (0, 5, 10, 20, 30, 50, 75, 100)
 THRESHOLDS = (0, 2, 5, 10, 25, 50, 100, 100_000)
 
@@ -37,7 +44,7 @@ def billing(n: int, seed: int = 1) -> pd.DataFrame:
 def noisy_age(frame: pd.DataFrame, c: float) -> pd.DataFrame:
     """Add noise to age."""
     rng = np.random.default_rng(7)
-    noise = rng.normal(0, 1, len(frame)) * c * frame["age"].std(ddof=0)
+    noise = rng.normal(0, 1, len(frame)) * math.sqrt(c) * frame["age"].std(ddof=0)
     return frame.assign(age=np.clip((frame["age"] + noise).round(), 0, 100).astype(int))
 
 
@@ -57,26 +64,44 @@ def shorter_zip(frame: pd.DataFrame, t: int) -> pd.DataFrame:
 
 
 EXPERIMENTS = {
-    "noise on age, c": (noisy_age, NOISE),
-    "sex reversed, %": (reversed_sex, SHARES),
-    "zip recoded below, records": (shorter_zip, THRESHOLDS),
+    "noise on age": (noisy_age, NOISE),
+    "sex reversed": (reversed_sex, SHARES),
+    "zip recoded": (shorter_zip, THRESHOLDS),
 }
+
+COLUMNS = ("records", "experiment", "level", "DR_min", "DR_max", "keys", "icf")
+
+
+def measured(n: int) -> Iterator[dict[str, Any]]:
+    """Yield a row for every level of the three experiments."""
+    frame = billing(n)
+    for name, (mask, levels) in EXPERIMENTS.items():
+        for level in levels:
+            found = md.risk.global_risk(frame, mask(frame, level), SCHEMA, changes={"zip": "prefix"}).details
+            least, most = found["DR_min"], found["DR_max"]
+            values = (
+                n, name, level, f"{least['value']:.4f}", f"{most['value']:.4f}", "+".join(most["keys"]),
+                f"{max(found['factors'].values()):.3f}",
+            )  # fmt: skip
+            yield dict(zip(COLUMNS, values, strict=True))
 
 
 def main() -> None:
-    """Print DR_min and DR_max, with the keys that attain it, for every experiment and size."""
+    """Print DR_min and DR_max, with the keys that attain it, for every experiment and size, and store them."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--records", type=int, nargs="+", default=[1000, 5000, 25000])
-    for n in parser.parse_args().records:
-        frame = billing(n)
-        for name, (mask, levels) in EXPERIMENTS.items():
-            print(f"n = {n}, {name}:")
-            for level in levels:
-                found = md.risk.global_risk(frame, mask(frame, level), SCHEMA, changes={"zip": "prefix"}).details
-                least, most = found["DR_min"], found["DR_max"]
-                keys = "+".join(most["keys"])
-                icf = max(found["factors"].values())
-                print(f"  {level:>8g}  DR_min {least['value']:.4f}  DR_max {most['value']:.4f}  icf {icf:.3f}  {keys}")
+    parser.add_argument("--out", type=Path, help="CSV file")
+    given = parser.parse_args()
+    rows = []
+    for n in given.records:
+        for row in measured(n):
+            print("  ".join(f"{row[column]!s:>12}" for column in COLUMNS), flush=True)
+            rows.append(row)
+    if given.out:
+        with given.out.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ def compare_masks(
     out: Annotated[Path, typer.Option("--out", metavar="FOLDER", help="Folder for table and map.")],
     seed: Annotated[int | None, typer.Option("--seed", min=0, help="Same seed, same answer.")] = None,
     workers: Annotated[int, typer.Option("--workers", min=1, help="Candidates at the same time.")] = 1,
+    linkage: Annotated[bool, typer.Option("--linkage", help="Count record linkage among the risks.")] = False,
 ) -> int:
     """Mask a file with many methods and parameters, and map information loss against disclosure risk."""
     from rich.markup import escape
@@ -53,7 +54,9 @@ def compare_masks(
         problems.found += [f"{spec}: {problem}" for problem in error.problems]
     problems.raise_if_any()
     number = read.seed if seed is None else seed
-    found = compare(read.data, read.schema, candidates, seed=number, workers=workers, decimal=read.decimal)
+    found = compare(
+        read.data, read.schema, candidates, seed=number, workers=workers, decimal=read.decimal, linkage=linkage
+    )
     found.write(out)
     console = screen.out()
     console.print(escape(found.summary()), soft_wrap=True)

@@ -26,7 +26,7 @@ from tabprotect.seeds import secret_seed
 __all__ = ["Candidate", "Comparison", "compare_masks", "expand_grid"]
 
 MINIMAL = "k-minimal"
-"""A step whose facts have this word, and truth for it, is marked on the map as the k-minimal generalisation."""
+"""A step whose facts have this word, and truth for it, is marked on the map as a k-minimal generalisation."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,7 @@ class Candidate:
     why : str
         Why not.
     minimal : bool
-        Whether a step is the k-minimal generalisation.
+        Whether a step is a k-minimal generalisation.
     notes : tuple of str
     """
 
@@ -113,6 +113,12 @@ class Comparison:
             assert one.score is not None
             found.append(f"If loss {best.score.loss:.3f} is too high: {one.name} has {one.score.loss:.3f}, "
                          f"with risk {one.score.risk:.3f}.")  # fmt: skip
+        found += [
+            f"{c.name} is k-minimal: with any key less generalised, classes are too small. Its loss is "
+            f"{c.score.loss:.3f}, its risk {c.score.risk:.3f}."
+            for c in self.candidates
+            if c.minimal and c.score
+        ]
         return tuple(found)
 
     def table(self) -> list[dict[str, Any]]:
@@ -177,6 +183,7 @@ def compare_masks(
     seed: int | None = None,
     workers: int = 1,
     decimal: str = ".",
+    linkage: bool = False,
 ) -> Comparison:
     """Mask a file with every candidate and score what comes out.
 
@@ -189,6 +196,10 @@ def compare_masks(
         Every candidate is masked with it; the answer does not depend on `workers`.
     workers : int
         Threads.
+    decimal : str
+        Decimal sign of numbers in a CSV file.
+    linkage : bool
+        Whether record linkage is among the risks of the score, see `score`.
 
     Raises
     ------
@@ -219,7 +230,7 @@ def compare_masks(
         try:
             masked = mask(records, schema, chain, seed=number)
             minimal = any(bool(step.facts.get(MINIMAL)) for step in masked.steps)
-            return Candidate(name, score(records, masked, schema), "", minimal, masked.notes)
+            return Candidate(name, score(records, masked, schema, linkage=linkage), "", minimal, masked.notes)
         except InputError as error:
             return Candidate(name, None, str(error))
 

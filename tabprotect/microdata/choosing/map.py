@@ -11,6 +11,7 @@ import jinja2
 from markupsafe import Markup
 
 from tabprotect._version import __version__
+from tabprotect.visible import visible
 
 __all__ = ["map_page", "render"]
 
@@ -30,14 +31,22 @@ def map_page(rows: Sequence[Mapping[str, Any]], reasons: Sequence[str]) -> str:
         {"x": 60 + 155 * i, "y": 400 - 92.5 * i, "loss": most["loss"] * i / 4, "risk": most["risk"] * i / 4}
         for i in range(5)
     ]
-    return render("map", rows=rows, places=places, line=line, ticks=ticks, reasons=reasons)
+    fixed = ("candidate", "score", "loss", "risk", "front", "recommended", "k-minimal", "not possible")
+    measures = [name for name in dict.fromkeys(key for row in rows for key in row) if name not in fixed]
+    return render("map", rows=rows, places=places, line=line, ticks=ticks, reasons=reasons, measures=measures)
 
 
 def render(name: str, **facts: Any) -> str:
-    """Fill a template of this folder; everything that is filled in is escaped."""
+    """Fill a template of this folder; what is filled in is escaped, control characters are shown as signs."""
     loader = jinja2.PackageLoader("tabprotect.microdata.choosing")
-    environment = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True)
+    environment = jinja2.Environment(
+        loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, finalize=_shown
+    )
     environment.filters["number"] = lambda x: "" if x is None else f"{x:.4f}" if isinstance(x, float) else str(x)
     environment.filters["plain"] = lambda x: json.dumps(x, ensure_ascii=False, default=str)
     style = (resources.files("tabprotect.report") / "static" / "style.css").read_text(encoding="utf-8")
     return environment.get_template(f"{name}.html.j2").render(style=Markup(style), version=__version__, **facts)
+
+
+def _shown(value: Any) -> Any:
+    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value

@@ -7,12 +7,13 @@ it are bad, so the lowest is meant (Domingo-Ferrer and Torra 2001).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from tabprotect.errors import InputError
 from tabprotect.microdata import risk, utility
+from tabprotect.microdata.masked import Masked
 from tabprotect.microdata.risk.base import Measure, Pair, pair
 from tabprotect.microdata.scales import NOMINAL, Scale
 from tabprotect.microdata.schema import Schema
@@ -49,7 +50,9 @@ class Score:
         }  # fmt: skip
 
 
-def score(original: Any, masked: Any, schema: Schema | None = None, *, links: Any = None) -> Score:
+def score(
+    original: Any, masked: Any, schema: Schema | None = None, *, links: Any = None, linkage: bool = False
+) -> Score:
     """Return the score of a masked file.
 
     Loss is the mean of `numeric_loss` (continuous columns) and `categorical_loss` and `contingency_loss` (others).
@@ -63,6 +66,10 @@ def score(original: Any, masked: Any, schema: Schema | None = None, *, links: An
     original, masked : frame of any kind, or Masked
     schema : Schema
     links : array_like of int, optional
+    linkage : bool
+        Whether record linkage by the released keys is among the risks: the larger of what distance linkage finds
+        (Gower distances, unless all of them are continuous) and, of a `Masked`, what an intruder finds who knows the
+        methods and parameters. Without keys that are released, or without links, it is left out.
 
     Raises
     ------
@@ -92,6 +99,9 @@ def score(original: Any, masked: Any, schema: Schema | None = None, *, links: An
         if (both.links >= 0).any():
             losses.append(utility.categorical_loss(*given, links=links))
     risks = _risks(both, scales)
+    keys = [name for name in schema.keys if name in scales]
+    if linkage and keys and (links >= 0).any():
+        risks.append(_linkage(both, masked, keys))
     if not losses or not risks:
         what = "risk: name keys or confidential columns" if losses else "information loss: the files share no columns"
         raise InputError(f"nothing to measure of {what}")
@@ -113,3 +123,19 @@ def _risks(both: Pair, scales: dict[str, Scale]) -> list[Measure]:
             risk.interval_disclosure(*given, links=both.links, kind="sd"),
         ]
     return found
+
+
+def _linkage(both: Pair, masked: Any, keys: list[str]) -> Measure:
+    """Return the larger of plain linkage by the keys and that of an intruder who knows the methods."""
+    original, schema = both.original, both.original.schema
+    straight = len(both.links) == len(original) and bool((both.links == np.arange(len(original))).all())
+    if not isinstance(masked, Masked):
+        if not straight:
+            raise InputError("linkage needs the Masked itself where released records are others or in another order")
+        masked = both.masked
+    continuous = all(original.scale(name) is Scale.CONTINUOUS for name in keys)
+    metric: Literal["euclidean", "gower"] = "euclidean" if continuous else "gower"
+    found = risk.distance_linkage(original, masked, schema, columns=keys, metric=metric)
+    known = found.details.get("with the method", {}).get("value", 0.0)
+    details = {"plain": found.value, "with the method": known, "columns": keys, "metric": metric}
+    return Measure("record linkage", max(found.value, known), None, details)

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from tabprotect.microdata.risk.individual import household_risk, individual_risk
 from tabprotect.microdata.risk.interval import attribute_disclosure, interval_disclosure
-from tabprotect.microdata.risk.knowledge import AddedNoise, ConsecutiveGroups, FuzzyDraw, Knowledge, RankWindow
+from tabprotect.microdata.risk.knowledge import (
+    ConsecutiveGroups,
+    FuzzyDraw,
+    Knowledge,
+    RankDraw,
+    RankWindow,
+    ValueWindow,
+)
+from tabprotect.microdata.risk.known_noise import AddedNoise, MultipliedNoise
 from tabprotect.microdata.risk.linkage import assignment_linkage, distance_linkage, rank_linkage
 from tabprotect.microdata.risk.massc import massc_risk
 from tabprotect.microdata.risk.population.loglinear import log_linear_risk
@@ -25,8 +33,11 @@ __all__ = [
     "ConsecutiveGroups",
     "FuzzyDraw",
     "Knowledge",
+    "MultipliedNoise",
+    "RankDraw",
     "RankWindow",
     "TransparencyRisk",
+    "ValueWindow",
     "assignment_linkage",
     "attribute_disclosure",
     "data_intrusion_simulation",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -13,9 +12,11 @@ import numpy.typing as npt
 from tabprotect.errors import InputError
 from tabprotect.microdata.masked import Masked
 from tabprotect.microdata.records import Records, read_records
+from tabprotect.microdata.risk.pictures import bars
+from tabprotect.microdata.scales import Scale
 from tabprotect.microdata.schema import Schema, require
 
-__all__ = ["Measure", "Pair", "pair"]
+__all__ = ["Measure", "Pair", "as_numbers", "pair"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -57,13 +58,13 @@ class Measure:
     def plot(self) -> str:
         """Return an SVG picture: the distribution over records, or a bar for every number among the details."""
         if self.records is not None and len(self.records):
-            there = self.records[~np.isnan(self.records)]
+            there = self.records[np.isfinite(self.records)]
             counts, edges = np.histogram(there, bins=20) if len(there) else (np.zeros(1), np.zeros(2))
-            bars = [(f"{edges[i]:.3g}", float(counts[i])) for i in range(len(counts))]
+            found = [(f"{edges[i]:.3g}", float(counts[i])) for i in range(len(counts))]
         else:
             numbers = {k: v for k, v in self.details.items() if isinstance(v, int | float) and np.isfinite(v)}
-            bars = [(key, float(value)) for key, value in (numbers or {self.name: self.value}).items()]
-        return _bars(self.name, bars)
+            found = [(key, float(value)) for key, value in (numbers or {self.name: self.value}).items()]
+        return bars(self.name, found)
 
 
 def _short(value: Any) -> str:
@@ -71,21 +72,6 @@ def _short(value: Any) -> str:
         return f"{value:.6g}"
     text = str(value)
     return text if len(text) <= 100 else text[:97] + "..."
-
-
-def _bars(title: str, bars: list[tuple[str, float]]) -> str:
-    height, top = 18, max((abs(value) for _, value in bars), default=0.0) or 1.0
-    rows = [
-        f'<text x="150" y="{40 + i * height}" text-anchor="end">{escape(label[:24])}</text>'
-        f'<rect x="156" y="{29 + i * height}" width="{max(0.0, 280 * abs(value) / top):.1f}" height="13"'
-        ' fill="#2f6f9f"/>'
-        f'<text x="{162 + 280 * abs(value) / top:.1f}" y="{40 + i * height}">{value:.4g}</text>'
-        for i, (label, value) in enumerate(bars)
-    ]
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 520 {40 + height * len(bars)}" font-size="11" '
-        f'font-family="sans-serif"><text x="8" y="16" font-weight="bold">{escape(title)}</text>{"".join(rows)}</svg>'
-    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +105,7 @@ def pair(original: Any, masked: Any, schema: Schema | None = None, links: Any = 
     original : frame of any kind
     masked : frame of any kind, or Masked
         A `Masked` knows which record comes from which; so does `links`. Without either, row i of one file belongs to
-        row i of the other.
+        row i of the other. Of a `Masked`, labels in the place of numbers (intervals) are read by `as_numbers`.
     schema : Schema, optional
         By default that of a `Masked`.
     links : array_like of int, optional
@@ -132,7 +118,8 @@ def pair(original: Any, masked: Any, schema: Schema | None = None, links: Any = 
     """
     if isinstance(masked, Masked):
         schema = masked.original.schema if schema is None else schema
-        released, links = masked.records, masked.links if links is None else links
+        released = as_numbers(masked.original, masked.records, masked.links)
+        links = masked.links if links is None else links
     else:
         released = masked
     schema = require(schema)
@@ -154,3 +141,33 @@ def pair(original: Any, masked: Any, schema: Schema | None = None, links: Any = 
     if found.shape != (len(other),) or found.min(initial=-1) < -1 or found.max(initial=-1) >= len(one):
         raise InputError(f"links must be {len(other)} positions of original records, from 0 to {len(one) - 1} or -1")
     return Pair(one, other, found)
+
+
+def as_numbers(original: Records, masked: Records, links: Ints) -> Records:
+    """Replace labels of continuous columns, such as intervals, by the mean of the original values of each label.
+
+    That is the least loss with which labels can be read as numbers. Without an original record a label is missing.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> one = read_records(pd.DataFrame({"age": [21, 25, 34]}), Schema())
+    >>> other = read_records(pd.DataFrame({"age": ["20-29", "20-29", "30-39"]}), Schema())
+    >>> as_numbers(one, other, np.arange(3)).numbers("age").tolist()
+    [23.0, 23.0, 34.0]
+    """
+    found = masked
+    for name in masked.columns:
+        if name not in original.columns or masked.frame[name].dtype.is_numeric():
+            continue
+        if original.scale(name) is not Scale.CONTINUOUS:
+            continue
+        index, count = masked.codes(name)
+        values = np.full(len(masked), np.nan)
+        values[links >= 0] = original.numbers(name)[links[links >= 0]]
+        there = (index >= 0) & ~np.isnan(values)
+        sums = np.bincount(index[there], weights=values[there], minlength=count)
+        sizes = np.bincount(index[there], minlength=count)
+        means = np.append(np.where(sizes > 0, sums / np.maximum(sizes, 1), np.nan), np.nan)
+        found = found.without([name]).with_numbers(name, means[index])
+    return found.select(masked.columns) if found is not masked else masked

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,15 @@ from scipy import stats
 
 from tabprotect.errors import InputError
 
-__all__ = ["AddedNoise", "ConsecutiveGroups", "FuzzyDraw", "Knowledge", "RankWindow"]
+__all__ = [
+    "ConsecutiveGroups",
+    "FuzzyDraw",
+    "Knowledge",
+    "RankDraw",
+    "RankWindow",
+    "ValueWindow",
+    "need_coverage",
+]
 
 Floats = npt.NDArray[np.float64]
 
@@ -89,49 +97,73 @@ class RankWindow:
         >>> low.tolist(), high.tolist()
         ([2.0], [4.0])
         """
-        n = len(masked)
-        window = math.floor(self.percent / 100 * n + 1e-9)
-        first = np.searchsorted(masked, values, side="left")
-        last = np.maximum(np.searchsorted(masked, values, side="right") - 1, first)
-        return masked[np.clip(first - window, 0, n - 1)], masked[np.clip(last + window, 0, n - 1)]
+        return _window(values, masked, math.floor(self.percent / 100 * len(masked) + 1e-9))
 
 
 @dataclass(frozen=True)
-class AddedNoise:
-    """Additive noise of a known standard deviation.
+class RankDraw:
+    """Rank swapping with a random distance of ranks (p-distribution rank swapping of Nin, Herranz and Torra).
+
+    Distances are the size of a normal number whose mean and standard deviation are half of `percent`; partners that are
+    taken already move some further, so that no limit is certain.
 
     Parameters
     ----------
-    deviation : float
-        Standard deviation of the noise, as a share of that of the column (which follows from that of the masked column:
-        its variance is ``1 + deviation^2`` times as large).
-    distribution : {'normal', 'uniform'}
-        Uniform noise has certain limits, normal noise those of `coverage`.
+    percent : float
+        Above 0, at most 100: the parameter p of the method.
     coverage : float
-        Probability that the masked value of a column is within the limits.
+        Probability that a distance as drawn is within the limits.
     """
 
-    deviation: float
-    distribution: Literal["normal", "uniform"] = "normal"
+    percent: float
     coverage: float = 0.999
 
     def __post_init__(self) -> None:
-        if not self.deviation > 0 or not math.isfinite(self.deviation):
-            raise InputError(f"the deviation of noise must be above 0, not {self.deviation!r}")
-        if self.distribution not in ("normal", "uniform"):
-            raise InputError(f"noise is 'normal' or 'uniform', not {self.distribution!r}")
-        if not 0 < self.coverage < 1:
-            raise InputError(f"coverage must be between 0 and 1, not {self.coverage!r}")
+        if not 0 < self.percent <= 100:
+            raise InputError(f"p of rank swapping is above 0 to 100 percent of the ranks, not {self.percent!r}")
+        need_coverage(self.coverage)
 
     def limits(self, values: Floats, masked: Floats) -> tuple[Floats, Floats]:
-        """Return the values as far away as noise goes."""
-        spread = float(masked.std(ddof=1)) if len(masked) > 1 else 0.0
-        deviation = self.deviation * spread / math.sqrt(1 + self.deviation**2)
-        if self.distribution == "uniform":
-            # the share is that of the expected variance; the one of a sample differs
-            reach = math.sqrt(3) * deviation * (1 + 3 / math.sqrt(max(len(masked), 1)))
-        else:
-            reach = float(stats.norm.ppf(0.5 + self.coverage / 2)) * deviation
+        """Return the values at both ends of the likely distances.
+
+        Examples
+        --------
+        >>> low, high = RankDraw(20, coverage=0.5).limits(np.array([3.0]), np.arange(1.0, 11.0))
+        >>> low.tolist(), high.tolist()
+        ([1.0], [5.0])
+        """
+        reach = self.percent / 200 * (1 + float(stats.norm.isf((1 - self.coverage) / 2)))
+        return _window(values, masked, math.ceil(reach * len(masked)))
+
+
+@dataclass(frozen=True)
+class ValueWindow:
+    """Rank swapping by range: a value is exchanged for one at most so many percent of the range away.
+
+    The range is that of the masked column, which holds the same values.
+
+    Parameters
+    ----------
+    percent : float
+        Above 0, at most 100.
+    """
+
+    percent: float
+
+    def __post_init__(self) -> None:
+        if not 0 < self.percent <= 100:
+            raise InputError(f"values are exchanged within above 0 to 100 percent of the range, not {self.percent!r}")
+
+    def limits(self, values: Floats, masked: Floats) -> tuple[Floats, Floats]:
+        """Return the values as far away as exchanges go.
+
+        Examples
+        --------
+        >>> low, high = ValueWindow(10).limits(np.array([30.0]), np.array([0.0, 30.0, 100.0]))
+        >>> low.round(6).tolist(), high.round(6).tolist()
+        ([20.0], [40.0])
+        """
+        reach = self.percent / 100 * float(masked[-1] - masked[0]) * (1 + 1e-9)
         return values - reach, values + reach
 
 
@@ -143,9 +175,12 @@ class FuzzyDraw:
     ----------
     m2 : float
         Exponent of the memberships, at least 1.
+    columns : tuple of str
+        Those whose centres were drawn together; by default all that are known of.
     """
 
     m2: float
+    columns: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.m2 >= 1:
@@ -154,3 +189,17 @@ class FuzzyDraw:
     def limits(self, values: Floats, masked: Floats) -> tuple[Floats, Floats]:
         """Return no limits: no masked record can be excluded."""
         return np.full(len(values), -np.inf), np.full(len(values), np.inf)
+
+
+def _window(values: Floats, masked: Floats, reach: int) -> tuple[Floats, Floats]:
+    """Return the masked values so many ranks below the first and above the last rank of each value."""
+    n = len(masked)
+    first = np.searchsorted(masked, values, side="left")
+    last = np.maximum(np.searchsorted(masked, values, side="right") - 1, first)
+    return masked[np.clip(first - reach, 0, n - 1)], masked[np.clip(last + reach, 0, n - 1)]
+
+
+def need_coverage(coverage: float) -> None:
+    """Refuse what is no probability of a limit."""
+    if not 0 < coverage < 1:
+        raise InputError(f"coverage must be between 0 and 1, not {coverage!r}")

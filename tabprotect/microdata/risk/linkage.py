@@ -15,6 +15,7 @@ from tabprotect.errors import InputError, Problems, SolverError, did_you_mean
 from tabprotect.microdata.records import Records
 from tabprotect.microdata.risk.agreement import joint_codes
 from tabprotect.microdata.risk.base import Measure, pair
+from tabprotect.microdata.risk.transparency import with_the_method
 from tabprotect.microdata.scales import Scale
 from tabprotect.microdata.schema import Schema
 
@@ -53,6 +54,7 @@ def distance_linkage(
     ----------
     original : frame of any kind
     masked : frame of any kind, or Masked
+        Of a `Masked`, ``details["with the method"]`` is what `transparency` says of the same columns.
     schema : Schema
     columns : sequence of str, optional
         What the intruder knows; by default all continuous columns that both files have, for 'gower' all keys.
@@ -92,6 +94,7 @@ def distance_linkage(
         x, y = _scaled(x, y, metric, importance)
         found = _by_tree(x, y, links, len(first))
     details = {"columns": names, "metric": metric, "records linked": len(first)}
+    details |= with_the_method(original, masked, schema, names)
     return Measure("distance linkage", float(found.mean()), found, details)
 
 
@@ -110,7 +113,8 @@ def rank_linkage(
     names = _columns(files.original, files.masked, columns, "euclidean")
     x, y = (_ranks(records.matrix(names)) for records in (files.original, files.masked))
     found = _by_tree(x, y, files.links, len(files.original))
-    return Measure("rank linkage", float(found.mean()), found, {"columns": names})
+    details = {"columns": names, **with_the_method(original, masked, schema, names)}
+    return Measure("rank linkage", float(found.mean()), found, details)
 
 
 def assignment_linkage(

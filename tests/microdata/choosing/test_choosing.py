@@ -111,3 +111,57 @@ def test_a_file_without_links_has_a_score() -> None:
     assert np.isfinite(found.value)
     with pytest.raises(md.InputError, match="no masked record is linked"):
         md.risk.interval_disclosure(people(), people(), SCHEMA, links=np.full(150, -1))
+
+
+def test_k_minimal_generalisations_are_marked(tmp_path: Path) -> None:
+    frame = people(80)
+    ladders = {"age": md.Intervals((10, 20))}
+    grid: dict[str, md.Method] = {
+        "searched": md.Generalisation(k=3, ladders=ladders),
+        "too far": md.Generalisation(k=3, ladders=ladders, levels={"age": 3, "sex": 1}),
+        "noise": md.Noise("income", alpha=0.1),
+    }
+    found = md.choosing.compare_masks(frame, SCHEMA, grid, seed=1)
+    assert [c.minimal for c in found.candidates] == [True, False, False]
+    assert [row["k-minimal"] for row in found.table()] == [True, False, False]
+    assert found.candidates[0].score is not None
+    losses = {m.name: m for m in found.candidates[0].score.losses}
+    assert 0 < losses["information loss, continuous"].value < 0.5
+    page = found.html()
+    assert page.count('class="minimal"') == 1
+    assert any(line.startswith("searched is k-minimal") for line in found.reasons())
+    inside = found.write(tmp_path / "out") / "internal"
+    assert [row["k-minimal"] for row in csv.DictReader((inside / "comparison.csv").open())] == [
+        "True",
+        "False",
+        "False",
+    ]
+
+
+def test_linkage_counts_where_it_is_asked_for() -> None:
+    frame = people(100)
+    schema = md.Schema(keys=["age"], confidential=["income"])
+    masked = md.mask(frame, schema, md.RankSwapping("age", p=3), seed=1)
+    plain, asked = (md.choosing.score(frame, masked, schema, linkage=wanted) for wanted in (False, True))
+    linkage = asked.risks[-1]
+    assert linkage.name == "record linkage"
+    found = md.risk.distance_linkage(frame, masked, schema, columns=["age"])
+    known = md.risk.transparency(frame, masked, schema, columns=["age"])
+    assert linkage.value == max(found.value, known.value)
+    assert asked.risk == pytest.approx((plain.risk * len(plain.risks) + linkage.value) / (len(plain.risks) + 1))
+    rows = md.choosing.compare_masks(frame, SCHEMA, {"n": md.Noise("age")}, seed=1, linkage=True).table()
+    # sex is no number: distances are Gower's
+    noisy = md.mask(frame, SCHEMA, md.Noise("age"), seed=1)
+    gower = md.risk.distance_linkage(frame, noisy, SCHEMA, columns=["age", "sex"], metric="gower")
+    assert rows[0]["record linkage"] == max(gower.value, gower.details["with the method"]["value"])
+    with pytest.raises(md.InputError, match="the Masked itself"):
+        md.choosing.score(frame, masked.frame[::-1], schema, links=np.arange(100)[::-1], linkage=True)
+
+
+def test_the_map_can_be_sorted_and_filtered() -> None:
+    points = {"a": (0.1, 0.9), "b": (0.2, 0.5), "c": (0.3, 0.6)}
+    page = Comparison(tuple(_candidate(name, *xy) for name, xy in points.items()), 1).html()
+    assert page.count('data-front="yes"') == 4
+    assert page.count('data-front="no" ') == 1
+    assert 'id="only-front"' in page
+    assert '<table id="candidates">' in page

@@ -59,6 +59,12 @@ class Generalisation(ByKeys):
     levels : mapping of str to int, optional
         Instead of a search: the level of every key (others stay at 0). Then k may be 1.
 
+    Notes
+    -----
+    Among the facts, 'k-minimal' says whether no key could stay one level lower by itself: the file is not generalised
+    more than k and the constraints need. The best node of a loss that does not grow with every level (entropy,
+    discernibility, class size) may be another one.
+
     Raises
     ------
     InfeasibleError
@@ -172,7 +178,7 @@ class Generalisation(ByKeys):
             "levels": dict(zip(keys, found.node, strict=True)), "loss": found.loss,
             "suppressed records": int(bad.sum()),
             "budget": budget, "nodes": found.nodes, "nodes looked at": found.looked_at,
-            "status": "given" if self.levels is not None else "optimal",
+            "status": "given" if self.levels is not None else "optimal", "k-minimal": lattice.minimal(found.node),
         }  # fmt: skip
         return self._release(records, keys, strata, rungs, columns, found.node, bad, facts)
 

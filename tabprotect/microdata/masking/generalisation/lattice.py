@@ -147,6 +147,21 @@ class Lattice:
             return None
         return Found(self.best, self.best_loss, self.best_suppressed, self.state.size, self.looked_at)
 
+    def minimal(self, node: Sequence[int]) -> bool:
+        """Return whether no key can stay one level lower than at a node, which is within the budget, by itself.
+
+        Without constraints no lower node at all is within the budget then: fewer levels never make classes larger. This
+        is the k-minimal generalisation of Samarati (2001).
+        """
+        for j in range(len(node)):
+            if not node[j]:
+                continue
+            sizes, _, counts = self.classes((*node[:j], node[j] - 1, *node[j + 1 :]))
+            bad = self.judge.bad(sizes, counts, leave_out=self.leave_out)
+            if sizes[bad].sum() <= self.budget:
+                return False
+        return True
+
     def _limit(self) -> float:
         return self.best_loss - _TIE * max(1.0, abs(self.best_loss)) if np.isfinite(self.best_loss) else np.inf
 

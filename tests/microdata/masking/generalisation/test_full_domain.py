@@ -284,3 +284,36 @@ def test_what_cannot_be_reached_is_said() -> None:
 
 def run(step: md.Method) -> md.Masked:
     return md.mask(people(0), md.Schema(), step, seed=1)
+
+
+@pytest.mark.parametrize("suppression", [0.0, 0.15])
+@pytest.mark.parametrize("seed", range(3))
+def test_k_minimal_is_what_brute_force_over_all_lower_nodes_says(seed: int, suppression: float) -> None:
+    frame = people(seed)
+    k, labels = 3, generalised(frame)
+    budget = int(suppression * len(frame) + 1e-9)
+    good = set()
+    for node in product(*(range(len(levels)) for levels in labels)):
+        rows = list(zip(*(labels[j][level] for j, level in enumerate(node)), strict=True))
+        sizes = {row: rows.count(row) for row in rows}
+        if sum(sizes[row] < k for row in rows) <= budget:
+            good.add(node)
+    minimal = {
+        node for node in good
+        if not any(other != node and all(a <= b for a, b in zip(other, node, strict=True)) for other in good)
+    }  # fmt: skip
+    assert minimal
+    assert minimal < good
+    for node in sorted(minimal)[:4] + sorted(good - minimal)[:4]:
+        levels = dict(zip(KEYS, node, strict=True))
+        step = md.Generalisation(k=k, keys=KEYS, ladders=LADDERS, suppression=suppression, levels=levels)
+        try:
+            facts = md.mask(frame, None, step, seed=1).steps[0].facts
+        except InfeasibleError:
+            continue
+        assert facts["k-minimal"] == (node in minimal)
+    for loss in ("height", "precision"):
+        step = md.Generalisation(k=k, keys=KEYS, ladders=LADDERS, suppression=suppression, loss=loss)
+        facts = md.mask(frame, None, step, seed=1).steps[0].facts
+        assert facts["k-minimal"]
+        assert tuple(facts["levels"].values()) in minimal
