@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from tabprotect.errors import InputError, Problems
 from tabprotect.microdata.claims import Claim
-from tabprotect.microdata.method import Masking, Method, MethodCall, as_columns, need_number
+from tabprotect.microdata.method import Masking, Method, MethodCall, as_columns, is_names, need_number
 from tabprotect.microdata.records import Records, read_records
 from tabprotect.microdata.scales import ANY, Scale
 from tabprotect.microdata.synthesis.margins import hold_margins, margins_claim
@@ -73,11 +73,9 @@ class SequentialTrees(Method):
         as_columns(self, "columns", problems)
         need_number(self, "n", problems, least=1, whole=True, optional=True)
         need_number(self, "leaf", problems, least=1, whole=True)
-        try:
-            held = tuple(tuple(names) for names in self.margins if not isinstance(names, str))
-        except TypeError:
-            held = ()
-        if len(held) != len(tuple(self.margins)):
+        several: Any = self.margins if isinstance(self.margins, list | tuple) else [self.margins]
+        held = tuple(tuple(names) for names in several if is_names(names))
+        if len(held) != len(several):
             problems.add(
                 "sequential-trees: margins is a list of lists of columns, such as [['sex'], ['sex', 'region']]"
             )
@@ -207,8 +205,9 @@ class PartiallySynthetic(Method):
         as_columns(self, "columns", problems)
         need_number(self, "replicates", problems, least=1, whole=True)
         need_number(self, "leaf", problems, least=1, whole=True)
-        if self.where is not None and not isinstance(self.where, dict):
-            problems.add("partially-synthetic: where maps columns to lists of values")
+        wrong = [n for n, v in (self.where or {}).items() if not isinstance(v, str | list | tuple | set | frozenset)]
+        if wrong:
+            problems.add(f"partially-synthetic: where maps columns to lists of values; that of '{wrong[0]}' is none")
 
     def targets(self, records: Records) -> tuple[str, ...]:
         """Return the imputed columns."""
