@@ -140,7 +140,9 @@ def _check_chain(chain: Sequence[Method], records: Records) -> None:
             _note_scales(method, records, i, problems)
             for name in method.targets(records):
                 if name in records.columns and records.missing(name).all():
-                    problems.add(f"step {i + 1} ({method.name}): column '{name}' has no value in any record; leave it out")
+                    problems.add(
+                        f"step {i + 1} ({method.name}): column '{name}' has no value in any record; leave it out"
+                    )
         made.update(method.targets(records))
     problems.raise_if_any()
 

@@ -7,6 +7,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -119,6 +120,11 @@ class Method(ABC):
                 if f.default is not MISSING:
                     object.__setattr__(self, f.name, f.default)
 
+    @classmethod
+    def located(cls, parameters: Mapping[str, Any], base: Path) -> dict[str, Any]:
+        """Return parameters of a specification with every path relative to the folder of the specification."""
+        return dict(parameters)
+
     def check_parameters(self, problems: Problems) -> None:  # noqa: B027 (a method may have none)
         """Note every parameter that cannot be, without data."""
 
@@ -205,8 +211,8 @@ def methods() -> dict[str, type[Method]]:
     return dict(sorted(_METHODS.items()))
 
 
-def make_method(name: str, parameters: Mapping[str, Any]) -> Method:
-    """Make a method from its name and parameters, as a specification gives them.
+def make_method(name: str, parameters: Mapping[str, Any], base: Path | None = None) -> Method:
+    """Make a method from its name and parameters, as a specification gives them; its paths are relative to `base`.
 
     Raises
     ------
@@ -230,7 +236,7 @@ def make_method(name: str, parameters: Mapping[str, Any]) -> Method:
         for f in fields(kind):
             if f.name not in parameters and f.default is MISSING and f.default_factory is MISSING:
                 problems.add(f"{name}: {f.name} is missing")
-    return kind(**parameters)
+    return kind(**(parameters if base is None else kind.located(parameters, base)))
 
 
 def as_columns(method: Method, field_name: str, problems: Problems, least: int = 1) -> None:

@@ -324,6 +324,8 @@ def read_records(data: Any, schema: Schema, *, decimal: str = ".") -> Records:
     InputError
         If it cannot be read, or names the columns that are not there.
     """
+    if not isinstance(decimal, str) or len(decimal) != 1 or decimal.isalnum() or decimal in "+-":
+        raise InputError(f"decimal must be one sign, such as '.' or ',', not {decimal!r}")
     if isinstance(data, Records):
         frame, kind = data.frame, data.kind
     elif isinstance(data, str | PathLike):

@@ -107,7 +107,15 @@ def test_no_value_of_a_parameter_gives_a_raw_error_with_records(method: str) -> 
     known = [f.name for f in fields(kind)]
     needed = {name: value for name, value in NEEDED.items() if name in known}
     schema = md.Schema(keys=["sex", "size"], household="hid", weight="w")
-    for more in ({}, {"columns": ["sex"]}, {"size": 5}, {"rate": 0.3}, {"threshold": 500.0}, {"base": 5}, {"cuts": [5]}):
+    for more in (
+        {},
+        {"columns": ["sex"]},
+        {"size": 5},
+        {"rate": 0.3},
+        {"threshold": 500.0},
+        {"base": 5},
+        {"cuts": [5]},
+    ):
         if not set(more) <= set(known):
             continue
         for name in known:
@@ -257,8 +265,8 @@ def test_a_wrong_specification_gives_one_clear_error(
 LINES: dict[str, tuple[list[str], int, tuple[str, ...]]] = {
     "mask: no arguments": (["mask"], 2, ("SPEC.toml|Missing",)),
     "mask: no folder": (["mask", "spec.toml"], 2, ("--out",)),
-    "mask: a negative seed": (["mask", "spec.toml", "--out", "o", "--seed", "-1"], 2, ("--seed", "-1")),
-    "mask: a seed as text": (["mask", "spec.toml", "--out", "o", "--seed", "x"], 2, ("--seed", "x")),
+    "mask: a negative seed": (["mask", "spec.toml", "--out", "o", "--seed", "-1"], 2, ("--seed", "greater than or equal to 0")),
+    "mask: a seed as text": (["mask", "spec.toml", "--out", "o", "--seed", "x"], 2, ("--seed", "integer")),
     "mask: an unknown option": (["mask", "spec.toml", "--out", "o", "--sede", "1"], 2, ("--sede",)),
     "mask: data for a specification": (["mask", "p.csv", "--out", "o"], 2, ("p.csv", "not TOML")),
     "mask: a folder for a specification": (["mask", ".", "--out", "o"], 2, (".",)),

@@ -87,6 +87,13 @@ class GlobalRecoding(Method):
     top: float | None = None
     labels: Sequence[str] | None = None
 
+    @classmethod
+    def located(cls, parameters: Mapping[str, Any], base: Path) -> dict[str, Any]:
+        """Return parameters with the path of a .grc file relative to a folder."""
+        rules = parameters.get("rules")
+        path = isinstance(rules, str) and rules.endswith(".grc")
+        return {**parameters, "rules": str(base / rules)} if path else dict(parameters)
+
     def check_parameters(self, problems: Problems) -> None:
         """Note every parameter that cannot be."""
         as_columns(self, "columns", problems)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -339,6 +340,12 @@ class MultipleImputation(Method):
         both = sorted(set(self.columns) & set(self.background))
         if both:
             problems.add(f"multiple-imputation: '{both[0]}' cannot be both background and imputed")
+
+    @classmethod
+    def located(cls, parameters: Mapping[str, Any], base: Path) -> dict[str, Any]:
+        """Return parameters with the path of the population relative to a folder."""
+        given = parameters.get("population")
+        return {**parameters, "population": str(base / given)} if isinstance(given, str) else dict(parameters)
 
     def parameters(self) -> dict[str, Any]:
         """Return the parameters; the population by its name only."""
