@@ -37,7 +37,7 @@ Draw = Callable[[Any, pd.DataFrame, str], None]
 
 def people(n: int = 60) -> pd.DataFrame:
     """Random records."""
-    rng = np.random.default_rng(SEED)
+    rng = np.random.default_rng(20)
     wage = rng.lognormal(3, 0.45, n).round(1)
     return pd.DataFrame(
         {
@@ -78,15 +78,15 @@ def counts(*names: str) -> Draw:
     return draw
 
 
-def cells(names: Sequence[str], rows: int = 24) -> Draw:
+def cells(names: Sequence[str], rows: int = 14) -> Draw:
     """Draw which values of the first records are there."""
 
     def draw(axes: Any, frame: pd.DataFrame, colour: str) -> None:
         there = frame[list(names)].head(rows).notna().to_numpy()
         row, column = np.nonzero(there)
-        axes.scatter(column, row, s=14, marker="s", color=colour, linewidths=0)
+        axes.scatter(column, row, s=20, marker="s", color=colour, linewidths=0)
         row, column = np.nonzero(~there)
-        axes.scatter(column, row, s=10, marker="x", color="#b3261e", linewidths=0.8)
+        axes.scatter(column, row, s=16, marker="x", color="#b3261e", linewidths=0.8)
         axes.set_xticks(range(len(names)), list(names))
         axes.set_xlim(-0.7, len(names) - 0.3)
         axes.set_ylabel("record")
@@ -218,7 +218,8 @@ def _pram() -> Any:
 
 def _record_swapping() -> Any:
     frame = people().sort_values("region", ignore_index=True)
-    step = md.RecordSwapping("region", risk="age", similar=[["sex"]], k=3, rate=0.3)
+    frame["age"] = frame["age"] // 5 * 5
+    step = md.RecordSwapping("region", risk="age", similar=[["sex"]], k=2)
 
     def draw(axes: Any, records: pd.DataFrame, colour: str) -> None:
         moved = (records["region"] != frame["region"]).to_numpy()
@@ -232,9 +233,7 @@ def _record_swapping() -> Any:
 def _massc() -> Any:
     frame = people(200)
     step = md.MASSC(core=["region", "sex"], noncore="job", outcomes="wage", bias=0.1, variance=0.1)
-    return figure(
-        scatter("wage", "rent", "weight"), frame.assign(weight=10.0), [("MASSC", after(frame, step))], share=True
-    )
+    return figure(scatter("wage", "rent"), frame, [("MASSC", after(frame, step))], share=True)
 
 
 def _random_response() -> Any:
@@ -271,7 +270,7 @@ def _entropy() -> Any:
 def _replicates() -> Any:
     frame = people()
     partly = after(frame, md.PartiallySynthetic("rent", replicates=1))
-    rng = np.random.default_rng(SEED)
+    rng = np.random.default_rng(21)
     everybody = pd.DataFrame({"wage": rng.lognormal(3, 0.45, 300).round(1)})
     fully = after(frame, md.MultipleImputation("rent", background="wage", population=everybody, replicates=1))
     panels = [("partially synthetic", partly), ("multiple imputation", fully)]

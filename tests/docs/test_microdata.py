@@ -6,6 +6,7 @@ import ast
 import importlib
 import importlib.util
 import re
+import sys
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -39,8 +40,6 @@ def script(name: str) -> ModuleType:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    import sys
-
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
     return module
@@ -51,7 +50,7 @@ ROWS = [row for rows in TABLE.ROWS.values() for row in rows]
 
 
 @cache
-def tests_of(path: Path) -> frozenset[str]:
+def functions_of(path: Path) -> frozenset[str]:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     return frozenset(node.name for node in tree.body if isinstance(node, ast.FunctionDef))
 
@@ -75,9 +74,9 @@ def test_every_registered_method_has_a_row() -> None:
 @pytest.mark.parametrize("figure", FIGURES)
 def test_every_technique_of_the_survey_has_a_row(figure: int) -> None:
     for technique in FIGURES[figure]:
-        assert any(
-            row.papers.startswith(technique) and re.search(rf"Fig\. {figure}\b", row.papers) for row in ROWS
-        ), technique
+        assert any(row.papers.startswith(technique) and re.search(rf"Fig\. {figure}\b", row.papers) for row in ROWS), (
+            technique
+        )
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.papers[:40])
@@ -88,7 +87,7 @@ def test_no_cell_is_empty_and_every_test_and_section_is_there(row: object) -> No
     assert row.tests  # type: ignore[attr-defined]
     for test in row.tests:  # type: ignore[attr-defined]
         path, _, name = test.partition("::")
-        assert name in tests_of(CHECKOUT / path), test
+        assert name in functions_of(CHECKOUT / path), test
     page, _, anchor = row.guide.partition("#")  # type: ignore[attr-defined]
     assert (PAGES / page).is_file()
     assert not anchor or anchor in anchors(PAGES / page), row.guide  # type: ignore[attr-defined]
@@ -100,3 +99,54 @@ def test_no_cell_is_empty_and_every_test_and_section_is_there(row: object) -> No
     for part in name.split("."):
         found = getattr(found, part)
     assert callable(found)
+
+
+def sections(page: Path) -> dict[str, str]:
+    """The text of every section of a page, by its anchor; that before the first one by an empty text."""
+    parts = re.split(r"^## (.+)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    names = [re.sub(r"[\s]+", "-", re.sub(r"[^\w\s-]", "", title).strip().lower()) for title in parts[1::2]]
+    return {"": parts[0], **dict(zip(names, parts[2::2], strict=True))}
+
+
+def plots_of(text: str) -> list[str]:
+    return re.findall(r"!\[[^\]]+\]\(plots/([\w-]+)\.png\)", text)
+
+
+def test_the_section_of_every_method_has_a_plot() -> None:
+    for row in ROWS:
+        if TABLE.kind_of(row) is None:
+            continue
+        page, _, anchor = row.guide.partition("#")
+        found = sections(PAGES / page)
+        assert plots_of(found[anchor] if anchor else "".join(found.values())), row.guide
+
+
+def test_pages_show_plots_that_are_there_and_no_plot_is_left_over() -> None:
+    pytest.importorskip("matplotlib")
+    shown = {name for page in PAGES.glob("*.md") for name in plots_of(page.read_text(encoding="utf-8"))}
+    files = {path.stem: path.stat().st_size for path in (PAGES / "plots").iterdir()}
+    assert shown == set(files) == set(script("plots").FIGURES)
+    assert all(1000 < size < 25_000 for size in files.values()), files
+
+
+def test_every_random_or_other_method_is_drawn() -> None:
+    """Whatever is registered is called in the script."""
+    text = (PAGES / "plots.py").read_text(encoding="utf-8")
+    assert [kind.__name__ for kind in md.methods().values() if f"md.{kind.__name__}(" not in text] == []
+
+
+def test_a_figure_is_the_same_every_time(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    plots = script("plots")
+    (tmp_path / "again").mkdir()
+    for name in ("swapping", "suppression"):
+        first, second = plots.draw(name, tmp_path), plots.draw(name, tmp_path / "again")
+        assert first.read_bytes() == second.read_bytes()
+
+
+@pytest.mark.slow
+def test_all_figures_can_be_drawn(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    plots = script("plots")
+    for name in plots.FIGURES:
+        assert 1000 < plots.draw(name, tmp_path).stat().st_size < 25_000
