@@ -21,7 +21,7 @@ import tabprotect as tp
 import tabprotect.microdata as md
 
 mpl.use("agg")
-from matplotlib import pyplot as plt  # noqa: E402 (after the choice of what draws)
+from matplotlib import pyplot as plt
 
 OUT = Path(__file__).parent / "plots"
 SEED = 1
