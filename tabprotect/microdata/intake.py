@@ -1,4 +1,4 @@
-"""What cannot be a column of microdata: names that are no text, lists and bytes as values, several columns of a name."""
+"""What cannot be a column of microdata: names that are no text, lists and bytes as values."""
 
 from __future__ import annotations
 

@@ -84,6 +84,15 @@ JUNK: tuple[Any, ...] = (
 )  # fmt: skip
 
 
+def message(call: Callable[[], object]) -> str:
+    """Return what an error of ours says, nothing without one; other errors are not caught."""
+    try:
+        call()
+    except TabprotectError as error:
+        return str(error)
+    return ""
+
+
 @pytest.mark.parametrize("method", md.methods())
 def test_no_value_of_a_parameter_gives_a_raw_error(method: str) -> None:
     kind = md.methods()[method]
@@ -92,11 +101,9 @@ def test_no_value_of_a_parameter_gives_a_raw_error(method: str) -> None:
     refused = 0
     for name in known:
         for value in JUNK:
-            try:
-                kind(**{**needed, name: value})
-            except TabprotectError as error:
-                refused += 1
-                assert len(str(error)) < 1500, f"{name}={value!r}: {error}"
+            said = message(lambda name=name, value=value: kind(**{**needed, name: value}))
+            refused += bool(said)
+            assert len(said) < 1500, f"{name}={value!r}: {said}"
     assert refused or not known
 
 
@@ -122,10 +129,9 @@ def test_no_value_of_a_parameter_gives_a_raw_error_with_records(method: str) -> 
             for value in JUNK[:-9]:
                 if value == 10**30:
                     continue
-                try:
-                    md.mask(people(), schema, kind(**{**needed, **more, name: value}), seed=1)
-                except TabprotectError as error:
-                    assert len(str(error)) < 1500, f"{name}={value!r}: {error}"
+                words = {**needed, **more, name: value}
+                said = message(lambda words=words: md.mask(people(), schema, kind(**words), seed=1))
+                assert len(said) < 1500, f"{name}={value!r}: {said}"
 
 
 def test_a_missing_parameter_is_named() -> None:
@@ -213,7 +219,10 @@ SPECS: dict[str, tuple[Change, tuple[str, ...]]] = {
     "text in the weights": (replaced("\np3,", "\nextra,n1,small,f,3,4,5,much,1,\np3,", "p.csv"), ("'w'", "much")),
     "a mapping where a word belongs": (replaced('"sex"\nfloor', "{a = 1}\nfloor"), ("step 2", "list of columns")),
     "no .grc file": (
-        replaced('method = "pram"\ncolumns = "sex"\nfloor = 0.7', 'method = "global-recoding"\ncolumns = "sex"\nrules = "s.grc"'),
+        replaced(
+            'method = "pram"\ncolumns = "sex"\nfloor = 0.7',
+            'method = "global-recoding"\ncolumns = "sex"\nrules = "s.grc"',
+        ),
         ("step 2", "s.grc"),
     ),
     "no ladder file": (
@@ -232,7 +241,7 @@ SPECS: dict[str, tuple[Change, tuple[str, ...]]] = {
         ),
         ("problems", "'sed'", "step 1", "'treshold'", "step 2", "floor", "'id' is an identifier"),
     ),
-}  # fmt: skip
+}
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -265,32 +274,48 @@ def test_a_wrong_specification_gives_one_clear_error(
 LINES: dict[str, tuple[list[str], int, tuple[str, ...]]] = {
     "mask: no arguments": (["mask"], 2, ("SPEC.toml|Missing",)),
     "mask: no folder": (["mask", "spec.toml"], 2, ("--out",)),
-    "mask: a negative seed": (["mask", "spec.toml", "--out", "o", "--seed", "-1"], 2, ("--seed", "greater than or equal to 0")),
+    "mask: a negative seed": (
+        ["mask", "spec.toml", "--out", "o", "--seed", "-1"],
+        2,
+        ("--seed", "greater than or equal to 0"),
+    ),
     "mask: a seed as text": (["mask", "spec.toml", "--out", "o", "--seed", "x"], 2, ("--seed", "integer")),
     "mask: an unknown option": (["mask", "spec.toml", "--out", "o", "--sede", "1"], 2, ("--sede",)),
     "mask: data for a specification": (["mask", "p.csv", "--out", "o"], 2, ("p.csv", "not TOML")),
     "mask: a folder for a specification": (["mask", ".", "--out", "o"], 2, (".",)),
     "mask: a file for a folder": (["mask", "spec.toml", "--out", "p.csv"], 2, ("p.csv is a file",)),
-    "mask: a folder that holds something else": (["mask", "spec.toml", "--out", "."], 2, ("holds files but no release",)),
+    "mask: a folder that holds something else": (
+        ["mask", "spec.toml", "--out", "."],
+        2,
+        ("holds files but no release",),
+    ),
     "unsafe: no keys": (["unsafe", "p.csv"], 2, ("--keys",)),
     "unsafe: empty keys": (["unsafe", "p.csv", "--keys", ","], 2, ("at least one key",)),
     "unsafe: no such key": (["unsafe", "p.csv", "--keys", "sx"], 2, ("no column 'sx'", "did you mean 'sex'")),
     "unsafe: a key twice": (["unsafe", "p.csv", "--keys", "sex,sex"], 2, ("none twice",)),
     "unsafe: no such file": (["unsafe", "q.csv", "--keys", "sex"], 2, ("q.csv",)),
-    "unsafe: a threshold as text": (["unsafe", "p.csv", "--keys", "sex", "--threshold", "x"], 2, ("--threshold", "'x'")),
+    "unsafe: a threshold as text": (
+        ["unsafe", "p.csv", "--keys", "sex", "--threshold", "x"],
+        2,
+        ("--threshold", "'x'"),
+    ),
     "unsafe: a threshold of zero": (["unsafe", "p.csv", "--keys", "sex", "--threshold", "0"], 2, ("threshold",)),
     "unsafe: thresholds beyond the keys": (
-        ["unsafe", "p.csv", "--keys", "sex", "--threshold", "3,2,2", "--up-to", "3"], 2, ("threshold for 2 keys",),
+        ["unsafe", "p.csv", "--keys", "sex", "--threshold", "3,2,2", "--up-to", "3"],
+        2,
+        ("threshold for 2 keys",),
     ),
     "unsafe: sizes from zero": (["unsafe", "p.csv", "--keys", "sex", "--up-to", "0"], 2, ("--up-to",)),
     "unsafe: a result in no folder": (
-        ["unsafe", "p.csv", "--keys", "sex", "--json", "no/where.json"], 2, ("no/where.json|no' |no ",),
+        ["unsafe", "p.csv", "--keys", "sex", "--json", "no/where.json"],
+        2,
+        ("no/where.json|no' |no ",),
     ),
     "verify: nothing there": (["verify", "nowhere"], 2, ("nowhere",)),
     "verify: a folder that is no release": (["verify", "empty"], 2, ("empty", "not a release")),
     "methods: a list in no folder": (["methods", "--json", "no/where.json"], 2, ("no/where.json|no",)),
     "methods: too many words": (["methods", "pram"], 2, ("pram",)),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", LINES)
@@ -333,31 +358,57 @@ DAMAGES: dict[str, tuple[Change, int, tuple[str, ...]]] = {
     "claims that are no JSON": (written("internal/claims.json", "{"), 2, ("claims.json is damaged",)),
     "claims as a list": (written("internal/claims.json", "[]"), 2, ("claims.json is damaged",)),
     "a claim without a kind": (
-        edited("internal/claims.json", lambda d: d["claims"][0].pop("kind")), 2, ("claims.json is damaged",)),
+        edited("internal/claims.json", lambda d: d["claims"][0].pop("kind")),
+        2,
+        ("claims.json is damaged",),
+    ),
     "a claim of an unknown kind": (
-        edited("internal/claims.json", lambda d: d["claims"][0].update(kind="safe")), 1, ("safe",)),
+        edited("internal/claims.json", lambda d: d["claims"][0].update(kind="safe")),
+        1,
+        ("safe",),
+    ),
     "a claim about a column that is not there": (
-        edited("internal/claims.json", lambda d: d["claims"][0]["parameters"].update(column="zip")), 1, ("zip",)),
+        edited("internal/claims.json", lambda d: d["claims"][0]["parameters"].update(column="zip")),
+        1,
+        ("zip",),
+    ),
     "a claim without its parameters": (
-        edited("internal/claims.json", lambda d: d["claims"][0].update(parameters={})), 1, ("at-most",)),
+        edited("internal/claims.json", lambda d: d["claims"][0].update(parameters={})),
+        1,
+        ("at-most",),
+    ),
     "a claim with other parameters": (
-        edited("internal/claims.json", lambda d: d["claims"][0].update(parameters={"column": "pay", "most": "x"})), 1,
-        ("at-most",)),
+        edited("internal/claims.json", lambda d: d["claims"][0].update(parameters={"column": "pay", "most": "x"})),
+        1,
+        ("at-most",),
+    ),
     "parameters as a list": (
-        edited("internal/claims.json", lambda d: d["claims"][0].update(parameters=[1])), 1, ("at-most",)),
+        edited("internal/claims.json", lambda d: d["claims"][0].update(parameters=[1])),
+        1,
+        ("at-most",),
+    ),
     "a step that is text": (
-        edited("internal/claims.json", lambda d: d["claims"][0].update(step="x")), 2, ("claims.json is damaged",)),
+        edited("internal/claims.json", lambda d: d["claims"][0].update(step="x")),
+        2,
+        ("claims.json is damaged",),
+    ),
     "a wrong schema": (
-        edited("internal/claims.json", lambda d: d["schema"].update(weight=["a"])), 2, ("claims.json is damaged",)),
+        edited("internal/claims.json", lambda d: d["schema"].update(weight=["a"])),
+        2,
+        ("claims.json is damaged",),
+    ),
     "a schema with unknown keys": (
-        edited("internal/claims.json", lambda d: d["schema"].update(key=["a"])), 2, ("claims.json is damaged",)),
+        edited("internal/claims.json", lambda d: d["schema"].update(key=["a"])),
+        2,
+        ("claims.json is damaged",),
+    ),
     "no values": (gone("internal/released.parquet"), 2, ("released.parquet",)),
     "values that are no Parquet": (written("internal/released.parquet", "x"), 2, ("released.parquet cannot be read",)),
     "no values of before": (gone("internal/before-1.parquet"), 2, ("before-1.parquet",)),
     "no published file": (gone("publish/data.csv"), 1, ("data.csv",)),
     "an altered file": (replaced("n1", "n2", "publish/data.csv"), 1, ("does not hold the values",)),
     "a further file": (written("publish/more.csv", "a"), 1, ("more.csv",)),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", DAMAGES)
