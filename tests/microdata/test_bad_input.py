@@ -77,7 +77,13 @@ def test_the_frame_itself_is_good() -> None:
     assert md.mask(people(), schema, [md.TopCoding("pay", quantile=0.9), md.PRAM("sex")], seed=1).verify()
 
 
-NEEDED: dict[str, Any] = {"columns": ["pay"], "given": ["debt"], "core": ["sex"], "background": ["sex"]}
+NEEDED: dict[str, Any] = {
+    "columns": ["pay"],
+    "given": ["debt"],
+    "core": ["sex"],
+    "background": ["sex"],
+    "geography": ["region"],
+}
 JUNK: tuple[Any, ...] = (
     None, "x", "", b"a", 5, -1, 1.5, True, float("nan"), float("inf"), 10**30, [], {}, ["pay", 3], [None], [[1]],
     {"pay": 1}, {1: 2}, {"sex": ["x"]}, object(), np.array([1, 2]), pd.DataFrame({"a": [1]}),
