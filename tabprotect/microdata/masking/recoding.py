@@ -91,8 +91,9 @@ class GlobalRecoding(Method):
     def located(cls, parameters: Mapping[str, Any], base: Path) -> dict[str, Any]:
         """Return parameters with the path of a .grc file relative to a folder."""
         rules = parameters.get("rules")
-        path = isinstance(rules, str) and rules.endswith(".grc")
-        return {**parameters, "rules": str(base / rules)} if path else dict(parameters)
+        if isinstance(rules, str) and rules.endswith(".grc"):
+            return {**parameters, "rules": str(base / rules)}
+        return dict(parameters)
 
     def check_parameters(self, problems: Problems) -> None:
         """Note every parameter that cannot be."""
