@@ -28,6 +28,7 @@ from tabprotect.microdata.masking.pram import PRAM, pram_estimate
 from tabprotect.microdata.masking.random_response import RandomResponse, random_response_estimate
 from tabprotect.microdata.masking.rank_swapping import RankSwapping
 from tabprotect.microdata.masking.recoding import GlobalRecoding
+from tabprotect.microdata.masking.record_swapping import RecordSwapping
 from tabprotect.microdata.masking.resampling import Resampling
 from tabprotect.microdata.masking.rounding import Rounding
 from tabprotect.microdata.masking.sampling import Sampling
@@ -86,6 +87,7 @@ __all__ = [
     "Prefixes",
     "RandomResponse",
     "RankSwapping",
+    "RecordSwapping",
     "Records",
     "RegionalIndicators",
     "Resampling",

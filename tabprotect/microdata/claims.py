@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from tabprotect.errors import InputError
+
 if TYPE_CHECKING:
     from tabprotect.microdata.records import Records
 
@@ -143,4 +145,10 @@ def _why(claim: Claim, after: Records, before: Records | None) -> str:
         return "the values of before are not there"
     if claim.before and before is not None and len(before) != len(after):
         return f"{len(after)} records are released, {len(before)} were there before"
-    return _CHECKERS[claim.kind](after, before, claim.parameters)
+    try:
+        return _CHECKERS[claim.kind](after, before, claim.parameters)
+    except InputError as error:
+        return f"it cannot be checked: {'; '.join(error.problems)}"
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        # the parameters come from a file, which may be damaged
+        return f"it cannot be checked, as its parameters are damaged ({type(error).__name__})"

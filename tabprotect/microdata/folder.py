@@ -134,6 +134,8 @@ def verify_masked(folder: str | Path) -> Verification:
             for c in document["claims"]
         )
         schema = _schema(document["schema"])
+    except InputError as error:
+        raise InputError(f"{inside / 'claims.json'} is damaged: {'; '.join(error.problems)}") from error
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise InputError(f"{inside / 'claims.json'} is damaged: {error}") from error
     released = _parquet(inside / "released.parquet", schema)

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 
-from tabprotect.errors import InputError, Problems, did_you_mean
+from tabprotect.errors import InfeasibleError, InputError, Problems, did_you_mean
 from tabprotect.microdata.claims import Claim
+from tabprotect.microdata.intake import why_no_numbers
 from tabprotect.microdata.masked import Masked, Step
 from tabprotect.microdata.method import Masking, Method, MethodCall, methods
 from tabprotect.microdata.records import Records, read_records
+from tabprotect.microdata.scales import NUMERIC
 from tabprotect.microdata.schema import Schema, require
 from tabprotect.seeds import Seed, secret_seed
 
@@ -80,7 +84,8 @@ def mask(
     for i, method in enumerate(chain):
         _check_step(method, records, i)
         changed = method.targets(records)
-        done = method.apply(MethodCall(records, np.random.default_rng([number, i])))
+        with _named(method, i):
+            done = method.apply(MethodCall(records, np.random.default_rng([number, i])))
         lost = [c for c in live if not _survives(c, method, changed, done)]
         withdrawn += lost
         live = [c for c in live if c not in lost]
@@ -123,12 +128,21 @@ def _check_chain(chain: Sequence[Method], records: Records) -> None:
     """Note everything that can be seen before the work: columns that no step can find, scales of untouched columns."""
     problems = Problems()
     made: set[str] = set()
+    try:
+        records.weights()
+    except InputError as error:
+        problems.found += error.problems
     for i, method in enumerate(chain):
         for name in dict.fromkeys((*method.targets(records), *method.uses(records))):
             if name not in records.columns and name not in made and name not in method.makes(records):
                 problems.add(f"step {i + 1} ({method.name}): no column '{name}'{did_you_mean(name, records.columns)}")
         if not made.intersection(method.targets(records)):
             _note_scales(method, records, i, problems)
+            for name in method.targets(records):
+                if name in records.columns and records.missing(name).all():
+                    problems.add(
+                        f"step {i + 1} ({method.name}): column '{name}' has no value in any record; leave it out"
+                    )
         made.update(method.targets(records))
     problems.raise_if_any()
 
@@ -136,10 +150,26 @@ def _check_chain(chain: Sequence[Method], records: Records) -> None:
 def _check_step(method: Method, records: Records, i: int) -> None:
     problems = Problems()
     _note_scales(method, records, i, problems)
+    for name in dict.fromkeys((*method.targets(records), *method.uses(records))):
+        if name not in records.columns and name not in method.makes(records):
+            hint = did_you_mean(name, records.columns)
+            problems.add(f"step {i + 1} ({method.name}): no column '{name}' after the steps before{hint}")
     problems.raise_if_any()
-    method.check(records, problems)
-    problems.found = [f"step {i + 1} ({method.name}): {what}" for what in problems.found]
-    problems.raise_if_any()
+    with _named(method, i):
+        method.check(records, problems)
+        problems.raise_if_any()
+
+
+@contextmanager
+def _named(method: Method, i: int) -> Iterator[None]:
+    """Say in every error which step it is about."""
+    try:
+        yield
+    except (InputError, InfeasibleError) as error:
+        found = error.problems if isinstance(error, InputError) else (str(error),)
+        kind = InputError if isinstance(error, InputError) else InfeasibleError
+        words = (what.removeprefix(f"{method.name}: ") for what in found)
+        raise kind(*(f"step {i + 1} ({method.name}): {what}" for what in words)) from error
 
 
 def _note_scales(method: Method, records: Records, i: int, problems: Problems) -> None:
@@ -151,9 +181,16 @@ def _note_scales(method: Method, records: Records, i: int, problems: Problems) -
             fits = " or ".join(str(one) for one in method.scales)
             others = [word for word, kind in methods().items() if scale in kind.scales and kind.family == method.family]
             hint = f"; for {scale} columns there are {', '.join(others)}" if others else ""
+            why = why_no_numbers(records.frame, name) if method.scales == NUMERIC and _text(records, name) else ""
+            hint = f"; {why}" if why else hint
             problems.add(f"step {i + 1} ({method.name}): column '{name}' is {scale}, the method takes {fits}{hint}")
         if records.schema.role(name) == "identifier":
             problems.add(f"step {i + 1} ({method.name}): column '{name}' is an identifier; it is not released anyway")
+
+
+def _text(records: Records, name: str) -> bool:
+    dtype = records.frame[name].dtype
+    return name not in records.schema.scales and (dtype in (nw.String, nw.Object))
 
 
 def _survives(claim: Claim, method: Method, changed: Sequence[str], done: Masking) -> bool:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,10 +23,12 @@ __all__ = [
     "Method",
     "MethodCall",
     "as_columns",
+    "is_names",
     "make_method",
     "methods",
     "need_choice",
     "need_number",
+    "shown",
 ]
 
 Ints = npt.NDArray[np.int64]
@@ -102,7 +106,24 @@ class Method(ABC):
 
     def __post_init__(self) -> None:
         with collect() as problems:
+            self._check_kinds(problems)
             self.check_parameters(problems)
+
+    def _check_kinds(self, problems: Problems) -> None:
+        """Note flags, texts and mappings that are none; the other parameters are checked with their defaults."""
+        for f in fields(self):
+            given, outer = getattr(self, f.name), _outer(str(f.type))
+            optional = outer.endswith(" | None")
+            kind, words = _KINDS.get(outer.removesuffix(" | None"), (object, ""))
+            if not isinstance(given, kind) and not (optional and given is None):
+                problems.add(f"{self.name}: {f.name} must be {words}, not {shown(given)}")
+                if f.default is not MISSING:
+                    object.__setattr__(self, f.name, f.default)
+
+    @classmethod
+    def located(cls, parameters: Mapping[str, Any], base: Path) -> dict[str, Any]:
+        """Return parameters of a specification with every path relative to the folder of the specification."""
+        return dict(parameters)
 
     def check_parameters(self, problems: Problems) -> None:  # noqa: B027 (a method may have none)
         """Note every parameter that cannot be, without data."""
@@ -143,6 +164,40 @@ class Method(ABC):
 
 _METHODS: dict[str, type[Method]] = {}
 
+_KINDS: dict[str, tuple[type, str]] = {
+    "bool": (bool, "true or false"),
+    "str": (str, "a text"),
+    "Mapping": (Mapping, "a mapping"),
+    "dict": (Mapping, "a mapping"),
+}
+"""What a parameter must be, by its annotation, and how to say so."""
+
+
+def _outer(annotation: str) -> str:
+    """Return an annotation without what stands in brackets.
+
+    Examples
+    --------
+    >>> _outer("Mapping[str, Sequence[str] | str] | None")
+    'Mapping | None'
+    """
+    while (shorter := re.sub(r"\[[^\[\]]*\]", "", annotation)) != annotation:
+        annotation = shorter
+    return annotation
+
+
+def shown(value: Any, most: int = 80) -> str:
+    """Return what a message shows of a parameter: itself where that is short, else its type.
+
+    Examples
+    --------
+    >>> shown("x"), shown([1, 2]), shown(np.arange(9))
+    ("'x'", '[1, 2]', 'a value of type ndarray')
+    """
+    plain = value is None or isinstance(value, str | int | float | list | tuple | Mapping)
+    text = repr(value) if plain else ""
+    return text if plain and len(text) <= most and "\n" not in text else f"a value of type {type(value).__name__}"
+
 
 def methods() -> dict[str, type[Method]]:
     """Return every method by its name, in alphabetical order.
@@ -156,8 +211,8 @@ def methods() -> dict[str, type[Method]]:
     return dict(sorted(_METHODS.items()))
 
 
-def make_method(name: str, parameters: Mapping[str, Any]) -> Method:
-    """Make a method from its name and parameters, as a specification gives them.
+def make_method(name: str, parameters: Mapping[str, Any], base: Path | None = None) -> Method:
+    """Make a method from its name and parameters, as a specification gives them; its paths are relative to `base`.
 
     Raises
     ------
@@ -178,10 +233,10 @@ def make_method(name: str, parameters: Mapping[str, Any]) -> Method:
         for given in parameters:
             if given not in known:
                 problems.add(f"'{given}' is no parameter of {name}{did_you_mean(given, known)}")
-    try:
-        return kind(**parameters)
-    except TypeError as error:
-        raise InputError(f"{name}: {str(error).partition('() ')[2] or error}") from error
+        for f in fields(kind):
+            if f.name not in parameters and f.default is MISSING and f.default_factory is MISSING:
+                problems.add(f"{name}: {f.name} is missing")
+    return kind(**(parameters if base is None else kind.located(parameters, base)))
 
 
 def as_columns(method: Method, field_name: str, problems: Problems, least: int = 1) -> None:
@@ -196,8 +251,13 @@ def as_columns(method: Method, field_name: str, problems: Problems, least: int =
             problems.add(f"{method.name}: {field_name} must name at least {least} column{'s' * (least > 1)}")
         object.__setattr__(method, field_name, found)
         return
-    problems.add(f"{method.name}: {field_name} must be a list of columns, not {given!r}")
+    problems.add(f"{method.name}: {field_name} must be a list of columns, not {shown(given)}")
     object.__setattr__(method, field_name, ())
+
+
+def is_names(given: Any) -> bool:
+    """Return whether something is a list of texts."""
+    return isinstance(given, list | tuple) and all(isinstance(name, str) for name in given)
 
 
 def need_number(
@@ -219,7 +279,7 @@ def need_number(
     what = "a whole number" if whole else "a number"
     number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
     if not number or not math.isfinite(value) or (whole and value != int(value)):
-        problems.add(f"{method.name}: {field_name} must be {what}, not {value!r}")
+        problems.add(f"{method.name}: {field_name} must be {what}, not {shown(value)}")
         return
     bounds = [
         (value < least, f"at least {least:g}"),
@@ -235,8 +295,11 @@ def need_number(
 def need_choice(method: Method, field_name: str, problems: Problems, options: Sequence[str]) -> None:
     """Note a parameter that is none of some words."""
     value = getattr(method, field_name)
-    if value not in options:
-        problems.add(f"{method.name}: {field_name} cannot be {value!r}{did_you_mean(value, options)}")
+    if not isinstance(value, str) or value not in options:
+        problems.add(f"{method.name}: {field_name} cannot be {shown(value)}{did_you_mean(value, options)}")
+        if not isinstance(value, str):
+            # later checks compare it with words
+            object.__setattr__(method, field_name, next(iter(options)))
 
 
 def _plain(value: Any) -> Any:

@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from tabprotect.errors import InputError, Problems, did_you_mean
 from tabprotect.microdata.columns import like_numbers, like_values
+from tabprotect.microdata.intake import check_columns
 from tabprotect.microdata.scales import Scale, scale_of
 from tabprotect.microdata.schema import Schema
 from tabprotect.table.codes import factorise
@@ -154,8 +155,18 @@ class Records:
             rank = {value: i for i, value in enumerate(dtype.categories)}
             return sorted(values, key=rank.__getitem__)
         if dtype.is_numeric() or dtype.is_temporal() or self.schema.scales.get(name) == Scale.ORDERED:
-            return sorted(values)
+            return self._sorted(name, values)
         return values
+
+    def _sorted(self, name: str, values: list[Any]) -> list[Any]:
+        try:
+            return sorted(values)
+        except TypeError as error:
+            raise InputError(
+                f"column '{name}' has no order: it holds values of several types, such as {values[0]!r} and "
+                f"{next(v for v in values if type(v) is not type(values[0]))!r}; list them in "
+                f"orders={{'{name}': [...]}}"
+            ) from error
 
     def weights(self) -> Floats:
         """Return the sampling weights, 1 without any.
@@ -313,6 +324,8 @@ def read_records(data: Any, schema: Schema, *, decimal: str = ".") -> Records:
     InputError
         If it cannot be read, or names the columns that are not there.
     """
+    if not isinstance(decimal, str) or len(decimal) != 1 or decimal.isalnum() or decimal in "+-":
+        raise InputError(f"decimal must be one sign, such as '.' or ',', not {decimal!r}")
     if isinstance(data, Records):
         frame, kind = data.frame, data.kind
     elif isinstance(data, str | PathLike):
@@ -330,9 +343,8 @@ def read_records(data: Any, schema: Schema, *, decimal: str = ".") -> Records:
     for name in schema.columns:
         if name not in frame.columns:
             problems.add(f"no column '{name}'{did_you_mean(name, frame.columns)}")
-    twice = sorted({str(name) for name in frame.columns if list(frame.columns).count(name) > 1})
-    if twice:
-        problems.add(f"several columns are called {', '.join(twice)}")
+    if not isinstance(data, Records):
+        check_columns(frame, problems)
     if not len(frame):
         problems.add("the data have no records")
     problems.raise_if_any()

@@ -110,8 +110,13 @@ class Schema:
             elif column in self.orders:
                 problems.add(f"schema: column '{column}' has an order and a hierarchy; give one of them")
         for column, values in self.orders.items():
-            if isinstance(values, str) or not isinstance(values, Sequence) or len(set(values)) < len(values):
+            if isinstance(values, str) or not isinstance(values, Sequence) or not _different(values):
                 problems.add(f"schema: the order of '{column}' must list every category once, the lowest first")
+        for column in self.orders:
+            if found.get(column, Scale.ORDERED) != Scale.ORDERED:
+                problems.add(
+                    f"schema: column '{column}' has an order, and the scale '{found[column]}'; give one of them"
+                )
         object.__setattr__(self, "scales", found)
 
     @property
@@ -162,6 +167,14 @@ class Schema:
             "orders": {name: [str(value) for value in values] for name, values in self.orders.items()},
             "scales": {name: str(scale) for name, scale in self.scales.items()},
         }
+
+
+def _different(values: Sequence[Any]) -> bool:
+    """Return whether all values differ; lists and the like are no values."""
+    try:
+        return len(set(values)) == len(values)
+    except TypeError:
+        return False
 
 
 def _names(what: str, given: Any, problems: Problems) -> tuple[str, ...]:

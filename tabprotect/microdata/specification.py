@@ -72,7 +72,7 @@ def read_mask_spec(content: Mapping[str, Any], base: Path, *, steps: bool = True
     if steps and (not isinstance(given, list) or not given):
         problems.add("'steps' are missing: one [[steps]] table for every method, such as method = 'top-coding'")
         given = []
-    made = [_collected(problems, lambda one=one, i=i: _step(one, i)) for i, one in enumerate(given)]
+    made = [_collected(problems, lambda one=one, i=i: _step(one, i, base)) for i, one in enumerate(given)]
     problems.raise_if_any()
     return MaskSpec(
         base / content["data"], schema, tuple(m for m in made if m is not None), content.get("decimal", "."),
@@ -96,7 +96,10 @@ def read_schema(given: Any, base: Path) -> Schema:
             problems.add(f"schema: unknown key '{key}'{did_you_mean(key, names)}")
     trees: dict[str, Hierarchy] = {}
     files = given.get("hierarchies", {})
-    for column, file in files.items() if isinstance(files, Mapping) else ():
+    if not isinstance(files, Mapping):
+        problems.add("schema: hierarchies must be a table of columns and .hrc files")
+        files = {}
+    for column, file in files.items():
         tree = _collected(problems, lambda file=file: _tree(file, base))
         if tree is not None:
             trees[column] = tree
@@ -113,11 +116,11 @@ def _tree(file: Any, base: Path) -> Hierarchy:
     return Hierarchy.read(base / file)
 
 
-def _step(given: Any, i: int) -> Method:
+def _step(given: Any, i: int, base: Path) -> Method:
     if not isinstance(given, Mapping) or not isinstance(given.get("method"), str):
         raise InputError(f"step {i + 1}: name its method, such as method = 'top-coding'")
     try:
-        return make_method(given["method"], {key: value for key, value in given.items() if key != "method"})
+        return make_method(given["method"], {key: value for key, value in given.items() if key != "method"}, base)
     except InputError as error:
         raise InputError(*(f"step {i + 1}: {problem}" for problem in error.problems)) from error
 

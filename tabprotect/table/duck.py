@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -185,7 +186,21 @@ class Column:
 def read_file(path: str) -> pa.Table:
     """Read a whole CSV (all columns as text) or Parquet file."""
     with DuckSource(path) as source:
+        _check_names(source, path)
         return source.query(f"SELECT * FROM {source.scan}").to_arrow_table()
+
+
+def _check_names(source: DuckSource, path: str) -> None:
+    """Refuse a CSV file with several columns of a name: DuckDB would call the second one a_1."""
+    lower = [name.lower() for name in source.columns]
+    renamed = any((end := re.search(r"_\d+$", name)) and name[: end.start()] in lower for name in lower)
+    if not renamed or "all_varchar" not in source.scan:
+        return
+    first = source.rows(f"SELECT * FROM {source.scan.replace('header=true', 'header=false')} LIMIT 1")[0]
+    names = [str(name).strip().lower() for name in first if name is not None]
+    twice = sorted({str(name) for name in first if names.count(str(name).strip().lower()) > 1})
+    if twice:
+        raise InputError(f"{path}: several columns are called {', '.join(twice)}; rename all but one")
 
 
 def _scan_of(path: str) -> str:

@@ -42,12 +42,21 @@ def open_frame(data: Any) -> nw.DataFrame[Any] | nw.LazyFrame[Any]:
     """
     try:
         frame: nw.DataFrame[Any] | nw.LazyFrame[Any] = nw.from_native(data)
+        if isinstance(frame, nw.LazyFrame):
+            frame.columns  # noqa: B018 (a relation is looked at here, not later)
+    except nw.exceptions.DuplicateError as error:
+        raise InputError(f"{_twice(data)}; rename all but one") from error
     except TypeError as error:
         raise InputError(
             f"data of type {type(data).__name__} cannot be read: give a pandas, polars or pyarrow table, "
             "a DuckDB relation, or the path of a CSV or Parquet file"
         ) from error
     return frame
+
+
+def _twice(data: Any) -> str:
+    names = [str(name) for name in getattr(data, "column_names", data.columns)]
+    return f"several columns are called {', '.join(sorted({name for name in names if names.count(name) > 1}))}"
 
 
 def backend_of(frame: nw.DataFrame[Any] | nw.LazyFrame[Any]) -> str:

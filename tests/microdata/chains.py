@@ -72,6 +72,7 @@ STEPS: Sequence[Callable[[np.random.Generator], md.Method]] = (
     lambda r: md.HybridMasking(["pay", "debt"], share=0.5),
     lambda r: md.IPSO("pay", given="debt", variant=str(r.choice(["A", "B", "C"]))),  # type: ignore[arg-type]
     lambda r: md.BlankAndImpute(["pay", "size"], rate=0.2, how="draw"),
+    lambda r: md.RecordSwapping("region", risk=["age"], similar=[["sex"], []], k=2, rate=float(r.uniform(0, 0.5))),
     lambda r: md.SMIKe(["region", "sex"], near=["debt"], threshold=3, mixing=5),
 )
 

@@ -293,10 +293,16 @@ def pram_estimate(counts: npt.ArrayLike, matrix: npt.ArrayLike) -> tuple[Floats,
     >>> estimate.round(9).tolist()
     [54.285714286, 45.714285714]
     """
-    p, released = np.asarray(matrix, dtype=np.float64), np.asarray(counts, dtype=np.float64)
-    wrong = _wrong_matrix(p.tolist())
+    wrong = _wrong_matrix(matrix)
     if wrong:
         raise InputError(*wrong)
+    p = np.asarray(matrix, dtype=np.float64)
+    try:
+        released = np.asarray(counts, dtype=np.float64)
+    except (ValueError, TypeError):
+        released = np.full(1, np.nan)
+    if released.shape != (len(p),) or not np.isfinite(released).all():
+        raise InputError(f"pram: counts must be {len(p)} finite numbers, one for each row of the matrix")
     if np.linalg.matrix_rank(p) < len(p):
         raise InputError("pram: this matrix has no inverse, so the true counts cannot be estimated")
     back = np.linalg.inv(p)

@@ -17,7 +17,7 @@ from tabprotect.microdata.claims import Claim
 from tabprotect.microdata.masking.coding import weighted_quantile
 from tabprotect.microdata.masking.generalisation.ladders import Tree
 from tabprotect.microdata.masking.relabel import range_label, relabelled
-from tabprotect.microdata.method import Masking, Method, MethodCall, as_columns, need_choice, need_number
+from tabprotect.microdata.method import Masking, Method, MethodCall, as_columns, need_choice, need_number, shown
 from tabprotect.microdata.records import Records
 from tabprotect.microdata.scales import NUMERIC, ORDINAL, Scale
 
@@ -87,6 +87,14 @@ class GlobalRecoding(Method):
     top: float | None = None
     labels: Sequence[str] | None = None
 
+    @classmethod
+    def located(cls, parameters: Mapping[str, Any], base: Path) -> dict[str, Any]:
+        """Return parameters with the path of a .grc file relative to a folder."""
+        rules = parameters.get("rules")
+        if isinstance(rules, str) and rules.endswith(".grc"):
+            return {**parameters, "rules": str(base / rules)}
+        return dict(parameters)
+
     def check_parameters(self, problems: Problems) -> None:
         """Note every parameter that cannot be."""
         as_columns(self, "columns", problems)
@@ -105,13 +113,13 @@ class GlobalRecoding(Method):
         need_number(self, "top", problems, optional=True)
         need_choice(self, "equal", problems, ("width", "frequency"))
         if self.cuts is not None:
-            cuts = list(self.cuts)
+            cuts = list(self.cuts) if isinstance(self.cuts, list | tuple) else []
             if (
                 not cuts
                 or any(isinstance(c, bool) or not isinstance(c, int | float) for c in cuts)
                 or cuts != sorted(set(cuts))
             ):
-                problems.add(f"{self.name}: cuts must be growing numbers, not {self.cuts!r}")
+                problems.add(f"{self.name}: cuts must be growing numbers, not {shown(self.cuts)}")
         if (self.bottom is not None or self.top is not None) and self.width is None:
             problems.add(f"{self.name}: bottom and top belong to width; put the open classes into cuts or rules")
         if self.bottom is not None and self.top is not None and not self.bottom < self.top:
@@ -119,10 +127,9 @@ class GlobalRecoding(Method):
         if self.labels is not None:
             if not {"cuts", "width", "classes"} & set(how):
                 problems.add(f"{self.name}: labels belong to cuts, width or classes")
-            if isinstance(self.labels, str) or len(set(self.labels)) < len(self.labels):
-                problems.add(f"{self.name}: labels must be a list of different words, not {self.labels!r}")
-        if self.mapping is not None and not isinstance(self.mapping, Mapping):
-            problems.add(f"{self.name}: mapping must map old categories to new ones, not {self.mapping!r}")
+            words = self.labels if isinstance(self.labels, list | tuple) else []
+            if not words or not all(isinstance(w, str) for w in words) or len(set(words)) < len(words):
+                problems.add(f"{self.name}: labels must be a list of different words, not {shown(self.labels)}")
         if isinstance(self.rules, str):
             try:
                 self._rules()

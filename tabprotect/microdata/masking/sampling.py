@@ -96,7 +96,8 @@ class Sampling(Method):
             problems.add(f"{self.name}: give either size, or share, or an allocation for every stratum")
         if (self.design == "proportional-to-size") != (self.of is not None):
             problems.add(f"{self.name}: 'of' names the sizes for design='proportional-to-size'; the two go together")
-        if (self.allocation == "neyman") != (self.spread is not None):
+        neyman = isinstance(self.allocation, str) and self.allocation == "neyman"
+        if neyman != (self.spread is not None):
             problems.add(f"{self.name}: 'spread' names the column of allocation='neyman'; the two go together")
 
     def targets(self, records: Records) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from tabprotect.errors import Problems
 from tabprotect.microdata.claims import Claim
-from tabprotect.microdata.method import Masking, Method, MethodCall, as_columns, need_choice, need_number
+from tabprotect.microdata.method import Masking, Method, MethodCall, as_columns, is_names, need_choice, need_number
 from tabprotect.microdata.records import Categories, Records
 from tabprotect.microdata.scales import ANY, Scale
 
@@ -69,10 +69,11 @@ class BlankAndImpute(Method):
         need_choice(self, "how", problems, ("mean", "mode", "draw"))
         if (self.rate is None) == (self.rows is None):
             problems.add("blank-and-impute: give either rate or rows")
-        if self.rows is not None and any(isinstance(r, bool) or not isinstance(r, int) or r < 1 for r in self.rows):
+        rows = self.rows if isinstance(self.rows, list | tuple | range) else [self.rows]
+        if self.rows is not None and any(isinstance(r, bool) or not isinstance(r, int) or r < 1 for r in rows):
             problems.add("blank-and-impute: rows are whole numbers, counted from 1")
         given = {} if self.by is None else self.by
-        if not isinstance(given, Mapping):
+        if not all(isinstance(g, str) or is_names(g) for g in given.values()):
             problems.add("blank-and-impute: by must map a column to the columns that make its groups")
             given = {}
         unknown = [name for name in given if name not in self.columns]

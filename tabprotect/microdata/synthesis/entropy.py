@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 from scipy import optimize, special
 
 from tabprotect.errors import Problems, SolverError
-from tabprotect.microdata.method import Masking, Method, MethodCall, as_columns, need_number
+from tabprotect.microdata.method import Masking, Method, MethodCall, as_columns, is_names, need_number
 from tabprotect.microdata.records import Records
 from tabprotect.microdata.scales import ANY, Scale
 
@@ -76,9 +76,10 @@ class MaximumEntropy(Method):
         as_columns(self, "columns", problems)
         need_number(self, "bins", problems, least=2, whole=True)
         need_number(self, "n", problems, least=1, whole=True, optional=True)
-        given = [[name] for name in self.columns] if self.margins is None else self.margins
-        held = tuple(tuple(names) for names in given if not isinstance(names, str))
-        if len(held) != len(tuple(given)):
+        given: Any = [[name] for name in self.columns] if self.margins is None else self.margins
+        several = given if isinstance(given, list | tuple) else [given]
+        held = tuple(tuple(names) for names in several if is_names(names))
+        if len(held) != len(several):
             problems.add("maximum-entropy: margins is a list of lists of columns, such as [['sex'], ['sex', 'region']]")
         unknown = sorted({name for names in held for name in names} - set(self.columns))
         if unknown:

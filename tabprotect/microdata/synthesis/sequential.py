@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy.typing as npt
 
 from tabprotect.errors import InputError, Problems
 from tabprotect.microdata.claims import Claim
-from tabprotect.microdata.method import Masking, Method, MethodCall, as_columns, need_number
+from tabprotect.microdata.method import Masking, Method, MethodCall, as_columns, is_names, need_number
 from tabprotect.microdata.records import Records, read_records
 from tabprotect.microdata.scales import ANY, Scale
 from tabprotect.microdata.synthesis.margins import hold_margins, margins_claim
@@ -73,11 +74,9 @@ class SequentialTrees(Method):
         as_columns(self, "columns", problems)
         need_number(self, "n", problems, least=1, whole=True, optional=True)
         need_number(self, "leaf", problems, least=1, whole=True)
-        try:
-            held = tuple(tuple(names) for names in self.margins if not isinstance(names, str))
-        except TypeError:
-            held = ()
-        if len(held) != len(tuple(self.margins)):
+        several: Any = self.margins if isinstance(self.margins, list | tuple) else [self.margins]
+        held = tuple(tuple(names) for names in several if is_names(names))
+        if len(held) != len(several):
             problems.add(
                 "sequential-trees: margins is a list of lists of columns, such as [['sex'], ['sex', 'region']]"
             )
@@ -207,8 +206,9 @@ class PartiallySynthetic(Method):
         as_columns(self, "columns", problems)
         need_number(self, "replicates", problems, least=1, whole=True)
         need_number(self, "leaf", problems, least=1, whole=True)
-        if self.where is not None and not isinstance(self.where, dict):
-            problems.add("partially-synthetic: where maps columns to lists of values")
+        wrong = [n for n, v in (self.where or {}).items() if not isinstance(v, str | list | tuple | set | frozenset)]
+        if wrong:
+            problems.add(f"partially-synthetic: where maps columns to lists of values; that of '{wrong[0]}' is none")
 
     def targets(self, records: Records) -> tuple[str, ...]:
         """Return the imputed columns."""
@@ -340,6 +340,12 @@ class MultipleImputation(Method):
         both = sorted(set(self.columns) & set(self.background))
         if both:
             problems.add(f"multiple-imputation: '{both[0]}' cannot be both background and imputed")
+
+    @classmethod
+    def located(cls, parameters: Mapping[str, Any], base: Path) -> dict[str, Any]:
+        """Return parameters with the path of the population relative to a folder."""
+        given = parameters.get("population")
+        return {**parameters, "population": str(base / given)} if isinstance(given, str) else dict(parameters)
 
     def parameters(self) -> dict[str, Any]:
         """Return the parameters; the population by its name only."""

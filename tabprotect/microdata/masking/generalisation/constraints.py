@@ -97,6 +97,14 @@ class Diversity(Constraint):
             elif self.c is not None and not (isinstance(self.c, int | float) and self.c > 0):
                 problems.add(f"c of recursive diversity must be above 0, not {self.c!r}")
 
+    def check(self, records: Records, problems: Problems) -> None:
+        """Note a column with fewer values than every class must have."""
+        super().check(records, problems)
+        if self.column in records.columns:
+            there = len(records.categories(self.column).values)
+            if there < self.l:
+                problems.add(f"column '{self.column}' has {there} values; no class can reach l = {self.l:g}")
+
     @property
     def kept_by_merging(self) -> bool:
         """Distinct values are not lost by merging."""
@@ -239,6 +247,8 @@ def as_constraints(given: Any) -> tuple[Constraint, ...]:
     >>> as_constraints([{"column": "disease", "l": 3}, {"column": "income", "t": 0.2, "distance": "ordered"}])
     (Diversity(column='disease', l=3, kind='distinct', c=None), Closeness(column='income', t=0.2, distance='ordered'))
     """
+    if given is not None and (isinstance(given, str) or not isinstance(given, Constraint | Mapping | Sequence)):
+        raise InputError(f"constraints must be a list of md.Diversity and md.Closeness, not {type(given).__name__}")
     several = [given] if isinstance(given, Constraint | Mapping) else list(given or ())
     found: list[Constraint] = []
     for one in several:

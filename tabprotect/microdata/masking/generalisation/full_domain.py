@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
+from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -16,7 +17,7 @@ from tabprotect.microdata.claims import Claim
 from tabprotect.microdata.keys import KeyCodes
 from tabprotect.microdata.masking.generalisation.by_keys import ByKeys
 from tabprotect.microdata.masking.generalisation.constraints import Constraint, Judge
-from tabprotect.microdata.masking.generalisation.ladders import Ladder, Rungs, Steps, Tree, as_ladder
+from tabprotect.microdata.masking.generalisation.ladders import Ladder, Rungs, Steps, Tree, as_ladder, located_ladder
 from tabprotect.microdata.masking.generalisation.lattice import MOST_NODES, Found, Lattice
 from tabprotect.microdata.masking.generalisation.losses import LOSSES, make_loss
 from tabprotect.microdata.masking.relabel import relabelled
@@ -96,6 +97,14 @@ class Generalisation(ByKeys):
     loss: str = "precision"
     constraints: Sequence[Constraint] | Constraint = ()
     levels: Mapping[str, int] | None = None
+
+    @classmethod
+    def located(cls, parameters: Mapping[str, Any], base: Path) -> dict[str, Any]:
+        """Return parameters with the paths of ladders relative to a folder."""
+        ladders = parameters.get("ladders")
+        if not isinstance(ladders, Mapping):
+            return dict(parameters)
+        return {**parameters, "ladders": {key: located_ladder(one, base) for key, one in ladders.items()}}
 
     def check_parameters(self, problems: Problems) -> None:
         """Note every parameter that cannot be."""

@@ -16,7 +16,7 @@ from tabprotect.errors import InputError, did_you_mean
 from tabprotect.microdata.masking.relabel import range_label
 from tabprotect.table.hierarchy import Hierarchy
 
-__all__ = ["ANYTHING", "Intervals", "Ladder", "Prefixes", "Rungs", "Steps", "Tree", "as_ladder"]
+__all__ = ["ANYTHING", "Intervals", "Ladder", "Prefixes", "Rungs", "Steps", "Tree", "as_ladder", "located_ladder"]
 
 Ints = npt.NDArray[np.int64]
 
@@ -300,6 +300,21 @@ def as_ladder(given: Any) -> Ladder:
         f"a ladder is md.Tree, md.Prefixes, md.Intervals or md.Steps, a hierarchy, a file, or a table with widths, "
         f"prefixes, steps or file, not {given!r}"
     )
+
+
+def located_ladder(given: Any, base: Path) -> Any:
+    """Return what stands for a ladder in a specification, with its path relative to a folder.
+
+    Examples
+    --------
+    >>> located_ladder({"file": "zip.csv"}, Path("specs"))["file"] == str(Path("specs/zip.csv"))
+    True
+    """
+    if isinstance(given, str):
+        return str(base / given)
+    if isinstance(given, Mapping) and isinstance(given.get("file"), str):
+        return {**given, "file": str(base / given["file"])}
+    return given
 
 
 def _json(value: Any) -> Any:

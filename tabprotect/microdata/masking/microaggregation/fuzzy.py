@@ -96,7 +96,7 @@ class FuzzyMicroaggregation(Method):
         as_columns(self, "columns", problems)
         need_number(self, "k", problems, least=2, whole=True)
         need_number(self, "m1", problems, least=1)
-        if self.m2 != math.inf:
+        if not (isinstance(self.m2, float) and self.m2 == math.inf):
             need_number(self, "m2", problems, least=1)
         need_number(self, "iterations", problems, least=1, whole=True)
         need_number(self, "tolerance", problems, above=0)

@@ -16,7 +16,7 @@ from tabprotect.microdata.masking.microaggregation.segments import best_segments
 from tabprotect.microdata.masking.microaggregation.space import Space, check_trees, make_space
 from tabprotect.microdata.masking.microaggregation.strategies import METHODS, ORDERS, Settings, form_groups
 from tabprotect.microdata.masking.microaggregation.ward import LARGEST
-from tabprotect.microdata.method import Masking, Method, MethodCall, as_columns, need_choice, need_number
+from tabprotect.microdata.method import Masking, Method, MethodCall, as_columns, need_choice, need_number, shown
 from tabprotect.microdata.records import Records
 from tabprotect.microdata.scales import ANY, Scale
 
@@ -137,9 +137,6 @@ class Microaggregation(Method):
         need_number(self, "seconds", problems, above=0, optional=True)
         need_choice(self, "method", problems, tuple(METHODS))
         need_choice(self, "too_small", problems, ("error", "missing"))
-        for name in ("improve", "standardise"):
-            if not isinstance(getattr(self, name), bool):
-                problems.add(f"{self.name}: {name} must be true or false, not {getattr(self, name)!r}")
         if self.order is not None:
             need_choice(self, "order", problems, ORDERS)
         self._check_options(problems)
@@ -149,7 +146,9 @@ class Microaggregation(Method):
         if self.method not in METHODS:
             return
         for option in ("order", "by", "gamma", "improve", "trials", "population", "generations", "seconds"):
-            if getattr(self, option) not in (None, False, 0) and option not in METHODS[self.method]:
+            value = getattr(self, option)
+            given = value is not None and not (isinstance(value, int | float) and not value)
+            if given and option not in METHODS[self.method]:
                 fits = [name for name, options in METHODS.items() if option in options]
                 problems.add(f"{self.name}: {option} is for {', '.join(fits)}, not for method='{self.method}'")
         if (self.order == "variable" or self.method == "given") != (self.by is not None):
@@ -163,8 +162,8 @@ class Microaggregation(Method):
             return
         words = list(given.values()) if isinstance(given, Mapping) else [given]
         for word in words:
-            if word not in AGGREGATES:
-                problems.add(f"{self.name}: aggregate cannot be {word!r}{did_you_mean(word, AGGREGATES)}")
+            if not isinstance(word, str) or word not in AGGREGATES:
+                problems.add(f"{self.name}: aggregate cannot be {shown(word)}{did_you_mean(word, AGGREGATES)}")
         for name in given if isinstance(given, Mapping) else ():
             if name not in self.columns:
                 problems.add(f"{self.name}: aggregate names '{name}', which is no column of it")

@@ -153,7 +153,7 @@ class LocalSuppression(Method):
         elif self.together and records.missing(str(records.schema.household)).any():
             problems.add(f"column '{records.schema.household}' has records without a household")
         try:
-            limits = as_thresholds(len(keys), self.up_to, self.thresholds or self.k)
+            limits = as_thresholds(len(keys), self.up_to, self.k if self.thresholds is None else self.thresholds)
             limits.check(len(keys), problems)
         except InputError as error:
             problems.found += error.problems
