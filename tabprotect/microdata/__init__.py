@@ -11,6 +11,8 @@ from tabprotect.microdata import checks as _checks  # noqa: F401 (registers the 
 from tabprotect.microdata import choosing, risk, utility
 from tabprotect.microdata import value_checks as _value_checks  # noqa: F401 (registers the checkers)
 from tabprotect.microdata.claims import Check, Claim, Verification, claim_kinds
+from tabprotect.microdata.large.masked import LargeMasked
+from tabprotect.microdata.large.options import Large
 from tabprotect.microdata.mask import mask
 from tabprotect.microdata.masked import Masked, Step
 from tabprotect.microdata.masking.coding import BottomCoding, TopCoding
@@ -72,6 +74,8 @@ __all__ = [
     "HybridMasking",
     "InputError",
     "Intervals",
+    "Large",
+    "LargeMasked",
     "LatinHypercube",
     "LocalSuppression",
     "LossyCompression",
