@@ -15,10 +15,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tabprotect.errors import InputError, did_you_mean
+from tabprotect.errors import InputError
 from tabprotect.microdata.large.options import Large
 from tabprotect.microdata.large.part import Part
-from tabprotect.microdata.large.stage import ROW, Change, Stage
+from tabprotect.microdata.large.stage import ROW, Change, Stage, check_names
+from tabprotect.microdata.schema import Schema
 from tabprotect.table.duck import literal, quoted, scan_of
 from tabprotect.table.read import open_frame
 
@@ -181,7 +182,9 @@ def _aligned(after: Iterator[Part], before: Iterator[Part]) -> Iterator[Part]:
         rows, table = rows[past:], table.slice(past)
 
 
-def open_duck(data: Any, large: Large, decimal: str, random: bool) -> DuckStage:
+def open_duck(
+    data: Any, large: Large, decimal: str, random: bool, schema: Schema, columns: Sequence[str] | None = None
+) -> DuckStage:
     """Copy data into the first stage, in their order.
 
     Raises
@@ -204,15 +207,19 @@ def open_duck(data: Any, large: Large, decimal: str, random: bool) -> DuckStage:
                 lent = _as_arrow(data)
             scan, names = "data", list(lent.schema.names)
             place.connection.register(scan, lent)
-        _check_names(names, large)
-        chosen = ", ".join(_typed(place, scan, names, decimal) if scan.startswith("read_csv") else map(quoted, names))
-        order = f" ORDER BY {', '.join(map(quoted, large.order))}" if large.order else ""
+        wanted = check_names(names, large, schema, columns)
+        if scan.startswith("read_csv"):
+            chosen = ", ".join(_typed(place, scan, wanted, decimal))
+        else:
+            chosen = ", ".join(map(quoted, wanted))
+        sort = large.order and columns is None
+        order = f" ORDER BY {', '.join(map(quoted, large.order))}" if sort else ""
         stage = _first(place, place.connection.sql(f"SELECT {chosen} FROM {scan}{order}"))
         if not file:
             place.connection.unregister(scan)
     if not stage.count:
         raise InputError("the data have no records")
-    if large.order:
+    if sort:
         _check_order(stage, large.order)
     return stage
 
@@ -229,14 +236,6 @@ def _as_arrow(data: Any) -> pa.Table:
     eager = frame.collect("pyarrow") if isinstance(frame, nw.LazyFrame) else frame
     table: pa.Table = eager.to_arrow()
     return table
-
-
-def _check_names(names: Sequence[str], large: Large) -> None:
-    if ROW in names:
-        raise InputError(f"there is a column '{ROW}', the name under which row numbers are kept; rename it")
-    for name in large.order:
-        if name not in names:
-            raise InputError(f"Large: order names no column '{name}'{did_you_mean(name, names)}")
 
 
 def _first(place: Workshop, relation: duckdb.DuckDBPyRelation) -> DuckStage:

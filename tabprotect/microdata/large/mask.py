@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from tabprotect.errors import InputError, Problems, did_you_mean
+from tabprotect.errors import InputError, Problems
 from tabprotect.microdata.chain import as_chain, check_chain, note_scales, survives
 from tabprotect.microdata.claims import Claim
 from tabprotect.microdata.large import coding, noise, pram, recoding, sampling  # noqa: F401 (register their planners)
@@ -53,8 +53,7 @@ def mask_large(
     chain = as_chain(methods)
     _check_methods(chain)
     number = secret_seed(seed)
-    stage: Stage = open_stage(data, options, decimal, any(method.random for method in chain))
-    _check_columns(stage, schema)
+    stage: Stage = open_stage(data, options, decimal, any(method.random for method in chain), schema)
     check_chain(chain, prototype(stage.arrow, schema))
     original = stage.count
     steps: list[Step] = []
@@ -107,12 +106,3 @@ def _check_methods(chain: Sequence[Method]) -> None:
                 for i, method in wrong
             )
         )
-
-
-def _check_columns(stage: Stage, schema: Schema) -> None:
-    problems = Problems()
-    names = stage.arrow.names
-    for name in schema.columns:
-        if name not in names:
-            problems.add(f"no column '{name}'{did_you_mean(name, names)}")
-    problems.raise_if_any()

@@ -8,10 +8,12 @@ from typing import Any, Protocol, TypeVar
 
 import pyarrow as pa
 
-from tabprotect.errors import InputError
+from tabprotect.errors import InputError, Problems, did_you_mean
+from tabprotect.microdata.large.options import Large
 from tabprotect.microdata.large.part import Codebook, Part
+from tabprotect.microdata.schema import Schema
 
-__all__ = ["MOST", "ROW", "Change", "Stage", "codebook", "distinct", "number_sql", "value_sql"]
+__all__ = ["MOST", "ROW", "Change", "Stage", "check_names", "codebook", "distinct", "number_sql", "value_sql"]
 
 T = TypeVar("T")
 
@@ -97,3 +99,24 @@ def codebook(stage: Stage, names: Sequence[str]) -> tuple[Codebook, pa.Table]:
         return Codebook.of((), pa.table({"n": pa.array([stage.count])})), pa.table({"n": pa.array([stage.count])})
     found = distinct(stage, names)
     return Codebook.of(names, found), found
+
+
+def check_names(names: Sequence[str], large: Large, schema: Schema, columns: Sequence[str] | None) -> list[str]:
+    """Return the columns to be taken in, all by default; with those that give the order.
+
+    Raises
+    ------
+    InputError
+        Names every column that is not there.
+    """
+    problems = Problems()
+    twice = sorted({name for name in names if list(names).count(name) > 1})
+    if twice:
+        problems.add(f"several columns are called {', '.join(twice)}")
+    if ROW in names:
+        problems.add(f"there is a column '{ROW}', the name under which row numbers are kept; rename it")
+    for name in dict.fromkeys((*schema.columns, *(columns or ()), *large.order)):
+        if name not in names:
+            problems.add(f"no column '{name}'{did_you_mean(name, names)}")
+    problems.raise_if_any()
+    return list(names) if columns is None else list(dict.fromkeys(columns))
