@@ -108,7 +108,9 @@ def mask(
     if large is not False:
         return mask_large(data, schema, methods, seed=seed, decimal=decimal, title=title, large=large)
     if is_spark(data):
-        raise InputError("a Spark frame is masked in Spark: give large=True, or large=Large(order=...) for random draws")
+        raise InputError(
+            "a Spark frame is masked in Spark: give large=True, or large=Large(order=...) for random draws"
+        )
     chain = as_chain(methods)
     number = secret_seed(seed)
     original = read_records(data, schema, decimal=decimal)

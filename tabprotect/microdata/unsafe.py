@@ -187,4 +187,3 @@ def _different(numbers: Ints) -> int:
     if most <= 4 * len(numbers) + 1_000_000:
         return int(np.count_nonzero(np.bincount(numbers)))
     return len(pd.unique(numbers))
-

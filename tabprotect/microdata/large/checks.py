@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from tabprotect.microdata.checks import ROUNDING
 from tabprotect.microdata.claims import Check, Claim, Verification, claim_kinds
 from tabprotect.microdata.large.part import Codebook, Part, plain, records_of
-from tabprotect.microdata.large.stage import Stage, codebook, distinct
+from tabprotect.microdata.large.stage import COUNT, Stage, codebook, distinct
 from tabprotect.microdata.masking.pram import EXACT, _wrong_matrix
 from tabprotect.microdata.schema import Schema
 
@@ -228,7 +228,7 @@ def _weights(claim: Claim, after: Stage, before: Stage | None) -> str:
     sizes = np.asarray(given["sizes"], dtype=np.int64)
     source = before if before is not None else after
     strata, table = codebook(source, given["strata"]) if before is not None else codebook(after, [])
-    counts = np.asarray(table.column("n"), dtype=np.int64)
+    counts = np.asarray(table.column(COUNT), dtype=np.int64)
     if len(counts) != len(sizes) or (before is not None and (counts != sizes[:, 1]).any()):
         return "the strata are not those of before"
     ratio = np.divide(sizes[:, 1], sizes[:, 0], out=np.zeros(len(sizes)), where=sizes[:, 0] > 0)

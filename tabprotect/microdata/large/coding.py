@@ -14,7 +14,7 @@ from tabprotect.microdata.columns import like_numbers
 from tabprotect.microdata.large.part import Part, replaced
 from tabprotect.microdata.large.plan import Plan, Task, like, need_numbers, planner, prototype, refuse, weight_sql
 from tabprotect.microdata.large.quantiles import quantiles
-from tabprotect.microdata.large.stage import number_sql
+from tabprotect.microdata.large.stage import RECORDS, number_sql
 from tabprotect.microdata.large.sums import exact_sums
 from tabprotect.microdata.masking.coding import BottomCoding, TopCoding
 
@@ -86,7 +86,7 @@ def _plan(method: Any, task: Task) -> Plan:
         limit = _limit(method, task, name, weight)
         one = _One(name, limit, limit, above, stage.arrow.field(name).type)
         sign = ">" if above else "<"
-        sql = f"SELECT count(*) AS n FROM records WHERE {number_sql(stage, name)} {sign} CAST('{limit!r}' AS DOUBLE)"
+        sql = f"SELECT count(*) AS n FROM {RECORDS} WHERE {number_sql(stage, name)} {sign} CAST('{limit!r}' AS DOUBLE)"
         out = 0 if np.isnan(limit) else stage.query(sql).column("n")[0].as_py()
         into = limit
         if out and method.replace == "mean":

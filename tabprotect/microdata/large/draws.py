@@ -42,7 +42,12 @@ class Draws:
         self.seed, self.step = seed, step
 
     def words(self, rows: Ints, stream: int) -> Words:
-        """Return 64 random bits for each row; rows must not fall."""
+        """Return 64 random bits for each row."""
+        if (np.diff(rows) < 0).any():
+            order = np.argsort(rows, kind="stable")
+            mixed = np.empty(len(rows), dtype=np.uint64)
+            mixed[order] = self.words(rows[order], stream)
+            return mixed
         key = np.random.SeedSequence([self.seed, self.step, stream]).generate_state(2, np.uint64)
         found = np.empty(len(rows), dtype=np.uint64)
         at = 0

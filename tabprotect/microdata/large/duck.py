@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from tabprotect.errors import InputError
 from tabprotect.microdata.large.options import Large
 from tabprotect.microdata.large.part import Part
-from tabprotect.microdata.large.stage import ROW, Change, Stage, check_names
+from tabprotect.microdata.large.stage import RECORDS, ROW, Change, Stage, check_names, check_order
 from tabprotect.microdata.schema import Schema
 from tabprotect.table.duck import literal, quoted, scan_of
 from tabprotect.table.read import open_frame
@@ -97,13 +97,13 @@ class DuckStage:
     def query(self, sql: str) -> pa.Table:
         """Return the result of a statement."""
         with self.place.reading():
-            self.place.connection.execute(f"CREATE OR REPLACE TEMP VIEW records AS SELECT * FROM {self.scan}")
+            self.place.connection.execute(f"CREATE OR REPLACE TEMP VIEW {RECORDS} AS SELECT * FROM {self.scan}")
             return self.place.connection.sql(sql).to_arrow_table()
 
     def batches(self, sql: str) -> Iterator[pa.RecordBatch]:
         """Return the result of a statement piece by piece, in its order."""
         with self.place.reading():
-            self.place.connection.execute(f"CREATE OR REPLACE TEMP VIEW records AS SELECT * FROM {self.scan}")
+            self.place.connection.execute(f"CREATE OR REPLACE TEMP VIEW {RECORDS} AS SELECT * FROM {self.scan}")
             yield from _reader(self.place.connection.sql(sql), self.place.large.batch)
 
     @property
@@ -220,7 +220,7 @@ def open_duck(
     if not stage.count:
         raise InputError("the data have no records")
     if sort:
-        _check_order(stage, large.order)
+        check_order(stage, large.order)
     return stage
 
 
@@ -265,17 +265,6 @@ def _need_order(relation: duckdb.DuckDBPyRelation) -> None:
             "the connection of the relation does not keep the order of its rows, which random draws follow; name "
             "columns that number them: large=Large(order=...), or SET preserve_insertion_order = true"
         )
-
-
-def _check_order(stage: Stage, order: Sequence[str]) -> None:
-    """Refuse an order that leaves records at the same place."""
-    names = ", ".join(map(stage.quoted, order))
-    missing = " OR ".join(f"{stage.quoted(name)} IS NULL" for name in order)
-    gone = stage.query(f"SELECT count(*) AS n FROM records WHERE {missing}").column("n")[0].as_py()
-    found = stage.query(f"SELECT count(*) AS n FROM (SELECT DISTINCT {names} FROM records) AS d").column("n")[0].as_py()
-    if gone or found < stage.count:
-        what = f"{gone:,} records have none" if gone else f"{stage.count - found:,} repeat it"
-        raise InputError(f"Large: order={list(order)} must number the records, but {what}")
 
 
 def _typed(place: Workshop, scan: str, names: Sequence[str], decimal: str) -> list[str]:

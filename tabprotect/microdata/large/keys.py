@@ -14,6 +14,7 @@ from tabprotect.microdata.combinations import keys_of_choice
 from tabprotect.microdata.large.coded import CodedKeys, coded_keys
 from tabprotect.microdata.large.open import open_stage
 from tabprotect.microdata.large.options import Large, as_large
+from tabprotect.microdata.large.stage import RECORDS
 from tabprotect.microdata.schema import Schema, require
 
 __all__ = ["KeyFrequencies", "key_frequencies"]
@@ -61,7 +62,7 @@ class KeyFrequencies:
         columns = self._coded.columns
         every = ", ".join(columns)
         found = self._coded.stage.query(
-            f"SELECT * FROM (SELECT {every}, count(*) AS n FROM records GROUP BY {every}) AS g WHERE n < {_least(k)} "
+            f"SELECT * FROM (SELECT {every}, count(*) AS n FROM {RECORDS} GROUP BY {every}) AS g WHERE n < {_least(k)} "
             f"ORDER BY n, {every} LIMIT {_least(most)}"
         )
         frame: dict[str, Any] = {}
@@ -119,7 +120,7 @@ def key_frequencies(
     coded = coded_keys(stage, schema, names)
     every = ", ".join(coded.columns)
     found = coded.stage.query(
-        f"SELECT n, count(*) AS c FROM (SELECT count(*) AS n FROM records GROUP BY {every}) AS g GROUP BY n ORDER BY n"
+        f"SELECT n, count(*) AS c FROM (SELECT count(*) AS n FROM {RECORDS} GROUP BY {every}) AS g GROUP BY n ORDER BY n"
     )
     size, count = (np.asarray(found.column(c), dtype=np.int64) for c in ("n", "c"))
     return KeyFrequencies(pd.DataFrame({"size": size, "combinations": count, "records": size * count}), names, coded)

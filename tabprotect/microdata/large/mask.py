@@ -70,7 +70,9 @@ def mask_large(
             plan = planners()[type(method)](method, Task(stage, schema, Draws(number, i)))
         except InputError as error:
             raise InputError(*(f"step {i + 1} ({method.name}): {what}" for what in error.problems)) from error
-        lost = [c for c in live if not (survives(c, method, changed, plan.fewer) or _holds_of_parts(c, method, changed))]
+        lost = [
+            c for c in live if not (survives(c, method, changed, plan.fewer) or _holds_of_parts(c, method, changed))
+        ]
         withdrawn += lost
         live = [c for c in live if c not in lost] + [replace(claim, step=i) for claim in plan.claims]
         if any(claim.before for claim in plan.claims):

@@ -12,7 +12,7 @@ from tabprotect.errors import InputError, Problems
 from tabprotect.microdata.claims import Claim
 from tabprotect.microdata.large.draws import Draws
 from tabprotect.microdata.large.part import records_of
-from tabprotect.microdata.large.stage import Change, Stage, number_sql
+from tabprotect.microdata.large.stage import RECORDS, Change, Stage, number_sql
 from tabprotect.microdata.method import Method
 from tabprotect.microdata.records import Records
 from tabprotect.microdata.schema import Schema
@@ -118,7 +118,7 @@ def need_numbers(stage: Stage, names: tuple[str, ...]) -> None:
             problems.add(f"column '{name}' must hold numbers, but holds values of type {kind}; cast it")
             continue
         size = f"max(abs({number_sql(stage, name)}))"
-        largest = stage.query(f"SELECT {size} AS largest FROM records").column("largest")[0].as_py() or 0.0
+        largest = stage.query(f"SELECT {size} AS largest FROM {RECORDS}").column("largest")[0].as_py() or 0.0
         if largest == float("inf"):
             problems.add(f"column '{name}' is infinite in some records")
         elif pa.types.is_integer(kind) and largest > EXACT:
@@ -138,7 +138,7 @@ def weight_sql(stage: Stage, schema: Schema) -> str | None:
         return None
     need_numbers(stage, (schema.weight,))
     weight = number_sql(stage, schema.weight)
-    found = stage.query(f"SELECT count({weight}) AS n, min({weight}) AS least FROM records")
+    found = stage.query(f"SELECT count({weight}) AS n, min({weight}) AS least FROM {RECORDS}")
     count, least = found.column("n")[0].as_py(), found.column("least")[0].as_py()
     if count < stage.count:
         raise InputError(f"column '{schema.weight}' has no value in {stage.count - count:,} records; fill or drop them")

@@ -14,7 +14,7 @@ from tabprotect.microdata.claims import Claim
 from tabprotect.microdata.large.draws import Draws
 from tabprotect.microdata.large.part import Codebook, Part, plain, records_of, replaced
 from tabprotect.microdata.large.plan import Plan, Task, like, planner, refuse, weight_sql
-from tabprotect.microdata.large.stage import codebook, distinct
+from tabprotect.microdata.large.stage import COUNT, codebook, distinct
 from tabprotect.microdata.large.sums import exact_sums
 from tabprotect.microdata.masking.distances import category_distances
 from tabprotect.microdata.masking.pram import PRAM
@@ -105,7 +105,9 @@ def _plan(method: PRAM, task: Task) -> Plan:
         one, values, counts = _draft(method, task, name, strata, labels, stream)
         distance = None
         if method.kind == "optimal":
-            distance = category_distances(records_of(distinct(stage, [name]).select([name]), schema.only([name])), name, values)
+            distance = category_distances(
+                records_of(distinct(stage, [name]).select([name]), schema.only([name])), name, values
+            )
         matrices = [method._matrix(row, distance) for row in counts]
         reached = np.cumsum(np.array(matrices), axis=2)
         reached[:, :, -1] = 1.0
@@ -157,7 +159,7 @@ def _draft(
     table = distinct(stage, names)
     counts = np.zeros((len(strata), m))
     old = one.index(Part(np.zeros(len(table), np.int64), table))
-    np.add.at(counts, (strata.codes(table)[old >= 0], old[old >= 0]), np.asarray(table.column("n"))[old >= 0])
+    np.add.at(counts, (strata.codes(table)[old >= 0], old[old >= 0]), np.asarray(table.column(COUNT))[old >= 0])
     return one, values, counts
 
 

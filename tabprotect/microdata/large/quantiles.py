@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tabprotect.microdata.large.stage import ROW, Stage, number_sql
+from tabprotect.microdata.large.stage import RECORDS, ROW, Stage, number_sql
 
 __all__ = ["quantiles"]
 
@@ -29,31 +29,24 @@ def quantiles(stage: Stage, name: str, weight: str | None, shares: Sequence[floa
         SQL of the weights.
     """
     value = number_sql(stage, name)
-    there = f"FROM records WHERE {value} IS NOT NULL"
+    sql = f"SELECT {value} AS x, {weight or '1'} AS w FROM {RECORDS} WHERE {value} IS NOT NULL ORDER BY x, {ROW}"
     if weight is None:
-        count = stage.query(f"SELECT count(*) AS n {there}").column("n")[0].as_py()
-        if not count:
-            return [float("nan")] * len(shares)
-        # the first place whose number reaches the share
-        places = [min(max(int(np.ceil(share * count * SLACK)) - 1, 0), count - 1) for share in shares]
-        return [_at(stage, value, there, at) for at in places]
-    sql = f"SELECT {value} AS x, {weight} AS w {there} ORDER BY x, {ROW}"
-    total = 0.0
-    for _, reached in _running(stage.batches(sql)):
-        total = float(reached[-1])
+        total = float(stage.query(f"SELECT count({value}) AS n FROM {RECORDS}").column("n")[0].as_py())
+    else:
+        total = 0.0
+        for _, reached in _running(stage.batches(sql)):
+            total = float(reached[-1])
     found = [float("nan")] * len(shares)
+    left = set(range(len(shares)))
     for x, reached in _running(stage.batches(sql)):
-        for i, share in enumerate(shares):
-            if np.isnan(found[i]):
-                at = int(np.searchsorted(reached, share * total * SLACK))
-                if at < len(x):
-                    found[i] = float(x[at])
+        for i in sorted(left):
+            at = int(np.searchsorted(reached, shares[i] * total * SLACK))
+            if at < len(x):
+                found[i] = float(x[at])
+                left.remove(i)
+        if not left:
+            break
     return found
-
-
-def _at(stage: Stage, value: str, there: str, at: int) -> float:
-    sql = f"SELECT {value} AS x {there} ORDER BY x LIMIT 1 OFFSET {at}"
-    return float(stage.query(sql).column("x")[0].as_py())
 
 
 def _running(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[Floats, Floats]]:

@@ -15,7 +15,7 @@ from tabprotect.microdata.claims import Claim
 from tabprotect.microdata.large.part import Codebook, Part, plain, records_of, replaced
 from tabprotect.microdata.large.plan import Plan, Task, like, need_numbers, planner, prototype, weight_sql
 from tabprotect.microdata.large.quantiles import quantiles
-from tabprotect.microdata.large.stage import Stage, distinct, number_sql
+from tabprotect.microdata.large.stage import RECORDS, Stage, distinct, number_sql
 from tabprotect.microdata.masking.recoding import GlobalRecoding
 from tabprotect.microdata.masking.relabel import range_label, relabelled
 from tabprotect.microdata.scales import NUMERIC
@@ -143,13 +143,15 @@ def _ranges(
     need_numbers(stage, (name,))
     x = number_sql(stage, name)
     ends = stage.query(
-        f"SELECT min({x}) AS low, max({x}) AS high, sum(CASE WHEN {x} <> floor({x}) THEN 1 ELSE 0 END) AS parts FROM records"
+        f"SELECT min({x}) AS low, max({x}) AS high, sum(CASE WHEN {x} % 1 <> 0 THEN 1 ELSE 0 END) AS parts FROM {RECORDS}"
     ).to_pylist()[0]
     labels: list[Any] = []
     edges, place = np.array([-np.inf, np.inf]), np.zeros(1, dtype=np.int64)
     if ends["low"] is not None:
         edges = _edges(method, stage, schema, name, np.array([ends["low"], ends["high"]]))
-        names = [range_label(a, b, not ends["parts"]) for a, b in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)]
+        names = [
+            range_label(a, b, not ends["parts"]) for a, b in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)
+        ]
         if method.labels is not None:
             if len(method.labels) != len(names):
                 raise InputError(
@@ -181,7 +183,9 @@ def _edges(method: GlobalRecoding, stage: Stage, schema: Schema, name: str, ends
 def _next(stage: Stage, name: str, cut: float) -> float | None:
     """Return the smallest value above a number."""
     x = number_sql(stage, name)
-    found = stage.query(f"SELECT min({x}) AS x FROM records WHERE {x} > CAST('{cut!r}' AS DOUBLE)").column("x")[0].as_py()
+    found = (
+        stage.query(f"SELECT min({x}) AS x FROM {RECORDS} WHERE {x} > CAST('{cut!r}' AS DOUBLE)").column("x")[0].as_py()
+    )
     return None if found is None else float(found)
 
 

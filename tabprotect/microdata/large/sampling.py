@@ -19,7 +19,7 @@ from tabprotect.microdata.claims import Claim
 from tabprotect.microdata.large.draws import Draws
 from tabprotect.microdata.large.part import Codebook, Part, replaced
 from tabprotect.microdata.large.plan import Plan, Task, like, need_numbers, planner, refuse, weight_sql
-from tabprotect.microdata.large.stage import Stage, codebook
+from tabprotect.microdata.large.stage import COUNT, Stage, codebook
 from tabprotect.microdata.large.sums import moments
 from tabprotect.microdata.masking.sampling import Sampling, allocate
 
@@ -83,7 +83,7 @@ def _plan(method: Sampling, task: Task) -> Plan:
         )
     weight_sql(stage, schema)
     strata, table = codebook(stage, schema.strata)
-    counts = np.asarray(table.column("n"), dtype=np.int64)
+    counts = np.asarray(table.column(COUNT), dtype=np.int64)
     columns = [table.column(name).to_pylist() for name in schema.strata]
     labels = [", ".join(map(str, row)) for row in zip(*columns, strict=True)] if columns else ["all"]
     sizes = _allocation(method, task, strata, counts, labels)

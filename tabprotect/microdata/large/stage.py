@@ -13,12 +13,31 @@ from tabprotect.microdata.large.options import Large
 from tabprotect.microdata.large.part import Codebook, Part
 from tabprotect.microdata.schema import Schema
 
-__all__ = ["MOST", "ROW", "Change", "Stage", "check_names", "codebook", "distinct", "number_sql", "value_sql"]
+__all__ = [
+    "COUNT",
+    "MOST",
+    "RECORDS",
+    "ROW",
+    "Change",
+    "Stage",
+    "check_names",
+    "check_order",
+    "codebook",
+    "distinct",
+    "number_sql",
+    "value_sql",
+]
 
 T = TypeVar("T")
 
 ROW = "_tabprotect_row"
 """Column of row numbers that every stage has beside those of the data."""
+
+RECORDS = "_tabprotect_records"
+"""Name under which a stage is known to statements of SQL."""
+
+COUNT = "_tabprotect_count"
+"""Column of `distinct` with numbers of records."""
 
 MOST = 1_000_000
 """So many categories (or strata) are held in memory."""
@@ -42,7 +61,7 @@ class Stage(Protocol):
         """Return a name as SQL writes it."""
 
     def query(self, sql: str) -> pa.Table:
-        """Return the (small) result of a statement that reads from ``records``."""
+        """Return the (small) result of a statement that reads from `RECORDS`."""
 
     def batches(self, sql: str) -> Iterator[pa.RecordBatch]:
         """Return the result of a statement piece by piece, in its order."""
@@ -76,7 +95,7 @@ def number_sql(stage: Stage, name: str) -> str:
 
 
 def distinct(stage: Stage, names: Sequence[str]) -> pa.Table:
-    """Return the combinations of some columns in order of first appearance, with ``n``, their number of records.
+    """Return the combinations of some columns in order of first appearance, with their number of records.
 
     Raises
     ------
@@ -85,18 +104,22 @@ def distinct(stage: Stage, names: Sequence[str]) -> pa.Table:
     """
     inner = ", ".join(f"{value_sql(stage, name)} AS {stage.quoted(name)}" for name in names)
     by = ", ".join(map(stage.quoted, names))
-    grouped = f"SELECT {by}, count(*) AS n, min({ROW}) AS first FROM (SELECT {inner}, {ROW} FROM records) AS r GROUP BY {by}"
-    found = stage.query(f"SELECT * FROM ({grouped}) AS g ORDER BY first LIMIT {MOST + 1}")
+    first = "_tabprotect_first"
+    found = stage.query(
+        f"SELECT * FROM (SELECT {by}, count(*) AS {COUNT}, min({ROW}) AS {first} "
+        f"FROM (SELECT {inner}, {ROW} FROM {RECORDS}) AS r GROUP BY {by}) AS g ORDER BY {first} LIMIT {MOST + 1}"
+    )
     if len(found) > MOST:
         what = f"column '{names[0]}' has" if len(names) == 1 else f"columns {', '.join(names)} have"
         raise InputError(f"{what} more than {MOST:,} different values; such columns are no categories or strata")
-    return found.drop_columns(["first"])
+    return found.drop_columns([first])
 
 
 def codebook(stage: Stage, names: Sequence[str]) -> tuple[Codebook, pa.Table]:
     """Number the combinations of some columns, and return them; without columns there is one."""
     if not names:
-        return Codebook.of((), pa.table({"n": pa.array([stage.count])})), pa.table({"n": pa.array([stage.count])})
+        one = pa.table({COUNT: pa.array([stage.count])})
+        return Codebook.of((), one), one
     found = distinct(stage, names)
     return Codebook.of(names, found), found
 
@@ -120,3 +143,22 @@ def check_names(names: Sequence[str], large: Large, schema: Schema, columns: Seq
             problems.add(f"no column '{name}'{did_you_mean(name, names)}")
     problems.raise_if_any()
     return list(names) if columns is None else list(dict.fromkeys(columns))
+
+
+def check_order(stage: Stage, order: Sequence[str]) -> None:
+    """Refuse an order that leaves records at the same place.
+
+    Raises
+    ------
+    InputError
+        Tells how many records have no place of their own.
+    """
+    names = ", ".join(map(stage.quoted, order))
+    missing = " OR ".join(f"{stage.quoted(name)} IS NULL" for name in order)
+    gone = stage.query(f"SELECT count(*) AS n FROM {RECORDS} WHERE {missing}").column("n")[0].as_py()
+    found = (
+        stage.query(f"SELECT count(*) AS n FROM (SELECT DISTINCT {names} FROM {RECORDS}) AS d").column("n")[0].as_py()
+    )
+    if gone or found < stage.count:
+        what = f"{gone:,} records have none" if gone else f"{stage.count - found:,} repeat it"
+        raise InputError(f"Large: order={list(order)} must number the records, but {what}")

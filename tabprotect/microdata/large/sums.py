@@ -49,9 +49,7 @@ class _Limbs:
         found = []
         for j, limbs in enumerate(self.limbs):
             split = limbs.split(np.ascontiguousarray(values[there, j]))
-            found.append(
-                np.column_stack([np.bincount(index, weights=one, minlength=self.groups) for one in split.T])
-            )
+            found.append(np.column_stack([np.bincount(index, weights=one, minlength=self.groups) for one in split.T]))
         return found
 
 
@@ -60,9 +58,7 @@ def exact_sums(stage: Stage, terms: Terms, columns: Sequence[str], groups: int) 
     sizes = stage.fold(_Sizes(terms), columns)
     largest = np.max([s[0] for s in sizes], axis=0)
     smallest = np.min([s[1] for s in sizes], axis=0)
-    limbs = tuple(
-        Limbs.over(stage.count, float(a), float(b), None) for a, b in zip(largest, smallest, strict=True)
-    )
+    limbs = tuple(Limbs.over(stage.count, float(a), float(b), None) for a, b in zip(largest, smallest, strict=True))
     parts = stage.fold(_Limbs(terms, limbs, groups), columns)
     return np.column_stack([one.join(np.sum([p[j] for p in parts], axis=0)) for j, one in enumerate(limbs)])
 

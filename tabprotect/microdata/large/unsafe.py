@@ -18,6 +18,7 @@ from tabprotect.microdata.keys import match_counts, row_numbers, subsets
 from tabprotect.microdata.large.coded import CodedKeys, coded_keys
 from tabprotect.microdata.large.open import open_stage
 from tabprotect.microdata.large.options import Large
+from tabprotect.microdata.large.stage import RECORDS
 from tabprotect.microdata.schema import Schema
 
 __all__ = ["LargeUnsafeCombinations", "large_unsafe"]
@@ -153,16 +154,16 @@ def large_unsafe(
     return LargeUnsafeCombinations(sorted_table(rows), _often(coded, found), names, limits, found, coded.values)
 
 
-def _counted(
-    coded: CodedKeys, sets: Sequence[tuple[int, ...]], least: int
-) -> Iterator[tuple[tuple[int, ...], Found]]:
+def _counted(coded: CodedKeys, sets: Sequence[tuple[int, ...]], least: int) -> Iterator[tuple[tuple[int, ...], Found]]:
     """Count the combinations of several sets of keys of one size; safe ones are only counted, not listed."""
-    columns = coded.columns
+    # only columns of one of the sets can be grouped by, in the order in which they come there first
+    cover = list(dict.fromkeys(j for keys in sets for j in keys))
+    columns = [coded.columns[j] for j in cover]
     every = ", ".join(columns)
-    groups = ", ".join(f"({', '.join(columns[j] for j in keys)})" for keys in sets)
+    groups = ", ".join(f"({', '.join(coded.columns[j] for j in keys)})" for keys in sets)
     # a column that is not in the set is null, a missing value is -1
     stated = " AND ".join(f"coalesce({column}, 0) >= 0" for column in columns)
-    patterns = f"SELECT {every}, count(*) AS one FROM records GROUP BY {every}"
+    patterns = f"SELECT {every}, count(*) AS one FROM {RECORDS} GROUP BY {every}"
     tally = f"SELECT grouping_id({every}) AS g, {every}, sum(one) AS n FROM ({patterns}) AS p GROUP BY GROUPING SETS ({groups})"
     kept = f"(NOT ({stated}) OR n < {least})"
     wanted = ", ".join(f"CASE WHEN {kept} THEN {column} END AS {column}" for column in columns)
@@ -185,10 +186,10 @@ def _counted(
     m = len(columns)
     for keys in sets:
         # the number of a grouping has a bit for every column that is not in it
-        number = sum(1 << (m - 1 - j) for j in range(m) if j not in keys)
+        number = sum(1 << (m - 1 - i) for i, j in enumerate(cover) if j not in keys)
         here = group == number
         safe = here & (count < 0)
-        mine = codes[np.ix_(here & (count >= 0), list(keys))]
+        mine = codes[np.ix_(here & (count >= 0), [cover.index(j) for j in keys])]
         n = count[here & (count >= 0)]
         full = (mine >= 0).all(axis=1)
         sizes = [coded.sizes[j] for j in keys]
@@ -198,7 +199,10 @@ def _counted(
             matching = stated_by + match_counts(rows, mine[~full], sizes, n[~full])
         unsafe = matching < least
         different = len(rows) + int(several[safe].sum())
-        yield keys, Found(rows[unsafe], stated_by[unsafe], matching[unsafe], different, np.ones(int(unsafe.sum()), bool))
+        yield (
+            keys,
+            Found(rows[unsafe], stated_by[unsafe], matching[unsafe], different, np.ones(int(unsafe.sum()), bool)),
+        )
 
 
 def _minimal(coded: CodedKeys, keys: tuple[int, ...], one: Found, found: dict[tuple[int, ...], Found]) -> Found:
@@ -226,7 +230,7 @@ def _often(coded: CodedKeys, found: dict[tuple[int, ...], Found]) -> Ints:
     every = ", ".join(coded.columns)
     total = np.zeros(1, dtype=np.int64)
     minimal = {keys: one.codes[one.minimal] for keys, one in found.items() if one.minimal.any()}
-    for batch in coded.stage.batches(f"SELECT {every}, count(*) AS n FROM records GROUP BY {every}"):
+    for batch in coded.stage.batches(f"SELECT {every}, count(*) AS n FROM {RECORDS} GROUP BY {every}"):
         codes = np.column_stack([np.asarray(batch.column(c), dtype=np.int64) for c in coded.columns])
         counts = np.asarray(batch.column("n"), dtype=np.int64)
         often = np.zeros(len(codes), dtype=np.int64)
