@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from os import PathLike, fspath
@@ -111,8 +112,10 @@ class DuckStage:
         return f"SELECT {', '.join(map(quoted, self.arrow.names))} FROM {self.scan}"
 
     def native(self) -> duckdb.DuckDBPyRelation:
-        """Return a relation over the file."""
-        return self.place.connection.sql(self._released)
+        """Return a relation over the file, which stays as long as the relation or this stage."""
+        relation = self.place.connection.sql(self._released)
+        weakref.finalize(relation, _keep, self)
+        return relation
 
     def write(self, path: Path) -> None:
         """Write the records, in their order."""
@@ -127,11 +130,11 @@ class DuckStage:
 
     def parts(self, columns: Sequence[str]) -> Iterator[Part]:
         """Return the records batch by batch."""
-        file = pq.ParquetFile(self.path)
-        for batch in file.iter_batches(self.place.large.batch, columns=[*columns, ROW]):
-            table = pa.Table.from_batches([batch])
-            yield Part(np.asarray(table.column(ROW), dtype=np.int64), table.drop_columns([ROW]).select(list(columns)))
-        file.close()
+        names = list(dict.fromkeys(columns))
+        with pq.ParquetFile(self.path) as file:
+            for batch in file.iter_batches(self.place.large.batch, columns=[*names, ROW]):
+                table = pa.Table.from_batches([batch])
+                yield Part(np.asarray(table.column(ROW), dtype=np.int64), table.select(names))
 
     def map(self, change: Change, arrow: pa.Schema) -> Stage:
         """Write a new file."""
@@ -146,6 +149,10 @@ class DuckStage:
             return [work(part) for part in self.parts(columns)]
         assert isinstance(before, DuckStage)
         return [work(part) for part in _aligned(self.parts(columns), before.parts(base))]
+
+
+def _keep(stage: DuckStage) -> None:
+    """Do nothing: what is given to `weakref.finalize` lives as long as the object that it watches."""
 
 
 def _written(place: Workshop, parts: Iterator[Part], arrow: pa.Schema) -> DuckStage:

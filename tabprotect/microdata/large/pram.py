@@ -117,7 +117,7 @@ def _plan(method: PRAM, task: Task) -> Plan:
             "columns": [name], "values": [str(v) for v in values], "matrices": [m.tolist() for m in matrices],
             "counts": counts.tolist(), "floor": method._least(), "strata": list(schema.strata),
         }  # fmt: skip
-        used = (name, *schema.strata)
+        used = tuple(dict.fromkeys((name, *schema.strata)))
         claims.append(Claim("markov", used, method._statement(name), given, used))
         facts[name] = {"matrices": given["matrices"], "values": given["values"]}
     change = _Changed(tuple(columns))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import pickle
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -26,20 +25,16 @@ T = TypeVar("T")
 
 
 class SparkStage:
-    """Records in a Spark frame that is persisted; see `Stage`. The workers must have tabprotect, too."""
+    """Records in a Spark frame that the executors keep; see `Stage`. The workers must have tabprotect, too."""
 
     def __init__(self, frame: Any) -> None:
         from pyspark.sql.pandas.types import to_arrow_schema
 
-        self.frame = frame.persist()
+        # a plan that is run again may put records into other partitions: what is found is fixed once
+        self.frame = frame.localCheckpoint()
         full = to_arrow_schema(frame.schema)
         self._arrow = pa.schema([f for f in full if f.name != ROW])
         self._count = int(self.frame.count())
-
-    def __del__(self) -> None:
-        # the session may be gone before
-        with suppress(Exception):
-            self.frame.unpersist()
 
     @property
     def arrow(self) -> pa.Schema:
@@ -170,10 +165,9 @@ def open_spark(
     # numbering needs names of its own
     plain = ordered.selectExpr(*(f"{_quoted(name)} AS c{i}" for i, name in enumerate(names)))
     with Spark(nw.from_native(plain)) as place:
-        numbered = nw.to_native(place.numbered(nw.from_native(plain)))
-        stage = SparkStage(
-            numbered.selectExpr(*(f"c{i} AS {_quoted(name)}" for i, name in enumerate(names)), f"row AS {ROW}")
-        )
+        numbered = nw.to_native(place.numbered(nw.from_native(plain.localCheckpoint())))
+        back = (f"c{i} AS {_quoted(name)}" for i, name in enumerate(names))
+        stage = SparkStage(numbered.selectExpr(*back, f"row AS {ROW}"))
     if not stage.count:
         raise InputError("the data have no records")
     if sort:
