@@ -1,8 +1,8 @@
 """Microdata that need not fit into memory: seconds and peak memory of six jobs, each in a process of its own.
 
 Run from the checkout: ``python -m benchmarks.microdata.large [--records 10000000] [--memory 1GB] [--folder FOLDER]``.
-The data are made by SQL in a Parquet file. The baseline is a plain copy of the file by DuckDB in the same run; memory is
-set beside what the columns take in memory as Arrow, and beside an empty process that has imported the package.
+The data are made by SQL in a Parquet file. The baseline is a plain copy of the file by DuckDB in the same run; memory
+is set beside what the columns take in memory as Arrow, and beside an empty process that has imported the package.
 """
 
 from __future__ import annotations
@@ -77,7 +77,8 @@ def run(given: argparse.Namespace) -> None:
     start = time.perf_counter()
     kept = work()
     seconds = time.perf_counter() - start
-    peak = next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmHWM")) / 1e6
+    status = Path("/proc/self/status").read_text().splitlines()
+    peak = next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) / 1e6
     print(json.dumps([seconds, peak]))
     del kept
 

@@ -137,7 +137,7 @@ def _interval(claim: Claim, after: Stage, before: Stage | None) -> str:
     """Every value of before is in the interval that its record states now; missing ones are missing."""
     column, given = claim.parameters["column"], claim.parameters
     book = Codebook.of([column], distinct(after, [column]))
-    place = {word: ends for word, ends in zip(given["values"], given["ends"], strict=True)}
+    place = dict(zip(given["values"], given["ends"], strict=True))
     words = [str(value) for value in book.values[0].to_pylist()]
     unknown = [word for word in words if word not in place]
     if unknown:

@@ -159,7 +159,9 @@ def _written(place: Workshop, parts: Iterator[Part], arrow: pa.Schema) -> DuckSt
     path, count = place.new_file(), 0
     full = arrow.append(pa.field(ROW, pa.int64()))
     try:
-        with pq.ParquetWriter(path, full, compression="lz4", write_statistics=False) as writer:
+        # dictionaries of numbers cost most of the time and save little
+        words = [f.name for f in full if pa.types.is_string(f.type) or pa.types.is_large_string(f.type)]
+        with pq.ParquetWriter(path, full, compression="lz4", use_dictionary=words, write_statistics=False) as writer:
             for part in parts:
                 table = part.table.append_column(ROW, pa.array(part.rows, type=pa.int64()))
                 if len(table):

@@ -120,7 +120,8 @@ def key_frequencies(
     coded = coded_keys(stage, schema, names)
     every = ", ".join(coded.columns)
     found = coded.stage.query(
-        f"SELECT n, count(*) AS c FROM (SELECT count(*) AS n FROM {RECORDS} GROUP BY {every}) AS g GROUP BY n ORDER BY n"
+        f"SELECT n, count(*) AS c FROM (SELECT count(*) AS n FROM {RECORDS} GROUP BY {every}) AS g "
+        "GROUP BY n ORDER BY n"
     )
     size, count = (np.asarray(found.column(c), dtype=np.int64) for c in ("n", "c"))
     return KeyFrequencies(pd.DataFrame({"size": size, "combinations": count, "records": size * count}), names, coded)

@@ -103,8 +103,8 @@ def _check_methods(chain: Sequence[Method]) -> None:
         names = sorted(kind.name for kind in known)
         raise InputError(
             *(
-                f"step {i + 1} ({method.name}): this method needs all records at once; leave large out if they fit into "
-                f"memory, or take one of {', '.join(names)}"
+                f"step {i + 1} ({method.name}): this method needs all records at once; leave large out if they fit "
+                f"into memory, or take one of {', '.join(names)}"
                 for i, method in wrong
             )
         )

@@ -143,7 +143,8 @@ def _ranges(
     need_numbers(stage, (name,))
     x = number_sql(stage, name)
     ends = stage.query(
-        f"SELECT min({x}) AS low, max({x}) AS high, sum(CASE WHEN {x} % 1 <> 0 THEN 1 ELSE 0 END) AS parts FROM {RECORDS}"
+        f"SELECT min({x}) AS low, max({x}) AS high, sum(CASE WHEN {x} % 1 <> 0 THEN 1 ELSE 0 END) AS parts "
+        f"FROM {RECORDS}"
     ).to_pylist()[0]
     labels: list[Any] = []
     edges, place = np.array([-np.inf, np.inf]), np.zeros(1, dtype=np.int64)

@@ -19,10 +19,16 @@ Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 
+LIMBS = 4
+"""Parts into which terms are split: each is cut off alike, whatever batch it is in."""
+
+
 class Terms(Protocol):
     """What is added up: the group of every record (-1 for none), and terms, shape (records, sums)."""
 
-    def __call__(self, part: Part) -> tuple[Ints, Floats]: ...
+    def __call__(self, part: Part) -> tuple[Ints, Floats]:
+        """Return groups and terms."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -49,16 +55,24 @@ class _Limbs:
         found = []
         for j, limbs in enumerate(self.limbs):
             split = limbs.split(np.ascontiguousarray(values[there, j]))
-            found.append(np.column_stack([np.bincount(index, weights=one, minlength=self.groups) for one in split.T]))
+            if self.groups == 1:
+                found.append(split.sum(axis=0)[None])
+            else:
+                sums = [np.bincount(index, weights=one, minlength=self.groups) for one in split.T]
+                found.append(np.column_stack(sums))
         return found
 
 
 def exact_sums(stage: Stage, terms: Terms, columns: Sequence[str], groups: int) -> Floats:
-    """Return the sums of terms in every group, shape (groups, sums): the same bits for all batches and orders."""
+    """Return the sums of terms in every group, shape (groups, sums): the same bits for all batches and orders.
+
+    What is below 2^-80 of the largest term (for up to 10^9 records) is cut off.
+    """
     sizes = stage.fold(_Sizes(terms), columns)
     largest = np.max([s[0] for s in sizes], axis=0)
     smallest = np.min([s[1] for s in sizes], axis=0)
-    limbs = tuple(Limbs.over(stage.count, float(a), float(b), None) for a, b in zip(largest, smallest, strict=True))
+    grids = (Limbs.over(stage.count, float(a), float(b), None) for a, b in zip(largest, smallest, strict=True))
+    limbs = tuple(Limbs(one.quanta[:LIMBS], one.scale, one.decimal) for one in grids)
     parts = stage.fold(_Limbs(terms, limbs, groups), columns)
     return np.column_stack([one.join(np.sum([p[j] for p in parts], axis=0)) for j, one in enumerate(limbs)])
 
@@ -104,7 +118,7 @@ class _Second:
         if not self.together:
             return index, off * off
         m = off.shape[1]
-        return index, np.column_stack([off[:, i] * off[:, j] for i in range(m) for j in range(m)])
+        return index, np.column_stack([off[:, i] * off[:, j] for i in range(m) for j in range(i + 1)])
 
 
 def _values(terms: Any, part: Part) -> tuple[Ints, Floats]:
@@ -123,7 +137,9 @@ def moments(stage: Stage, names: Sequence[str], strata: Codebook, together: bool
     second = exact_sums(stage, _Second(tuple(names), strata, together, mean), columns, groups)
     cov = np.zeros((groups, m, m))
     if together:
-        cov = second.reshape(groups, m, m) / np.maximum(count[:, :1, None], 1)
+        low = np.tril_indices(m)
+        cov[:, low[0], low[1]] = second / np.maximum(count[:, :1], 1)
+        cov[:, low[1], low[0]] = cov[:, low[0], low[1]]
     else:
         cov[:, np.arange(m), np.arange(m)] = second / np.maximum(count, 1)
     return Moments(count, mean, cov)

@@ -141,9 +141,7 @@ def large_unsafe(
                 found[keys] = _minimal(coded, keys, one, found)
                 held += len(one.stated)
                 if held > MOST_UNSAFE:
-                    raise InputError(
-                        f"more than {MOST_UNSAFE:,} combinations are unsafe; recode the keys, or lower up_to or threshold"
-                    )
+                    raise _too_many()
     rows = [
         (
             ", ".join(names[j] for j in keys), len(keys), one.combinations, len(one.stated),
@@ -152,6 +150,12 @@ def large_unsafe(
         for keys, one in sorted(found.items(), key=lambda item: (len(item[0]), item[0]))
     ]  # fmt: skip
     return LargeUnsafeCombinations(sorted_table(rows), _often(coded, found), names, limits, found, coded.values)
+
+
+def _too_many() -> InputError:
+    return InputError(
+        f"more than {MOST_UNSAFE:,} combinations are unsafe; recode the keys, or lower up_to or threshold"
+    )
 
 
 def _counted(coded: CodedKeys, sets: Sequence[tuple[int, ...]], least: int) -> Iterator[tuple[tuple[int, ...], Found]]:
@@ -164,7 +168,10 @@ def _counted(coded: CodedKeys, sets: Sequence[tuple[int, ...]], least: int) -> I
     # a column that is not in the set is null, a missing value is -1
     stated = " AND ".join(f"coalesce({column}, 0) >= 0" for column in columns)
     patterns = f"SELECT {every}, count(*) AS one FROM {RECORDS} GROUP BY {every}"
-    tally = f"SELECT grouping_id({every}) AS g, {every}, sum(one) AS n FROM ({patterns}) AS p GROUP BY GROUPING SETS ({groups})"
+    tally = (
+        f"SELECT grouping_id({every}) AS g, {every}, sum(one) AS n FROM ({patterns}) AS p "
+        f"GROUP BY GROUPING SETS ({groups})"
+    )
     kept = f"(NOT ({stated}) OR n < {least})"
     wanted = ", ".join(f"CASE WHEN {kept} THEN {column} END AS {column}" for column in columns)
     inner = f"SELECT g, {wanted}, CASE WHEN {kept} THEN n END AS n FROM ({tally}) AS t"
@@ -175,9 +182,7 @@ def _counted(coded: CodedKeys, sets: Sequence[tuple[int, ...]], least: int) -> I
         tables.append(pa.Table.from_batches([batch]))
         size += batch.num_rows
         if size > MOST_UNSAFE:
-            raise InputError(
-                f"more than {MOST_UNSAFE:,} combinations are unsafe; recode the keys, or lower up_to or threshold"
-            )
+            raise _too_many()
     table = pa.concat_tables(tables)
     group = np.asarray(table.column("g"), dtype=np.int64)
     count = np.asarray(table.column("n").fill_null(-1), dtype=np.int64)

@@ -261,7 +261,9 @@ def test_what_is_written_is_what_is_released_and_nothing_else(ending: str, tmp_p
 
 
 def test_no_file_stays_behind(tmp_path: Path) -> None:
-    masked = md.mask(relation(people()), SCHEMAS["plain"], RANDOM["chain"], seed=1, large=md.Large(folder=str(tmp_path)))
+    masked = md.mask(
+        relation(people()), SCHEMAS["plain"], RANDOM["chain"], seed=1, large=md.Large(folder=str(tmp_path))
+    )
     assert len(list(tmp_path.iterdir())) == 1
     del masked
     assert not list(tmp_path.iterdir())
