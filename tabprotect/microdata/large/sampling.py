@@ -127,7 +127,7 @@ def _allocation(method: Sampling, task: Task, strata: Codebook, counts: Ints, la
         need_numbers(task.stage, (method.spread,))
         found = moments(task.stage, [method.spread], strata, together=False)
         n = found.count[:, 0]
-        importance = counts * np.sqrt(found.cov[:, 0, 0] * n / np.maximum(n - 1, 1))
+        importance = np.asarray(counts * np.sqrt(found.cov[:, 0, 0] * n / np.maximum(n - 1, 1)), dtype=np.float64)
     return allocate(max(wanted, len(labels)), importance, counts)
 
 
