@@ -11,6 +11,10 @@ from tabprotect.microdata import checks as _checks  # noqa: F401 (registers the 
 from tabprotect.microdata import choosing, risk, utility
 from tabprotect.microdata import value_checks as _value_checks  # noqa: F401 (registers the checkers)
 from tabprotect.microdata.claims import Check, Claim, Verification, claim_kinds
+from tabprotect.microdata.large.keys import KeyFrequencies, key_frequencies
+from tabprotect.microdata.large.masked import LargeMasked
+from tabprotect.microdata.large.options import Large
+from tabprotect.microdata.large.unsafe import LargeUnsafeCombinations
 from tabprotect.microdata.mask import mask
 from tabprotect.microdata.masked import Masked, Step
 from tabprotect.microdata.masking.coding import BottomCoding, TopCoding
@@ -73,6 +77,10 @@ __all__ = [
     "HybridMasking",
     "InputError",
     "Intervals",
+    "KeyFrequencies",
+    "Large",
+    "LargeMasked",
+    "LargeUnsafeCombinations",
     "LatinHypercube",
     "LocalSuppression",
     "LossyCompression",
@@ -109,6 +117,7 @@ __all__ = [
     "claim_kinds",
     "combine_fully_synthetic",
     "combine_partially_synthetic",
+    "key_frequencies",
     "make_method",
     "mask",
     "methods",

@@ -11,10 +11,22 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from tabprotect.errors import InputError, Problems
+from tabprotect.errors import InputError, Problems, collect
 from tabprotect.microdata.keys import DENSE, Patterns, match_counts, row_numbers, subsets
+from tabprotect.microdata.schema import Schema
 
-__all__ = ["MOST_SUBSETS", "Looked", "Thresholds", "as_thresholds", "look"]
+__all__ = [
+    "MOST_SUBSETS",
+    "Looked",
+    "Thresholds",
+    "as_thresholds",
+    "document_of",
+    "keys_of_choice",
+    "limits_of_choice",
+    "look",
+    "sorted_table",
+    "summary_of",
+]
 
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
@@ -81,6 +93,56 @@ def _whole(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
         raise InputError(f"a threshold must be a whole number of at least 1, not {value!r}")
     return int(value)
+
+
+def keys_of_choice(schema: Schema, keys: Sequence[str] | None) -> tuple[str, ...]:
+    """Return the keys that a caller names, by default those of the schema; at least one, none twice."""
+    if isinstance(keys, str):
+        raise InputError(f"keys must be a list of columns, such as keys=['{keys}']")
+    names = tuple(schema.keys if keys is None else keys)
+    if not names or len(set(names)) < len(names):
+        raise InputError("name at least one key, and none twice; here or in the schema")
+    return names
+
+
+def limits_of_choice(keys: int, up_to: int | None, threshold: int | Mapping[int, int]) -> Thresholds:
+    """Return the thresholds that a caller gives; checked."""
+    if up_to is not None and (isinstance(up_to, bool) or not isinstance(up_to, int | np.integer) or up_to < 1):
+        raise InputError(f"up_to must be a whole number of at least 1, not {up_to!r}")
+    limits = as_thresholds(keys, up_to, threshold)
+    with collect() as problems:
+        limits.check(keys, problems)
+    return limits
+
+
+def sorted_table(rows: Sequence[tuple[Any, ...]]) -> pd.DataFrame:
+    """Return the table of unsafe combinations, a row for every set of keys, most unsafe first."""
+    table = pd.DataFrame(rows, columns=["keys", "size", "combinations", "unsafe", "minimal", "records"])
+    return table.sort_values(["unsafe", "size"], ascending=[False, True], kind="stable", ignore_index=True)
+
+
+def summary_of(table: pd.DataFrame, value: int, count: int, keys: Sequence[str], thresholds: Thresholds) -> str:
+    """Return the table of unsafe combinations as text, without sets of keys that have none."""
+    shown = table[table["unsafe"] > 0]
+    head = (
+        f"{value:,} of {count:,} records are in an unsafe combination of up to {thresholds.up_to} of {len(keys)} keys"
+    )
+    return head if shown.empty else head + "\n" + shown.to_string(index=False)
+
+
+def document_of(
+    table: pd.DataFrame, value: int, count: int, keys: Sequence[str], thresholds: Thresholds
+) -> dict[str, Any]:
+    """Return the table of unsafe combinations as JSON; confidential."""
+    rows = [{str(k): _plain(v) for k, v in row.items()} for row in table.to_dict("records")]
+    return {
+        "records": count, "unsafe_records": value, "keys": list(keys),
+        "thresholds": {str(i + 1): t for i, t in enumerate(thresholds.by_size) if t}, "sets": rows,
+    }  # fmt: skip
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,9 +10,20 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from tabprotect.errors import InputError, collect, did_you_mean
-from tabprotect.microdata.combinations import Thresholds, as_thresholds, look
+from tabprotect.errors import InputError, did_you_mean
+from tabprotect.microdata.combinations import (
+    Thresholds,
+    document_of,
+    keys_of_choice,
+    limits_of_choice,
+    look,
+    sorted_table,
+    summary_of,
+)
 from tabprotect.microdata.keys import KeyCodes, Patterns, key_codes, match_counts, row_numbers
+from tabprotect.microdata.large.open import is_spark
+from tabprotect.microdata.large.options import Large, as_large
+from tabprotect.microdata.large.unsafe import LargeUnsafeCombinations, large_unsafe
 from tabprotect.microdata.records import read_records
 from tabprotect.microdata.schema import Schema, require
 
@@ -79,20 +90,11 @@ class UnsafeCombinations:
 
     def summary(self) -> str:
         """Return the table as text, without sets of keys that have no unsafe combination."""
-        shown = self.table[self.table["unsafe"] > 0]
-        head = (
-            f"{self.value:,} of {len(self.records):,} records are in an unsafe combination of up to "
-            f"{self.thresholds.up_to} of {len(self.keys)} keys"
-        )
-        return head if shown.empty else head + "\n" + shown.to_string(index=False)
+        return summary_of(self.table, self.value, len(self.records), self.keys, self.thresholds)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the table as JSON; confidential."""
-        rows = [{str(k): _plain(v) for k, v in row.items()} for row in self.table.to_dict("records")]
-        return {
-            "records": len(self.records), "unsafe_records": self.value, "keys": list(self.keys),
-            "thresholds": {str(i + 1): t for i, t in enumerate(self.thresholds.by_size) if t}, "sets": rows,
-        }  # fmt: skip
+        return document_of(self.table, self.value, len(self.records), self.keys, self.thresholds)
 
 
 def unsafe_combinations(
@@ -103,7 +105,8 @@ def unsafe_combinations(
     up_to: int | None = 3,
     threshold: int | Mapping[int, int] = 3,
     decimal: str = ".",
-) -> UnsafeCombinations:
+    large: bool | Large = False,
+) -> UnsafeCombinations | LargeUnsafeCombinations:
     """Count the unsafe combinations of up to so many keys.
 
     A combination is unsafe that fewer records share than its threshold. A record has no combination of keys that it
@@ -122,6 +125,14 @@ def unsafe_combinations(
         is ``threshold = D + 1``.)
     decimal : str
         Decimal sign of numbers in CSV files.
+    large : bool or Large
+        Count in DuckDB, or in Spark where the data are a Spark frame: memory grows with the unsafe combinations, not
+        with the records.
+
+    Returns
+    -------
+    UnsafeCombinations
+        Or `LargeUnsafeCombinations` with `large`.
 
     Raises
     ------
@@ -141,20 +152,16 @@ def unsafe_combinations(
     [[1, 'm', 1], [2, 'm', 1]]
     """
     schema = require(schema)
-    if isinstance(keys, str):
-        raise InputError(f"keys must be a list of columns, such as keys=['{keys}']")
-    names = tuple(schema.keys if keys is None else keys)
-    if not names or len(set(names)) < len(names):
-        raise InputError("name at least one key, and none twice; here or in the schema")
-    if up_to is not None and (isinstance(up_to, bool) or not isinstance(up_to, int | np.integer) or up_to < 1):
-        raise InputError(f"up_to must be a whole number of at least 1, not {up_to!r}")
+    names = keys_of_choice(schema, keys)
+    limits = limits_of_choice(len(names), up_to, threshold)
+    if large is not False:
+        return large_unsafe(data, schema, names, limits, decimal, as_large(large))
+    if is_spark(data):
+        raise InputError("combinations of a Spark frame are counted in Spark: give large=True")
     records = read_records(data, schema, decimal=decimal)
     for name in names:
         if name not in records.columns:
             raise InputError(f"no column '{name}'{did_you_mean(name, records.columns)}")
-    limits = as_thresholds(len(names), up_to, threshold)
-    with collect() as problems:
-        limits.check(len(names), problems)
     coded = key_codes(records, names)
     patterns = coded.patterns()
     rows = []
@@ -169,9 +176,7 @@ def unsafe_combinations(
                 int(patterns.counts[found.unsafe].sum()),
             )
         )  # fmt: skip
-    table = pd.DataFrame(rows, columns=["keys", "size", "combinations", "unsafe", "minimal", "records"])
-    table = table.sort_values(["unsafe", "size"], ascending=[False, True], kind="stable", ignore_index=True)
-    return UnsafeCombinations(table, often[patterns.index], names, limits, coded, patterns)
+    return UnsafeCombinations(sorted_table(rows), often[patterns.index], names, limits, coded, patterns)
 
 
 def _different(numbers: Ints) -> int:
@@ -182,7 +187,3 @@ def _different(numbers: Ints) -> int:
     if most <= 4 * len(numbers) + 1_000_000:
         return int(np.count_nonzero(np.bincount(numbers)))
     return len(pd.unique(numbers))
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from tabprotect.errors import InputError
 
-__all__ = ["PIECE", "Column", "DuckSource", "in_pieces", "literal", "quoted", "read_file", "share_of"]
+__all__ = ["PIECE", "Column", "DuckSource", "in_pieces", "literal", "quoted", "read_file", "scan_of", "share_of"]
 
 PIECE = 2_000_000
 """Entries that are taken from DuckDB at a time."""
@@ -83,7 +83,7 @@ class DuckSource:
                 self._relation = data
                 self.columns = list(data.columns)
             else:
-                self.scan = _scan_of(fspath(data))
+                self.scan = scan_of(fspath(data))
                 self.columns = [row[0] for row in self.rows(f"DESCRIBE SELECT * FROM {self.scan}")]
         except BaseException:
             self.close()
@@ -203,7 +203,14 @@ def _check_names(source: DuckSource, path: str) -> None:
         raise InputError(f"{path}: several columns are called {', '.join(twice)}; rename all but one")
 
 
-def _scan_of(path: str) -> str:
+def scan_of(path: str) -> str:
+    """Return a CSV file (all columns as text) or Parquet file, or several by a pattern, as a table of DuckDB.
+
+    Raises
+    ------
+    InputError
+        If there is no such file, it is empty, or of another kind.
+    """
     lower = path.lower()
     if not any(sign in path for sign in "*?[") and not Path(path).is_file():
         raise InputError(f"{path}: no such file")

@@ -1,0 +1,1 @@
+"""Records that need not fit into memory: masked and counted in batches, by DuckDB or Spark."""
