@@ -11,7 +11,6 @@ import numpy.typing as npt
 
 from tabprotect.errors import InputError, Problems
 from tabprotect.query.audit.decision import Decision, Denial, Step
-from tabprotect.query.audit.inference import combination
 from tabprotect.query.audit.measures import check_size, measures
 from tabprotect.query.audit.records import Intruder, Records
 from tabprotect.query.audit.safety import judge
@@ -218,9 +217,9 @@ def follows(state: State, members: Bools) -> list[tuple[int, Fraction]] | None:
     if not members.any():
         return []
     support = state.partition.covers(members)
-    if support is None or state.echelon is None or not state.echelon.depends(support):
+    if support is None or state.basis is None:
         return None
-    return combination(state.partition.rows(), support)
+    return state.basis.combination(state.partition, support)
 
 
 def diagram(state: State, scale: int = 1) -> str:

@@ -112,3 +112,16 @@ class Partition:
         some = self.bits if columns is None else self.bits[columns]
         dense = np.unpackbits(some, axis=1, count=self.n_queries, bitorder="little")
         return sparse.csr_array(dense.T.astype(np.int64))
+
+    def some(self, queries: Ints, columns: Ints | None = None) -> npt.NDArray[np.uint8]:
+        """Return some rows of M, or some of their columns, dense.
+
+        Examples
+        --------
+        >>> p, _ = Partition.whole(3).refined(np.array([True, False, True]))
+        >>> p.some(np.array([0])).tolist()
+        [[0, 1]]
+        """
+        bits = self.bits if columns is None else self.bits[columns]
+        byte, bit = np.divmod(queries, 8)
+        return np.asarray((bits[:, byte] >> bit.astype(np.uint8)) & np.uint8(1)).T

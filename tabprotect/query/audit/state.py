@@ -7,22 +7,25 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from tabprotect.query.audit.inference import Echelon
+from tabprotect.query.audit.inference import Basis
 from tabprotect.query.audit.measures import Measure
 from tabprotect.query.audit.needs import Needs, Side, needs
 from tabprotect.query.audit.partition import Partition, Split
 from tabprotect.query.audit.pieces import Pieces, pieces
 from tabprotect.query.audit.records import FREE, Intruder, Records
-from tabprotect.query.audit.worlds import Box, World, lifted
+from tabprotect.query.audit.witnesses import Worlds
+from tabprotect.query.audit.worlds import Box
 
 __all__ = ["Knowledge", "State"]
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
+NONE = Worlds.of([])
+
 SIDES: tuple[Side, Side] = (1, -1)
 
-WORLDS = 200
+WORLDS = 20_000
 """Data sets remembered for every intruder."""
 
 
@@ -39,7 +42,7 @@ class Knowledge:
         How far every class can move within known bounds.
     needs : tuple of Needs
         For every rule and side.
-    worlds : tuple of World
+    worlds : Worlds
         Other data sets that give the same answers and that he cannot exclude.
     """
 
@@ -47,7 +50,7 @@ class Knowledge:
     hidden: Bools | None
     box: Box
     needs: tuple[Needs, ...]
-    worlds: tuple[World, ...] = ()
+    worlds: Worlds = NONE
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,8 +60,8 @@ class State:
     Attributes
     ----------
     partition : Partition
-    echelon : Echelon, optional
-        Of M; None where that became too large.
+    basis : Basis, optional
+        Of the rows of M; None where that became too large.
     totals : tuple of int
         The answers t of the basis, in units of 1/scale.
     knowledge : tuple of Knowledge
@@ -66,7 +69,7 @@ class State:
     """
 
     partition: Partition
-    echelon: Echelon | None
+    basis: Basis | None
     totals: tuple[int, ...]
     knowledge: tuple[Knowledge, ...]
 
@@ -81,7 +84,7 @@ class State:
             known.append((intruder.name, hidden))
         return cls(
             partition,
-            Echelon.empty(1),
+            Basis.empty(),
             (),
             tuple(
                 Knowledge(name, hidden, *_judged(records, partition.class_of, np.zeros(1, np.int64), measures, hidden))
@@ -92,21 +95,17 @@ class State:
     def with_query(self, records: Records, members: Bools) -> State:
         """Return the state as it would be if the sum over `members` were answered, with worlds carried over."""
         partition, split = self.partition.refined(members)
-        echelon = None if self.echelon is None else self.echelon.divided(split.parents)
-        if echelon is not None and echelon.too_large():
-            echelon = None
-        elif echelon is not None and not echelon.depends(split.inside):
-            echelon = echelon.extended(split.inside)
+        basis = None if self.basis is None or self.basis.too_large() else self.basis.with_last(partition)
         changed = np.r_[split.parents, split.children]
         return State(
             partition,
-            echelon,
+            basis,
             (*self.totals, int(records.values[members].sum())),
             tuple(_again(k, records, partition, split, changed) for k in self.knowledge),
         )
 
     def with_partition(
-        self, records: Records, partition: Partition, echelon: Echelon | None, totals: tuple[int, ...]
+        self, records: Records, partition: Partition, basis: Basis | None, totals: tuple[int, ...]
     ) -> State:
         """Return the state with another partition and its answers, everything judged anew."""
         everything = np.arange(partition.n_classes)
@@ -115,14 +114,15 @@ class State:
             rules = [need.measure for need in k.needs[::2]]
             box, judged = _judged(records, partition.class_of, everything, rules, k.hidden)
             knowledge.append(Knowledge(k.name, k.hidden, box, judged))
-        return State(partition, echelon, totals, tuple(knowledge))
+        return State(partition, basis, totals, tuple(knowledge))
 
-    def remembering(self, worlds: list[list[World]]) -> State:
+    def remembering(self, worlds: list[Worlds]) -> State:
         """Return the state with further worlds for every intruder, the oldest forgotten."""
         return replace(
             self,
             knowledge=tuple(
-                replace(k, worlds=(*k.worlds, *new)[-WORLDS:]) for k, new in zip(self.knowledge, worlds, strict=True)
+                replace(k, worlds=k.worlds.plus(new).newest(WORLDS))
+                for k, new in zip(self.knowledge, worlds, strict=True)
             ),
         )
 
@@ -193,10 +193,9 @@ def _again(k: Knowledge, records: Records, partition: Partition, split: Split, c
     lower[: len(k.box.lower)], upper[: len(k.box.upper)] = k.box.lower, k.box.upper
     lower[order], upper[order] = box.lower, box.upper
     whole = Box(lower, upper)
-    carried = (lifted(world, split, whole, split.inside) for world in k.worlds)
     return replace(
         k,
         box=whole,
         needs=tuple(old.replaced(order, part, n) for old, part in zip(k.needs, new, strict=True)),
-        worlds=tuple(world for world in carried if world is not None),
+        worlds=k.worlds.carried(split, whole),
     )

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tabprotect.errors import InputError
-from tabprotect.query.audit.inference import Echelon
+from tabprotect.query.audit.inference import Basis
 from tabprotect.query.audit.partition import Partition
 from tabprotect.query.audit.records import Records
 from tabprotect.query.audit.state import State
@@ -21,15 +21,15 @@ def dump(state: State) -> bytes:
 
     Remembered data sets are left out; they are found again when needed.
     """
-    p, e = state.partition, state.echelon
+    p, basis = state.partition, state.basis
     parts: dict[str, Any] = {
         "class_of": p.class_of,
         "bits": p.bits,
         "queries": np.array(p.n_queries),
         "totals": np.array(state.totals),
     }
-    if e is not None:
-        parts |= {"rows": e.rows, "pivots": e.pivots}
+    if basis is not None:
+        parts |= {"rows": basis.rows, "pivots": basis.pivots, "inverse": basis.inverse.astype(np.uint32)}
     file = io.BytesIO()
     np.savez_compressed(file, **parts)
     return file.getvalue()
@@ -59,5 +59,7 @@ def restore(content: bytes, records: Records, start: State) -> State:
     totals = tuple(int(t) for t in parts["totals"])
     if len(partition.class_of) != len(records) or len(totals) != partition.n_queries:
         raise InputError("the log belongs to other data: their number of records differs")
-    echelon = Echelon(parts["rows"], parts["pivots"]) if "rows" in parts else None
-    return start.with_partition(records, partition, echelon, totals)
+    basis = None
+    if "rows" in parts:
+        basis = Basis(parts["rows"], parts["pivots"], parts["inverse"].astype(np.int64))
+    return start.with_partition(records, partition, basis, totals)
