@@ -151,8 +151,15 @@ class Auditor:
         mask[given.astype(np.int64)] = True
         return mask
 
-    def decide(self, sets: Sequence[Bools]) -> tuple[Decision, State]:
-        """Return the decision and the state after it, without changing this auditor."""
+    def decide(self, sets: Sequence[Bools], work: int | None = None) -> tuple[Decision, State]:
+        """Return the decision and the state after it, without changing this auditor.
+
+        Parameters
+        ----------
+        sets : sequence of ndarray of bool
+        work : int, optional
+            What may be spent, if less than the auditor's own limit.
+        """
         values = tuple(self.records.total(members) for members in sets)
         steps: list[Step] = []
         if not self.simulatable:
@@ -165,25 +172,35 @@ class Auditor:
             return Decision(True, values, None, tuple(steps), True, self.basis), self.state
         if self.simulatable:
             return self._denied(Denial.OUTSIDE, steps), self.state
-        return self._answerable(sets, new, values, steps)
+        return self._answerable(sets, new, values, steps, self.work if work is None else min(work, self.work))
+
+    def replay(self, members: Bools) -> None:
+        """Count a sum as answered that was decided on before."""
+        self.state = self.state.with_query(self.records, members)
+
+    def recall(self) -> None:
+        """Look again for data sets that prove the safety of what was answered, with ten times the work."""
+        safety = judge(self.state, self.records, 10 * self.work)
+        if safety.denial is None:
+            self.state = self.state.remembering(safety.worlds)
 
     def _answerable(
-        self, sets: Sequence[Bools], new: list[int], values: tuple[Fraction, ...], steps: list[Step]
+        self, sets: Sequence[Bools], new: list[int], values: tuple[Fraction, ...], steps: list[Step], work: int
     ) -> tuple[Decision, State]:
         state = self.state
         for k in new:
             if len(new) == 1 or follows(state, sets[k]) is None:
                 state = state.with_query(self.records, sets[k])
         steps.append(Step("Step 3, query diagram", True, diagram(state, self.records.scale)))
-        safety = judge(state, self.records, self.work)
+        safety = judge(state, self.records, work)
         steps.append(Step("Step 4, safety test", safety.denial is None, safety.text))
         if safety.denial is not None:
-            return self._denied(safety.denial, steps), self.state
+            return self._denied(safety.denial, steps, safety.work), self.state
         state = state.remembering(safety.worlds)
-        return Decision(True, values, None, tuple(steps), False, state.partition.n_queries), state
+        return Decision(True, values, None, tuple(steps), False, state.partition.n_queries, safety.work), state
 
-    def _denied(self, denial: Denial, steps: list[Step]) -> Decision:
-        return Decision(False, (), denial, tuple(steps), False, self.basis)
+    def _denied(self, denial: Denial, steps: list[Step], work: int = 0) -> Decision:
+        return Decision(False, (), denial, tuple(steps), False, self.basis, work)
 
     def _inferable(self, sets: Sequence[Bools]) -> tuple[Step, list[int]]:
         """Step 2: which of the sums follow from the basis, and which are new."""

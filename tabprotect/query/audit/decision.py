@@ -55,6 +55,8 @@ class Decision:
         The answer followed from earlier ones, so that it says nothing new.
     basis : int
         Number of queries in the basis afterwards.
+    work : int
+        Work that the safety test took (internal).
     """
 
     answered: bool
@@ -63,6 +65,7 @@ class Decision:
     steps: tuple[Step, ...] = field(default=(), repr=False)
     inferable: bool = False
     basis: int = 0
+    work: int = field(default=0, repr=False)
 
     @property
     def value(self) -> float:

@@ -40,11 +40,14 @@ class Safety:
         What was found (internal).
     worlds : list of Worlds
         New ones, for every intruder.
+    work : int
+        What was spent.
     """
 
     denial: Denial | None = None
     text: str = ""
     worlds: list[Worlds] = field(default_factory=list)
+    work: int = 0
 
 
 def judge(state: State, records: Records, work: int) -> Safety:
@@ -63,6 +66,7 @@ def judge(state: State, records: Records, work: int) -> Safety:
         task = _Task.of(state, records, k, work)
         denied = task.run()
         work -= task.search.spent
+        result.work += task.search.spent
         result.worlds.append(task.found)
         sensitive = max(sensitive, task.targets)
         if denied is not None:
@@ -112,7 +116,7 @@ class _Task:
             fixed = self._determined(targets, ~done)
             if fixed is not None:
                 return self._why(need, fixed, Denial.INFERABLE)
-            self._together(need, targets, done)
+            return self._together(need, targets, done)
         for i in np.flatnonzero(~done).tolist():
             if done[i]:
                 continue
@@ -139,22 +143,33 @@ class _Task:
         fixed = self.state.basis.determined(self.state.partition, classes)
         return classes[fixed][:1] if fixed.any() else None
 
-    def _together(self, need: Needs, targets: Targets, done: Bools) -> None:
-        """Look for worlds that protect many targets at once; halve those for which there is none."""
+    def _together(self, need: Needs, targets: Targets, done: Bools) -> tuple[Denial, str] | None:
+        """Look for worlds that protect many targets at once; halve those for which there is none.
+
+        Ends at the first single target for which there is none.
+        """
         left = np.flatnonzero(~done)
         todo = [left[i : i + BATCH] for i in range(0, len(left), BATCH)][::-1]
-        while todo and self.search.left:
+        while todo:
             batch = todo.pop()
             batch = batch[~done[batch]]
             if not len(batch):
                 continue
+            if not self.search.left:
+                return Denial.UNDECIDED, "the permitted work is used up"
             box, centres = self._demanded(need, [targets[i] for i in batch.tolist()])
             world = self.search.near(box, centres, SIZES[0])
+            if world is None and len(batch) == 1:
+                world = self._cover(need, targets[int(batch[0])])
             if world is not None:
                 self._keep(world, need, targets, done)
-            if len(batch) > 1 and not done[batch].all():
-                half = len(batch) // 2
-                todo += [batch[half:], batch[:half]]
+            if done[batch].all():
+                continue
+            if len(batch) == 1:
+                return self._each_union(need, targets[int(batch[0])])
+            half = len(batch) // 2
+            todo += [batch[half:], batch[:half]]
+        return None
 
     def _demanded(self, need: Needs, targets: list[Target]) -> tuple[Box, Ints]:
         """Return the bounds of a world that protects some targets, and the classes that must move."""

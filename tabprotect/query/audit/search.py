@@ -30,7 +30,10 @@ SIZES: Final = (60, 250, 1000)
 COLUMNS: Final = 1200
 """Most classes of one programme over some of them."""
 
-BYTES: Final = 50_000
+NEAR: Final = 50
+"""What the choice of classes counts as, in simplex iterations."""
+
+BYTES: Final = 20_000
 """Bytes of membership compared that count as one simplex iteration."""
 
 
@@ -93,7 +96,7 @@ class Search:
         rows = _distinct(self.partition.bits[some], self.partition.n_queries)
         part = Programme(rows, Box(self.box.lower[some], self.box.upper[some]))
         found = part.find(Box(box.lower[some], box.upper[some]), self.left)
-        self.spent += part.iterations
+        self.spent += NEAR + part.iterations
         if found is None:
             return None
         moves = np.zeros(self.partition.n_classes, np.int64)
