@@ -1,9 +1,9 @@
 """What the guard adds to a query: TPC-H-like order lines in DuckDB and PostgreSQL, beside the bare query.
 
-``python -m benchmarks.query.overhead --postgres --markdown table.md`` generates the data from a seed, and asks a mixture
-of queries (see `Mixture`) until 0, 1,000 and 10,000 of them are logged as answered. At every stage a guard is started on
-the log as it is then, once over DuckDB and once over a PostgreSQL server of its own, and further queries are measured:
-the time of the guard, and of the same SQL in the database alone. Reported are medians and 99th percentiles in
+``python -m benchmarks.query.overhead --postgres --markdown table.md`` generates the data from a seed, and asks a
+mixture of queries (see `Mixture`) until 0, 1,000 and 10,000 of them are logged as answered. At every stage a guard is
+started on the log as it is then, once over DuckDB and once over a PostgreSQL server of its own, and further queries are
+measured: the time of the guard, and of the same SQL in the database alone. Reported are medians and 99th percentiles in
 milliseconds and as a ratio, and the share answered. What counts is the ratio; milliseconds belong to one machine.
 
 With --skew nations, modes and flags follow Zipf's law instead of being equally frequent, so that there are many small

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.errors import InputError, Problems
-from tabprotect.query.audit.decision import Decision, Denial, Step
+from tabprotect.query.audit.decision import Decision, Denial, Step, combined
 from tabprotect.query.audit.measures import check_size, measures
 from tabprotect.query.audit.records import Intruder, Records
 from tabprotect.query.audit.safety import judge
@@ -213,7 +213,7 @@ class Auditor:
                 words = f"the query set is {'no invariant' if covered else 'no union of classes'}"
                 words = f"not inferable: {words} of the basis ({self.basis} queries)"
             else:
-                words = "inferable: " + " ".join(f"{_sign(c)} q{i + 1}" for i, c in terms[:12])
+                words = "inferable: " + combined(terms[:12])
                 words = words if terms else "inferable: the query set is empty"
         if len(sets) > 1:
             words = f"{len(sets) - len(new)} of {len(sets)} sums are inferable from the basis"
@@ -265,12 +265,6 @@ def diagram(state: State, scale: int = 1) -> str:
         for row, t in zip(M, state.totals, strict=True)
     ]
     return f"{words}: {', '.join(edges)}; {', '.join(rows)}"
-
-
-def _sign(c: Fraction) -> str:
-    if abs(c) == 1:
-        return "+" if c > 0 else "-"
-    return f"{'+' if c > 0 else '-'} {abs(c)}"
 
 
 def _check(intruders: Sequence[Intruder], n: int) -> None:

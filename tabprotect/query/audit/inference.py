@@ -185,10 +185,10 @@ def _verified(partition: Partition, terms: list[tuple[int, Fraction]], v: Bools)
     weights = [int(f * common) for _, f in terms]
     if common >= 2**40 or sum(map(abs, weights)) >= 2**40:
         return False
-    left = -common * np.asarray(v, np.int64)
+    left: Ints = -common * np.asarray(v, np.int64)
     for start in range(0, len(terms), 64):
         M = partition.some(np.array([i for i, _ in terms[start : start + 64]])).astype(np.int64)
-        left = left + np.array(weights[start : start + 64]) @ M
+        left += np.array(weights[start : start + 64], np.int64) @ M
     return not left.any()
 
 

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from tabprotect.query.audit.decision import Denial
+from tabprotect.query.audit.decision import Denial, combined
 from tabprotect.query.audit.needs import Needs, Target, Targets
 from tabprotect.query.audit.records import FREE, Records
 from tabprotect.query.audit.search import SIZES, Search
@@ -253,7 +253,8 @@ class _Task:
         words += f"{units} unit{'' if units == 1 else 's'}"
         terms = self._terms(classes) if denial is Denial.INFERABLE else None
         if terms is not None:
-            return denial, f"{words} would follow exactly from {len(terms)} answers"
+            how = "" if len(terms) > 12 else f": {combined(terms)}"
+            return denial, f"{words} would follow exactly from {len(terms)} answers{how}"
         low, high = self._interval(classes)
         scale = records.scale
         return (

@@ -1,8 +1,8 @@
 """Where other data sets are looked for: near the classes that must move first, everywhere last.
 
-A linear programme over some classes, with all others held, has fewer solutions than the whole one, and each of them is
-a solution of the whole one. Where two classes lie in almost the same query sets a move from one to the other disturbs few
-answers, so that the classes that differ from a target in the fewest query sets are tried first.
+A linear programme over some classes, with all others held, has fewer solutions than the whole one, and each of them
+is a solution of the whole one. Where two classes lie in almost the same query sets a move from one to the other
+disturbs few answers, so that the classes that differ from a target in the fewest query sets are tried first.
 """
 
 from __future__ import annotations
