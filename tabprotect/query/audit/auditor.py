@@ -187,10 +187,7 @@ class Auditor:
     def _answerable(
         self, sets: Sequence[Bools], new: list[int], values: tuple[Fraction, ...], steps: list[Step], work: int
     ) -> tuple[Decision, State]:
-        state = self.state
-        for k in new:
-            if len(new) == 1 or follows(state, sets[k]) is None:
-                state = state.with_query(self.records, sets[k])
+        state = self.state.with_queries(self.records, [sets[k] for k in new])
         steps.append(Step("Step 3, query diagram", True, diagram(state, self.records.scale)))
         safety = judge(state, self.records, work)
         steps.append(Step("Step 4, safety test", safety.denial is None, safety.text))
@@ -206,7 +203,7 @@ class Auditor:
         """Step 2: which of the sums follow from the basis, and which are new."""
         new, words = [], ""
         for k, members in enumerate(sets):
-            terms = follows(self.state, members)
+            terms = self.state.follows(members)
             if terms is None:
                 new.append(k)
                 covered = self.state.partition.covers(members) is not None
@@ -227,16 +224,6 @@ class Auditor:
             if not decision.answered:
                 problems.add(f"prepared sum {number + 1}: {decision.denial}; leave it out or take a coarser one")
         problems.raise_if_any()
-
-
-def follows(state: State, members: Bools) -> list[tuple[int, Fraction]] | None:
-    """Return the exact combination of the basis that gives a sum, or None where it is not inferable."""
-    if not members.any():
-        return []
-    support = state.partition.covers(members)
-    if support is None or state.basis is None:
-        return None
-    return state.basis.combination(state.partition, support)
 
 
 def diagram(state: State, scale: int = 1) -> str:

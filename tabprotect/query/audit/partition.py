@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -125,3 +126,26 @@ class Partition:
         bits = self.bits if columns is None else self.bits[columns]
         byte, bit = np.divmod(queries, 8)
         return np.asarray((bits[:, byte] >> bit.astype(np.uint8)) & np.uint8(1)).T
+
+    def atoms(self, sets: Sequence[Bools]) -> tuple[Ints, Ints] | None:
+        """Cut all classes by disjoint query sets at once.
+
+        Returns
+        -------
+        (atom_of, first), or None
+            The part that every record is in, and one record of every part; None where the query sets overlap.
+
+        Examples
+        --------
+        >>> atom_of, first = Partition.whole(4).atoms([np.array([1, 0, 0, 0], bool), np.array([0, 1, 1, 0], bool)])
+        >>> atom_of.tolist(), first.tolist()
+        ([1, 2, 2, 0], [3, 0, 1])
+        """
+        label = np.zeros(len(self.class_of), np.int64)
+        for k, members in enumerate(sets):
+            label[members] = k + 1
+        if sum(int(np.count_nonzero(members)) for members in sets) != np.count_nonzero(label):
+            return None
+        code = self.class_of * np.int64(len(sets) + 1) + label
+        _, first, atom_of = np.unique(code, return_index=True, return_inverse=True)
+        return np.asarray(atom_of, np.int64), np.asarray(first, np.int64)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
@@ -104,6 +106,51 @@ class State:
             tuple(_again(k, records, partition, split, changed) for k in self.knowledge),
         )
 
+    def follows(self, members: Bools) -> list[tuple[int, Fraction]] | None:
+        """Return the exact combination of the basis that gives a sum, or None where it is not inferable."""
+        if not members.any():
+            return []
+        support = self.partition.covers(members)
+        if support is None or self.basis is None:
+            return None
+        return self.basis.combination(self.partition, support)
+
+    def with_queries(self, records: Records, sets: Sequence[Bools]) -> State:
+        """Return the state as it would be if several sums were answered, those left out that follow from others.
+
+        Disjoint query sets, as those of groups are, cut the classes all at once; then only the parts are counted.
+        """
+        cut = self.partition.atoms(sets) if len(sets) > 1 else None
+        if cut is None:
+            state = self
+            for members in sets:
+                if len(sets) == 1 or state.follows(members) is None:
+                    state = state.with_query(records, members)
+            return state
+        atom_of, first = cut
+        p = self.partition
+        small = replace(self, partition=Partition(p.class_of[first], p.bits, p.n_queries))
+        steps: list[tuple[Partition, Split]] = []
+        for members in sets:
+            if small.follows(members[first]) is not None:
+                continue
+            partition, split = small.partition.refined(members[first])
+            basis = None if small.basis is None or small.basis.too_large() else small.basis.with_last(partition)
+            total = int(records.values[members].sum())
+            small = replace(small, partition=partition, basis=basis, totals=(*small.totals, total))
+            steps.append((partition, split))
+        changed = np.unique(np.concatenate([np.zeros(0, np.int64), *(np.r_[s.parents, s.children] for _, s in steps)]))
+        whole = replace(small.partition, class_of=small.partition.class_of[atom_of])
+        knowledge = []
+        for k in self.knowledge:
+            new = _judged_again(k, records, whole, changed)
+            worlds = k.worlds
+            for partition, split in steps:
+                if len(worlds):
+                    worlds = worlds.carried(split, _coarser(new.box, small.partition, partition))
+            knowledge.append(replace(new, worlds=worlds))
+        return replace(small, partition=whole, knowledge=tuple(knowledge))
+
     def with_partition(
         self, records: Records, partition: Partition, basis: Basis | None, totals: tuple[int, ...]
     ) -> State:
@@ -186,16 +233,29 @@ def _total(p: Pieces, slack: Ints) -> Ints:
 
 
 def _again(k: Knowledge, records: Records, partition: Partition, split: Split, changed: Ints) -> Knowledge:
+    new = _judged_again(k, records, partition, np.sort(changed))
+    return replace(new, worlds=k.worlds.carried(split, new.box))
+
+
+def _judged_again(k: Knowledge, records: Records, partition: Partition, order: Ints) -> Knowledge:
+    """Judge some classes (ascending) again; the worlds are those of before."""
     n = partition.n_classes
-    order = np.sort(changed)
     box, new = _judged(records, partition.class_of, order, [m.measure for m in k.needs[::2]], k.hidden)
     lower, upper = np.zeros(n, np.int64), np.zeros(n, np.int64)
     lower[: len(k.box.lower)], upper[: len(k.box.upper)] = k.box.lower, k.box.upper
     lower[order], upper[order] = box.lower, box.upper
-    whole = Box(lower, upper)
-    return replace(
-        k,
-        box=whole,
-        needs=tuple(old.replaced(order, part, n) for old, part in zip(k.needs, new, strict=True)),
-        worlds=k.worlds.carried(split, whole),
-    )
+    needs = tuple(old.replaced(order, part, n) for old, part in zip(k.needs, new, strict=True))
+    return replace(k, box=Box(lower, upper), needs=needs)
+
+
+def _coarser(box: Box, fine: Partition, coarse: Partition) -> Box:
+    """Return the bounds of a partition from those of a finer one; both are over the same parts."""
+    n = coarse.n_classes
+    ends = []
+    for bound, sign in ((-box.lower, -1), (box.upper, 1)):
+        part = bound[fine.class_of]
+        infinite = part >= FREE
+        # floats are exact below 2^53
+        finite = np.bincount(coarse.class_of, np.where(infinite, 0, part), n).astype(np.int64)
+        ends.append(sign * np.where(np.bincount(coarse.class_of, infinite, n) > 0, FREE, finite))
+    return Box(ends[0], ends[1])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tabprotect.query.audit import Auditor, Denial, Records, search
+from tabprotect.query.audit import Auditor, Denial, Intruder, Records, search
 from tabprotect.query.audit.inference import Basis, combination
 from tabprotect.query.audit.partition import Partition
 from tabprotect.query.audit.stored import dump, restore
@@ -103,3 +103,31 @@ def test_a_world_is_carried_over_only_if_the_new_sum_stays():
         moves = np.zeros(state_.partition.n_classes, np.int64)
         moves[worlds.index[part]] = worlds.moves[part]
         assert not np.any(M @ moves)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_groups_that_are_cut_at_once_leave_the_state_of_one_after_another(seed):
+    rng = np.random.default_rng(seed)
+    n = 40
+    records = Records.of(np.round(rng.lognormal(3, 1, n)), units=rng.integers(0, 30, n), upper=1e6)
+    auditor = Auditor(records, "p%=5", intruders=[Intruder("one", (3,))])
+    for _ in range(3):
+        auditor.ask(rng.random(n) < 0.8)
+    label = rng.integers(0, 5, n)
+    sets = [label == g for g in range(4)]
+    one = auditor.state
+    for members in sets:
+        one = one.with_query(records, members) if one.follows(members) is None else one
+    together = auditor.state.with_queries(records, sets)
+    assert together.totals == one.totals
+    assert np.array_equal(together.partition.class_of, one.partition.class_of)
+    assert np.array_equal(together.partition.bits, one.partition.bits)
+    for a, b in zip(together.knowledge, one.knowledge, strict=True):
+        assert np.array_equal(a.box.lower, b.box.lower)
+        assert np.array_equal(a.box.upper, b.box.upper)
+        assert np.array_equal(a.worlds.moves, b.worlds.moves)
+        for x, y in zip(a.needs, b.needs, strict=True):
+            assert np.array_equal(x.room, y.room)
+            assert sorted(zip(x.owner, x.unit, x.need, strict=True)) == sorted(
+                zip(y.owner, y.unit, y.need, strict=True)
+            )
