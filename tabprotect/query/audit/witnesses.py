@@ -19,6 +19,7 @@ __all__ = ["Worlds", "met"]
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
+Numbers = npt.NDArray[np.int32]
 
 MOST: Final = 2000
 """Data sets that are carried over to a finer partition one by one."""
@@ -78,7 +79,7 @@ class Worlds:
 
     def sums(self, amounts: npt.NDArray[np.generic]) -> Ints:
         """Return the sum of one amount an entry over every world."""
-        return np.diff(np.r_[0, np.cumsum(np.asarray(amounts, np.int64))][self.starts])
+        return np.asarray(np.diff(np.r_[0, np.cumsum(np.asarray(amounts, np.int64))][self.starts]), np.int64)
 
     def taken(self, some: Bools) -> Worlds:
         """Return some of the worlds."""
@@ -168,7 +169,7 @@ def _joined(worlds: list[_Sparse]) -> Worlds:
     )
 
 
-def met(worlds: Worlds, need: Needs, targets: Targets, records: Records, class_of: Ints, box: Box) -> Bools:
+def met(worlds: Worlds, need: Needs, targets: Targets, records: Records, class_of: Numbers, box: Box) -> Bools:
     """Which targets are protected by one of some worlds (see `worlds.demands`), in integers.
 
     Parameters
@@ -211,7 +212,7 @@ def _usable(worlds: Worlds, need: Needs, box: Box) -> Bools:
 
 
 def _pairs(
-    which: Ints, world: Ints, worlds: Worlds, need: Needs, targets: Targets, records: Records, class_of: Ints
+    which: Ints, world: Ints, worlds: Worlds, need: Needs, targets: Targets, records: Records, class_of: Numbers
 ) -> Bools:
     """Whether targets are protected by the worlds paired with them."""
     side = need.side
@@ -235,4 +236,6 @@ def _pairs(
 
 def _ranges(starts: Ints, lengths: Ints) -> Ints:
     """Return start, start + 1, ... of every range, one after another."""
-    return np.arange(int(lengths.sum())) + np.repeat(starts - (np.cumsum(lengths) - lengths), lengths)
+    return np.asarray(
+        np.arange(int(lengths.sum())) + np.repeat(starts - (np.cumsum(lengths) - lengths), lengths), np.int64
+    )
