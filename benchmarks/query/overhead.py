@@ -1,10 +1,13 @@
-"""What the guard adds to a query: TPC-H-like order lines in DuckDB or PostgreSQL, beside the bare query.
+"""What the guard adds to a query: TPC-H-like order lines in DuckDB and PostgreSQL, beside the bare query.
 
-``python -m benchmarks.query.overhead --rows 1000000 --logged 0 1000 10000`` generates the data from a seed, asks random
-queries (one to three conditions on public columns) until as many are logged as answered, and then measures at every
-stage a number of further queries: the time of the guard, and of the same SQL in the database alone. Reported are
-medians and 99th percentiles, in milliseconds and as a ratio, and how many queries were denied. What counts is the
-ratio; milliseconds belong to one machine. With --database an empty PostgreSQL database is filled and asked instead.
+``python -m benchmarks.query.overhead --postgres --markdown table.md`` generates the data from a seed, and asks a
+mixture of queries (see `Mixture`) until 0, 1,000 and 10,000 of them are logged as answered. At every stage a guard is
+started on the log as it is then, once over DuckDB and once over a PostgreSQL server of its own, and further queries are
+measured: the time of the guard, and of the same SQL in the database alone. Reported are medians and 99th percentiles in
+milliseconds and as a ratio, and the share answered. What counts is the ratio; milliseconds belong to one machine.
+
+With --skew nations, modes and flags follow Zipf's law instead of being equally frequent, so that there are many small
+cells and the safety test has work to do; with --random all queries are sums under random overlapping conditions.
 """
 
 from __future__ import annotations
@@ -12,9 +15,12 @@ from __future__ import annotations
 import argparse
 import io
 import json
+import shutil
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -23,6 +29,7 @@ import duckdb
 import numpy as np
 import pandas as pd
 
+from benchmarks.query.server import postgres_server
 from tabprotect.query import Guard, Policy
 from tabprotect.query.guard import read_only_role
 from tabprotect.query.guard.database import connect
@@ -54,28 +61,43 @@ POLICY = {
 OF = {"nation": "customer", "segment": "customer"}
 
 
-def fill(connection: Any, rows: int, seed: int) -> None:
-    """Make the tables: prices are skewed as turnovers are, and one customer in ten buys most."""
+def tables(rows: int, seed: int, skew: float) -> dict[str, pd.DataFrame]:
+    """Make the tables: prices are skewed as turnovers are, and one customer in ten buys most.
+
+    The k-th value of a column has a frequency of k to the power of -`skew`.
+    """
+
+    def drawn(name: str, size: int) -> Any:
+        weights = np.arange(1, len(COLUMNS[name]) + 1) ** -skew
+        return rng.choice(COLUMNS[name], size, p=weights / weights.sum())
+
     rng = np.random.default_rng(seed)
     customers = max(50, rows * 15 // 100)
     customer = pd.DataFrame(
         {
             "custkey": np.arange(customers),
-            "nation": rng.choice(COLUMNS["nation"], customers),
-            "segment": rng.choice(COLUMNS["segment"], customers),
+            "nation": drawn("nation", customers),
+            "segment": drawn("segment", customers),
         }
     )
     line = pd.DataFrame(
         {
             "line": np.arange(rows),
             "custkey": np.minimum(rng.exponential(customers / 5, rows).astype(int), customers - 1),
-            **{c: rng.choice(COLUMNS[c], rows) for c in ("flag", "status", "mode", "year")},
+            **{c: drawn(c, rows) for c in ("flag", "status", "mode", "year")},
             "price": np.round(rng.lognormal(8, 1, rows)),
         }
     )
+    return {"customer": customer, "lineitem": line}
+
+
+def fill(connection: Any, frames: dict[str, pd.DataFrame]) -> None:
+    """Write the tables into DuckDB or PostgreSQL."""
     if type(connection).__module__.split(".")[0] in ("duckdb", "_duckdb"):
-        connection.execute("CREATE TABLE customer AS SELECT * FROM customer")
-        connection.execute("CREATE TABLE lineitem AS SELECT * FROM line")
+        for name, frame in frames.items():
+            connection.register("frame", frame)
+            connection.execute(f"CREATE TABLE {name} AS SELECT * FROM frame")
+            connection.unregister("frame")
         return
     cursor = connection.cursor()
     cursor.execute("CREATE TABLE customer (custkey integer PRIMARY KEY, nation text, segment text)")
@@ -83,30 +105,70 @@ def fill(connection: Any, rows: int, seed: int) -> None:
         "CREATE TABLE lineitem (line integer PRIMARY KEY, custkey integer, flag text, status text, mode text, "
         "year integer, price double precision)"
     )
-    for name, frame in (("customer", customer), ("lineitem", line)):
+    for name, frame in frames.items():
         text = frame.to_csv(index=False, header=False).encode()
         cursor.execute(f"COPY {name} FROM STDIN WITH (FORMAT csv)", stream=io.BytesIO(text))
     connection.commit()
 
 
-def random_query(rng: np.random.Generator) -> str:
-    """Draw a sum under one to three conditions."""
-    names = rng.choice(list(COLUMNS), int(rng.integers(1, 4)), replace=False).tolist()
-    parts = []
-    for name in names:
-        size = int(rng.integers(1, max(2, len(COLUMNS[name]) // 2 + 1)))
-        some = rng.choice(len(COLUMNS[name]), size, replace=False)
-        values = ", ".join(f"'{v}'" if isinstance(v, str) else str(v) for v in (COLUMNS[name][k] for k in some))
-        parts.append(f"{name} IN ({values})")
+def condition(name: str, some: list[Any]) -> str:
+    """Return a condition on one column."""
+    return f"{name} IN ({', '.join(repr(v) for v in some)})"
+
+
+def statement(conditions: dict[str, str], groups: tuple[str, ...] = ()) -> str:
+    """Return a sum under conditions, by groups."""
     table = "lineitem"
-    if any(OF.get(name) for name in names):
+    if any(OF.get(name) for name in (*conditions, *groups)):
         table += " JOIN customer ON lineitem.custkey = customer.custkey"
-    return f"SELECT SUM(price) FROM {table} WHERE {' AND '.join(parts)}"
+    sql = f"SELECT {''.join(g + ', ' for g in groups)}SUM(price) FROM {table}"
+    sql += f" WHERE {' AND '.join(conditions.values())}" if conditions else ""
+    return sql + (f" GROUP BY {', '.join(groups)}" if groups else "")
+
+
+class Mixture:
+    """Queries as a data owner sees them, drawn from a seed.
+
+    In a hundred: 40 that were asked before, 20 grouped by one or two columns, 25 that narrow one of the last queries by
+    one more value (nested conditions), and 15 sums under one to three random conditions. With `random` all are of the
+    last kind.
+    """
+
+    def __init__(self, seed: int, random: bool = False) -> None:
+        self.rng = np.random.default_rng([seed, 1])
+        self.asked: list[str] = []
+        self.paths: list[dict[str, str]] = [{}]
+        self.random = random
+
+    def __call__(self) -> str:
+        """Return the next query."""
+        kind = 1.0 if self.random else self.rng.random()
+        if kind < 0.4 and self.asked:
+            return self.asked[int(self.rng.integers(len(self.asked)))]
+        names = [str(name) for name in self.rng.permutation(list(COLUMNS))]
+        if kind < 0.6:
+            sql = statement({}, tuple(names[: int(self.rng.integers(1, 3))]))
+        elif kind < 0.85:
+            path = self.paths[int(self.rng.integers(len(self.paths)))]
+            free = next(name for name in names if name not in path)
+            value = COLUMNS[free][int(self.rng.integers(len(COLUMNS[free])))]
+            path = path | {free: condition(free, [value])}
+            sql = statement(path)
+            self.paths = [*self.paths, path][-50:] if len(path) < 3 else self.paths
+        else:
+            sql = statement({name: self._some(name) for name in names[: int(self.rng.integers(1, 4))]})
+        self.asked.append(sql)
+        return sql
+
+    def _some(self, name: str) -> str:
+        size = int(self.rng.integers(1, max(2, len(COLUMNS[name]) // 2 + 1)))
+        some = self.rng.choice(len(COLUMNS[name]), size, replace=False)
+        return condition(name, [COLUMNS[name][k] for k in some])
 
 
 def measure(guard: Guard, bare: Any, queries: list[str]) -> dict[str, Any]:
     """Time the guard and the bare query, one after the other."""
-    with_guard, without, denied = [], [], 0
+    with_guard, without, answered = [], [], 0
     for sql in queries:
         begun = time.perf_counter()
         bare(sql)
@@ -114,74 +176,101 @@ def measure(guard: Guard, bare: Any, queries: list[str]) -> dict[str, Any]:
         answer = guard.query(sql)
         with_guard.append(time.perf_counter() - middle)
         without.append(middle - begun)
-        denied += not answer.answered
-    added = 1000 * (np.array(with_guard) - np.array(without))
-    plain = 1000 * np.array(without)
+        answered += answer.answered
+    guarded, plain = 1000 * np.array(with_guard), 1000 * np.array(without)
     return {
-        "bare median ms": round(float(np.median(plain)), 1),
-        "added median ms": round(float(np.median(added)), 1),
-        "added 99 % ms": round(float(np.quantile(added, 0.99)), 1),
-        "guard / bare (medians)": round(float(np.median(with_guard) / np.median(without)), 1),
-        "denied": denied,
-        "of": len(queries),
+        "queries": len(queries),
+        "answered": answered,
+        "bare median": round(float(np.median(plain)), 1),
+        "bare 99 %": round(float(np.quantile(plain, 0.99)), 1),
+        "added median": round(float(np.median(guarded - plain)), 1),
+        "added 99 %": round(float(np.quantile(guarded - plain, 0.99)), 1),
+        "added most": round(float((guarded - plain).max()), 1),
+        "guard / bare": round(float(np.median(guarded) / np.median(plain)), 1),
     }
 
 
-def opened(place: str | None) -> tuple[Any, Any]:
-    """Open the database to fill, and return how a query is asked of it without a guard."""
-    if place is None:
-        connection = duckdb.connect()
-        return connection, lambda sql: connection.execute(sql).fetchall()
-    connection = connect(place)
+def asker(connection: Any) -> Any:
+    """Return how a query is asked of a database without a guard."""
 
     def bare(sql: str) -> Any:
         cursor = connection.cursor()
         cursor.execute(sql)
         return cursor.fetchall()
 
-    return connection, bare
+    return bare
 
 
-def reader(connection: Any, place: str | None) -> Any:
-    """Return a connection that can only read."""
-    if place is None:
-        return connection
-    cursor = connection.cursor()
+def reader(owner: Any, place: str) -> Any:
+    """Make a role of PostgreSQL that can only read, and connect as that."""
+    cursor = owner.cursor()
     for line in read_only_role(Policy.of(POLICY), role="reader").splitlines():
         cursor.execute(line)
     cursor.execute("ANALYZE")
-    connection.commit()
+    owner.commit()
     url = urlsplit(place)
     return connect(f"postgresql://reader@{url.hostname}:{url.port or 5432}{url.path}")
+
+
+def stages(given: argparse.Namespace, databases: dict[str, Any], folder: Path) -> Iterator[dict[str, Any]]:
+    """Fill the log over the first database, and measure on all of them at every stage."""
+    log, asks, answered, asked = folder / "log.sqlite", Mixture(given.seed, given.random), 0, 0
+    for stage in given.logged:
+        guard = Guard(databases["DuckDB"][0], Policy.of(POLICY), log)
+        while answered < stage:
+            answered += guard.query(asks()).answered
+            asked += 1
+            if asked % 1000 == 0:
+                print(f"{asked} asked, {answered} answered", file=sys.stderr, flush=True)
+        guard.close()
+        queries = [asks() for _ in range(given.queries)]
+        for name, (connection, bare) in databases.items():
+            copy = folder / f"{name}{stage}.sqlite"
+            shutil.copy(log, copy)
+            guard = Guard(connection, Policy.of(POLICY), copy)
+            guard.accounts.rows("lineitem")
+            yield {"database": name, "logged": answered, "asked so far": asked, **measure(guard, bare, queries)}
+            guard.close()
 
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--logged", type=int, nargs="+", default=[0, 1000, 10_000])
-    parser.add_argument("--queries", type=int, default=100, help="measured at every stage")
-    parser.add_argument("--database", default=None, help="postgresql://... of somebody who may create tables")
+    parser.add_argument("--queries", type=int, default=300, help="measured at every stage")
+    parser.add_argument("--postgres", action="store_true", help="measure on PostgreSQL, too, with a server of its own")
+    parser.add_argument("--skew", type=float, default=0.0, help="exponent of Zipf's law for the public columns")
+    parser.add_argument("--random", action="store_true", help="sums under random conditions only")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--markdown", type=Path)
     given = parser.parse_args(arguments)
-    rng = np.random.default_rng(given.seed)
-    with tempfile.TemporaryDirectory() as folder:
-        connection, bare = opened(given.database)
-        fill(connection, given.rows, given.seed)
-        guard = Guard(reader(connection, given.database), Policy.of(POLICY), Path(folder) / "log.sqlite")
-        guard.accounts.rows("lineitem")
-        figures = {}
-        answered = 0
-        for stage in given.logged:
-            while answered < stage:
-                answered += guard.query(random_query(rng)).answered
-            figures[str(stage)] = measure(guard, bare, [random_query(rng) for _ in range(given.queries)])
-            answered += figures[str(stage)]["of"] - figures[str(stage)]["denied"]
-            print(f"{stage} logged answers:", json.dumps(figures[str(stage)]), flush=True)
-        guard.close()
-    if given.json:
-        given.json.write_text(json.dumps(figures, indent=1) + "\n")
+    frames = tables(given.rows, given.seed, given.skew)
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        duck = duckdb.connect()
+        fill(duck, frames)
+        databases = {"DuckDB": (duck, asker(duck))}
+        if given.postgres:
+            place = stack.enter_context(postgres_server())
+            owner = connect(place)
+            fill(owner, frames)
+            databases["PostgreSQL"] = (reader(owner, place), asker(owner))
+        found = []
+        for row in stages(given, databases, folder):
+            found.append(row)
+            print(json.dumps(row), flush=True)
+            if given.json:
+                given.json.write_text(json.dumps(found, indent=1) + "\n")
+            if given.markdown:
+                given.markdown.write_text(as_markdown(found))
     return 0
+
+
+def as_markdown(rows: list[dict[str, Any]]) -> str:
+    """Return the figures as a table."""
+    lines = [list(rows[0]), ["---"] * len(rows[0]), *(list(map(str, row.values())) for row in rows)]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
 if __name__ == "__main__":

@@ -50,10 +50,16 @@ def test_every_step_of_the_test_is_printed(ask):
     assert "Step 2, inferability test: not inferable: the query set is no union of classes of the basis" in out
     assert "e1 = {q3} with 3 records, e2 = {q1, q3} with 3 records, e3 = {q2, q3} with 3 records" in out
     assert "x2 = 10, x3 = 10, x1 + x2 + x3 = 110" in out
-    assert "the sum 90 of 3 units would follow exactly from 3 answers" in out
+    assert "the sum 90 of 3 units would follow exactly from 3 answers: - q1 - q2 + q3" in out
     assert out.splitlines()[-1] == "denied: together with earlier answers it would determine a sensitive sum"
     code, out, _ = ask("SELECT SUM(salary) FROM emp WHERE dep = 'Management'", "--explain")
     assert (code, "have 88 of 90, 97.78 % > 85 %, sensitive" in out) == (1, True)
+    code, out, _ = ask("SELECT SUM(salary) FROM emp WHERE dep <> 'Management'", "--explain")
+    assert (code, "Step 2, inferability test: inferable: + q1 + q2" in out, out.endswith("sum\n20\n")) == (
+        0,
+        True,
+        True,
+    )
 
 
 def test_without_explanation_nothing_confidential_is_printed(ask):

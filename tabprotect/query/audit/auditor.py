@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.errors import InputError, Problems
-from tabprotect.query.audit.decision import Decision, Denial, Step
-from tabprotect.query.audit.inference import combination
+from tabprotect.query.audit.decision import Decision, Denial, Step, combined
 from tabprotect.query.audit.measures import check_size, measures
 from tabprotect.query.audit.records import Intruder, Records
 from tabprotect.query.audit.safety import judge
@@ -152,8 +151,15 @@ class Auditor:
         mask[given.astype(np.int64)] = True
         return mask
 
-    def decide(self, sets: Sequence[Bools]) -> tuple[Decision, State]:
-        """Return the decision and the state after it, without changing this auditor."""
+    def decide(self, sets: Sequence[Bools], work: int | None = None) -> tuple[Decision, State]:
+        """Return the decision and the state after it, without changing this auditor.
+
+        Parameters
+        ----------
+        sets : sequence of ndarray of bool
+        work : int, optional
+            What may be spent, if less than the auditor's own limit.
+        """
         values = tuple(self.records.total(members) for members in sets)
         steps: list[Step] = []
         if not self.simulatable:
@@ -166,38 +172,45 @@ class Auditor:
             return Decision(True, values, None, tuple(steps), True, self.basis), self.state
         if self.simulatable:
             return self._denied(Denial.OUTSIDE, steps), self.state
-        return self._answerable(sets, new, values, steps)
+        return self._answerable(sets, new, values, steps, self.work if work is None else min(work, self.work))
+
+    def replay(self, members: Bools) -> None:
+        """Count a sum as answered that was decided on before."""
+        self.state = self.state.with_query(self.records, members)
+
+    def recall(self) -> None:
+        """Look again for data sets that prove the safety of what was answered, with ten times the work."""
+        safety = judge(self.state, self.records, 10 * self.work)
+        if safety.denial is None:
+            self.state = self.state.remembering(safety.worlds)
 
     def _answerable(
-        self, sets: Sequence[Bools], new: list[int], values: tuple[Fraction, ...], steps: list[Step]
+        self, sets: Sequence[Bools], new: list[int], values: tuple[Fraction, ...], steps: list[Step], work: int
     ) -> tuple[Decision, State]:
-        state = self.state
-        for k in new:
-            if len(new) == 1 or follows(state, sets[k]) is None:
-                state = state.with_query(self.records, sets[k])
+        state = self.state.with_queries(self.records, [sets[k] for k in new])
         steps.append(Step("Step 3, query diagram", True, diagram(state, self.records.scale)))
-        safety = judge(state, self.records, self.work)
+        safety = judge(state, self.records, work)
         steps.append(Step("Step 4, safety test", safety.denial is None, safety.text))
         if safety.denial is not None:
-            return self._denied(safety.denial, steps), self.state
+            return self._denied(safety.denial, steps, safety.work), self.state
         state = state.remembering(safety.worlds)
-        return Decision(True, values, None, tuple(steps), False, state.partition.n_queries), state
+        return Decision(True, values, None, tuple(steps), False, state.partition.n_queries, safety.work), state
 
-    def _denied(self, denial: Denial, steps: list[Step]) -> Decision:
-        return Decision(False, (), denial, tuple(steps), False, self.basis)
+    def _denied(self, denial: Denial, steps: list[Step], work: int = 0) -> Decision:
+        return Decision(False, (), denial, tuple(steps), False, self.basis, work)
 
     def _inferable(self, sets: Sequence[Bools]) -> tuple[Step, list[int]]:
         """Step 2: which of the sums follow from the basis, and which are new."""
         new, words = [], ""
         for k, members in enumerate(sets):
-            terms = follows(self.state, members)
+            terms = self.state.follows(members)
             if terms is None:
                 new.append(k)
                 covered = self.state.partition.covers(members) is not None
                 words = f"the query set is {'no invariant' if covered else 'no union of classes'}"
                 words = f"not inferable: {words} of the basis ({self.basis} queries)"
             else:
-                words = "inferable: " + " ".join(f"{_sign(c)} q{i + 1}" for i, c in terms[:12])
+                words = "inferable: " + combined(terms[:12])
                 words = words if terms else "inferable: the query set is empty"
         if len(sets) > 1:
             words = f"{len(sets) - len(new)} of {len(sets)} sums are inferable from the basis"
@@ -211,16 +224,6 @@ class Auditor:
             if not decision.answered:
                 problems.add(f"prepared sum {number + 1}: {decision.denial}; leave it out or take a coarser one")
         problems.raise_if_any()
-
-
-def follows(state: State, members: Bools) -> list[tuple[int, Fraction]] | None:
-    """Return the exact combination of the basis that gives a sum, or None where it is not inferable."""
-    if not members.any():
-        return []
-    support = state.partition.covers(members)
-    if support is None or state.echelon is None or not state.echelon.depends(support):
-        return None
-    return combination(state.partition.rows(), support)
 
 
 def diagram(state: State, scale: int = 1) -> str:
@@ -249,12 +252,6 @@ def diagram(state: State, scale: int = 1) -> str:
         for row, t in zip(M, state.totals, strict=True)
     ]
     return f"{words}: {', '.join(edges)}; {', '.join(rows)}"
-
-
-def _sign(c: Fraction) -> str:
-    if abs(c) == 1:
-        return "+" if c > 0 else "-"
-    return f"{'+' if c > 0 else '-'} {abs(c)}"
 
 
 def _check(intruders: Sequence[Intruder], n: int) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
 
-__all__ = ["Decision", "Denial", "Step"]
+__all__ = ["Decision", "Denial", "Step", "combined"]
 
 
 class Denial(StrEnum):
@@ -55,6 +56,8 @@ class Decision:
         The answer followed from earlier ones, so that it says nothing new.
     basis : int
         Number of queries in the basis afterwards.
+    work : int
+        Work that the safety test took (internal).
     """
 
     answered: bool
@@ -63,6 +66,7 @@ class Decision:
     steps: tuple[Step, ...] = field(default=(), repr=False)
     inferable: bool = False
     basis: int = 0
+    work: int = field(default=0, repr=False)
 
     @property
     def value(self) -> float:
@@ -75,3 +79,14 @@ class Decision:
         """Return all steps as text (internal: it holds confidential numbers)."""
         end = "answered" if self.answered else f"denied: {self.denial}"
         return "\n".join([*map(str, self.steps), f"Result: {end}"])
+
+
+def combined(terms: Sequence[tuple[int, Fraction]]) -> str:
+    """Write a combination of answers out.
+
+    Examples
+    --------
+    >>> combined([(2, Fraction(1)), (0, Fraction(-1)), (1, Fraction(-1, 2))])
+    '+ q3 - q1 - 1/2 q2'
+    """
+    return " ".join(f"{'+' if c > 0 else '-'} {'' if abs(c) == 1 else f'{abs(c)} '}q{i + 1}" for i, c in terms)

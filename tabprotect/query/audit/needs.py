@@ -24,7 +24,7 @@ from tabprotect.query.audit.measures import Measure, ceiling
 from tabprotect.query.audit.pieces import Pieces, Ranked
 from tabprotect.query.audit.records import FREE, Records
 
-__all__ = ["Needs", "Target", "needs"]
+__all__ = ["Needs", "Target", "Targets", "needs"]
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
@@ -46,6 +46,31 @@ class Target:
     unit: int
     classes: Ints
     needs: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Targets:
+    """All targets of one rule on one side.
+
+    Attributes
+    ----------
+    unit : ndarray of int, shape (targets,)
+    starts : ndarray of int, shape (targets + 1,)
+        Where the classes of every target begin.
+    classes, needs : ndarray of int
+    """
+
+    unit: Ints
+    starts: Ints
+    classes: Ints
+    needs: Ints
+
+    def __len__(self) -> int:
+        return len(self.unit)
+
+    def __getitem__(self, k: int) -> Target:
+        part = slice(self.starts[k], self.starts[k + 1])
+        return Target(int(self.unit[k]), self.classes[part], self.needs[part])
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,18 +108,17 @@ class Needs:
             need=np.r_[self.need[keep], part.need],
         )
 
-    def targets(self, asked: Bools, spread: bool) -> list[Target]:
+    def targets(self, asked: Bools, spread: bool) -> Targets:
         """Return the classes to be looked at; where every unit has one record, the largest need of a class will do."""
         here = asked[self.owner]
         owner, unit, need = self.owner[here], self.unit[here], self.need[here]
         if not spread or self.measure.whole:
             order = np.lexsort((-need, owner))
             first = order[np.flatnonzero(np.r_[len(order) > 0, np.diff(owner[order]) != 0])] if len(order) else order
-            return [Target(int(unit[i]), owner[[i]], need[[i]]) for i in first.tolist()]
+            return Targets(unit[first], np.arange(len(first) + 1), owner[first], need[first])
         order = np.argsort(unit, kind="stable")
-        cuts = np.flatnonzero(np.diff(unit[order]) != 0) + 1
-        groups = np.split(order, cuts) if len(order) else []
-        return [Target(int(unit[g[0]]), owner[g], need[g]) for g in groups]
+        first = np.flatnonzero(np.r_[len(order) > 0, np.diff(unit[order]) != 0])
+        return Targets(unit[order][first], np.r_[first, len(order)], owner[order], need[order])
 
 
 def needs(records: Records, p: Pieces, measure: Measure, side: Side) -> Needs:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -112,3 +113,39 @@ class Partition:
         some = self.bits if columns is None else self.bits[columns]
         dense = np.unpackbits(some, axis=1, count=self.n_queries, bitorder="little")
         return sparse.csr_array(dense.T.astype(np.int64))
+
+    def some(self, queries: Ints, columns: Ints | None = None) -> npt.NDArray[np.uint8]:
+        """Return some rows of M, or some of their columns, dense.
+
+        Examples
+        --------
+        >>> p, _ = Partition.whole(3).refined(np.array([True, False, True]))
+        >>> p.some(np.array([0])).tolist()
+        [[0, 1]]
+        """
+        bits = self.bits if columns is None else self.bits[columns]
+        byte, bit = np.divmod(queries, 8)
+        return np.asarray((bits[:, byte] >> bit.astype(np.uint8)) & np.uint8(1)).T
+
+    def atoms(self, sets: Sequence[Bools]) -> tuple[Ints, Ints] | None:
+        """Cut all classes by disjoint query sets at once.
+
+        Returns
+        -------
+        (atom_of, first), or None
+            The part that every record is in, and one record of every part; None where the query sets overlap.
+
+        Examples
+        --------
+        >>> atom_of, first = Partition.whole(4).atoms([np.array([1, 0, 0, 0], bool), np.array([0, 1, 1, 0], bool)])
+        >>> atom_of.tolist(), first.tolist()
+        ([1, 2, 2, 0], [3, 0, 1])
+        """
+        label = np.zeros(len(self.class_of), np.int64)
+        for k, members in enumerate(sets):
+            label[members] = k + 1
+        if sum(int(np.count_nonzero(members)) for members in sets) != np.count_nonzero(label):
+            return None
+        code = self.class_of * np.int64(len(sets) + 1) + label
+        _, first, atom_of = np.unique(code, return_index=True, return_inverse=True)
+        return np.asarray(atom_of, np.int64), np.asarray(first, np.int64)

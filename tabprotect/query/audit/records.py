@@ -149,6 +149,15 @@ class Records:
         return np.argsort(self.units, kind="stable") if self.spread else np.arange(len(self.values))
 
     @cached_property
+    def unit_starts(self) -> Ints:
+        """Where every unit begins in `by_unit`, and the end."""
+        return np.r_[0, np.cumsum(np.bincount(self.units))] if len(self.units) else np.zeros(1, np.int64)
+
+    def of_unit(self, unit: int) -> Ints:
+        """Return the records of a unit."""
+        return self.by_unit[self.unit_starts[unit] : self.unit_starts[unit + 1]]
+
+    @cached_property
     def nonnegative(self) -> bool:
         """Whether all values are known to be at least 0, and nothing more about their lower bounds."""
         return bool(np.array_equal(self.below, self.values))

@@ -4,23 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
-from tabprotect.query.audit.decision import Denial
-from tabprotect.query.audit.inference import combination
-from tabprotect.query.audit.needs import Needs, Target
+from tabprotect.query.audit.decision import Denial, combined
+from tabprotect.query.audit.needs import Needs, Target, Targets
 from tabprotect.query.audit.records import FREE, Records
-from tabprotect.query.audit.state import Knowledge, State
+from tabprotect.query.audit.search import SIZES, Search
+from tabprotect.query.audit.state import NONE, Knowledge, State
 from tabprotect.query.audit.unions import plain, unions_with
-from tabprotect.query.audit.worlds import Box, Programme, World, demands, protected
+from tabprotect.query.audit.witnesses import Worlds, met
+from tabprotect.query.audit.worlds import Box, World, demands
 
 __all__ = ["Safety", "judge"]
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
+
+BATCH: Final = 16
+"""Targets that are looked at together in large systems."""
 
 
 @dataclass(eq=False)
@@ -33,13 +38,16 @@ class Safety:
         None when safe.
     text : str
         What was found (internal).
-    worlds : list of list of World
+    worlds : list of Worlds
         New ones, for every intruder.
+    work : int
+        What was spent.
     """
 
     denial: Denial | None = None
     text: str = ""
-    worlds: list[list[World]] = field(default_factory=list)
+    worlds: list[Worlds] = field(default_factory=list)
+    work: int = 0
 
 
 def judge(state: State, records: Records, work: int) -> Safety:
@@ -55,9 +63,10 @@ def judge(state: State, records: Records, work: int) -> Safety:
     """
     result, sensitive = Safety(), 0
     for k in state.knowledge:
-        task = _Task(state, records, k, work)
+        task = _Task.of(state, records, k, work)
         denied = task.run()
-        work -= task.spent
+        work -= task.search.spent
+        result.work += task.search.spent
         result.worlds.append(task.found)
         sensitive = max(sensitive, task.targets)
         if denied is not None:
@@ -77,99 +86,149 @@ class _Task:
     state: State
     records: Records
     k: Knowledge
-    work: int
-    found: list[World] = field(default_factory=list)
+    search: Search
+    found: Worlds = NONE
     targets: int = 0
-    _programme: Programme | None = None
 
-    @property
-    def spent(self) -> int:
-        return 0 if self._programme is None else self._programme.iterations
+    @classmethod
+    def of(cls, state: State, records: Records, k: Knowledge, work: int) -> _Task:
+        # classes in no query set may move as they like, which helps nobody else
+        outside = ~state.partition.asked
+        held = Box(np.where(outside, 0, k.box.lower), np.where(outside, 0, k.box.upper))
+        return cls(state, records, k, Search(state.partition, held, work))
 
     def run(self) -> tuple[Denial, str] | None:
         asked = self.state.partition.asked
         for need in self.k.needs:
             targets = need.targets(asked, self.records.spread)
             self.targets += len(targets)
-            if not targets:
+            if not len(targets):
                 continue
-            done = self._protected([*self.k.worlds, *self.found], need, targets)
-            for i in np.flatnonzero(~done).tolist():
-                if done[i]:
-                    continue
-                world = self._cover(need, targets[i])
-                if world is not None:
-                    self.found.append(world)
-                    done |= self._protected([world], need, targets)
-                elif (why := self._each_union(need, targets[i])) is not None:
-                    return why
+            done = self._met(self.k.worlds, need, targets) | self._met(self.found, need, targets)
+            why = self._open(need, targets, done) if not done.all() else None
+            if why is not None:
+                return why
         return None
 
-    def _protected(self, worlds: list[World], need: Needs, targets: list[Target]) -> Bools:
-        """Which targets are met by a world; where units have records elsewhere, these classes are looked at, too."""
-        if not self.records.spread or need.measure.whole:
-            return protected(worlds, need, targets)
-        done = np.zeros(len(targets), bool)
-        for i, target in enumerate(targets):
-            box = demands(need, target, self.k.box, self._elsewhere(need, target))
-            done[i] = any(box.contains(world).all() for world in worlds)
-        return done
+    def _open(self, need: Needs, targets: Targets, done: Bools) -> tuple[Denial, str] | None:
+        """Look for worlds for the targets that are not met by a known one."""
+        if not self.search.small:
+            fixed = self._determined(targets, ~done)
+            if fixed is not None:
+                return self._why(need, fixed, Denial.INFERABLE)
+            return self._together(need, targets, done)
+        for i in np.flatnonzero(~done).tolist():
+            if done[i]:
+                continue
+            world = self._cover(need, targets[i])
+            if world is not None:
+                self._keep(world, need, targets, done)
+            elif (why := self._each_union(need, targets[i])) is not None:
+                return why
+        return None
 
-    @property
-    def programme(self) -> Programme:
-        if self._programme is None:
-            self._programme = Programme(self._rows(), self._held(self.k.box))
-        return self._programme
+    def _keep(self, world: World, need: Needs, targets: Targets, done: Bools) -> None:
+        new = Worlds.of([world])
+        self.found = self.found.plus(new)
+        done |= self._met(new, need, targets)
 
-    def _rows(self) -> sparse.csr_array:
-        return self.state.partition.rows()
+    def _met(self, worlds: Worlds, need: Needs, targets: Targets) -> Bools:
+        return met(worlds, need, targets, self.records, self.state.partition.class_of, self.k.box)
 
-    def _held(self, box: Box) -> Box:
-        """Classes in no query set may move as they like, which helps nobody else."""
-        outside = ~self.state.partition.asked
-        return Box(np.where(outside, 0, box.lower), np.where(outside, 0, box.upper))
+    def _determined(self, targets: Targets, which: Bools) -> Ints | None:
+        """Return a class of a target whose sum follows exactly, if there is one."""
+        if self.state.basis is None:
+            return None
+        classes = np.unique(targets.classes[np.repeat(which, np.diff(targets.starts))])
+        fixed = self.state.basis.determined(self.state.partition, classes)
+        return classes[fixed][:1] if fixed.any() else None
+
+    def _together(self, need: Needs, targets: Targets, done: Bools) -> tuple[Denial, str] | None:
+        """Look for worlds that protect many targets at once; halve those for which there is none.
+
+        Ends at the first single target for which there is none.
+        """
+        left = np.flatnonzero(~done)
+        todo = [left[i : i + BATCH] for i in range(0, len(left), BATCH)][::-1]
+        while todo:
+            batch = todo.pop()
+            batch = batch[~done[batch]]
+            if not len(batch):
+                continue
+            if not self.search.left:
+                return Denial.UNDECIDED, "the permitted work is used up"
+            box, centres = self._demanded(need, [targets[i] for i in batch.tolist()])
+            world = self.search.near(box, centres, SIZES[0])
+            if world is None and len(batch) == 1:
+                world = self._cover(need, targets[int(batch[0])])
+            if world is not None:
+                self._keep(world, need, targets, done)
+            if done[batch].all():
+                continue
+            if len(batch) == 1:
+                return self._each_union(need, targets[int(batch[0])])
+            half = len(batch) // 2
+            todo += [batch[half:], batch[:half]]
+        return None
+
+    def _demanded(self, need: Needs, targets: list[Target]) -> tuple[Box, Ints]:
+        """Return the bounds of a world that protects some targets, and the classes that must move."""
+        box = Box(self.search.box.lower, self.search.box.upper)
+        for target in targets:
+            box = demands(need, target, box, self._elsewhere(need, target))
+        return box, np.unique(np.concatenate([target.classes for target in targets]))
 
     def _cover(self, need: Needs, target: Target) -> World | None:
-        box = demands(need, target, self.k.box, self._elsewhere(need, target))
-        return self.programme.find(self._held(box), max(0, self.work - self.spent))
+        box, centres = self._demanded(need, [target])
+        if self.search.small:
+            return self.search.whole(box)
+        for size in SIZES[1:]:
+            if self.search.left and (world := self.search.near(box, centres, size)) is not None:
+                return world
+        return self.search.whole(box) if self.search.affords_whole() else None
 
     def _elsewhere(self, need: Needs, target: Target) -> Ints:
         if not self.records.spread or need.measure.whole:
             return np.zeros(0, np.int64)
-        mine = np.unique(self.state.partition.class_of[self.records.units == target.unit])
+        mine = np.unique(self.state.partition.class_of[self.records.of_unit(target.unit)])
         return np.setdiff1d(mine, target.classes)
 
     def _each_union(self, need: Needs, target: Target) -> tuple[Denial, str] | None:
         owner = int(target.classes[0])
-        if self.work - self.spent <= 0:
+        if not self.search.left:
             return Denial.UNDECIDED, "the permitted work is used up"
         if self._fixed(target.classes):
             return self._why(need, target.classes, Denial.INFERABLE)
         unions = self._unions(need, owner)
+        if unions is None and not self.search.small:
+            n = self.state.partition.n_classes
+            return Denial.UNDECIDED, f"no other data set was found near a sensitive class among {n} classes"
         if unions is None:
             return self._why(need, target.classes, Denial.NARROW)
         for classes, amount in unions:
-            if any(need.side * int(w.moves[classes].sum()) >= amount * w.denominator for w in self._worlds()):
+            if self._can_move(classes, need.side, amount):
                 continue
-            world = self.programme.find(
-                self._held(self.k.box), max(0, self.work - self.spent), (classes, need.side * amount)
-            )
+            world = self.search.whole(self.search.box, (classes, need.side * amount))
             if world is None:
                 why = Denial.INFERABLE if self._fixed(classes) else Denial.NARROW
                 return self._why(need, classes, why)
-            self.found.append(world)
+            self.found = self.found.plus(Worlds.of([world]))
         return None
 
-    def _worlds(self) -> Iterator[World]:
-        yield from self.k.worlds
-        yield from self.found
+    def _can_move(self, classes: Ints, side: int, amount: int) -> bool:
+        """Whether the sum over some classes moves by an amount in a known world."""
+        inside = np.zeros(self.state.partition.n_classes, bool)
+        inside[classes] = True
+        for worlds in (self.k.worlds, self.found):
+            moved = worlds.sums(np.where(inside[worlds.index], worlds.moves, 0))
+            if np.any(side * moved >= amount * worlds.denominators):
+                return True
+        return False
 
     def _unions(self, need: Needs, owner: int) -> Iterator[tuple[Ints, int]] | None:
-        if not plain(self.records):
+        if not plain(self.records) or not self.search.small:
             return None
         asked = np.flatnonzero(self.state.partition.asked)
-        if len(asked) > 400:
-            return None
         class_of, hidden = self.state.partition.class_of, self.k.hidden
         unknown = np.ones(len(class_of), bool) if hidden is None else hidden
         values = [-np.sort(-self.records.values[(class_of == c) & unknown]) for c in asked.tolist()]
@@ -177,10 +236,13 @@ class _Task:
 
     def _fixed(self, classes: Ints) -> bool:
         """Whether the sum over some classes follows exactly."""
+        return self._terms(classes) is not None
+
+    def _terms(self, classes: Ints) -> list[tuple[int, Fraction]] | None:
         row = np.zeros(self.state.partition.n_classes, bool)
         row[classes] = True
-        echelon = self.state.echelon
-        return echelon is not None and echelon.depends(row)
+        basis = self.state.basis
+        return None if basis is None else basis.combination(self.state.partition, row)
 
     def _why(self, need: Needs, classes: Ints, denial: Denial) -> tuple[Denial, str]:
         """Say what could be inferred, with the interval of the sum for this intruder."""
@@ -189,12 +251,10 @@ class _Task:
         units = len(np.unique(records.units[members]))
         words = f"for {self.k.name}, rule {need.measure.text}: the sum {float(records.total(members)):g} of "
         words += f"{units} unit{'' if units == 1 else 's'}"
-        if denial is Denial.INFERABLE and partition.n_classes <= 2000:
-            row = np.zeros(partition.n_classes, bool)
-            row[classes] = True
-            terms = combination(_independent(partition.rows()), row)
-            if terms is not None:
-                return denial, f"{words} would follow exactly from {len(terms)} answers"
+        terms = self._terms(classes) if denial is Denial.INFERABLE else None
+        if terms is not None:
+            how = "" if len(terms) > 12 else f": {combined(terms)}"
+            return denial, f"{words} would follow exactly from {len(terms)} answers{how}"
         low, high = self._interval(classes)
         scale = records.scale
         return (
@@ -207,11 +267,5 @@ class _Task:
         from tabprotect.query.audit.interval import reach
 
         total = int(self.records.values[np.isin(self.state.partition.class_of, classes)].sum())
-        down, up = reach(self._rows(), self._held(self.k.box), classes)
+        down, up = reach(self.state.partition.rows(), self.search.box, classes)
         return total - down, total + up
-
-
-def _independent(rows: sparse.csr_array) -> sparse.csr_array:
-    from tabprotect.solver.exact.elimination import eliminate
-
-    return sparse.csr_array(rows[eliminate(rows.astype(np.float64)).independent])

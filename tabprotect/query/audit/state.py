@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
 
-from tabprotect.query.audit.inference import Echelon
+from tabprotect.query.audit.inference import Basis
 from tabprotect.query.audit.measures import Measure
 from tabprotect.query.audit.needs import Needs, Side, needs
 from tabprotect.query.audit.partition import Partition, Split
 from tabprotect.query.audit.pieces import Pieces, pieces
 from tabprotect.query.audit.records import FREE, Intruder, Records
-from tabprotect.query.audit.worlds import Box, World, lifted
+from tabprotect.query.audit.witnesses import Worlds
+from tabprotect.query.audit.worlds import Box
 
 __all__ = ["Knowledge", "State"]
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
+NONE = Worlds.of([])
+
 SIDES: tuple[Side, Side] = (1, -1)
 
-WORLDS = 200
+WORLDS = 20_000
 """Data sets remembered for every intruder."""
 
 
@@ -39,7 +44,7 @@ class Knowledge:
         How far every class can move within known bounds.
     needs : tuple of Needs
         For every rule and side.
-    worlds : tuple of World
+    worlds : Worlds
         Other data sets that give the same answers and that he cannot exclude.
     """
 
@@ -47,7 +52,7 @@ class Knowledge:
     hidden: Bools | None
     box: Box
     needs: tuple[Needs, ...]
-    worlds: tuple[World, ...] = ()
+    worlds: Worlds = NONE
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,8 +62,8 @@ class State:
     Attributes
     ----------
     partition : Partition
-    echelon : Echelon, optional
-        Of M; None where that became too large.
+    basis : Basis, optional
+        Of the rows of M; None where that became too large.
     totals : tuple of int
         The answers t of the basis, in units of 1/scale.
     knowledge : tuple of Knowledge
@@ -66,7 +71,7 @@ class State:
     """
 
     partition: Partition
-    echelon: Echelon | None
+    basis: Basis | None
     totals: tuple[int, ...]
     knowledge: tuple[Knowledge, ...]
 
@@ -81,7 +86,7 @@ class State:
             known.append((intruder.name, hidden))
         return cls(
             partition,
-            Echelon.empty(1),
+            Basis.empty(),
             (),
             tuple(
                 Knowledge(name, hidden, *_judged(records, partition.class_of, np.zeros(1, np.int64), measures, hidden))
@@ -92,21 +97,62 @@ class State:
     def with_query(self, records: Records, members: Bools) -> State:
         """Return the state as it would be if the sum over `members` were answered, with worlds carried over."""
         partition, split = self.partition.refined(members)
-        echelon = None if self.echelon is None else self.echelon.divided(split.parents)
-        if echelon is not None and echelon.too_large():
-            echelon = None
-        elif echelon is not None and not echelon.depends(split.inside):
-            echelon = echelon.extended(split.inside)
+        basis = None if self.basis is None or self.basis.too_large() else self.basis.with_last(partition)
         changed = np.r_[split.parents, split.children]
         return State(
             partition,
-            echelon,
+            basis,
             (*self.totals, int(records.values[members].sum())),
             tuple(_again(k, records, partition, split, changed) for k in self.knowledge),
         )
 
+    def follows(self, members: Bools) -> list[tuple[int, Fraction]] | None:
+        """Return the exact combination of the basis that gives a sum, or None where it is not inferable."""
+        if not members.any():
+            return []
+        support = self.partition.covers(members)
+        if support is None or self.basis is None:
+            return None
+        return self.basis.combination(self.partition, support)
+
+    def with_queries(self, records: Records, sets: Sequence[Bools]) -> State:
+        """Return the state as it would be if several sums were answered, those left out that follow from others.
+
+        Disjoint query sets, as those of groups are, cut the classes all at once; then only the parts are counted.
+        """
+        cut = self.partition.atoms(sets) if len(sets) > 1 else None
+        if cut is None:
+            state = self
+            for members in sets:
+                if len(sets) == 1 or state.follows(members) is None:
+                    state = state.with_query(records, members)
+            return state
+        atom_of, first = cut
+        p = self.partition
+        small = replace(self, partition=Partition(p.class_of[first], p.bits, p.n_queries))
+        steps: list[tuple[Partition, Split]] = []
+        for members in sets:
+            if small.follows(members[first]) is not None:
+                continue
+            partition, split = small.partition.refined(members[first])
+            basis = None if small.basis is None or small.basis.too_large() else small.basis.with_last(partition)
+            total = int(records.values[members].sum())
+            small = replace(small, partition=partition, basis=basis, totals=(*small.totals, total))
+            steps.append((partition, split))
+        changed = np.unique(np.concatenate([np.zeros(0, np.int64), *(np.r_[s.parents, s.children] for _, s in steps)]))
+        whole = replace(small.partition, class_of=small.partition.class_of[atom_of])
+        knowledge = []
+        for k in self.knowledge:
+            new = _judged_again(k, records, whole, changed)
+            worlds = k.worlds
+            for partition, split in steps:
+                if len(worlds):
+                    worlds = worlds.carried(split, _coarser(new.box, small.partition, partition))
+            knowledge.append(replace(new, worlds=worlds))
+        return replace(small, partition=whole, knowledge=tuple(knowledge))
+
     def with_partition(
-        self, records: Records, partition: Partition, echelon: Echelon | None, totals: tuple[int, ...]
+        self, records: Records, partition: Partition, basis: Basis | None, totals: tuple[int, ...]
     ) -> State:
         """Return the state with another partition and its answers, everything judged anew."""
         everything = np.arange(partition.n_classes)
@@ -115,14 +161,15 @@ class State:
             rules = [need.measure for need in k.needs[::2]]
             box, judged = _judged(records, partition.class_of, everything, rules, k.hidden)
             knowledge.append(Knowledge(k.name, k.hidden, box, judged))
-        return State(partition, echelon, totals, tuple(knowledge))
+        return State(partition, basis, totals, tuple(knowledge))
 
-    def remembering(self, worlds: list[list[World]]) -> State:
+    def remembering(self, worlds: list[Worlds]) -> State:
         """Return the state with further worlds for every intruder, the oldest forgotten."""
         return replace(
             self,
             knowledge=tuple(
-                replace(k, worlds=(*k.worlds, *new)[-WORLDS:]) for k, new in zip(self.knowledge, worlds, strict=True)
+                replace(k, worlds=k.worlds.plus(new).newest(WORLDS))
+                for k, new in zip(self.knowledge, worlds, strict=True)
             ),
         )
 
@@ -186,17 +233,29 @@ def _total(p: Pieces, slack: Ints) -> Ints:
 
 
 def _again(k: Knowledge, records: Records, partition: Partition, split: Split, changed: Ints) -> Knowledge:
+    new = _judged_again(k, records, partition, np.sort(changed))
+    return replace(new, worlds=k.worlds.carried(split, new.box))
+
+
+def _judged_again(k: Knowledge, records: Records, partition: Partition, order: Ints) -> Knowledge:
+    """Judge some classes (ascending) again; the worlds are those of before."""
     n = partition.n_classes
-    order = np.sort(changed)
     box, new = _judged(records, partition.class_of, order, [m.measure for m in k.needs[::2]], k.hidden)
     lower, upper = np.zeros(n, np.int64), np.zeros(n, np.int64)
     lower[: len(k.box.lower)], upper[: len(k.box.upper)] = k.box.lower, k.box.upper
     lower[order], upper[order] = box.lower, box.upper
-    whole = Box(lower, upper)
-    carried = (lifted(world, split, whole, split.inside) for world in k.worlds)
-    return replace(
-        k,
-        box=whole,
-        needs=tuple(old.replaced(order, part, n) for old, part in zip(k.needs, new, strict=True)),
-        worlds=tuple(world for world in carried if world is not None),
-    )
+    needs = tuple(old.replaced(order, part, n) for old, part in zip(k.needs, new, strict=True))
+    return replace(k, box=Box(lower, upper), needs=needs)
+
+
+def _coarser(box: Box, fine: Partition, coarse: Partition) -> Box:
+    """Return the bounds of a partition from those of a finer one; both are over the same parts."""
+    n = coarse.n_classes
+    ends = []
+    for bound, sign in ((-box.lower, -1), (box.upper, 1)):
+        part = bound[fine.class_of]
+        infinite = part >= FREE
+        # floats are exact below 2^53
+        finite = np.bincount(coarse.class_of, np.where(infinite, 0, part), n).astype(np.int64)
+        ends.append(sign * np.where(np.bincount(coarse.class_of, infinite, n) > 0, FREE, finite))
+    return Box(ends[0], ends[1])

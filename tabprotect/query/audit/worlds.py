@@ -10,12 +10,11 @@ import numpy.typing as npt
 from scipy import sparse
 
 from tabprotect.query.audit.needs import Needs, Target
-from tabprotect.query.audit.partition import Split
 from tabprotect.query.audit.records import FREE
 from tabprotect.solver.exact import Polyhedron, RationalVector
 from tabprotect.solver.lp import LinearProgram
 
-__all__ = ["Box", "Programme", "World", "lifted", "protected"]
+__all__ = ["Box", "Programme", "World"]
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -24,7 +23,16 @@ Bools = npt.NDArray[np.bool_]
 LIMIT = 2**61
 
 SOLVE = 50
-"""What the set-up of a programme counts as, in simplex iterations."""
+"""What the set-up of a small programme counts as, in simplex iterations."""
+
+SETTING_UP = 250
+"""Entries of M whose set-up counts as one more."""
+
+ITERATING = 50_000
+"""Entries of M for which an iteration counts as one more."""
+
+EXACT = 600
+"""Columns up to which a solution that is not whole is made exact in fractions."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,12 +58,12 @@ class Box:
 
     def contains(self, world: World) -> Bools:
         """Which classes keep their bounds."""
-        below = (self.lower > -FREE) & (world.moves < _times(self.lower, world.denominator))
-        above = (self.upper < FREE) & (world.moves > _times(self.upper, world.denominator))
+        below = (self.lower > -FREE) & (world.moves < times(self.lower, world.denominator))
+        above = (self.upper < FREE) & (world.moves > times(self.upper, world.denominator))
         return np.asarray(~(below | above))
 
 
-def _times(bounds: Ints, factor: int) -> Ints:
+def times(bounds: Ints, factor: int) -> Ints:
     return np.where(np.abs(bounds) >= FREE, 0, bounds) * factor
 
 
@@ -67,38 +75,19 @@ def demands(need: Needs, target: Target, whole: Box, elsewhere: Ints) -> Box:
     need : Needs
     target : Target
     whole : Box
-        What the known bounds allow.
+        What the known bounds allow, or the bounds of a world that protects other targets already.
     elsewhere : ndarray of int
         Further classes with records of the target's unit; these may not move against its side.
     """
     if need.side > 0:
         lower = np.maximum(whole.lower, -need.room)
         lower[elsewhere] = np.maximum(lower[elsewhere], 0)
-        lower[target.classes] = target.needs
+        lower[target.classes] = np.maximum(lower[target.classes], target.needs)
         return Box(lower, whole.upper)
     upper = np.minimum(whole.upper, need.room)
     upper[elsewhere] = np.minimum(upper[elsewhere], 0)
-    upper[target.classes] = -target.needs
+    upper[target.classes] = np.minimum(upper[target.classes], -target.needs)
     return Box(whole.lower, upper)
-
-
-def protected(worlds: list[World], need: Needs, targets: list[Target]) -> Bools:
-    """Which targets of single classes are protected by a world (one entry a target).
-
-    For units with one record each, and for the threshold rule; others need all of `demands`.
-    """
-    done = np.zeros(len(targets), bool)
-    single = np.array([k for k, t in enumerate(targets) if len(t.classes) == 1], dtype=np.int64)
-    if not len(single):
-        return done
-    where = np.array([targets[k].classes[0] for k in single.tolist()])
-    amount = np.array([targets[k].needs[0] for k in single.tolist()])
-    for world in worlds:
-        moves = need.side * world.moves
-        bad = (need.room < FREE) & (moves < -_times(need.room, world.denominator))
-        enough = moves[where] >= amount * world.denominator
-        done[single] |= enough & (int(bad.sum()) - bad[where].astype(np.int64) == 0)
-    return done
 
 
 @dataclass(eq=False)
@@ -120,6 +109,11 @@ class Programme:
     iterations: int = 0
     _lp: LinearProgram | None = field(default=None, init=False, repr=False)
 
+    @staticmethod
+    def setting_up(entries: int) -> int:
+        """Return what a programme of so many entries costs before its first iteration."""
+        return SOLVE + entries // SETTING_UP
+
     def find(self, box: Box, most_iterations: int, also: tuple[Ints, int] | None = None) -> World | None:
         """Return a world inside a box, or None where none was found.
 
@@ -127,11 +121,14 @@ class Programme:
         ----------
         box : Box
         most_iterations : int
+            Work, in iterations of a small programme.
         also : tuple of (ndarray of int, int), optional
             Classes whose moves add up to at least so much (at most, if it is negative).
         """
         if np.any(box.lower > box.upper):
             return None
+        if also is not None or self._lp is None:
+            self.iterations += self.M.nnz // SETTING_UP
         unit = self._unit(box, also)
         z = self._solve(box, unit, most_iterations, also)
         if z is None:
@@ -167,8 +164,9 @@ class Programme:
         else:
             lp = self._lp
             lp.set_bounds(np.arange(2 * n), *bounds)
-        solution = lp.solve(max_iterations=most)
-        self.iterations += SOLVE + solution.iterations
+        one = 1 + self.M.nnz // ITERATING
+        solution = lp.solve(max_iterations=most // one)
+        self.iterations += SOLVE + one * solution.iterations
         if solution.status != "optimal":
             return None
         return np.asarray(solution.x[:n] - solution.x[n:])
@@ -177,6 +175,8 @@ class Programme:
         whole = World(np.rint(z).astype(np.int64)) if float(np.abs(z).max(initial=0)) < LIMIT else None
         if whole is not None and self.holds(whole) and box.contains(whole).all() and _adds_up(whole, also):
             return whole
+        if self.M.shape[1] > EXACT:
+            return None
         M, lower, upper = self.M, box.lower, box.upper
         if also is not None:  # the sum over these classes is one more unknown
             row = np.zeros((1, len(z) + 1), np.int64)
@@ -215,32 +215,3 @@ def _adds_up(world: World, also: tuple[Ints, int] | None) -> bool:
     moved = int(world.moves[also[0]].sum())
     wanted = also[1] * world.denominator
     return moved >= wanted if also[1] > 0 else moved <= wanted
-
-
-def lifted(world: World, split: Split, box: Box, row: Bools) -> World | None:
-    """Carry a world over to a finer partition so that it gives the same answer to the new query, too.
-
-    The move of a class that was cut is shared between its parts within their bounds; nothing is returned where that
-    does not reach a sum of 0 over the new query set.
-    """
-    moves = np.r_[world.moves, np.zeros(len(split.children), np.int64)]
-    outer, inner = split.parents, split.children
-    whole = moves[outer]
-    far = LIMIT // (2 * len(moves) + 2)
-    low = np.where(box.lower > -FREE, _times(box.lower, world.denominator), -far)
-    high = np.where(box.upper < FREE, _times(box.upper, world.denominator), far)
-    least = np.maximum(low[inner], whole - high[outer])
-    most = np.minimum(high[inner], whole - low[outer])
-    if np.any(least > most):
-        return None
-    start = np.clip(whole // 2, least, most)
-    fixed = row.copy()
-    fixed[inner] = False
-    missing = -int(moves[fixed].sum()) - int(start.sum())
-    spare = (most - start) if missing > 0 else (start - least)
-    taken = np.minimum(np.cumsum(spare), abs(missing))
-    if int(taken[-1] if len(taken) else 0) != abs(missing):
-        return None
-    share = start + (1 if missing > 0 else -1) * np.diff(taken, prepend=0)
-    moves[inner], moves[outer] = share, whole - share
-    return World(moves, world.denominator)

@@ -25,7 +25,7 @@ PREPARED = "prepared"
 """The account that the sums of the simulatable mode are answered to."""
 
 EVERY = 100
-"""Entries between two snapshots of an auditor."""
+"""Least number of entries between two snapshots of an auditor."""
 
 
 @dataclass(eq=False)
@@ -91,16 +91,20 @@ class Accounts:
         self.auditor(key).state = state
         self._since[key] = self._since.get(key, 0) + 1
 
-    def snapshot(self, entry: int) -> None:
-        """Write the states that have changed much; inside a transaction."""
+    def snapshot(self, entry: int, *, all_: bool = False) -> None:
+        """Write the states that have changed much, or all that have changed; inside a transaction.
+
+        The time between two snapshots grows with what there is to write.
+        """
         for key, count in self._since.items():
-            if count >= EVERY:
+            if count >= (1 if all_ else max(EVERY, self.auditor(key).basis // 4)):
                 self.log.snapshot(key[0], f"{key[1]}.{key[2]}", entry, dump(self.auditor(key).state))
                 self._since[key] = 0
 
     def catch_up(self) -> None:
         """Take up what other sessions have answered; at the start, everything."""
         done: dict[tuple[str, str], int] = {}
+        behind: set[Key] = set()
         if self.seen == 0:
             for account, name, last, content in self.log.snapshots():
                 table, _, column = name.partition(".")
@@ -110,10 +114,12 @@ class Accounts:
         for entry in self.log.entries(self.seen):
             fields_ = [f for f in entry.applied if done.get((entry.account, f), 0) < entry.id]
             if fields_:
-                self._replay(entry, fields_)
+                self._replay(entry, fields_, behind)
             self.seen = entry.id
+        for key in behind:
+            self.auditor(key).recall()
 
-    def _replay(self, entry: Entry, fields_: list[str]) -> None:
+    def _replay(self, entry: Entry, fields_: list[str], behind: set[Key]) -> None:
         table = entry.request["table"]
         groups = tuple((t, c) for t, c in entry.request["groups"])
         chosen = self.selection(Request(table, (), groups, (), entry.request["source"]))
@@ -125,7 +131,8 @@ class Accounts:
             for k in entry.applied[name]:
                 if k >= len(chosen.sets):
                     raise InputError(f"entry {entry.id} of the log finds other groups now; the data have changed")
-                a.state = a.state.with_query(a.records, chosen.sets[k])
+                a.replay(chosen.sets[k])
+            behind.add(key)
             self._since[key] = self._since.get(key, 0) + 1
         self._compare(entry, chosen)
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import io
+import secrets
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from tabprotect.errors import InputError
 
@@ -69,7 +73,11 @@ class Postgres:
         self._c = connection
 
     def columns(self, sql: str) -> list[Column]:
-        """Run a query in a read-only transaction of its own."""
+        """Run a query in a read-only transaction of its own.
+
+        Columns of whole numbers, text and double precision come as one file (COPY), which takes a tenth of the time
+        of rows one by one.
+        """
         import pg8000.exceptions as failures
 
         cursor = self._c.cursor()
@@ -77,6 +85,10 @@ class Postgres:
             self._c.rollback()
             cursor.execute("SET TRANSACTION READ ONLY")
             # the driver takes % as the beginning of a parameter only where parameters are given
+            cursor.execute(f"SELECT * FROM ({sql}) AS q LIMIT 0")
+            names, kinds = zip(*((column[0], column[1]) for column in cursor.description), strict=True)
+            if set(kinds) <= set(_FILED) and len(set(names)) == len(names):
+                return _filed(cursor, sql, kinds)
             cursor.execute(sql)
             rows = cursor.fetchall()
             width = len(cursor.description)
@@ -103,6 +115,40 @@ class Postgres:
                 f"the guard only reads, but its database role {what}; tabprotect.query.guard.read_only_role(policy, "
                 "'postgres') prints the SQL that creates a role for it"
             )
+
+
+_WHOLE, _DOUBLE = (20, 21, 23), 701
+
+_FILED = {20: "Int64", 21: "Int64", 23: "Int64", _DOUBLE: "str", 25: "str", 1043: "str"}
+"""Object identifiers of bigint, smallint, integer, double precision, text and varchar, and how they are read."""
+
+
+def _filed(cursor: Any, sql: str, kinds: Sequence[int]) -> list[Column]:
+    # no value of the data is the mark of a missing one, since nobody knows it beforehand
+    missing, file = secrets.token_hex(16), io.BytesIO()
+    cursor.execute(f"COPY ({sql}) TO STDOUT (FORMAT csv, NULL '{missing}')", stream=file)
+    file.seek(0)
+    if not file.getbuffer().nbytes:
+        return [_typed([]) for _ in kinds]
+    frame = pd.read_csv(
+        file,
+        header=None,
+        dtype={k: _FILED[kind] for k, kind in enumerate(kinds)},
+        keep_default_na=False,
+        na_values=[missing],
+        encoding="utf-8",
+        skip_blank_lines=False,
+    )
+    found = []
+    for k, kind in enumerate(kinds):
+        column = frame[k]
+        if kind in _WHOLE and not column.isna().any():
+            found.append(column.to_numpy(np.int64))
+        elif kind == _DOUBLE:  # as text first, since numpy rounds decimals correctly
+            found.append(np.where(column.isna(), "nan", column.astype(object)).astype(np.float64))
+        else:
+            found.append(np.array(column.astype(object).where(column.notna(), None), object))
+    return found
 
 
 def wrap(connection: Any) -> Database:

@@ -41,6 +41,9 @@ MEMBERS: Final = 50_000_000
 WORK: Final = 20_000
 """Work units of the engine: a limit of work, so that the pattern does not depend on how busy the machine is."""
 
+EACH: Final = 100
+"""What every group counts as that is tried by itself, besides the work of its safety test."""
+
 SINGLY: Final = 500
 """Groups that are tried one by one."""
 
@@ -104,16 +107,20 @@ def protect_groups(auditor: Auditor, sets: Sequence[Bools], open_: Sequence[int]
 
 
 def _singly(auditor: Auditor, sets: Sequence[Bools], kept: list[int], steps: list[str]) -> Grouped:
-    """Try one group after another, the largest first."""
+    """Try one group after another, the largest first, with the work of one decision for all of them."""
     sizes = [abs(int(auditor.records.values[sets[k]].sum())) for k in kept]
     order = [kept[i] for i in np.argsort(-np.array(sizes), kind="stable").tolist()][:SINGLY]
     trial = auditor.copy()
-    good = []
+    good, left, tried = [], auditor.work, 0
     for k in order:
-        decision, trial.state = trial.decide([sets[k]])
+        if left <= 0:
+            break
+        decision, trial.state = trial.decide([sets[k]], left)
+        left -= decision.work + EACH
+        tried += 1
         if decision.answered:
             good.append(k)
-    steps.append(f"tried one by one: {len(good)} of {len(kept)} groups are published")
+    steps.append(f"tried one by one: {len(good)} of {len(kept)} groups are published, {tried} were tried")
     return Grouped(tuple(sorted(good)), trial.state, tuple(good), tuple(steps))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from collections.abc import Sequence
@@ -88,7 +89,9 @@ class Guard:
             self.accounts.catch_up()
 
     def close(self) -> None:
-        """Close the log; the connection stays open."""
+        """Write what the next start needs, and close the log; the connection stays open."""
+        with contextlib.suppress(InputError), self._lock, self.log.transaction():
+            self.accounts.snapshot(self.accounts.seen, all_=True)
         self.log.close()
 
     def query(self, sql: str, *, user: str = "anonymous") -> Answer:

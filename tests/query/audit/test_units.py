@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from tabprotect.query.audit import Auditor, Records
-from tabprotect.query.audit.needs import Target
+from tabprotect.query.audit.needs import Targets
 from tabprotect.query.audit.safety import _Task
+from tabprotect.query.audit.witnesses import Worlds
 from tabprotect.query.audit.worlds import World
 
 
@@ -19,15 +20,15 @@ def test_a_world_counts_only_if_the_unit_is_protected_everywhere():
         state = state.with_query(records, auditor.members(members))
     k = state.knowledge[0]
     need = next(n for n in k.needs if n.side > 0)
-    task = _Task(state, records, k, 1000)
+    task = _Task.of(state, records, k, 1000)
     class_of = state.partition.class_of
     first, second = int(class_of[0]), int(class_of[2])
     assert first != second
-    target = Target(0, np.array([first]), np.array([13]))
-    assert task._elsewhere(need, target).tolist() == [second]
+    targets = Targets(np.array([0]), np.array([0, 1]), np.array([first]), np.array([13]))
+    assert task._elsewhere(need, targets[0]).tolist() == [second]
     moves = np.zeros(state.partition.n_classes, np.int64)
     moves[first] = 13
-    assert task._protected([World(moves)], need, [target]).tolist() == [True]
+    assert task._met(Worlds.of([World(moves)]), need, targets).tolist() == [True]
     moves = moves.copy()
     moves[second] = -1
-    assert task._protected([World(moves)], need, [target]).tolist() == [False]
+    assert task._met(Worlds.of([World(moves)]), need, targets).tolist() == [False]

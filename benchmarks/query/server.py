@@ -1,0 +1,57 @@
+"""A PostgreSQL server of one's own for a benchmark: started in a folder that is deleted at the end."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from tabprotect.errors import InputError
+
+__all__ = ["postgres_server"]
+
+
+@contextmanager
+def postgres_server(programs: Path | None = None) -> Iterator[str]:
+    """Start a server and return the address of its database, for its owner.
+
+    Raises
+    ------
+    InputError
+        If PostgreSQL is not installed.
+    """
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin")) if programs is None else [programs]
+    if not found:
+        raise InputError("PostgreSQL is not installed (make setup-postgres)")
+    folder = tempfile.mkdtemp(prefix="pg")
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        port = int(s.getsockname()[1])
+    me: dict[str, Any] = {}
+    if os.geteuid() == 0:  # the server refuses to run as root
+        who = pwd.getpwnam("postgres")
+        os.chown(folder, who.pw_uid, who.pw_gid)
+        me = {"user": who.pw_uid, "group": who.pw_gid}
+    data = f"{folder}/data"
+
+    def run(*command: str) -> None:
+        # the server keeps the output open, so it goes to a file
+        with Path(f"{folder}.log").open("ab") as output:
+            subprocess.run(command, check=True, stdout=output, stderr=output, cwd="/", **me)
+
+    run(str(found[-1] / "initdb"), "-D", data, "-U", "postgres", "-A", "trust", "--no-sync")
+    options = f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories={folder}"
+    run(str(found[-1] / "pg_ctl"), "-D", data, "-w", "-o", options, "-l", f"{folder}/log", "start")
+    try:
+        yield f"postgresql://postgres@127.0.0.1:{port}/postgres"
+    finally:
+        run(str(found[-1] / "pg_ctl"), "-D", data, "-m", "immediate", "stop")
+        shutil.rmtree(folder, ignore_errors=True)
+        Path(f"{folder}.log").unlink(missing_ok=True)

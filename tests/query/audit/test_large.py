@@ -1,0 +1,133 @@
+"""Systems of more classes than one programme is set up for: local search, sparse data sets, counted work."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tabprotect.query.audit import Auditor, Denial, Intruder, Records, search
+from tabprotect.query.audit.inference import Basis, combination
+from tabprotect.query.audit.partition import Partition
+from tabprotect.query.audit.stored import dump, restore
+from tests.query.brute import RULES, Brute
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("spread", [False, True])
+def test_nothing_follows_where_data_sets_are_searched_near_the_target(seed, spread, monkeypatch):
+    """With every system taken for a large one the brute force finds nothing either, and something is answered."""
+    monkeypatch.setattr(search, "SMALL", 0)
+    rng = np.random.default_rng(seed)
+    n = 7
+    x, units = rng.integers(10, 60, n), rng.integers(0, 6, n) if spread else np.arange(n)
+    text = list(RULES)[seed]
+    auditor, sets = Auditor(Records.of(x, units=units), text), []
+    for _ in range(6):
+        members = rng.random(n) < 0.7
+        if auditor.ask(members).answered and members.any():
+            sets.append(members)
+    assert sets
+    assert not Brute(x, 0, np.inf, units, RULES[text]).breaches(sets)
+
+
+def test_a_difference_of_one_unit_is_found_without_a_programme(monkeypatch):
+    monkeypatch.setattr(search, "SMALL", 0)
+    programmes = []
+    monkeypatch.setattr(search.Search, "near", lambda *given: programmes.append(given))
+    auditor = Auditor(Records.of(np.full(50, 10.0)), "p%=10")
+    assert auditor.ask(range(50)).answered
+    assert auditor.ask(range(49)).denial is Denial.INFERABLE
+    assert not programmes
+
+
+def test_used_up_work_is_a_denial(monkeypatch):
+    """Pairs that overlap in one record: safe, but only with data sets that must be looked for."""
+    monkeypatch.setattr(search, "SMALL", 0)
+    x = np.full(12, 10.0)
+    asked = [[0, 1, 2, 3], [3, 4, 5, 6]]
+    enough, little = Auditor(Records.of(x), "p%=10"), Auditor(Records.of(x), "p%=10", work=1)
+    assert all(enough.ask(q).answered for q in asked)
+    assert [little.ask(q).denial for q in asked] == [None, Denial.UNDECIDED]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_basis_decides_as_elimination_in_fractions_does(seed):
+    rng = np.random.default_rng(seed)
+    partition, basis, sets = Partition.whole(12), Basis.empty(), []
+    for _ in range(6):
+        members = rng.random(12) < 0.5
+        partition, _ = partition.refined(members)
+        basis = basis.with_last(partition)
+        sets.append(members)
+    M = partition.rows()
+    wanted = [rng.random(partition.n_classes) < 0.5 for _ in range(10)]
+    rows = M.toarray().astype(bool)
+    wanted += [*rows, rows[0] & ~rows[1], *np.eye(partition.n_classes, dtype=bool)]
+    for v in wanted:
+        got = basis.combination(partition, v)
+        assert (got is None) == (combination(M[basis.rows], v) is None)
+        if got is not None:
+            assert np.array_equal(
+                sum((float(c) * rows[i].astype(float) for i, c in got), np.zeros(len(v))), v.astype(float)
+            )
+    every = np.arange(partition.n_classes)
+    single = [basis.combination(partition, row) is not None for row in np.eye(len(every), dtype=bool)]
+    assert basis.determined(partition, every).tolist() == single
+
+
+def test_remembered_data_sets_survive_a_snapshot_and_wrong_ones_do_not(monkeypatch):
+    x = np.full(12, 10.0)
+    auditor = Auditor(Records.of(x), "p%=10")
+    fresh = auditor.state
+    assert all(auditor.ask(q).answered for q in ([0, 1, 2, 3], [3, 4, 5, 6]))
+    worlds = auditor.state.knowledge[0].worlds
+    assert len(worlds)
+    again = restore(dump(auditor.state), auditor.records, fresh)
+    assert np.array_equal(again.knowledge[0].worlds.moves, worlds.moves)
+    worlds.moves[0] += 1
+    again = restore(dump(auditor.state), auditor.records, fresh)
+    assert len(again.knowledge[0].worlds) == len(worlds) - 1
+
+
+def test_a_world_is_carried_over_only_if_the_new_sum_stays():
+    x = np.full(12, 10.0)
+    auditor = Auditor(Records.of(x), "p%=10")
+    for q in ([0, 1, 2, 3], [3, 4, 5, 6], [6, 7, 8, 9], [9, 10, 11, 0]):
+        auditor.ask(q)
+    state_ = auditor.state
+    M = state_.partition.rows()
+    worlds = state_.knowledge[0].worlds
+    assert len(worlds)
+    for k in range(len(worlds)):
+        part = slice(worlds.starts[k], worlds.starts[k + 1])
+        moves = np.zeros(state_.partition.n_classes, np.int64)
+        moves[worlds.index[part]] = worlds.moves[part]
+        assert not np.any(M @ moves)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_groups_that_are_cut_at_once_leave_the_state_of_one_after_another(seed):
+    rng = np.random.default_rng(seed)
+    n = 40
+    records = Records.of(np.round(rng.lognormal(3, 1, n)), units=rng.integers(0, 30, n), upper=1e6)
+    auditor = Auditor(records, "p%=5", intruders=[Intruder("one", (3,))])
+    for _ in range(3):
+        auditor.ask(rng.random(n) < 0.8)
+    label = rng.integers(0, 5, n)
+    sets = [label == g for g in range(4)]
+    one = auditor.state
+    for members in sets:
+        one = one.with_query(records, members) if one.follows(members) is None else one
+    together = auditor.state.with_queries(records, sets)
+    assert together.totals == one.totals
+    assert np.array_equal(together.partition.class_of, one.partition.class_of)
+    assert np.array_equal(together.partition.bits, one.partition.bits)
+    for a, b in zip(together.knowledge, one.knowledge, strict=True):
+        assert np.array_equal(a.box.lower, b.box.lower)
+        assert np.array_equal(a.box.upper, b.box.upper)
+        assert np.array_equal(a.worlds.moves, b.worlds.moves)
+        for x, y in zip(a.needs, b.needs, strict=True):
+            assert np.array_equal(x.room, y.room)
+            assert sorted(zip(x.owner, x.unit, x.need, strict=True)) == sorted(
+                zip(y.owner, y.unit, y.need, strict=True)
+            )
