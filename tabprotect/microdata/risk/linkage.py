@@ -191,7 +191,8 @@ def _importance(weights: Mapping[str, float] | None, names: Sequence[str], metri
     return found
 
 
-def linked_columns(first: Records, second: Records, columns: Sequence[str] | None, metric: str) -> list[str]:
+def linked_columns(first: Records, second: Records, columns: Sequence[str] | str | None, metric: str) -> list[str]:
+    """Return the columns to link by, those given or the default of the metric."""
     if columns is None:
         both = [name for name in first.columns if name in second.columns]
         schema = first.schema
