@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from numbers import Real
 from typing import Any, Literal, get_args
 
@@ -42,8 +43,8 @@ def k_anonymity(
     k : int
         At least 1.
     missing : {'any', 'both', 'stated', 'own'}
-        What a missing key matches; see `tabprotect.microdata.anonymity.key_counts`. Only one file is looked at, so 'any'
-        is 'both' here: a missing value matches every value.
+        What a missing key matches; see `tabprotect.microdata.anonymity.key_counts`. Only one file is looked at, so
+        'any' is 'both' here: a missing value matches every value.
 
     Returns
     -------
@@ -106,7 +107,7 @@ def l_diversity(
     -------
     Measure
         ``records``: the number or the exponential of every record's class; for 'recursive' the least c above which it
-        is (c, l)-diverse, infinite where there is none. Details: the worst of them.
+        is (c, l)-diverse, nan where there is none. Details: the worst of them.
 
     Raises
     ------
@@ -142,6 +143,7 @@ def l_diversity(
     else:
         bad, worst = of_class < l * (1 - 1e-12), float(of_class.min())
         details |= {"l of the file": worst}
+    of_class = np.where(np.isinf(of_class), np.nan, of_class)
     return _measure("l-diversity", of_class[index], bad[index], records, details)
 
 
@@ -205,7 +207,8 @@ def t_closeness(
                 f"column '{name}' has no value tree; give one in the schema, hierarchies={{'{name}': ...}}"
             )
         tree = anonymity.tree_distances(found.values, records.schema.hierarchies[name])
-    whole = found.counts().astype(np.float64)
+    # a column without any value has no distribution
+    whole = found.counts().astype(np.float64) if found.values else np.zeros(1)
     index, of_class = _by_class(records, keys, name, lambda counts: anonymity.closeness(counts, whole, distance, tree))
     far = ~(of_class <= t + 1e-12)
     largest = None if np.isnan(of_class).all() else float(np.nanmax(of_class))
@@ -260,9 +263,8 @@ def unsafe_combinations(
     records, _ = keys_of(original if masked is None else masked, schema)
     found = table_of_combinations(records, records.schema, up_to=up_to, threshold=threshold)
     often = found.records.astype(np.float64)
-    details = {key: value for key, value in found.to_dict().items() if key != "records"}
-    share = _measure("unsafe combinations", often, often > 0, records, details)
-    return Measure(share.name, float(found.value), often, share.details)
+    details = {key: value for key, value in found.to_dict().items() if key in ("keys", "thresholds", "sets")}
+    return replace(_measure("unsafe combinations", often, often > 0, records, details), value=float(found.value))
 
 
 def _at_least(name: str, value: Any, least: float, *, whole: bool) -> None:
