@@ -14,7 +14,7 @@ from scipy.spatial import cKDTree
 from tabprotect.errors import InputError
 from tabprotect.microdata.risk.base import Measure, pair
 from tabprotect.microdata.risk.linkage import linked_columns, scaled
-from tabprotect.microdata.risk.nearest import Space, gower_space
+from tabprotect.microdata.risk.nearest import Space, gower_space, workers
 from tabprotect.microdata.schema import Schema
 
 __all__ = ["learned_linkage"]
@@ -137,7 +137,9 @@ def _gaps(space: Space, weights: Floats, links: Ints, known: Ints, theirs: Ints)
     now = space.weighted(weights)
     source = links[known]
     tree = cKDTree(now.masked[theirs])
-    found = tree.query(now.original[source], k=min(RIVALS + 1, len(theirs)), p=space.power, workers=-1)[1]
+    found = tree.query(
+        now.original[source], k=min(RIVALS + 1, len(theirs)), p=space.power, workers=workers(len(known))
+    )[1]
     rivals = theirs[np.asarray(found).reshape(len(known), -1)]
     pairs, place = np.nonzero(links[rivals] != source[:, None])
     right = np.abs(space.original[source] - space.masked[known]) ** space.power
@@ -159,6 +161,6 @@ def _fit(gaps: Floats, start: Floats, sharpness: float) -> Floats:
         return float(np.logaddexp(0.0, -margin).mean()), np.asarray(slope @ gaps / len(gaps))
 
     found = optimize.minimize(
-        loss, start, jac=True, method="L-BFGS-B", bounds=[(0.0, 1e6)] * len(start), options={"maxiter": 100}
+        loss, start, jac=True, method="TNC", bounds=[(0.0, 1e6)] * len(start), options={"maxfun": 200}
     ).x
     return np.asarray(found / found.mean()) if found.sum() > 0 else start

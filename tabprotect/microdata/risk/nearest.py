@@ -13,7 +13,7 @@ from tabprotect.microdata.records import Records
 from tabprotect.microdata.risk.agreement import joint_codes
 from tabprotect.microdata.scales import Scale
 
-__all__ = ["SAME", "Space", "by_blocks", "by_tree", "gower_space"]
+__all__ = ["SAME", "Space", "by_blocks", "by_tree", "gower_space", "workers"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -26,6 +26,9 @@ ROUNDING = 1e-12
 
 MOST = 256
 """Coordinates of a search tree; with more categories than these hold, all pairs are compared."""
+
+ALONE = 5_000
+"""Up to so many records are searched for by one thread."""
 
 BLOCK = 2_000_000
 """Distances that are held in memory at a time where there is no tree."""
@@ -90,17 +93,22 @@ def by_tree(x: Floats, y: Floats, links: Ints, n: int, power: int = 2) -> Floats
     # equal original records have the same distance
     asked, place = np.unique(x[mine], axis=0, return_inverse=True)
     reach = np.full(n, -np.inf)
-    reach[mine] = (tree.query(asked, p=power, workers=-1)[0] * (1 + SAME) + slack)[place.reshape(-1)]
+    reach[mine] = (tree.query(asked, p=power, workers=workers(len(asked)))[0] * (1 + SAME) + slack)[place.reshape(-1)]
     linked = theirs[links[theirs] >= 0]
     apart = np.abs(x[links[linked]] - y[linked])
     to_own = apart.sum(axis=1) if power == 1 else np.sqrt((apart**2).sum(axis=1))
     # several masked records may come from one original
     right = np.bincount(links[linked[to_own <= reach[links[linked]]]], minlength=n)
     hit = np.flatnonzero(right)
-    tied = tree.query_ball_point(x[hit], reach[hit], p=power, workers=-1)
+    tied = tree.query_ball_point(x[hit], reach[hit], p=power, workers=workers(len(hit)))
     near = np.array([times[list(one)].sum() for one in tied], dtype=np.float64)
     found[hit] = right[hit] / np.maximum(near, right[hit])
     return found
+
+
+def workers(records: int) -> int:
+    """Return how many threads search for so many records; for few of them threads cost more than they save."""
+    return -1 if records > ALONE else 1
 
 
 def gower_space(first: Records, second: Records, names: Sequence[str]) -> Space | None:
