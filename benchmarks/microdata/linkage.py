@@ -66,7 +66,7 @@ def link_mixed(records: int) -> None:
     for name in ("region", "job"):
         moved = rng.random(records) < 0.1
         masked.loc[moved, name] = rng.permutation(masked.loc[moved, name].to_numpy())
-    names = list(original)
+    names = [*categories, "age", "pay"]
     print(f"{records:,} x {records:,} records, 2 columns of numbers and 4 of categories, Gower distances")
     start = time.perf_counter()
     found = md.risk.distance_linkage(original, masked, columns=names, metric="gower")

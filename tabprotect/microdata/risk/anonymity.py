@@ -268,7 +268,7 @@ def unsafe_combinations(
 
 
 def _at_least(name: str, value: Any, least: float, *, whole: bool) -> None:
-    good = isinstance(value, Real | np.number) and not isinstance(value, bool) and least <= value < np.inf
+    good = isinstance(value, Real | np.number) and not isinstance(value, bool) and least <= float(value) < np.inf
     if not good or (whole and value != int(value)):
         raise InputError(f"{name} must be a {'whole ' if whole else ''}number of at least {least:g}, not {value!r}")
 

@@ -110,7 +110,7 @@ def learned_linkage(
 
 def _search(space: Space, links: Ints, plain: Floats, rounds: int) -> tuple[Floats, Floats]:
     """Return the best weights found and what they find."""
-    whole = ~np.isnan(space.original).any(axis=1), ~np.isnan(space.masked).any(axis=1)
+    whole = [np.asarray(~np.isnan(side).any(axis=1)) for side in (space.original, space.masked)]
     known = np.flatnonzero(whole[1] & (links >= 0) & whole[0][links])
     weights = kept = np.ones(int(space.column.max()) + 1)
     best = plain

@@ -93,7 +93,8 @@ def by_tree(x: Floats, y: Floats, links: Ints, n: int, power: int = 2) -> Floats
     # equal original records have the same distance
     asked, place = np.unique(x[mine], axis=0, return_inverse=True)
     reach = np.full(n, -np.inf)
-    reach[mine] = (tree.query(asked, p=power, workers=workers(len(asked)))[0] * (1 + SAME) + slack)[place.reshape(-1)]
+    nearest = np.asarray(tree.query(asked, p=power, workers=workers(len(asked)))[0])
+    reach[mine] = (nearest * (1 + SAME) + slack)[place.reshape(-1)]
     linked = theirs[links[theirs] >= 0]
     apart = np.abs(x[links[linked]] - y[linked])
     to_own = apart.sum(axis=1) if power == 1 else np.sqrt((apart**2).sum(axis=1))
