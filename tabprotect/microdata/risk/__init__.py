@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from tabprotect.microdata.risk.anonymity import k_anonymity, l_diversity, t_closeness, unsafe_combinations
+from tabprotect.microdata.risk.clusters import cluster_linkage
+from tabprotect.microdata.risk.deterministic import deterministic_linkage
 from tabprotect.microdata.risk.individual import household_risk, individual_risk
 from tabprotect.microdata.risk.interval import attribute_disclosure, interval_disclosure
 from tabprotect.microdata.risk.knowledge import (
@@ -13,6 +16,7 @@ from tabprotect.microdata.risk.knowledge import (
     ValueWindow,
 )
 from tabprotect.microdata.risk.known_noise import AddedNoise, MultipliedNoise
+from tabprotect.microdata.risk.learned import learned_linkage
 from tabprotect.microdata.risk.linkage import assignment_linkage, distance_linkage, rank_linkage
 from tabprotect.microdata.risk.massc import massc_risk
 from tabprotect.microdata.risk.population.loglinear import log_linear_risk
@@ -40,13 +44,18 @@ __all__ = [
     "ValueWindow",
     "assignment_linkage",
     "attribute_disclosure",
+    "cluster_linkage",
     "data_intrusion_simulation",
+    "deterministic_linkage",
     "dirichlet_multinomial_uniques",
     "distance_linkage",
     "global_risk",
     "household_risk",
     "individual_risk",
     "interval_disclosure",
+    "k_anonymity",
+    "l_diversity",
+    "learned_linkage",
     "log_linear_risk",
     "massc_risk",
     "pitman_uniques",
@@ -56,6 +65,8 @@ __all__ = [
     "rank_linkage",
     "sample_uniqueness",
     "suda",
+    "t_closeness",
     "transparency",
+    "unsafe_combinations",
     "zayatz_uniques",
 ]

@@ -9,27 +9,20 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 from scipy import linalg, optimize
-from scipy.spatial import cKDTree
 
 from tabprotect.errors import InputError, Problems, SolverError, did_you_mean
 from tabprotect.microdata.records import Records
-from tabprotect.microdata.risk.agreement import joint_codes
 from tabprotect.microdata.risk.base import Measure, pair
+from tabprotect.microdata.risk.nearest import SAME, by_blocks, by_tree, gower_space
 from tabprotect.microdata.risk.transparency import with_the_method
 from tabprotect.microdata.scales import Scale
 from tabprotect.microdata.schema import Schema
 
-__all__ = ["assignment_linkage", "distance_linkage", "rank_linkage"]
+__all__ = ["assignment_linkage", "distance_linkage", "linked_columns", "rank_linkage", "scaled"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Metric = Literal["euclidean", "mahalanobis", "gower"]
-
-SAME = 1e-9
-"""Relative difference of two distances that counts as a tie."""
-
-BLOCK = 2_000_000
-"""Distances that are held in memory at a time where there is no tree."""
 
 MOST = 5_000
 """Records that are assigned one to one."""
@@ -60,7 +53,7 @@ def distance_linkage(
         What the intruder knows; by default all continuous columns that both files have, for 'gower' all keys.
     metric : {'euclidean', 'mahalanobis', 'gower'}
         Of numbers standardised by the original file; of the original covariance matrix; or, for any scales, the mean of
-        differences by column (numbers: over their range; others: 0 or 1).
+        differences by column (numbers: over their range in both files; others: 0 or 1).
     weights : mapping of str to float, optional
         Importance of columns; 1 by default. Not for 'mahalanobis'.
 
@@ -83,16 +76,18 @@ def distance_linkage(
     """
     files = pair(original, masked, schema)
     first, second, links = files.original, files.masked, files.links
-    names = _columns(first, second, columns, metric)
+    names = linked_columns(first, second, columns, metric)
     if metric not in ("euclidean", "mahalanobis", "gower"):
         raise InputError(f"metric must be 'euclidean', 'mahalanobis' or 'gower', not {metric!r}")
     importance = _importance(weights, names, metric)
     if metric == "gower":
-        found = _by_blocks(first, second, names, importance, links)
+        share = np.asarray(importance / importance.sum())
+        space = gower_space(first, second, names)
+        found = by_blocks(first, second, names, share, links) if space is None else space.weighted(share).linked(links)
     else:
         x, y = first.matrix(names), second.matrix(names)
-        x, y = _scaled(x, y, metric, importance)
-        found = _by_tree(x, y, links, len(first))
+        x, y = scaled(x, y, metric, importance)
+        found = by_tree(x, y, links, len(first))
     details = {"columns": names, "metric": metric, "records linked": len(first)}
     details |= with_the_method(original, masked, schema, names)
     return Measure("distance linkage", float(found.mean()), found, details)
@@ -110,9 +105,9 @@ def rank_linkage(
     1.0
     """
     files = pair(original, masked, schema)
-    names = _columns(files.original, files.masked, columns, "euclidean")
+    names = linked_columns(files.original, files.masked, columns, "euclidean")
     x, y = (_ranks(records.matrix(names)) for records in (files.original, files.masked))
-    found = _by_tree(x, y, files.links, len(files.original))
+    found = by_tree(x, y, files.links, len(files.original))
     details = {"columns": names, **with_the_method(original, masked, schema, names)}
     return Measure("rank linkage", float(found.mean()), found, details)
 
@@ -145,8 +140,8 @@ def assignment_linkage(
     [0.0, 0.0, 1.0]
     """
     files = pair(original, masked, schema)
-    names = _columns(files.original, files.masked, columns, "euclidean")
-    x, y = _scaled(files.original.matrix(names), files.masked.matrix(names), "euclidean", np.ones(len(names)))
+    names = linked_columns(files.original, files.masked, columns, "euclidean")
+    x, y = scaled(files.original.matrix(names), files.masked.matrix(names), "euclidean", np.ones(len(names)))
     mine, theirs = np.flatnonzero(~np.isnan(x).any(axis=1)), np.flatnonzero(~np.isnan(y).any(axis=1))
     if max(len(mine), len(theirs)) > MOST:
         raise InputError(f"{max(len(mine), len(theirs)):,} records are more than {MOST:,}; take distance_linkage")
@@ -200,7 +195,8 @@ def _importance(weights: Mapping[str, float] | None, names: Sequence[str], metri
     return found
 
 
-def _columns(first: Records, second: Records, columns: Sequence[str] | None, metric: str) -> list[str]:
+def linked_columns(first: Records, second: Records, columns: Sequence[str] | str | None, metric: str) -> list[str]:
+    """Return the columns to link by, those given or the default of the metric."""
     if columns is None:
         both = [name for name in first.columns if name in second.columns]
         schema = first.schema
@@ -224,7 +220,7 @@ def _columns(first: Records, second: Records, columns: Sequence[str] | None, met
     return found
 
 
-def _scaled(x: Floats, y: Floats, metric: str, importance: Floats) -> tuple[Floats, Floats]:
+def scaled(x: Floats, y: Floats, metric: str, importance: Floats) -> tuple[Floats, Floats]:
     """Return both files in coordinates in which distances are Euclidean."""
     whole = x[~np.isnan(x).any(axis=1)]
     if not len(whole):
@@ -249,56 +245,3 @@ def _ranks(x: Floats) -> Floats:
         low, high = np.searchsorted(known, x[there, j], "left"), np.searchsorted(known, x[there, j], "right")
         ranked[there, j] = (low + high) / 2 / max(len(known), 1)
     return ranked
-
-
-def _by_tree(x: Floats, y: Floats, links: Ints, n: int) -> Floats:
-    """Return for each original record the probability that its nearest masked record is its own."""
-    found = np.zeros(n)
-    theirs = np.flatnonzero(~np.isnan(y).any(axis=1))
-    mine = np.flatnonzero(~np.isnan(x).any(axis=1))
-    if not len(theirs) or not len(mine):
-        return found
-    # equal masked records are one point with several records
-    points, times = np.unique(y[theirs], axis=0, return_counts=True)
-    tree = cKDTree(points)
-    reach = np.full(n, -np.inf)
-    reach[mine] = tree.query(x[mine], workers=-1)[0] * (1 + SAME) + np.finfo(float).tiny
-    linked = theirs[links[theirs] >= 0]
-    to_own = np.sqrt(((x[links[linked]] - y[linked]) ** 2).sum(axis=1))
-    # several masked records may come from one original
-    right = np.bincount(links[linked[to_own <= reach[links[linked]]]], minlength=n)
-    hit = np.flatnonzero(right)
-    tied = tree.query_ball_point(x[hit], reach[hit], workers=-1)
-    near = np.array([times[list(one)].sum() for one in tied], dtype=np.float64)
-    found[hit] = right[hit] / np.maximum(near, right[hit])
-    return found
-
-
-def _by_blocks(first: Records, second: Records, names: Sequence[str], importance: Floats, links: Ints) -> Floats:
-    """Gower distances, a block of original records at a time."""
-    n, m = len(first), len(second)
-    parts: list[tuple[bool, Any, Any]] = []
-    gone_first, gone_second = np.zeros(n, dtype=bool), np.zeros(m, dtype=bool)
-    for name in names:
-        gone_first |= first.missing(name)
-        gone_second |= second.missing(name)
-        numeric = first.scale(name) is Scale.CONTINUOUS and second.frame[name].dtype.is_numeric()
-        if numeric:
-            x, y = first.numbers(name), second.numbers(name)
-            width = float(np.ptp(x[~np.isnan(x)])) if (~np.isnan(x)).any() else 0.0
-            parts.append((True, x / (width or 1.0), y / (width or 1.0)))
-        else:
-            parts.append((False, *joint_codes(first, second, name)))
-    found = np.zeros(n)
-    share: Floats = np.asarray(importance / importance.sum())
-    mine = np.flatnonzero(~gone_first)
-    for rows in np.array_split(mine, max(1, len(mine) * m // BLOCK + 1)):
-        distance = np.zeros((len(rows), m))
-        for (numeric, x, y), weight in zip(parts, share, strict=True):
-            apart = np.abs(x[rows, None] - y[None, :]) if numeric else x[rows, None] != y[None, :]
-            distance += weight * np.minimum(apart, 1.0) if numeric else weight * apart
-        distance[:, gone_second] = np.inf
-        least = distance.min(axis=1) * (1 + SAME) + 1e-12
-        near = (distance <= least[:, None]) & ~gone_second
-        found[rows] = (near & (links[None, :] == rows[:, None])).sum(axis=1) / np.maximum(near.sum(axis=1), 1)
-    return found

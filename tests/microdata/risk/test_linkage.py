@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import tabprotect.microdata as md
 from tabprotect.errors import SolverError
 from tabprotect.microdata.risk.linkage import _check_assignment
+from tabprotect.microdata.risk.nearest import by_blocks, gower_space
 
 
 def brute(original: pd.DataFrame, masked: pd.DataFrame) -> list[float]:
@@ -209,3 +210,40 @@ def test_mahalanobis_needs_something_that_varies(values: list[float]) -> None:
     frame = pd.DataFrame({"x": values})
     with pytest.raises(md.InputError, match="no linked column varies"):
         md.risk.distance_linkage(frame, frame, metric="mahalanobis")
+
+
+@settings(max_examples=60)
+@given(st.integers(0, 10**6), st.integers(2, 60), st.integers(1, 12))
+def test_the_tree_links_mixed_files_as_comparing_all_pairs_does(seed: int, n: int, categories: int) -> None:
+    rng = np.random.default_rng(seed)
+    original = pd.DataFrame(
+        {
+            "sex": rng.choice(list("mf"), n),
+            "job": rng.integers(0, categories, n).astype(str),
+            "age": rng.integers(0, 5, n).astype(float),
+            "pay": rng.normal(size=n).round(1),
+        }
+    )
+    masked = original.sample(n, replace=True, random_state=seed).reset_index(drop=True)
+    masked["age"] += rng.integers(-1, 2, n)
+    for frame in (original, masked):
+        for name in frame:
+            frame.loc[rng.random(n) < 0.1, name] = None
+    names = ["sex", "job", "age", "pay"]
+    weights = {"sex": float(rng.integers(0, 3)), "pay": 0.5}
+    one, other = (md.read_records(frame, md.Schema()) for frame in (original, masked))
+    share = np.array([weights.get(name, 1.0) for name in names])
+    expected = by_blocks(one, other, names, share / share.sum(), np.arange(n))
+    schema = md.Schema(scales={"pay": "continuous", "age": "continuous"})
+    found = md.risk.distance_linkage(original, masked, schema, columns=names, metric="gower", weights=weights)
+    np.testing.assert_allclose(found.records, expected)
+
+
+def test_many_categories_are_compared_in_all_pairs() -> None:
+    many = pd.DataFrame({"k": [f"v{i}" for i in range(600)], "x": np.arange(600.0) // 2})
+    records = md.read_records(many, md.Schema())
+    assert gower_space(records, records, ["k", "x"]) is None
+    assert gower_space(records, records, ["x"]) is not None
+    found = md.risk.distance_linkage(many, many.assign(k=many["k"].iloc[0]), columns=["k", "x"], metric="gower")
+    # pairs of equal x are tied, but for the record whose k is that of all
+    assert found.value == pytest.approx(0.5)
