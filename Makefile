@@ -63,7 +63,7 @@ test-postgres: setup setup-postgres ## the query guard in front of a real Postgr
 
 test-spark: setup setup-java ## tabulate in a real local Spark (installs PySpark, 450 MB)
 	$(BIN)/python -m pip install --quiet --requirement requirements/spark.txt
-	$(BIN)/pytest -m spark tests/table
+	$(BIN)/pytest -m spark tests/table tests/microdata/large
 
 test-dask: setup ## kill a worker of a real local dask cluster
 	$(BIN)/python -m pip install --quiet --requirement requirements/dask.txt
@@ -116,7 +116,7 @@ LOCK := $(BIN)/pip-compile --quiet --allow-unsafe --strip-extras --no-header --n
 	--no-emit-find-links --no-emit-trusted-host --annotation-style=line
 
 lock: setup ## resolve the files in requirements/ afresh from pyproject.toml
-	$(LOCK) --upgrade --extra dev,docs,polars,excel,plot,microdata,query,serve,sdmx --output-file requirements/locked.txt pyproject.toml
+	$(LOCK) --upgrade --extra dev,docs,polars,excel,plot,microdata,query,serve,sdmx,delegation --output-file requirements/locked.txt pyproject.toml
 	$(LOCK) --upgrade --extra spark --constraint requirements/locked.txt --output-file requirements/spark.txt pyproject.toml
 	$(LOCK) --upgrade --extra dask --constraint requirements/locked.txt --output-file requirements/dask.txt pyproject.toml
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -95,6 +95,32 @@ class UnsafeCombinations:
     def to_dict(self) -> dict[str, Any]:
         """Return the table as JSON; confidential."""
         return document_of(self.table, self.value, len(self.records), self.keys, self.thresholds)
+
+
+@overload
+def unsafe_combinations(
+    data: Any,
+    schema: Schema | None = None,
+    *,
+    keys: Sequence[str] | None = None,
+    up_to: int | None = 3,
+    threshold: int | Mapping[int, int] = 3,
+    decimal: str = ".",
+    large: Literal[False] = False,
+) -> UnsafeCombinations: ...
+
+
+@overload
+def unsafe_combinations(
+    data: Any,
+    schema: Schema | None = None,
+    *,
+    keys: Sequence[str] | None = None,
+    up_to: int | None = 3,
+    threshold: int | Mapping[int, int] = 3,
+    decimal: str = ".",
+    large: Literal[True] | Large,
+) -> LargeUnsafeCombinations: ...
 
 
 def unsafe_combinations(

@@ -19,7 +19,7 @@ def test_locked_versions_cover_every_dependency_and_name_no_place(checkout: Path
     project = tomllib.loads((checkout / "pyproject.toml").read_text())["project"]
     extras = [
         name
-        for group in ("dev", "docs", "polars", "excel", "plot", "microdata", "query", "serve", "sdmx")
+        for group in ("dev", "docs", "polars", "excel", "plot", "microdata", "query", "serve", "sdmx", "delegation")
         for name in project["optional-dependencies"][group]
     ]
     wanted = {re.split(r"[^\w-]", name)[0].lower() for name in [*project["dependencies"], *extras]}
