@@ -11,7 +11,6 @@ import traceback
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from enum import IntEnum
 from pathlib import Path
 from typing import Annotated, Any, TextIO
 
@@ -20,22 +19,12 @@ import typer
 from tabprotect._version import __version__
 from tabprotect.cli import commands
 from tabprotect.cli import screen as screens
+from tabprotect.cli.exits import Exit
 from tabprotect.cli.named import Command
 from tabprotect.cli.screen import Screen
 from tabprotect.errors import InfeasibleError, InputError, SolverError
 
 __all__ = ["Exit", "app", "run"]
-
-
-class Exit(IntEnum):
-    """What the exit code of every command means."""
-
-    DONE = 0  #: done; where there is a pattern, it is safe
-    UNSAFE = 1  #: a verdict: not safe, infeasible, or no safe answer within the limits
-    INPUT = 2  #: the input is wrong
-    LIMIT = 3  #: a limit was reached (or Ctrl-C pressed); the answer given is safe
-    FAULT = 70  #: the program failed, and says nothing about the data
-    INTERRUPTED = 130  #: ended by a second Ctrl-C
 
 
 app = typer.Typer(

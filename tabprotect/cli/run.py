@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tabprotect.cli import screen
-from tabprotect.cli.app import Exit
+from tabprotect.cli.exits import Exit
 from tabprotect.cli.progress import Display, interruptible
 from tabprotect.errors import InputError
 from tabprotect.workflow.specification import Spec

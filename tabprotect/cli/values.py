@@ -155,7 +155,7 @@ def summary(result: Result) -> dict[str, Any]:
 
 def exit_code(result: Result) -> int:
     """Return what the end of a run means for the caller."""
-    from tabprotect.cli.app import Exit
+    from tabprotect.cli.exits import Exit
 
     if result.values is None:
         return Exit.UNSAFE

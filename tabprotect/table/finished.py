@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from tabprotect.errors import InputError, Problems, collect, did_you_mean
+from tabprotect.sums import Limbs
 from tabprotect.table.additivity import Tolerance, check_additivity
 from tabprotect.table.codes import explain_unknown, read_codes, rows_of, some
 from tabprotect.table.contributors import check_counts, largest_contributions
@@ -24,7 +25,6 @@ from tabprotect.table.kinds import check_kind, missing_cells
 from tabprotect.table.levels import add_up, levels_of
 from tabprotect.table.read import backend_of, need_columns, open_frame, read_ids, read_numbers
 from tabprotect.table.status import EMPTY, read_status
-from tabprotect.table.sums import Limbs
 from tabprotect.table.system import LinearSystem
 
 __all__ = ["Columns", "table_of_cells"]

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tabprotect.sums import Limbs
 from tabprotect.table.grid import Grid
-from tabprotect.table.sums import Limbs
 
 __all__ = ["Level", "Measures", "Totals", "add_up", "levels_of"]
 

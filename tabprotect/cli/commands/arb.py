@@ -39,7 +39,7 @@ def arb(
     Tables are read, protected, judged and written in the six forms of tau-ARGUS. The logbook says what was done
     differently; what is not safe is not written. Limits given here replace those of the batch.
     """
-    from tabprotect.cli.app import Exit
+    from tabprotect.cli.exits import Exit
     from tabprotect.cli.progress import Display, interruptible
     from tabprotect.cli.screen import facts, out, screen
     from tabprotect.formats.argus import read_batch

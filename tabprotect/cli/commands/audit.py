@@ -60,7 +60,7 @@ def audit(
 
     from tabprotect.attack.audit import audit as judge
     from tabprotect.cli import screen
-    from tabprotect.cli.app import Exit
+    from tabprotect.cli.exits import Exit
     from tabprotect.cli.progress import Display, interruptible
     from tabprotect.errors import InputError
     from tabprotect.formats.files import check_writable, write_bytes, write_text

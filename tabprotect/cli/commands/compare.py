@@ -53,7 +53,7 @@ def compare(
 
     Everything that it writes is confidential: it measures distances from the true values.
     """
-    from tabprotect.cli.app import Exit
+    from tabprotect.cli.exits import Exit
     from tabprotect.cli.progress import Display, interruptible
     from tabprotect.cli.screen import out, screen
     from tabprotect.comparison import compare as side_by_side

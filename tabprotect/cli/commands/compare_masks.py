@@ -27,7 +27,7 @@ def compare_masks(
     from rich.markup import escape
 
     from tabprotect.cli import screen
-    from tabprotect.cli.app import Exit
+    from tabprotect.cli.exits import Exit
     from tabprotect.errors import InputError, Problems
     from tabprotect.formats.folder import check_replaceable
     from tabprotect.microdata.choosing import compare_masks as compare

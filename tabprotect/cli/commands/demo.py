@@ -29,7 +29,7 @@ def demo(
     A second run writes the same files, byte for byte.
     """
     from tabprotect.cli import screen
-    from tabprotect.cli.app import Exit
+    from tabprotect.cli.exits import Exit
     from tabprotect.cli.run import carry_out
     from tabprotect.instances import data
     from tabprotect.workflow.specification import check_spec

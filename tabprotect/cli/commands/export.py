@@ -45,7 +45,7 @@ def export(
 
     Only public files of the release are read, so nothing confidential can get into the export.
     """
-    from tabprotect.cli.app import Exit
+    from tabprotect.cli.exits import Exit
     from tabprotect.cli.screen import out as console
     from tabprotect.errors import InputError, collect, did_you_mean
     from tabprotect.formats.crosstab import encode_crosstab

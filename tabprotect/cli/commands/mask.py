@@ -27,7 +27,7 @@ def mask(
     """Mask microdata, check every claim again, and write what may be published apart from what must stay inside."""
     from tabprotect import microdata as md
     from tabprotect.cli import screen
-    from tabprotect.cli.app import Exit
+    from tabprotect.cli.exits import Exit
     from tabprotect.errors import InputError
     from tabprotect.formats.folder import check_replaceable
     from tabprotect.microdata.specification import read_mask_spec

@@ -39,7 +39,7 @@ def query(
 
     The exit code is 0 for an answer and 1 for a denial.
     """
-    from tabprotect.cli.app import Exit
+    from tabprotect.cli.exits import Exit
     from tabprotect.cli.screen import out
     from tabprotect.errors import InputError
     from tabprotect.query.guard import Guard, Policy, read_only_role

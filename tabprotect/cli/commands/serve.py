@@ -26,7 +26,7 @@ def serve(
 
     Put it behind something that speaks TLS; it does not.
     """
-    from tabprotect.cli.app import Exit
+    from tabprotect.cli.exits import Exit
     from tabprotect.errors import InputError
     from tabprotect.query.guard import Guard
     from tabprotect.query.guard.database import connect

@@ -177,7 +177,7 @@ def summary(result: SuppressionResult) -> dict[str, Any]:
 
 def exit_code(result: SuppressionResult) -> int:
     """Return what the end of a run means for the caller."""
-    from tabprotect.cli.app import Exit
+    from tabprotect.cli.exits import Exit
 
     if not result.safe:
         return Exit.UNSAFE

@@ -35,7 +35,7 @@ def unsafe(
 
     from tabprotect import microdata as md
     from tabprotect.cli import screen
-    from tabprotect.cli.app import Exit
+    from tabprotect.cli.exits import Exit
     from tabprotect.errors import InputError
     from tabprotect.formats.files import write_text
 

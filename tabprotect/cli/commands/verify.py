@@ -42,7 +42,7 @@ def verify(
     from tabprotect.certificate.limits import LIMITS, UNLIMITED
     from tabprotect.certificate.verify import verify as check
     from tabprotect.cli import screen
-    from tabprotect.cli.app import Exit
+    from tabprotect.cli.exits import Exit
     from tabprotect.errors import InputError
     from tabprotect.formats.certificate import check_file
     from tabprotect.formats.folder import read_manifest

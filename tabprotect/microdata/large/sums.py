@@ -1,4 +1,4 @@
-"""Counts, sums and moments that do not depend on batches: sums are exact, see `tabprotect.table.sums`."""
+"""Counts, sums and moments that do not depend on batches: sums are exact, see `tabprotect.sums`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from tabprotect.microdata.large.part import Codebook, Part
 from tabprotect.microdata.large.stage import Stage
-from tabprotect.table.sums import Limbs
+from tabprotect.sums import Limbs
 
 __all__ = ["Moments", "Terms", "exact_sums", "moments"]
 

@@ -14,11 +14,11 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tabprotect.errors import collect
+from tabprotect.sums import LARGEST, SCALES, Limbs
 from tabprotect.table import duck
 from tabprotect.table.duck import DuckSource, in_pieces, literal
 from tabprotect.table.grid import Grid
 from tabprotect.table.levels import Measures, Totals, levels_of
-from tabprotect.table.sums import LARGEST, SCALES, Limbs
 from tabprotect.table.tabulate.duck_columns import check_ids, flag, identity, number, resolve
 from tabprotect.table.tabulate.ranking import NO_REQUEST, Entries, Ranking, rank
 from tabprotect.table.tabulate.roles import Roles, Tabulated

@@ -18,10 +18,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tabprotect.errors import collect
+from tabprotect.sums import LARGEST, SCALES, Limbs
 from tabprotect.table.grid import Grid
 from tabprotect.table.levels import Level, Measures, Totals, levels_of
 from tabprotect.table.read import id_text
-from tabprotect.table.sums import LARGEST, SCALES, Limbs
 from tabprotect.table.tabulate.lazy_columns import check_ids, flag, numbers_of, resolve
 from tabprotect.table.tabulate.lazy_sums import largest, limbs_of, names, split
 from tabprotect.table.tabulate.place import Place

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from tabprotect.sums import Limbs
 from tabprotect.table.levels import Measures
-from tabprotect.table.sums import Limbs
 from tabprotect.table.tabulate.ranking import Candidates, Ranking
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.errors import collect
+from tabprotect.sums import Limbs
 from tabprotect.table.codes import read_codes, rows_of, some
 from tabprotect.table.grid import Grid
 from tabprotect.table.levels import Measures, Totals, add_up, levels_of
 from tabprotect.table.read import read_flags, read_ids, read_numbers
-from tabprotect.table.sums import Limbs
 from tabprotect.table.tabulate.ranking import NO_REQUEST, Entries, rank
 from tabprotect.table.tabulate.roles import Roles, Tabulated
 from tabprotect.table.tabulate.rollup import roll_up

@@ -7,8 +7,8 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
+from tabprotect.sums import Limbs
 from tabprotect.table.levels import Measures
-from tabprotect.table.sums import Limbs
 from tabprotect.table.tabulate import ranking
 from tabprotect.table.tabulate.ranking import Entries, Ranking, rank
 

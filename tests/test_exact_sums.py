@@ -10,7 +10,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tabprotect.table.sums import Limbs
+from tabprotect.sums import Limbs
 
 numbers = st.lists(
     st.one_of(
