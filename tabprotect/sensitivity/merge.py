@@ -200,6 +200,7 @@ def _with_contributions(
         unwaived_holder=np.where(open_end, -1, known.unwaived_holder),
         names=c.names,
         shadow=c.shadow,
+        lightest=c.lightest,
     )
 
     def cells(counts: Floats | None, weighted: Floats | None, contributions: Contributions) -> Table:
@@ -274,4 +275,5 @@ def _top(
         unwaived_holder=unwaived_holder,
         names=c.names,
         shadow=c.shadow,
+        lightest=c.lightest,
     )

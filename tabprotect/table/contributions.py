@@ -44,6 +44,8 @@ class Contributions:
     shadow : str, optional
         Name of the variable that the contributions are of, where that is not the cell value. Protection levels are then
         carried over as fractions of the total.
+    lightest : float, optional
+        The smallest sampling weight above 0 of any record, that of contributions that are not kept included.
     """
 
     total: Floats
@@ -56,3 +58,4 @@ class Contributions:
     unwaived_holder: Ints
     names: npt.NDArray[np.object_]
     shadow: str | None = None
+    lightest: float | None = None

@@ -35,6 +35,8 @@ class Measures:
         Some values of the shadow variable are negative.
     top : int
         How many of the largest contributions to keep.
+    lightest : float, optional
+        The smallest sampling weight above 0.
     """
 
     value: Limbs
@@ -46,6 +48,7 @@ class Measures:
     weighted: bool
     signed: bool
     top: int
+    lightest: float | None = None
 
     @property
     def total(self) -> Limbs:

@@ -6,12 +6,15 @@ import re
 from dataclasses import dataclass
 from typing import ClassVar
 
+import duckdb
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import tabprotect as tp
 from tabprotect.errors import InputError
 from tabprotect.problem import Status
 from tabprotect.sensitivity import (
@@ -282,3 +285,21 @@ def test_a_rule_of_ones_own_needs_one_class():
     assert isinstance(Large(3), Rule)
     assessment = assess(table_of([units(2), units(7)]), [Large(3), PPercent(15)])
     assert assessment.reasons["large=3"].tolist() == [False, True]
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "duckdb"])
+def test_the_smallest_sampling_weight_counts_though_its_contribution_is_not_kept(kind: str) -> None:
+    frame = pd.DataFrame(
+        {
+            "a": ["x"] * 5 + ["y"] * 2, "v": [90, 80, 70, 1, 1, 50, 40], "w": [3, 3, 3, 0.2, 0.2, 2, 2],
+            "firm": list("abcdefg"),
+        }
+    )  # fmt: skip
+    data = {"pandas": lambda: frame, "polars": lambda: pl.from_pandas(frame), "duckdb": lambda: duckdb.from_df(frame)}
+    table = tp.tabulate(data[kind](), by=["a"], value="v", contributor="firm", weight="w", top=3)
+    assert table.contributions is not None
+    assert table.contributions.lightest == 0.2
+    # five holders of 3 or more would be 15 contributors; two of them are 0.4, so sums must not be ruled out
+    assert np.all(tp.Threshold(4).measure(table) == 1.0)
+    heavy = tp.tabulate(frame.assign(w=3.0), by=["a"], value="v", contributor="firm", weight="w", top=3)
+    assert np.all(tp.Threshold(4).measure(heavy)[:2] == -np.inf)

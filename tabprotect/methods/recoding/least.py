@@ -17,7 +17,7 @@ from tabprotect.solver.mip.milp import solve_milp
 from tabprotect.table.dimension import Dimension
 from tabprotect.table.hierarchy import Hierarchy
 from tabprotect.table.system import LinearSystem
-from tabprotect.table.table import Contributions, Table
+from tabprotect.table.table import Table
 
 __all__ = ["RecodingResult", "least_recoding"]
 
@@ -315,7 +315,7 @@ def _without(table: Table, removed: Bools, hierarchies: Mapping[str, Hierarchy])
     c = table.contributions
     if c is not None:
         per_cell = ("total", "values", "weights", "holders", "waived", "requested", "unwaived", "unwaived_holder")
-        c = Contributions(**{name: getattr(c, name)[kept] for name in per_cell}, names=c.names, shadow=c.shadow)
+        c = replace(c, **{name: getattr(c, name)[kept] for name in per_cell})
     return replace(
         table,
         system=system,

@@ -57,12 +57,13 @@ class Threshold(Spoken):
         """Return the sensitivity measure of every cell; see `tabprotect.sensitivity.rule.measure`.
 
         A sum is sensitive only if each of its cells is, or is empty. With sampling weights a holder of several cells
-        has a mean of his weights, no less than the smallest of all.
+        has a mean of his weights, no less than the smallest of all, that of contributions that are not kept included.
         """
         count = counts(table)
         c = table.contributions
         if table.weighted_counts is not None and table.counts is not None and c is not None and not plain(c):
-            count = table.counts * np.min(c.weights[c.weights > 0], initial=1.0)
+            kept = float(np.min(c.weights[c.weights > 0], initial=1.0))
+            count = table.counts * min(kept, kept if c.lightest is None else c.lightest)
         return np.where(count >= self.n - NOISE, -np.inf, (count > 0).astype(np.float64))
 
     def judge(self, table: Table) -> Verdict:

@@ -243,6 +243,7 @@ class _Merge:
             np.full(n, -1, dtype=np.int64),
             np.array(known, dtype=object),
             there[0].shadow,
+            min((c.lightest for c in there if c.lightest is not None), default=None),
         )
         for number in reversed(range(len(given))):
             c, cell = given[number], self.shared.cell[number]

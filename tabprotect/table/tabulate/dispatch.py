@@ -270,4 +270,5 @@ def _contributions(found: Tabulated, roles: Roles, at: Ints, fill: Any) -> Contr
         unwaived_holder=unwaived_holder,
         names=np.array(found.name_holders(names), dtype=object),
         shadow=roles.shadow if roles.shadow != roles.value else None,
+        lightest=found.measures.lightest,
     )

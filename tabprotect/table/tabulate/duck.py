@@ -143,6 +143,7 @@ def _measures(source: DuckSource, roles: Roles) -> Measures:
         weight=limbs("weight", fractions=True),
         size=limbs("size", fractions=True),
         weighted=weighted,
+        lightest=float(extremes["weight"][1] or np.inf) if weighted else None,
         signed=bool(signed),
         top=roles.top,
     )

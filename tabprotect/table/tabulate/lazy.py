@@ -158,6 +158,7 @@ def _measures(place: Place, base: Frame, roles: Roles, n: int) -> Measures:
         weight=limbs("weight", fractions=True) if roles.weight is not None else Limbs((1.0,)),
         size=limbs("size", fractions=True),
         weighted=roles.weight is not None,
+        lightest=None if roles.weight is None else float(found["least weight"] or np.inf),
         signed=bool(found["signed"]),
         top=roles.top,
     )

@@ -81,6 +81,7 @@ def tabulate_frame(frame: nw.DataFrame[Any], roles: Roles) -> Tabulated:
         weight=Limbs.of(w, fractions=True) if weight is not None else Limbs((1.0,)),
         size=Limbs.of(size, fractions=True),
         weighted=weight is not None,
+        lightest=None if weight is None else float(np.min(weight[weight > 0], initial=np.inf)),
         signed=bool((shadow < 0).any()),
         top=roles.top,
     )
