@@ -14,6 +14,7 @@ from tabprotect.errors import InputError
 from tabprotect.table.dimension import Dimension
 from tabprotect.table.tabulate import tabulate
 from tabprotect.workflow.protect import protect
+from tests.spark import session
 from tests.table.tabulate.test_tabulate import BY, REGION, SECTOR, same
 
 pytestmark = pytest.mark.spark
@@ -21,27 +22,8 @@ pytestmark = pytest.mark.spark
 
 @pytest.fixture(scope="module")
 def spark() -> Iterator[Any]:
-    sql = pytest.importorskip("pyspark.sql")
-    builder = sql.SparkSession.builder.master("local[2]").appName("tabprotect")
-    settings = {
-        "spark.ui.enabled": "false",
-        "spark.sql.shuffle.partitions": "2",
-        "spark.driver.memory": "1g",
-        "spark.driver.host": "127.0.0.1",
-        "spark.sql.execution.arrow.pyspark.enabled": "true",
-        # the data are small: compiling the plans takes longer than running them
-        "spark.sql.codegen.wholeStage": "false",
-        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-        "spark.sql.adaptive.enabled": "false",
-        # as in a large cluster: joins of small tables are broadcast because we ask for it, not because they are small
-        "spark.sql.autoBroadcastJoinThreshold": "-1",
-    }
-    for name, value in settings.items():
-        builder = builder.config(name, value)
-    session = builder.getOrCreate()
-    session.sparkContext.setLogLevel("ERROR")
-    yield session
-    session.stop()
+    with session() as found:
+        yield found
 
 
 def register(n: int, seed: int) -> pd.DataFrame:
