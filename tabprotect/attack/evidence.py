@@ -343,7 +343,16 @@ class _Gathering:
                 self.store.add(witness)
             if short or view.holds(question):
                 break
-        return reached, False
+        if self.problem.integer or view.holds(question) or self.budget.exhausted:
+            return reached, False
+        found = self.exact.furthest(cells, key.cell, side)
+        if found is None:
+            return reached, False
+        witness, _ = found
+        self.store.add(witness)
+        place = int(np.searchsorted(witness.cells, key.cell))
+        moved = place < len(witness.cells) and witness.cells[place] == key.cell
+        return abs(float(witness.z[place])) if moved else 0.0, True
 
     def _integral(self, cells: Ints, target: int, side: int, key: Key) -> tuple[float, bool]:
         """Move one cell by integral deviations only; it may have to go beyond its level."""

@@ -16,6 +16,7 @@ from tabprotect.errors import InputError
 from tabprotect.problem import Problem
 from tabprotect.solver.exact import Integers, Polyhedron, RationalVector, integer_rows, scaled_integers
 from tabprotect.solver.exact.elimination import eliminate
+from tabprotect.solver.exact.simplex import furthest
 from tabprotect.solver.tolerances import WITNESS_ROUNDING
 
 __all__ = ["ExactProblem", "ExactWitness"]
@@ -23,6 +24,9 @@ __all__ = ["ExactProblem", "ExactWitness"]
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 
+
+SMALL = 300
+"""Up to so many cells that move together the simplex method in rational numbers is asked."""
 
 LITTLE = 1e-7
 """Cells with less room than this share of the largest step take up rounding errors only where no others can."""
@@ -149,6 +153,21 @@ class ExactProblem:
             if (point := part.vertex(deviation.z, stops)) is not None:
                 return ExactWitness.of(cells, point)
         return None
+
+    def furthest(self, cells: Ints, cell: int, side: int) -> tuple[ExactWitness, bool] | None:
+        """Move a cell towards its level in rational numbers, other cells than those given held; None where too large.
+
+        Returns
+        -------
+        (ExactWitness, bool) or None
+            And whether it reaches the level; if not, nothing takes it further.
+        """
+        if len(cells) > SMALL:
+            return None
+        part = self.polyhedron.part(cells, self._stacked(cells, np.zeros(len(cells), np.int64)))
+        level = int(self.need[side][cell] if self.need[side][cell] else self.need[0][cell])
+        found = furthest(part, int(np.searchsorted(cells, cell)), side, level)
+        return None if found is None else (ExactWitness.of(cells, found[0]), found[1])
 
     def slackened(self, deviation: Deviation) -> ExactWitness | None:
         """Turn a deviation with room at its bounds into an exact witness, by small steps of as few cells as suffice."""

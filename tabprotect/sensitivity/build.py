@@ -17,6 +17,8 @@ from tabprotect.sensitivity.bounds import Bounds, external_bounds
 from tabprotect.sensitivity.costs import Preferences, Transform, costs
 from tabprotect.sensitivity.knowledge import ONE, least_hidden, whole_numbers
 from tabprotect.sensitivity.rule import TIE
+from tabprotect.solver.tolerances import SUM_ROUNDING
+from tabprotect.table.decimals import decimals_of
 from tabprotect.table.table import Table
 
 __all__ = ["make_problem"]
@@ -81,7 +83,9 @@ def make_problem(
 
     Examples
     --------
-    >>> from tabprotect.table.system import LinearSystem
+    >>> from tabprotect.solver.tolerances import SUM_ROUNDING
+    from tabprotect.table.decimals import decimals_of
+    from tabprotect.table.system import LinearSystem
     >>> table = Table(
     ...     LinearSystem.from_equations([("total", ["a", "b", "c"])]), np.array([9.0, 5, 2, 2]), kind="frequency"
     ... )
@@ -107,8 +111,10 @@ def make_problem(
         np.ceil(level - TIE) + 0.0 if integer else level for level in (assessment.lpl, assessment.upl, assessment.spl)
     )
     room = table.values - lower
-    unreachable = (by_default | occupied) & (lpl > room)
-    lpl = np.where(unreachable, room, lpl)
+    # sums of many digits are rounded, so that a cell is not its parts to the last digit, and cannot lose all of it
+    full = room if decimals_of(table.values) is not None else room * (1 - SUM_ROUNDING)
+    unreachable = (by_default | occupied) & (lpl > full)
+    lpl = np.where(unreachable, full, lpl)
     # a level of nothing at all would let a cell pass that everybody can compute
     bare = unreachable & occupied & (assessment.status == Status.PRIMARY) & (lpl + upl + spl == 0)
     upl = np.where(bare, ONE, upl)

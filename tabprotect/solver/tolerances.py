@@ -19,6 +19,7 @@ __all__ = [
     "RAY",
     "RESIDUAL",
     "ROUNDING",
+    "SUM_ROUNDING",
     "TIGHTENING",
     "WIDTH",
     "WITNESS_ROUNDING",
@@ -46,6 +47,10 @@ The more room, the surer: floating point is off by up to 1e-9 of the level in ev
 ROUNDING: Final = 1e-4
 """How near (in units of the grid) all entries of a point must be to a grid for a try at rounding to it; the outcome is
 checked exactly."""
+
+SUM_ROUNDING: Final = 1e-12
+"""A sum of numbers with more decimals than are published is off by less than this share of it: so much of a cell is no
+part of what its parts can lose."""
 
 WITNESS_ROUNDING: Final = 1e-2
 """The same for witnesses, which have no objective that rounding could make worse."""
