@@ -13,6 +13,7 @@ from tabprotect._version import __version__
 # a function of its module's name: imported now, so that the module never takes its place
 from tabprotect.hiding import Recode, Suppress
 from tabprotect.protect import protect
+from tabprotect.views import drawn_by
 
 # what type checkers and editors see; the same names as in `_HOMES`
 # ruff: noqa: F401
@@ -134,6 +135,7 @@ _HOMES = {
     "table.tabulate": ("tabulate",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+drawn_by(f"{__name__}.report.views")
 _PACKAGES = ("instances", "microdata", "models", "query")
 
 __all__ = [

@@ -20,6 +20,7 @@ from tabprotect.attack.verify import Verification
 from tabprotect.formats.folder import Content, check_replaceable, digests, write_release
 from tabprotect.report.layout import LAYOUT, Layout
 from tabprotect.report.public import PublicTable
+from tabprotect.report.views import release_view
 from tabprotect.sensitivity.assess import Assessment
 from tabprotect.table.table import Table
 from tabprotect.visible import visible
@@ -113,6 +114,19 @@ class Publication(ABC):
     @abstractmethod
     def _facts(self) -> dict[str, Any]:
         """What the manifest says of this kind of release."""
+
+    def _repr_html_(self) -> str:
+        return release_view(self)
+
+    def explain(self, cell: Any) -> str:
+        """Say in words why a cell is sensitive or not, with the numbers; confidential.
+
+        Parameters
+        ----------
+        cell : tuple, str, mapping or int
+            As `tabprotect.Assessment.explain` takes it.
+        """
+        return self.assessment.explain(cell)
 
     @property
     def published(self) -> Any:

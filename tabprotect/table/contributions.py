@@ -56,3 +56,7 @@ class Contributions:
     unwaived_holder: Ints
     names: npt.NDArray[np.object_]
     shadow: str | None = None
+
+    def __repr__(self) -> str:
+        cells, top = self.values.shape
+        return f"Contributions(up to {top} for each of {cells:,} cells)"

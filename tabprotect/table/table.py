@@ -14,6 +14,7 @@ from tabprotect.errors import collect
 from tabprotect.table.contributions import Contributions
 from tabprotect.table.hierarchy import Hierarchy
 from tabprotect.table.system import LinearSystem
+from tabprotect.views import many, view
 
 __all__ = ["Contributions", "Table"]
 
@@ -95,6 +96,23 @@ class Table:
                 problems.add(f"{len(self.rows)} rows but row_cell has {len(self.row_cell)} entries")
             if self.kind not in ("magnitude", "frequency"):
                 problems.add(f"kind must be 'magnitude' or 'frequency', not '{self.kind}'")
+
+    def __repr__(self) -> str:
+        return f"Table({self.value_name!r}, {self.kind}: {', '.join(self._facts())})"
+
+    def _repr_html_(self) -> str:
+        return view(self)
+
+    def __len__(self) -> int:
+        return self.n_cells
+
+    def _facts(self) -> list[str]:
+        """What may be said of any table: its size and shape."""
+        size = [many(self.n_cells, "cell"), many(self.system.n_equations, "equation")]
+        if self.parts:
+            return [*size, f"{len(self.parts):,} linked tables"]
+        codes = [f"{d.name} ({len(d.codes):,} codes)" for d in self.dimensions]
+        return [*size, " x ".join(codes)] if codes else size
 
     @classmethod
     def from_cells(
