@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -74,7 +74,13 @@ def short(text: object, most: int = MOST_LETTERS) -> str:
 
 
 def folded(
-    axes: Sequence[Axis], at: Sequence[Ints], texts: Objects, words: Objects, *, column: str, most: int = MOST_ROWS
+    axes: Sequence[Axis],
+    at: Sequence[Ints],
+    text: Callable[[int], str],
+    words: Objects,
+    *,
+    column: str,
+    most: int = MOST_ROWS,
 ) -> Folded:
     """Return the shallowest codes of the first axis in rows and of the last one in columns.
 
@@ -85,8 +91,10 @@ def folded(
     axes : sequence of Axis
     at : sequence of ndarray of int
         For every axis the position of each cell's code.
-    texts, words : ndarray of str
-        What every cell shows, and the class of its style.
+    text : callable
+        What a cell shows, by its position; asked for the cells that are shown only.
+    words : ndarray of str
+        The class of the style of every cell.
     column : str
         Head of the only column of a table with one axis.
     most : int
@@ -96,12 +104,12 @@ def folded(
     --------
     >>> axis = Axis.of("region", ["T", "A", "B"], {"T": ["A", "B"]})
     >>> at, words = [np.arange(3)], np.full(3, "safe", dtype=object)
-    >>> made = folded([axis], at, np.array(["9", "4", "5"], dtype=object), words, column="turnover")
+    >>> made = folded([axis], at, "945".__getitem__, words, column="turnover")
     >>> made.nodes[0].label, [(node.label, node.cells[0].text) for node in made.nodes[0].below], made.note
     ('T', [('A', '4'), ('B', '5')], '')
     """
     down, across = axes[0], axes[-1] if len(axes) > 1 else None
-    here = np.ones(len(texts), dtype=bool)
+    here = np.ones(len(words), dtype=bool)
     for axis, codes in zip(axes[1:-1], at[1:-1], strict=True):
         here &= codes == (axis.nodes[0][0] if axis.nodes else 0)
     nodes, fewer = _shallowest(down.nodes, most)
@@ -111,7 +119,7 @@ def folded(
         place = place[np.isin(at[-1][place], columns)]
     cell_at = {(int(at[0][i]), 0 if across is None else int(at[-1][i])): int(i) for i in place}
     shown = [
-        Node(short(down.codes[code]), depth, [_cell(cell_at.get((code, k)), texts, words) for k in columns])
+        Node(short(down.codes[code]), depth, [_cell(cell_at.get((code, k)), text, words) for k in columns])
         for code, depth in nodes
     ]
     left = [f"{axis.name}: {short(axis.codes[axis.nodes[0][0]])}" for axis in axes[1:-1] if axis.nodes]
@@ -122,8 +130,8 @@ def folded(
     return Folded(short(corner), tuple(map(short, head)), _nested(shown), " · ".join(map(short, left)))
 
 
-def _cell(i: int | None, texts: Objects, words: Objects) -> Cell:
-    return Cell("·", "none") if i is None else Cell(str(texts[i]), str(words[i]))
+def _cell(i: int | None, text: Callable[[int], str], words: Objects) -> Cell:
+    return Cell("·", "none") if i is None else Cell(text(i), str(words[i]))
 
 
 def _shallowest(nodes: Sequence[tuple[int, int]], most: int) -> tuple[list[tuple[int, int]], int]:

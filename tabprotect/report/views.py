@@ -6,7 +6,7 @@ audits show which cells are sensitive and hidden, but no value, level, contribut
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache, singledispatch
 from importlib import resources
 from typing import Final, Protocol
@@ -78,9 +78,8 @@ def html(thing: object) -> str:
 @html.register
 def _(table: Table) -> str:
     decimals = decimals_of(table.values)
-    texts = np.array([_number(value, decimals) for value in table.values], dtype=object)
     words = np.full(table.n_cells, "safe", dtype=object)
-    grids = _grids(table, texts, words)
+    grids = _grids(table, lambda i: _number(table.values[i], decimals), words)
     return _view(f"Table of {short(table.value_name)}", UNPROTECTED, [repr(table)], grids, words)
 
 
@@ -95,7 +94,7 @@ def _(assessment: Assessment) -> str:
     words = _words_of(assessment.status)
     names = [(rule.partition("=")[0], int(mask.sum())) for rule, mask in assessment.reasons.items()]
     facts = [f"{short(name)}: {n:,} primary" for name, n in names]
-    return _view("Assessment", INTERNAL, facts, _grids(assessment.table, _letters(words), words), words)
+    return _view("Assessment", INTERNAL, facts, _grids(assessment.table, lambda i: _LETTERS[words[i]], words), words)
 
 
 @html.register
@@ -107,15 +106,14 @@ def _(result: SuppressionResult) -> str:
 @html.register
 def _(judged: Audit) -> str:
     words = _hidden_words(judged.problem, judged.pattern)
-    texts = _letters(words)
-    texts[judged.exposed] = "P exposed"
+    exposed = set(judged.exposed.tolist())
     facts = [f"{judged.verdict}: {int(judged.pattern.sum()):,} of {judged.problem.n_cells:,} cells hidden"]
     facts += [
         f"{len(cells):,} {what}"
         for cells, what in ((judged.exposed, "exposed"), (judged.recomputable, "recomputable"))
         if len(cells)
     ]
-    grid = _of_system(judged.problem.system, words, texts)
+    grid = _of_system(judged.problem.system, words, lambda i: "P exposed" if i in exposed else _LETTERS[words[i]])
     return _view("Audit", INTERNAL, facts, [grid], words)
 
 
@@ -130,15 +128,12 @@ def release_view(release: Releasable) -> str:
     words = np.full(len(shown), PUBLISHED, dtype=object)
     if public.status is not None:
         words = public.frame[public.status].to_numpy(object)
-    texts = np.array([_number(value, public.decimals) for value in shown], dtype=object)
-    texts[np.isnan(shown)] = "×"
     rows = max(1, MOST_ROWS // max(1, min(len(public.parts), MOST_PARTS)))
-    grids = [
-        _named(
-            part.name, folded(part.axes, part.at, texts[part.rows], words[part.rows], column=public.value, most=rows)
-        )
-        for part in public.parts[:MOST_PARTS]
-    ]
+    grids = []
+    for part in public.parts[:MOST_PARTS]:
+        text = _shown(shown[part.rows], public.decimals)
+        made = folded(part.axes, part.at, text, words[part.rows], column=public.value, most=rows)
+        grids.append(_named(part.name, made))
     facts = [f"{n:,} {word}" for word, n in public.counts().items()]
     warning = "" if release.safe else "NOT SAFE: shown because allow_unsafe is set"
     return _view(short(release.title), warning, facts, grids, words)
@@ -167,25 +162,35 @@ def records_view(title: str, frame: pd.DataFrame, records: int, columns: int, fa
     return _view(short(title), "", facts, [grid], np.zeros(0, dtype=object))
 
 
-def _grids(table: Table, texts: Objects, words: Objects) -> list[Folded]:
+def _shown(values: npt.NDArray[np.float64], decimals: int | None) -> Callable[[int], str]:
+    return lambda i: "×" if np.isnan(values[i]) else _number(values[i], decimals)
+
+
+def _grids(table: Table, text: Callable[[int], str], words: Objects) -> list[Folded]:
     """Return the parts of a table, those of linked tables one below the other."""
     if not len(table.rows):
-        return [_of_system(table.system, words, texts)]
+        return [_of_system(table.system, words, text, table.value_name)]
     parts = parts_of(table)
     rows = max(1, MOST_ROWS // min(len(parts), MOST_PARTS))
     grids = []
     for part in parts[:MOST_PARTS]:
         cell = table.row_cell[part.rows]
-        made = folded(part.axes, part.at, texts[cell], words[cell], column=table.value_name, most=rows)
+        made = folded(part.axes, part.at, _at(cell, text), words[cell], column=table.value_name, most=rows)
         grids.append(_named(part.name, made))
     return grids
+
+
+def _at(cell: npt.NDArray[np.int64], text: Callable[[int], str]) -> Callable[[int], str]:
+    return lambda row: text(int(cell[row]))
 
 
 def _named(name: str, grid: Folded) -> Folded:
     return Folded(f"{short(name)}: {grid.corner}", grid.head, grid.nodes, grid.note) if name else grid
 
 
-def _of_system(system: LinearSystem, words: Objects, texts: Objects | None = None) -> Folded:
+def _of_system(
+    system: LinearSystem, words: Objects, text: Callable[[int], str] | None = None, column: str = "status"
+) -> Folded:
     """Return cells that only their ids are known of."""
     cells = system.cells
     axes, at = [], []
@@ -194,7 +199,7 @@ def _of_system(system: LinearSystem, words: Objects, texts: Objects | None = Non
         name = cells.names[k]
         axes.append(Axis.flat("cell" if name is None else str(name), [str(code) for code in codes]))
         at.append(place.astype(np.int64))
-    return folded(axes, at, _letters(words) if texts is None else texts, words, column="status")
+    return folded(axes, at, text or (lambda i: _LETTERS[words[i]]), words, column=column)
 
 
 def _words_of(status: npt.NDArray[np.int8]) -> Objects:
@@ -209,10 +214,6 @@ def _hidden_words(problem: Problem, pattern: Bools) -> Objects:
     words = _status_words(problem)
     words[pattern & ~problem.must_hide] = "secondary"
     return words
-
-
-def _letters(words: Objects) -> Objects:
-    return np.array([_LETTERS[word] for word in words], dtype=object)
 
 
 def _number(value: float, decimals: int | None) -> str:

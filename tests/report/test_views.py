@@ -282,7 +282,7 @@ def test_rows_left_out_are_the_deepest() -> None:
     codes = ["T", *(c for g in children["T"] for c in (g, *children[g]))]
     axis = Axis.of("a", codes, children)
     words = np.full(len(codes), "safe", dtype=object)
-    made = folded([axis], [np.arange(len(codes))], np.array(codes, dtype=object), words, column="v", most=50)
+    made = folded([axis], [np.arange(len(codes))], codes.__getitem__, words, column="v", most=50)
 
     def count(nodes: tuple[Node, ...] | list[Node]) -> int:
         return sum(1 + count(node.below) for node in nodes)
