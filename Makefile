@@ -8,10 +8,10 @@ SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 APT := DEBIAN_FRONTEND=noninteractive $(SUDO) apt-get
 PYTEST := $(BIN)/pytest --numprocesses 2 --dist worksteal
 FUZZ ?= 300
-SPECIAL := browser or peer or spark or dask or postgres
+SPECIAL := browser or peer or spark or dask or postgres or r
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-browser setup-java setup-postgres demo test test-unit test-slow test-browser test-postgres test-spark test-dask lint format docs docs-serve picture golden rooms bench peer fuzz fuzz-short safety data lock clean
+.PHONY: help setup setup-browser setup-java setup-postgres setup-r demo test test-unit test-slow test-browser test-postgres test-r test-spark test-dask lint format docs docs-serve picture golden man rooms bench peer fuzz fuzz-short safety data lock clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:[^#]*## /\t/' | expand -t 16
@@ -44,10 +44,14 @@ setup-postgres: ## install a PostgreSQL server for the tests of the query guard,
 	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 \
 		|| { $(APT) update -qq && $(APT) install -y -qq postgresql; }
 
+setup-r: ## install R with reticulate, where there is none
+	@Rscript -e 'library(reticulate)' >/dev/null 2>&1 \
+		|| { $(APT) update -qq && $(APT) install -y -qq --no-install-recommends r-base-core r-cran-reticulate; }
+
 demo: setup ## protect the bundled business register; the report is in build/demo
 	$(BIN)/tabprotect demo --out build/demo
 
-test: test-unit test-slow test-browser test-postgres ## all tests but those that need a peer or a cluster
+test: test-unit test-slow test-browser test-postgres test-r ## all tests but those that need a peer or a cluster
 
 test-unit: setup
 	$(PYTEST) -m "not slow and not ($(SPECIAL))"
@@ -60,6 +64,9 @@ test-browser: setup setup-browser ## open the reports in a headless Chromium
 
 test-postgres: setup setup-postgres ## the query guard in front of a real PostgreSQL
 	$(BIN)/pytest -m postgres tests/query
+
+test-r: setup setup-r ## from R: the same values as from Python
+	$(BIN)/pytest -m r tests/r
 
 test-spark: setup setup-java ## tabulate in a real local Spark (installs PySpark, 450 MB)
 	$(BIN)/python -m pip install --quiet --requirement requirements/spark.txt
@@ -90,6 +97,9 @@ picture: setup ## draw the table of the README again
 
 golden: setup ## say where the golden releases differ from what is recorded (`record` without --check writes them anew)
 	$(BIN)/python -m tests.golden.releases.record --check
+
+man: setup ## write the man page again
+	$(BIN)/python docs/man.py
 
 rooms: setup ## draw the picture of the rooms again
 	$(BIN)/python docs/rooms.py

@@ -9,6 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from tabprotect._version import __version__
+from tabprotect.views import drawn_by
 
 # what type checkers and editors see; the same names as in `_HOMES`
 # ruff: noqa: F401
@@ -136,6 +137,7 @@ _HOMES = {
     "workflow.protect": ("protect",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+drawn_by(f"{__name__}.report.views")
 _PACKAGES = ("instances", "microdata", "models", "query")
 
 __all__ = [

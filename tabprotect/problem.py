@@ -14,6 +14,7 @@ from scipy import sparse
 
 from tabprotect.errors import InputError, collect
 from tabprotect.table.system import LinearSystem
+from tabprotect.views import many, view
 
 __all__ = ["Attacker", "Problem", "Status", "cell_mask"]
 
@@ -40,6 +41,9 @@ class Attacker:
 
     name: str
     known: tuple[int, ...]
+
+    def __repr__(self) -> str:
+        return f"Attacker(knows {len(self.known):,} cells)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,6 +124,18 @@ class Problem:
             for attacker in self.attackers:
                 if any(not 0 <= cell < n for cell in attacker.known):
                     problems.add(f"attacker '{attacker.name}' knows cells outside 0..{n - 1}")
+
+    def __repr__(self) -> str:
+        facts = [many(self.n_cells, "cell"), many(self.system.n_equations, "equation")]
+        found = {status: int(np.sum(self.status == status)) for status in Status if status != Status.SAFE}
+        facts += [f"{n:,} {status.name.lower()}" for status, n in found.items() if n]
+        if self.attackers:
+            n = len(self.attackers)
+            facts.append("1 attacker who knows cells" if n == 1 else f"{n:,} attackers who know cells")
+        return f"Problem({', '.join(facts)}{', whole numbers' if self.integer else ''})"
+
+    def _repr_html_(self) -> str:
+        return view(self)
 
     @classmethod
     def from_arrays(

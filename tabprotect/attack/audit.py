@@ -22,6 +22,7 @@ from tabprotect.errors import InputError
 from tabprotect.problem import Problem, Status
 from tabprotect.solver.limits import Budget
 from tabprotect.table.naming import cell_of_system
+from tabprotect.views import view
 
 __all__ = ["NEARLY", "Audit", "Intervals", "audit", "without_level"]
 
@@ -71,6 +72,20 @@ class Audit:
     evidence: Evidence = field(repr=False)
     complete: bool = True
     exhaustive: bool = True
+
+    def __repr__(self) -> str:
+        facts = [f"{int(self.pattern.sum()):,} of {self.problem.n_cells:,} cells hidden"]
+        facts += [f"{len(self.exposed):,} exposed"] if len(self.exposed) else []
+        facts += [] if self.complete else ["incomplete"]
+        return f"Audit({self.verdict}: {', '.join(facts)})"
+
+    def _repr_html_(self) -> str:
+        return view(self)
+
+    @property
+    def verdict(self) -> str:
+        """'safe', 'LP-safe only' or 'NOT SAFE'."""
+        return "safe" if self.safe else "LP-safe only" if self.lp_safe_only else "NOT SAFE"
 
     @property
     def safe(self) -> bool:
@@ -209,9 +224,8 @@ class Audit:
     def summary(self) -> str:
         """Return the judgement in words, at most ten exposures written out; confidential."""
         label = self.problem.system.label
-        verdict = "safe" if self.safe else "LP-safe only" if self.lp_safe_only else "NOT SAFE"
         n = int(np.sum(self.problem.status == Status.PRIMARY))
-        lines = [f"{verdict}: {int(self.pattern.sum())} cells hidden, {n} of them primary"]
+        lines = [f"{self.verdict}: {int(self.pattern.sum())} cells hidden, {n} of them primary"]
         if len(self.shown):
             lines.append(f"published although they must be hidden: {', '.join(label(int(i)) for i in self.shown[:10])}")
         lines += self.shortfalls()

@@ -72,6 +72,12 @@ class Evidence:
     exposures: tuple[Exposure, ...]
     unproven: tuple[Key, ...]
 
+    def __repr__(self) -> str:
+        return (
+            f"Evidence({len(self.witnesses):,} witnesses, {len(self.exposures):,} exposures, "
+            f"{len(self.unproven):,} unproven)"
+        )
+
 
 def gather(
     problem: Problem,

@@ -45,6 +45,9 @@ class Intervals:
     low: Floats
     high: Floats
 
+    def __repr__(self) -> str:
+        return f"Intervals({len(self.cells):,} cells)"
+
     @property
     def recomputable(self) -> Ints:
         """Cells whose value follows exactly."""

@@ -61,6 +61,9 @@ class Exposure:
     proofs: tuple[Multipliers, ...] = ()
     decided: bool = True
 
+    def __repr__(self) -> str:
+        return f"Exposure(cell {self.key.cell}{'' if self.decided else ', not decided'})"
+
 
 def capacity(problem: Problem, cell: int, proof: Multipliers, known: Ints, *, box: bool = False) -> tuple[Ints, Floats]:
     """Return the capacities of the cut sum c_i x_i >= level that a proof of exposure gives.

@@ -38,6 +38,10 @@ class Verification:
     questions: int = 0
     witnesses: int = 0
 
+    def __repr__(self) -> str:
+        outcome = f"holds: {self.verdict}" if self.ok else f"REJECTED: {len(self.failures):,} failures"
+        return f"Verification({outcome}, {self.questions:,} questions, {self.witnesses:,} witnesses)"
+
     @property
     def ok(self) -> bool:
         """True when everything claimed was confirmed."""

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from tabprotect.microdata.claims import Claim, Verification, check_claims
 from tabprotect.microdata.folder import Contents, write_masked
 from tabprotect.microdata.records import Records
+from tabprotect.report.views import MOST_RECORDS, records_view
 
 __all__ = ["Masked", "Step"]
 
@@ -89,6 +90,11 @@ class Masked:
             f"Masked({len(self.records):,} records, {len(self.records.columns)} columns, {len(self.steps)} steps, "
             f"{len(self.claims)} claims)"
         )
+
+    def _repr_html_(self) -> str:
+        head = self.records.frame.head(MOST_RECORDS).to_pandas()
+        facts = [f"{len(self.records):,} records", f"{len(self.records.columns)} columns", f"{len(self.steps)} steps"]
+        return records_view(self.title, head, len(self.records), len(self.records.columns), facts)
 
     @cached_property
     def frame(self) -> Any:

@@ -18,8 +18,10 @@ from tabprotect.attack.certificate import Certificate
 from tabprotect.attack.values import ValuesCertificate
 from tabprotect.certificate.verify import Verification
 from tabprotect.formats.folder import Content, check_replaceable, digests, write_release
+from tabprotect.report.crosstab import laid_out
 from tabprotect.report.layout import LAYOUT, Layout
 from tabprotect.report.public import PublicTable
+from tabprotect.report.views import release_view
 from tabprotect.sensitivity.assess import Assessment
 from tabprotect.table.table import Table
 from tabprotect.visible import visible
@@ -114,10 +116,40 @@ class Publication(ABC):
     def _facts(self) -> dict[str, Any]:
         """What the manifest says of this kind of release."""
 
+    def _repr_html_(self) -> str:
+        return release_view(self)
+
+    def explain(self, cell: Any) -> str:
+        """Say in words why a cell is sensitive or not, with the numbers; confidential.
+
+        Parameters
+        ----------
+        cell : tuple, str, mapping or int
+            As `tabprotect.Assessment.explain` takes it.
+        """
+        return self.assessment.explain(cell)
+
     @property
     def published(self) -> Any:
         """What the public gets, as a frame in the library that the data came in."""
         return native(self.public.frame, self.table.backend)
+
+    def crosstab(self, rows: Sequence[str] | str | None = None, columns: Sequence[str] | str | None = None) -> Any:
+        """Return what the public gets, laid out in rows and columns; hidden cells are missing.
+
+        Parameters
+        ----------
+        rows, columns : sequence of str, optional
+            Dimensions; by default as the crosstab was that the table is made of.
+
+        Raises
+        ------
+        InfeasibleError
+            If the release is not safe and nobody took the responsibility.
+        InputError
+            If the table was no crosstab and `rows` and `columns` do not name all of its dimensions.
+        """
+        return native(laid_out(self.table, self.public, rows, columns), self.table.backend)
 
     def verify(self) -> Verification:
         """Check the proof without a solver."""

@@ -72,6 +72,10 @@ class PublicTable:
     decimals: int | None
     note: str = "Cells marked × are suppressed to keep the information of respondents confidential."
 
+    def __repr__(self) -> str:
+        counts = ", ".join(f"{n:,} {word}" for word, n in self.counts().items())
+        return f"PublicTable({self.title!r}: {counts})"
+
     def counts(self) -> dict[str, int]:
         """Return the number of rows of every status."""
         if self.status is None:

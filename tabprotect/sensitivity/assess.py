@@ -18,6 +18,7 @@ from tabprotect.sensitivity.rule import NOTHING, Decisions, Override, Rule
 from tabprotect.sensitivity.rules.manual import COLUMNS, Manual
 from tabprotect.table.naming import cell_of_table
 from tabprotect.table.table import Table
+from tabprotect.views import many, view
 
 __all__ = ["Assessment", "Levels", "Rules", "assess", "needs", "shape_levels", "smallest_level"]
 
@@ -60,6 +61,13 @@ class Assessment:
     reasons: Mapping[str, Bools] = field(repr=False)
     cost: Floats | None = field(default=None, repr=False)
     messages: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        found = f"{len(self.primaries):,} of {many(len(self.status), 'cell')}"
+        return f"Assessment({found} primary, by {many(len(self.rules), 'rule')})"
+
+    def _repr_html_(self) -> str:
+        return view(self)
 
     @property
     def primaries(self) -> npt.NDArray[np.int64]:

@@ -74,6 +74,10 @@ class UnionExposure:
     reason: str
     attacker: str = ""
 
+    def __repr__(self) -> str:
+        who = "one respondent" if self.attacker else "everybody"
+        return f"UnionExposure(sum of {len(self.cells)} hidden cells, known to {who})"
+
 
 def union_exposures(
     table: Table,

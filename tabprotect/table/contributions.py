@@ -59,3 +59,7 @@ class Contributions:
     names: npt.NDArray[np.object_]
     shadow: str | None = None
     lightest: float | None = None
+
+    def __repr__(self) -> str:
+        cells, top = self.values.shape
+        return f"Contributions(up to {top} for each of {cells:,} cells)"

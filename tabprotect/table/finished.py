@@ -17,6 +17,7 @@ from tabprotect.sums import Limbs
 from tabprotect.table.additivity import Tolerance, check_additivity
 from tabprotect.table.codes import explain_unknown, read_codes, rows_of, some
 from tabprotect.table.contributors import check_counts, largest_contributions
+from tabprotect.table.crosstab import unfolded_cells
 from tabprotect.table.dimension import Dimension, dimensions_of, finest
 from tabprotect.table.duck import read_file
 from tabprotect.table.grid import Grid
@@ -87,6 +88,7 @@ def table_of_cells(
     decimal: str,
 ) -> T:
     """Build a table, by calling `make` with its parts, from finished cells; see `Table.from_cells`."""
+    data, by, wide = unfolded_cells(data, by, columns.value, columns.all, hierarchies)
     with collect() as problems:
         wanted = dimensions_of(by, hierarchies, problems)
         check_kind(kind, problems.add)
@@ -187,6 +189,7 @@ def table_of_cells(
         residual=residual,
         backend=backend,
         empty_shown=empty in ("structural", "drop"),
+        wide=wide,
     )
 
 

@@ -14,6 +14,7 @@ from scipy import sparse
 from tabprotect.errors import InputError, collect
 from tabprotect.table.grid import Grid
 from tabprotect.table.hierarchy import Hierarchy
+from tabprotect.views import many
 
 __all__ = ["LinearSystem"]
 
@@ -59,6 +60,11 @@ class LinearSystem:
             if not cells.is_unique:
                 twice = cells[cells.duplicated()].unique()[:5].tolist()
                 problems.add(f"cell ids must be unique; more than once: {twice}")
+
+    def __repr__(self) -> str:
+        names = [str(name) for name in self.cells.names if name is not None]
+        over = f": {' x '.join(names)}" if names else ""
+        return f"LinearSystem({many(self.n_cells, 'cell')}, {many(self.n_equations, 'equation')}{over})"
 
     @property
     def n_cells(self) -> int:

@@ -14,6 +14,8 @@ from tabprotect.errors import collect
 from tabprotect.table.contributions import Contributions
 from tabprotect.table.hierarchy import Hierarchy
 from tabprotect.table.system import LinearSystem
+from tabprotect.table.wide import Wide
+from tabprotect.views import many, view
 
 __all__ = ["Contributions", "Table"]
 
@@ -62,6 +64,8 @@ class Table:
     empty_shown : bool
         The publication shows which cells nobody contributes to: they are left out of the table, or published with
         status 'z'. A cell that is hidden then has a contributor, and everybody knows it.
+    wide : Wide, optional
+        How the cells were laid out, where they came as a crosstab: the place of each of the first rows.
     """
 
     system: LinearSystem
@@ -80,6 +84,7 @@ class Table:
     backend: str = "pandas"
     parts: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     empty_shown: bool = False
+    wide: Wide | None = None
 
     def __post_init__(self) -> None:
         n = self.system.n_cells
@@ -95,6 +100,23 @@ class Table:
                 problems.add(f"{len(self.rows)} rows but row_cell has {len(self.row_cell)} entries")
             if self.kind not in ("magnitude", "frequency"):
                 problems.add(f"kind must be 'magnitude' or 'frequency', not '{self.kind}'")
+
+    def __repr__(self) -> str:
+        return f"Table({self.value_name!r}, {self.kind}: {', '.join(self._facts())})"
+
+    def _repr_html_(self) -> str:
+        return view(self)
+
+    def __len__(self) -> int:
+        return self.n_cells
+
+    def _facts(self) -> list[str]:
+        """What may be said of any table: its size and shape."""
+        size = [many(self.n_cells, "cell"), many(self.system.n_equations, "equation")]
+        if self.parts:
+            return [*size, f"{len(self.parts):,} linked tables"]
+        codes = [f"{d.name} ({len(d.codes):,} codes)" for d in self.dimensions]
+        return [*size, " x ".join(codes)] if codes else size
 
     @classmethod
     def from_cells(
@@ -127,7 +149,8 @@ class Table:
         Parameters
         ----------
         data : data frame or path
-            pandas, polars, pyarrow; or the path of a CSV (all codes as text) or Parquet file.
+            pandas, polars, pyarrow; or the path of a CSV (all codes as text) or Parquet file. A pandas frame or series
+            with a named index, or a crosstab, is brought into this form (see `from_crosstab`).
         by : sequence of str or Dimension
             The dimensions. Without a hierarchy, a column is a total over its other codes.
         value : str
@@ -196,6 +219,61 @@ class Table:
             upper,
         )
         return table_of_cells(cls, data, by, columns, hierarchies, kind, tolerance, empty, margins, decimal)
+
+    @classmethod
+    def from_crosstab(
+        cls,
+        data: Any,
+        value: str | None = None,
+        *,
+        rows: Sequence[str] | str | None = None,
+        columns: Sequence[str] | str | None = None,
+        total: str | Mapping[str, str] | None = None,
+        hierarchies: Mapping[str, Hierarchy] | None = None,
+        margins: str = "add",
+        **options: Any,
+    ) -> Table:
+        """Build a table from a crosstab, a pivot table, or grouped sums.
+
+        `Release.crosstab` gives the published values in the same layout.
+
+        Parameters
+        ----------
+        data : pandas series or frame, polars or pyarrow table
+            The levels of a pandas index and the named levels of its columns are dimensions. Cells without a value are
+            not in the table; `empty` says what that means.
+        value : str, optional
+            Name of the values; needed where there are several kinds.
+        rows : sequence of str, optional
+            Columns that hold codes (always for polars and pyarrow), or names for the levels of the index.
+        columns : sequence of str, optional
+            Names for the levels of the columns (for polars and pyarrow: the dimension that the other columns are codes
+            of).
+        total : str or mapping of dimension to str, optional
+            Code of the margin; by default 'All' or 'Total', and margins that are not there are added as 'Total'.
+        hierarchies : mapping of str to Hierarchy, optional
+        margins : {'add', 'check'}
+            pandas gives no subtotals where rows or columns have several levels: by default they are added.
+        **options
+            As `from_cells` takes them: ``kind``, ``count``, ``status``, ``cost``, ``empty``, ``tolerance``, ...
+
+        Raises
+        ------
+        InputError
+            If rows or columns have no names, it is not clear what is the margin, or as `from_cells` raises it.
+
+        Examples
+        --------
+        >>> frame = pd.DataFrame({"region": ["N", "S", "S"], "size": ["a", "a", "b"]})
+        >>> table = Table.from_crosstab(pd.crosstab(frame["region"], frame["size"], margins=True), kind="frequency")
+        >>> table.system.cells.names, table.values.tolist()
+        (FrozenList(['region', 'size']), [3.0, 2.0, 1.0, 1.0, 1.0, 0.0, 2.0, 1.0, 1.0])
+        """
+        from tabprotect.table.crosstab import table_of_crosstab
+
+        given = {"margins": margins, **options}
+        table: Table = table_of_crosstab(cls, data, value, rows, columns, total, hierarchies, given)
+        return table
 
     @property
     def n_cells(self) -> int:

@@ -26,7 +26,8 @@ FENCE = re.compile(r"^( *)```(\w+)([^\n]*)\n(.*?)^\1```$", flags=re.MULTILINE | 
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 RUN = ("python", "console")
 #: Blocks in these languages are shown, not run.
-SHOWN = ("toml", "text", "bash", "mermaid", "html")
+#: Those in R are run by tests/r.
+SHOWN = ("toml", "text", "bash", "mermaid", "html", "r")
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,8 @@ import pathlib, sys
 import tabprotect, tabprotect.models, tabprotect.instances
 for module in (tabprotect, tabprotect.models, tabprotect.instances):
     assert pathlib.Path(module.__file__).is_relative_to(sys.prefix), module.__file__
-assert (pathlib.Path(tabprotect.__file__).parent / "py.typed").exists()
+for name in ("py.typed", "r/tabprotect.R"):
+    assert (pathlib.Path(tabprotect.__file__).parent / name).exists(), name
 print(tabprotect.instances.load("eustat-investment").n_cells, len(tabprotect.instances.names()))
 """
 
@@ -44,6 +45,7 @@ def installed(checkout: Path, tmp_path: Path) -> Path:
 
 def test_the_wheel_has_every_room_and_runs_the_demo(installed: Path, tmp_path: Path) -> None:
     assert run(installed / "python", "-c", IMPORTED, cwd=tmp_path).split()[0] == "16"
+    assert (installed.parent / "share" / "man" / "man1" / "tabprotect.1").exists()
     run(installed / "tabprotect", "demo", "--out", tmp_path / "demo", cwd=tmp_path)
     assert {path.name for path in (tmp_path / "demo").iterdir()} >= {"publish", "internal"}
     run(installed / "tabprotect", "verify", tmp_path / "demo", cwd=tmp_path)

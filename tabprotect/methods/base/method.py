@@ -87,6 +87,10 @@ class Changed:
     levels_moved: bool = False
     result: Any = field(default=None, repr=False)
 
+    def __repr__(self) -> str:
+        size = "no values" if self.values is None else f"values of {len(self.values):,} cells"
+        return f"Changed({self.status}: {size})"
+
     @property
     def gap(self) -> float | None:
         """(cost - bound) / cost as a fraction; None without both numbers."""

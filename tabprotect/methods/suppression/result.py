@@ -11,6 +11,7 @@ import numpy.typing as npt
 from tabprotect.attack.pool import Deviation
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import relative_gap
+from tabprotect.views import view
 
 __all__ = ["SolveStatus", "SuppressionResult", "Unprotectable"]
 
@@ -38,6 +39,9 @@ class Unprotectable:
     reachable: tuple[float, float]
     needed: tuple[float, float]
     reason: str
+
+    def __repr__(self) -> str:
+        return f"Unprotectable(cell {self.cell})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +91,16 @@ class SuppressionResult:
     stopped: str = ""
     cuts: object = field(default=None, repr=False)
     deviations: tuple[Deviation, ...] = field(default=(), repr=False)
+
+    def __repr__(self) -> str:
+        facts = [f"{int(self.pattern.sum()):,} of {len(self.pattern):,} cells hidden"]
+        facts += [] if self.gap is None else [f"gap {100 * self.gap:.2f} %"]
+        facts += [f"{len(self.unprotectable):,} unprotectable"] if self.unprotectable else []
+        verdict = "safe" if self.safe else "NOT SAFE"
+        return f"SuppressionResult({self.status}, {verdict}: {', '.join(facts)})"
+
+    def _repr_html_(self) -> str:
+        return view(self)
 
     @property
     def gap(self) -> float | None:
