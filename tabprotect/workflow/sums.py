@@ -18,7 +18,14 @@ from tabprotect.methods.suppression.large.stages import local_in_stages
 from tabprotect.methods.suppression.linked import suppress_linked
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.methods.suppression.search.greedy import greedy
-from tabprotect.methods.suppression.strategy import EXACT_CELLS, SMALL_CELLS, because, begins_locally, by_root_solve, choose
+from tabprotect.methods.suppression.strategy import (
+    EXACT_CELLS,
+    SMALL_CELLS,
+    because,
+    begins_locally,
+    by_root_solve,
+    choose,
+)
 from tabprotect.methods.suppression.suppress import CLASSIC
 from tabprotect.problem import Problem
 from tabprotect.sensitivity.unions import UnionExposure
