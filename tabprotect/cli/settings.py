@@ -13,7 +13,7 @@ __all__ = ["as_flags", "read_settings"]
 
 _FLAGS = ("decimal", "thousands", "separator", "encoding")
 _SETTINGS = ("member", "sheet", "relation", "tolerance", "margins", "empty")
-_KEYWORD = re.compile(rf"\\b({'|'.join((*_FLAGS, *_SETTINGS))})=('[^']*'|[-+.\\w]+)?(?=[\\s;,.)]|$)")
+_KEYWORD = re.compile(rf"\b({'|'.join((*_FLAGS, *_SETTINGS))})=('[^']*'|[-+.\w]+)?(?=[\s;,.)]|$)")
 
 
 def read_settings(words: Iterable[str]) -> dict[str, Any]:
@@ -75,14 +75,13 @@ def as_flags(message: str) -> str:
     >>> as_flags("nothing decides; pass decimal=',' or decimal='.'")
     "nothing decides; pass --decimal ',' or --decimal '.'"
     >>> as_flags("let margins be computed: margins='add'")
-    "let margins be computed: --set margins=add"
+    'let margins be computed: --set margins=add'
     """
 
     def flag(found: re.Match[str]) -> str:
         name, value = found[1], found[2]
         if name in _FLAGS:
             return f"--{name}" + (f" {value}" if value else "")
-        key = "relation" if name == "table" else name
-        return f"--set {key}={'...' if value is None else value.strip(chr(39))}"
+        return f"--set {name}={'...' if value is None else value.strip(chr(39))}"
 
     return _KEYWORD.sub(flag, message)

@@ -18,6 +18,7 @@ import pandas as pd
 from tabprotect.errors import InputError, Problems, collect, did_you_mean
 from tabprotect.formats.numbers import Notation, find_notation, to_numbers
 from tabprotect.formats.recognised import Recognised, check_header, decode, find_separator, unpack
+from tabprotect.table.read import need_columns
 
 __all__ = ["read_tabular", "recognise"]
 
@@ -204,10 +205,10 @@ def _numbered(
     frame: pd.DataFrame, found: Recognised, numbers: Sequence[str], needed: Sequence[str]
 ) -> tuple[pd.DataFrame, Recognised]:
     """Turn the columns of numbers into floats."""
-    with collect() as problems:
-        for name in dict.fromkeys((*needed, *numbers)):
-            if name not in frame:
-                problems.add(f"{found.path}: no column '{name}'{did_you_mean(name, frame.columns)}")
+    missing = Problems()
+    need_columns(map(str, frame.columns), (*needed, *numbers), missing)
+    if missing.found:
+        raise InputError(*(f"{found.path}: {problem}" for problem in missing.found))
     columns = {}
     with collect() as problems:
         for name in numbers:

@@ -106,9 +106,7 @@ def protect(
     seed: Annotated[
         int | None, typer.Option("--seed", min=0, help="Same seed, same answer.", rich_help_panel=_SEARCH)
     ] = None,
-    decimal: Annotated[
-        str | None, _text("--decimal", "Decimal sign of the data; recognised.", _READING, "SIGN")
-    ] = None,
+    decimal: Annotated[str | None, _text("--decimal", "Decimal sign; recognised.", _READING, "SIGN")] = None,
     thousands: Annotated[
         str | None, _text("--thousands", "Sign between thousands; recognised.", _READING, "SIGN")
     ] = None,
