@@ -22,6 +22,7 @@ from tabprotect.cli import screen as screens
 from tabprotect.cli.exits import Exit
 from tabprotect.cli.named import Command
 from tabprotect.cli.screen import Screen
+from tabprotect.cli.settings import as_flags
 from tabprotect.errors import InfeasibleError, InputError, SolverError
 
 __all__ = ["Exit", "app", "run"]
@@ -86,7 +87,7 @@ def _run(arguments: Sequence[str], screen: Screen) -> int:
         code = app(list(arguments), standalone_mode=False)
         sys.stdout.flush()
     except InputError as error:
-        return _fail(screen, "Bad input", error, Exit.INPUT)
+        return _fail(screen, "Bad input", as_flags(str(error)), Exit.INPUT)
     except InfeasibleError as error:
         return _fail(screen, "Not possible", error, Exit.UNSAFE)
     except SolverError as error:

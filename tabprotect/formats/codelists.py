@@ -10,11 +10,11 @@ from typing import Final
 import pandas as pd
 
 from tabprotect.errors import InputError, Problems, did_you_mean
-from tabprotect.formats.recognised import Recognised
+from tabprotect.formats.recognised import SEPARATORS, Recognised, decode
 from tabprotect.formats.tabular import read_tabular
 from tabprotect.table.hierarchy import Hierarchy
 
-__all__ = ["CodeList", "read_code_list"]
+__all__ = ["CodeList", "is_code_list", "read_code_list"]
 
 _NAMES: Final = {
     "code": ("code", "id", "notation", "codeid", "value", "child", "codevalue"),
@@ -111,6 +111,22 @@ def read_code_list(
     return CodeList(hierarchy, labels, form, recognised)
 
 
+def is_code_list(path: Path, data: bytes) -> bool:
+    r"""Say whether a file is a code list with named columns, and no indented one.
+
+    Examples
+    --------
+    >>> is_code_list(Path("nace.csv"), b"parent;child\n;A\nA;01\n"), is_code_list(Path("nace.hrc"), b"A\n@01\n")
+    (True, False)
+    """
+    if data[:4] == b"PK\x03\x04" or data[:2] == b"\x1f\x8b":
+        return True
+    text, _, _ = decode(path, data, None)
+    first = next((line for line in text.splitlines() if line.strip()), "")
+    named = {_plain(word) for separator in SEPARATORS for word in first.split(separator) if separator in first}
+    return any(name in named for name in _NAMES["code"])
+
+
 def _hierarchy(
     frame: pd.DataFrame,
     codes: list[str],
@@ -168,8 +184,12 @@ def _column(frame: pd.DataFrame, role: str, given: str | None, path: str, proble
         if given not in frame:
             problems.add(f"{path}: no column '{given}'{did_you_mean(given, frame.columns)}")
         return given
-    plain = {"".join(letter for letter in str(name).lower() if letter.isalpha()): str(name) for name in frame.columns}
+    plain = {_plain(str(name)): str(name) for name in frame.columns}
     return next((plain[word] for word in _NAMES[role] if word in plain), None)
+
+
+def _plain(name: str) -> str:
+    return "".join(letter for letter in name.lower() if letter.isalpha())
 
 
 def _text(value: object) -> str:

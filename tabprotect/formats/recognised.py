@@ -14,7 +14,7 @@ from typing import Final
 
 from tabprotect.errors import InputError, did_you_mean
 
-__all__ = ["Recognised", "decode", "find_separator", "unpack"]
+__all__ = ["SEPARATORS", "Recognised", "decode", "find_separator", "unpack"]
 
 SEPARATORS: Final = (";", "\t", ",", "|")
 _SAMPLE = 200
@@ -66,6 +66,23 @@ class Recognised:
     columns: tuple[str, ...] = ()
     doubt: str = ""
     reasons: tuple[str, ...] = ()
+
+    def line(self) -> str:
+        """Say it in one line.
+
+        Examples
+        --------
+        >>> Recognised("a/firms.csv", "text", encoding="utf-8", separator=";", decimal=",", rows=1200).line()
+        "firms.csv: text, encoding utf-8, separator ';', decimal ','"
+        """
+        named = {"\t": "tab", " ": "blank"}
+        words = [self.kind]
+        for name in ("packed", "member", "encoding", "separator", "decimal", "thousands", "sheet", "table"):
+            value = getattr(self, name)
+            signs = name in ("separator", "decimal", "thousands") and value not in named
+            if value:
+                words.append(f"{name} '{value}'" if signs else f"{name} {named.get(value, value)}")
+        return f"{Path(self.path).name}: {', '.join(words)}"
 
     def __str__(self) -> str:
         named = {"\t": "tab", " ": "blank"}

@@ -18,8 +18,9 @@ import pandas as pd
 from tabprotect.errors import InputError, Problems, collect, did_you_mean
 from tabprotect.formats.numbers import Notation, find_notation, to_numbers
 from tabprotect.formats.recognised import Recognised, check_header, decode, find_separator, unpack
+from tabprotect.table.read import need_columns
 
-__all__ = ["read_tabular"]
+__all__ = ["read_tabular", "recognise"]
 
 _PARQUET = (".parquet", ".pq")
 _DUCKDB = (".duckdb", ".ddb")
@@ -30,6 +31,7 @@ def read_tabular(
     path: str | Path,
     *,
     numbers: Sequence[str] = (),
+    needed: Sequence[str] = (),
     separator: str | None = None,
     decimal: str | None = None,
     thousands: str | None = None,
@@ -49,6 +51,8 @@ def read_tabular(
         Text, Excel (.xlsx), Parquet, DuckDB (.duckdb), or a pattern such as ``part-*.parquet``.
     numbers : sequence of str
         Columns of numbers. All others stay text as it is written (codes keep their leading zeros).
+    needed : sequence of str
+        Other columns that have to be there.
     separator, decimal, thousands, encoding : str, optional
         Of text.
     member : str, optional
@@ -83,14 +87,14 @@ def read_tabular(
     """
     place = Path(path)
     if glob.has_magic(fspath(path)) and not place.is_file():
-        return _numbered(*_several(fspath(path)), numbers)
+        return _numbered(*_several(fspath(path)), numbers, needed)
     if not place.is_file():
         raise InputError(f"{place}: there is no such file{_neighbours(place)}")
     suffix = place.suffix.lower()
     if suffix in _DUCKDB:
-        return _numbered(*_duckdb(place, table), numbers)
+        return _numbered(*_duckdb(place, table), numbers, needed)
     if suffix in _PARQUET:
-        return _numbered(*_parquet([place], fspath(path)), numbers)
+        return _numbered(*_parquet([place], fspath(path)), numbers, needed)
     raw, packed, inside, why = unpack(place, place.read_bytes(), member)
     if raw[:4] == b"PAR1":
         frame, found = _parquet_bytes(raw, place)
@@ -99,7 +103,28 @@ def read_tabular(
     else:
         frame, found = _text(place, raw, numbers, (separator, decimal, thousands, encoding))
     found = replace(found, packed=packed, member=inside, reasons=(*why, *found.reasons))
-    return _numbered(frame, found, numbers)
+    return _numbered(frame, found, numbers, needed)
+
+
+def recognise(
+    path: str | Path,
+    sample: bytes,
+    *,
+    numbers: Sequence[str] = (),
+    separator: str | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
+    encoding: str | None = None,
+) -> Recognised:
+    r"""Find out how text is written from its beginning, whole lines of it; see `read_tabular`.
+
+    Examples
+    --------
+    >>> found = recognise("firms.csv", b"region;turnover\nn;7,25\n", numbers=["turnover"])
+    >>> found.separator, found.decimal
+    (';', ',')
+    """
+    return _text(Path(path), sample, numbers, (separator, decimal, thousands, encoding))[1]
 
 
 def _text(
@@ -176,12 +201,14 @@ def _with_notation(
     )
 
 
-def _numbered(frame: pd.DataFrame, found: Recognised, numbers: Sequence[str]) -> tuple[pd.DataFrame, Recognised]:
+def _numbered(
+    frame: pd.DataFrame, found: Recognised, numbers: Sequence[str], needed: Sequence[str]
+) -> tuple[pd.DataFrame, Recognised]:
     """Turn the columns of numbers into floats."""
-    with collect() as problems:
-        for name in numbers:
-            if name not in frame:
-                problems.add(f"{found.path}: no column '{name}'{did_you_mean(name, frame.columns)}")
+    missing = Problems()
+    need_columns(map(str, frame.columns), (*needed, *numbers), missing)
+    if missing.found:
+        raise InputError(*(f"{found.path}: {problem}" for problem in missing.found))
     columns = {}
     with collect() as problems:
         for name in numbers:

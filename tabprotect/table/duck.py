@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from os import fspath
+from os import PathLike, fspath
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -17,7 +17,18 @@ import pyarrow as pa
 
 from tabprotect.errors import InputError
 
-__all__ = ["PIECE", "Column", "DuckSource", "in_pieces", "literal", "quoted", "read_file", "scan_of", "share_of"]
+__all__ = [
+    "PIECE",
+    "Column",
+    "DuckSource",
+    "TextFile",
+    "in_pieces",
+    "literal",
+    "quoted",
+    "read_file",
+    "scan_of",
+    "share_of",
+]
 
 PIECE = 2_000_000
 """Entries that are taken from DuckDB at a time."""
@@ -56,6 +67,31 @@ def in_pieces(relation: Any) -> pa.RecordBatchReader:
     return read(PIECE)
 
 
+@dataclass(frozen=True)
+class TextFile(PathLike[str]):
+    """A text file (UTF-8) whose separator is known.
+
+    Parameters
+    ----------
+    path : str
+    separator : str
+    """
+
+    path: str
+    separator: str
+
+    def __fspath__(self) -> str:
+        return self.path
+
+    @property
+    def scan(self) -> str:
+        """The SQL that reads it, every column as text."""
+        return (
+            f"read_csv({literal(self.path)}, all_varchar=true, header=true, auto_detect=true, "
+            f"""delim={literal(self.separator)}, quote='"', escape='"')"""
+        )
+
+
 class DuckSource:
     """A DuckDB connection of our own and the data to be tabulated; use it in a ``with`` block.
 
@@ -83,7 +119,7 @@ class DuckSource:
                 self._relation = data
                 self.columns = list(data.columns)
             else:
-                self.scan = scan_of(fspath(data))
+                self.scan = data.scan if isinstance(data, TextFile) else scan_of(fspath(data))
                 self.columns = [row[0] for row in self.rows(f"DESCRIBE SELECT * FROM {self.scan}")]
         except BaseException:
             self.close()
@@ -183,10 +219,10 @@ class Column:
         return not self.nested and self.type.lstrip("U").startswith(_NUMERIC)
 
 
-def read_file(path: str) -> pa.Table:
+def read_file(path: str | PathLike[str]) -> pa.Table:
     """Read a whole CSV (all columns as text) or Parquet file."""
     with DuckSource(path) as source:
-        _check_names(source, path)
+        _check_names(source, fspath(path))
         return source.query(f"SELECT * FROM {source.scan}").to_arrow_table()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from os import PathLike, fspath
+from os import PathLike
 from typing import Any, TypeVar
 
 import narwhals as nw
@@ -94,7 +94,7 @@ def table_of_cells(
         check_kind(kind, problems.add)
         _check_options(columns, tolerance, empty, margins, kind, problems)
     if isinstance(data, (str, PathLike)):
-        backend, frame = "file", nw.from_native(read_file(fspath(data)), eager_only=True)
+        backend, frame = "file", nw.from_native(read_file(data), eager_only=True)
     else:
         opened = open_frame(data)
         backend, frame = backend_of(opened), opened.collect() if isinstance(opened, nw.LazyFrame) else opened

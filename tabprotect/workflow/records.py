@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from tabprotect.errors import InputError
+from tabprotect.formats.tabular import read_tabular
 from tabprotect.methods.cell_key import cell_keys, record_keys
 from tabprotect.methods.cell_key.method import CellKey
+from tabprotect.workflow.files import AS_IT_COMES, Reading
 
 __all__ = ["keys_of_cells", "microdata", "numbers_of"]
 
@@ -45,8 +47,8 @@ def keys_of_cells(data: Any, method: CellKey, seed: int, by: Any, empty: str | N
     return cell_keys(frame.assign(**{name: record_keys(len(frame), seed)}), by, name, **given)
 
 
-def microdata(data: Any, numbers: Collection[str] = (), decimal: str = ".") -> pd.DataFrame:
-    """Return microdata as a pandas frame; of CSV files every column as text but for `numbers`.
+def microdata(data: Any, numbers: Collection[str] = (), reading: Reading = AS_IT_COMES) -> pd.DataFrame:
+    """Return microdata as a pandas frame; of text files every column as text but for `numbers`.
 
     Raises
     ------
@@ -54,15 +56,9 @@ def microdata(data: Any, numbers: Collection[str] = (), decimal: str = ".") -> p
         If a file cannot be read.
     """
     if isinstance(data, (str, Path)):
-        path = Path(data)
-        try:
-            if path.suffix in (".parquet", ".pq"):
-                return pd.read_parquet(path)
-            columns = pd.read_csv(path, nrows=0).columns
-            text = {name: str for name in columns if name not in numbers}
-            return pd.read_csv(path, dtype=text, decimal=decimal, keep_default_na=False, na_values=[""])
-        except (OSError, ValueError) as error:
-            raise InputError(f"{path} cannot be read: {error}") from error
+        given = asdict(reading)
+        given["table"] = given.pop("relation")
+        return read_tabular(data, numbers=list(numbers), **given)[0]
     frame = nw.from_native(data)
     whole = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
     return whole.to_pandas()

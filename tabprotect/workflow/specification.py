@@ -91,7 +91,8 @@ class TableSpec(_Strict):
     """One table; in a specification of several linked ones, what it has besides what all of them have."""
 
     data: str | None = Field(
-        default=None, description="Microdata: a CSV or Parquet file, relative to the specification."
+        default=None,
+        description="Microdata: text, Excel, Parquet or DuckDB, relative to the specification.",
     )
     cells: str | None = Field(default=None, description="Or a finished table: one row a cell.")
     by: list[str] = Field(default=[], min_length=1, description="Columns of the dimensions.")
@@ -127,7 +128,19 @@ class TableSpec(_Strict):
     empty: Literal["zero", "structural", "drop"] | None = Field(
         default=None, description="What cells without any record are; see the documentation of tabulate."
     )
-    decimal: Literal[".", ","] = Field(default=".", description="Decimal sign of numbers in CSV files.")
+    decimal: Literal[".", ","] | None = Field(
+        default=None, description="Decimal sign of numbers in text files; without it, it is recognised, and said."
+    )
+    thousands: Literal[".", ",", " ", "'", "\u2019", ""] | None = Field(
+        default=None, description="Sign between thousands in text files; without it, it is recognised."
+    )
+    separator: str | None = Field(
+        default=None, min_length=1, max_length=1, description="Sign between the fields of text files."
+    )
+    encoding: str | None = Field(default=None, description="Encoding of text files, such as utf-8 or cp1252.")
+    member: str | None = Field(default=None, description="File in a zip archive that holds several.")
+    sheet: str | None = Field(default=None, description="Sheet of an Excel file that holds several.")
+    relation: str | None = Field(default=None, description="Table of a DuckDB file that holds several.")
     measure: str | None = Field(
         default=None,
         description="What the values are, where linked tables call them differently. Tables that measure different "

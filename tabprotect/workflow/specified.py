@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ import pandas as pd
 
 from tabprotect.errors import InputError, collect, did_you_mean
 from tabprotect.formats.files import read_bytes
+from tabprotect.formats.recognised import Recognised
 from tabprotect.methods.base.method import Method
 from tabprotect.methods.base.options import read_options
 from tabprotect.methods.recoding.method import Recode
@@ -22,12 +23,13 @@ from tabprotect.sensitivity.assess import needs
 from tabprotect.sensitivity.bounds import Bounds
 from tabprotect.solver.limits import Limits
 from tabprotect.table.dimension import Dimension
-from tabprotect.table.duck import DuckSource, quoted, share_of
+from tabprotect.table.duck import share_of
 from tabprotect.table.hierarchy import Hierarchy
 from tabprotect.table.link import link
 from tabprotect.table.read import need_columns
 from tabprotect.table.table import Table
 from tabprotect.table.tabulate import tabulate
+from tabprotect.workflow.files import DataFile, Reading, open_data, read_hierarchy
 from tabprotect.workflow.recode import recode_microdata
 from tabprotect.workflow.records import microdata, numbers_of
 from tabprotect.workflow.request import Request
@@ -56,11 +58,14 @@ class Specified:
         What its paths are relative to.
     recoding : mapping
         Rules by column of the microdata.
+    recognised : list of Recognised
+        How its files are written; filled in when they are read.
     """
 
     spec: Spec
     base: Path
     recoding: Mapping[str, Any] = field(default_factory=dict)
+    recognised: list[Recognised] = field(default_factory=list)
 
     @property
     def data(self) -> Path | None:
@@ -76,11 +81,11 @@ class Specified:
 
     def table(self, top: int, memory: str | None) -> Table:
         """Read the table; every problem names the file."""
-        return _read(self.spec, self.base, top, self.recoding)
+        return _read(self.spec, self.base, top, self.recoding, self.recognised)
 
     def records(self) -> pd.DataFrame:
         """Return the records as a frame."""
-        return microdata(self.data, numbers_of(self.roles or {}), self.spec.decimal)
+        return microdata(self.data, numbers_of(self.roles or {}), _reading(self.spec))
 
     def recoded(self, rules: Mapping[str, Any]) -> Source:
         """Return this with columns recoded by hand."""
@@ -189,16 +194,16 @@ def _recode(spec: Spec, base: Path) -> Recode:
     return Recode({name: base / file for name, file in rules.items()}, least, keep, hide)
 
 
-def _read(spec: Spec, base: Path, top: int, recoding: Mapping[str, Any]) -> Table:
+def _read(spec: Spec, base: Path, top: int, recoding: Mapping[str, Any], recognised: list[Recognised]) -> Table:
     """Read the data of one table, or of several that are linked, and the `top` largest contributions at least."""
     if not spec.tables:
-        return _read_one(spec, base, top, recoding)
+        return _read_one(spec, base, top, recoding, recognised)
     specs = each_table(spec)
     tables: dict[str, Table] = {}
     with collect() as problems:
         for name, one in specs.items():
             try:
-                tables[name] = _read_one(one, base, top, recoding)
+                tables[name] = _read_one(one, base, top, recoding, recognised)
             except InputError as error:
                 problems.found += [f"tables.{name}: {problem}" for problem in error.problems]
     measures = {name: one.measure for name, one in specs.items() if one.measure is not None}
@@ -207,15 +212,22 @@ def _read(spec: Spec, base: Path, top: int, recoding: Mapping[str, Any]) -> Tabl
     return link(tables, measure=next(iter(measures.values())) if same else measures or None, tolerance=tolerance)
 
 
-def _read_one(spec: Spec, base: Path, top: int, recoding: Mapping[str, Any]) -> Table:
+def _read_one(spec: Spec, base: Path, top: int, recoding: Mapping[str, Any], recognised: list[Recognised]) -> Table:
     """Read the data; every problem names the file."""
     name = Path(str(spec.data if spec.data is not None else spec.cells)).name
     try:
-        return _table(spec, base, top, recoding)
+        return _table(spec, base, top, recoding, recognised)
     except InputError as error:
-        raise InputError(
-            *(p if p.startswith(_sources(spec, name)) else f"{name}: {p}" for p in error.problems)
-        ) from error
+        raise InputError(*(_named(p, base, name, _sources(spec, name)) for p in error.problems)) from error
+
+
+def _named(problem: str, base: Path, name: str, sources: tuple[str, ...]) -> str:
+    """Let a problem begin with the name of its file, once."""
+    short = problem.removeprefix(f"{base}/")
+    at = short.find(name)
+    if at > 0 and short[at - 1] == "/" and " " not in short[:at]:
+        short = short[at:]
+    return short if short.startswith(sources) else f"{name}: {short}"
 
 
 def _sources(spec: Spec, name: str) -> tuple[str, ...]:
@@ -230,7 +242,7 @@ def _bounds(spec: Spec) -> Bounds | None:
     return None if sides == [None, None] else (sides[0], sides[1])
 
 
-def _table(spec: Spec, base: Path, top: int, recoding: Mapping[str, Any]) -> Table:
+def _table(spec: Spec, base: Path, top: int, recoding: Mapping[str, Any], recognised: list[Recognised]) -> Table:
     """Read the data; the errors of all hierarchies come together."""
     path = base / str(spec.data if spec.data is not None else spec.cells)
     dimensions: list[Dimension] = []
@@ -244,12 +256,17 @@ def _table(spec: Spec, base: Path, top: int, recoding: Mapping[str, Any]) -> Tab
             problems.add("a finished table needs 'value', the column of the cell values")
     cost = None if spec.cost in _COSTS else spec.cost
     if spec.data is not None:
-        source: Any = str(path)
+        numbers = [name for name in (spec.value, spec.shadow, cost, spec.weight) if name is not None]
         if recoding:
-            numbers = [name for name in (spec.value, spec.shadow, cost, spec.weight) if name is not None]
-            source = recode_microdata(path, recoding, numbers, spec.decimal)
-        roles = ("shadow", "contributor", "holding", "weight", "request", "waiver", "kind", "empty", "decimal")
-        given = {name: getattr(spec, name) for name in roles}
+            source: Any = recode_microdata(path, recoding, numbers, _reading(spec))
+            decimal = "."
+        else:
+            others = [c for c in (spec.contributor, spec.holding, spec.request, spec.waiver) if c is not None]
+            opened = open_data(path, [c for d in dimensions for c in d.columns] + others, numbers, _reading(spec))
+            source, decimal = opened.source, opened.decimal
+            _note(opened, recognised)
+        roles = ("shadow", "contributor", "holding", "weight", "request", "waiver", "kind", "empty")
+        given = {"decimal": decimal, **{name: getattr(spec, name) for name in roles}}
         if spec.limits.memory is not None:
             given["memory_limit"] = share_of(int(GIGABYTE * spec.limits.memory))
         return tabulate(source, dimensions, spec.value, cost=cost, top=max(3, top, needs(spec.rules)), **given)
@@ -266,11 +283,28 @@ def _table(spec: Spec, base: Path, top: int, recoding: Mapping[str, Any]) -> Tab
         "kind",
         "tolerance",
     )
-    given = {name: getattr(spec, name) for name in (*names, "margins", "decimal")}
+    given = {name: getattr(spec, name) for name in (*names, "margins")}
     if spec.empty is not None:
         given["empty"] = spec.empty
     columns = {name: side for name in ("lower", "upper") if _is_column(side := getattr(spec, name))}
-    return Table.from_cells(str(path), dimensions, str(spec.value), cost=cost, **columns, **given)
+    numbers = [str(spec.value), *spec.maxima, *columns.values(), *([] if cost is None else [cost])]
+    single = (spec.count, spec.weighted_count, spec.shadow, spec.lpl, spec.upl, spec.spl)
+    numbers += [name for name in single if name is not None]
+    others = [*spec.holders, *([] if spec.status is None else [spec.status])]
+    needed = [c for d in dimensions for c in d.columns] + others
+    opened = open_data(path, needed, list(dict.fromkeys(numbers)), _reading(spec))
+    _note(opened, recognised)
+    given["decimal"] = opened.decimal
+    return Table.from_cells(opened.source, dimensions, str(spec.value), cost=cost, **columns, **given)
+
+
+def _reading(spec: Spec) -> Reading:
+    return Reading(**{one.name: getattr(spec, one.name) for one in fields(Reading)})
+
+
+def _note(opened: DataFile, recognised: list[Recognised]) -> None:
+    if opened.recognised is not None and opened.recognised not in recognised:
+        recognised.append(opened.recognised)
 
 
 def _is_column(bound: float | str | None) -> bool:
@@ -282,14 +316,16 @@ def _dimension(spec: Spec, name: str, base: Path, path: Path) -> Dimension:
     missing = spec.missing.get(name, [])
     if source.columns is not None:
         return Dimension(source.columns, total=source.total, missing=missing, name=name)
-    hierarchy = _hierarchy(source, name, base, path, missing)
+    hierarchy = _hierarchy(source, name, base, path, missing, _reading(spec))
     return Dimension(name, hierarchy, None if hierarchy else spec.total.get(name), missing)
 
 
-def _hierarchy(source: HierarchySpec, name: str, base: Path, path: Path, missing: Sequence[str]) -> Hierarchy | None:
+def _hierarchy(
+    source: HierarchySpec, name: str, base: Path, path: Path, missing: Sequence[str], reading: Reading
+) -> Hierarchy | None:
     total = "Total" if source.total is None else source.total
     if source.file is not None:
-        return Hierarchy.read(base / source.file, source.leader, source.total)
+        return read_hierarchy(base / source.file, source.leader, source.total)
     if source.pairs is not None:
         pairs = read_bytes(base / source.pairs)
         try:
@@ -303,7 +339,7 @@ def _hierarchy(source: HierarchySpec, name: str, base: Path, path: Path, missing
         return Hierarchy.flat(source.codes, total)
     if source.lengths is not None or source.digits is not None or source.separator is not None:
         # what stands for 'unknown' is no code with levels; tabulation puts it below the total
-        codes = [code for code in _codes(path, name) if code != total and code not in missing]
+        codes = [code for code in _codes(path, name, reading) if code != total and code not in missing]
         try:
             return Hierarchy.from_prefixes(codes, source.lengths, source.separator, total, digits=source.digits)
         except InputError as error:
@@ -311,10 +347,9 @@ def _hierarchy(source: HierarchySpec, name: str, base: Path, path: Path, missing
     return None
 
 
-def _codes(path: Path, column: str) -> list[str]:
+def _codes(path: Path, column: str, reading: Reading) -> list[str]:
     """Return the different codes of a column of a file."""
-    with DuckSource(str(path)) as source:
-        with collect() as problems:
-            need_columns(source.columns, [column], problems)
-        rows = source.rows(f"SELECT DISTINCT CAST({quoted(column)} AS VARCHAR) FROM {source.scan} ORDER BY 1")
-        return [str(code) for (code,) in rows if code is not None]
+    frame = microdata(path, (), reading)
+    with collect() as problems:
+        need_columns(frame.columns, [column], problems)
+    return sorted(str(code) for code in frame[column].dropna().unique())

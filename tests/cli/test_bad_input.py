@@ -135,7 +135,15 @@ P: list[Case] = [
         ["'cvs' is not possible", "'csv'"],
     ),
     ("no data file", lambda f: (f / "firms.csv").unlink(), "spec.toml", ["firms.csv"]),
-    ("another encoding", written("firms.csv", FIRMS.replace("n,", "\xf1,").encode("latin-1")), "spec.toml", ["UTF-8"]),
+    (
+        "another encoding",
+        lambda f: (
+            written("firms.csv", FIRMS.replace("n,", "\xf1,").encode("latin-1"))(f),
+            replaced("spec.toml", "data =", 'encoding = "utf-8"\ndata =')(f),
+        ),
+        "spec.toml",
+        ["is not utf-8 text"],
+    ),
     ("no rules", replaced("spec.toml", '["p%=15"]', "[]"), "spec.toml", ["rules: should not be empty"]),
     ("unreadable data", written("firms.csv", b"\x00\x01\xff\xfe\x80" * 50), "spec.toml", ["firms.csv"]),
     (

@@ -21,8 +21,11 @@ EPILOG = """Examples:
 --base 1000[/]
 """
 
-DATA = (".csv", ".parquet", ".pq")
+DATA = (
+    ".csv", ".tsv", ".tab", ".txt", ".gz", ".zip", ".xlsx", ".xlsm", ".parquet", ".pq", ".duckdb", ".ddb",
+)  # fmt: skip
 
+_READING = "How the data are written"
 _TABLE, _RULES, _SEARCH, _OUTPUT = "What the table is", "What is sensitive", "How to search", "What to write"
 
 
@@ -35,17 +38,17 @@ def protect(
         Path | None,
         typer.Argument(
             metavar="SPEC.toml|DATA",
-            help="Everything in one file, overridden by flags; or the microdata (.csv, .parquet).",
+            help="Everything in one file, overridden by flags; or the microdata (text, Excel, Parquet, DuckDB).",
             show_default=False,
         ),
     ] = None,
-    data: Annotated[Path | None, _text("--data", "Microdata: a CSV or Parquet file.", metavar="FILE")] = None,
+    data: Annotated[Path | None, _text("--data", "Microdata: text, Excel, Parquet or DuckDB.", metavar="FILE")] = None,
     cells: Annotated[Path | None, _text("--cells", "Or a finished table, one row a cell.", metavar="FILE")] = None,
     by: Annotated[list[str] | None, _text("--by", "A dimension; repeat it.")] = None,
     value: Annotated[str | None, _text("--value", "What is summed; without it records are counted.")] = None,
     hierarchy: Annotated[
         list[str] | None,
-        _text("--hierarchy", "Hierarchy of a dimension: an indented code list.", metavar="DIM=FILE.hrc"),
+        _text("--hierarchy", "Hierarchy of a dimension: .hrc, parent and child, or a code list.", metavar="DIM=FILE"),
     ] = None,
     total: Annotated[list[str] | None, _text("--total", "Code of the total.", metavar="DIM=CODE")] = None,
     contributor: Annotated[str | None, _text("--contributor", "Who the record belongs to.")] = None,
@@ -103,6 +106,18 @@ def protect(
     seed: Annotated[
         int | None, typer.Option("--seed", min=0, help="Same seed, same answer.", rich_help_panel=_SEARCH)
     ] = None,
+    decimal: Annotated[str | None, _text("--decimal", "Decimal sign; recognised.", _READING, "SIGN")] = None,
+    thousands: Annotated[
+        str | None, _text("--thousands", "Sign between thousands; recognised.", _READING, "SIGN")
+    ] = None,
+    separator: Annotated[
+        str | None, _text("--separator", "Sign between fields, or 'tab'; recognised.", _READING, "SIGN")
+    ] = None,
+    encoding: Annotated[str | None, _text("--encoding", "Such as cp1252; recognised.", _READING, "NAME")] = None,
+    set_: Annotated[
+        list[str] | None,
+        _text("--set", "Any key of a specification, such as output.decimals=1; repeat it.", _OUTPUT, "KEY=VALUE"),
+    ] = None,
     out: Annotated[Path | None, _text("--out", "Folder that gets publish/ and internal/.", _OUTPUT, "FOLDER")] = None,
     format_: Annotated[
         list[str] | None,
@@ -123,6 +138,7 @@ def protect(
     Writes publish/ (for everybody) and internal/ (confidential). The first Ctrl-C stops with the best answer so far.
     """
     from tabprotect.cli.run import carry_out
+    from tabprotect.cli.settings import read_settings
     from tabprotect.errors import InputError
     from tabprotect.workflow.specification import check_spec, load_toml
 
@@ -141,7 +157,7 @@ def protect(
         "cells": place(cells),
         "by": by,
         "value": value,
-        "hierarchy": {dim: place(Path(file)) for dim, file in _pairs("--hierarchy", "DIM=FILE.hrc", hierarchy).items()},
+        "hierarchy": {dim: place(Path(file)) for dim, file in _pairs("--hierarchy", "DIM=FILE", hierarchy).items()},
         "total": _pairs("--total", "DIM=CODE", total),
         "contributor": contributor,
         "holding": holding,
@@ -159,6 +175,10 @@ def protect(
         "random_costs": random_costs,
         "method": method,
         "options": {**_pairs("--option", "NAME=VALUE", option), **({} if round_base is None else {"base": round_base})},
+        "decimal": decimal,
+        "thousands": thousands,
+        "separator": "\t" if separator in ("tab", "\\t") else separator,
+        "encoding": encoding,
         "seed": seed,
         "limits": {"seconds": time_limit, "work": work_limit, "memory": memory_limit},
         "output": {
@@ -171,7 +191,12 @@ def protect(
     }
     content = {} if spec is None else load_toml(spec)
     name = "flags" if spec is None else str(spec)
-    return carry_out(check_spec(_merged(content, given), name), base, workers=workers, resume=resume)
+    return carry_out(
+        check_spec(_merged(_merged(content, read_settings(set_ or ())), given), name),
+        base,
+        workers=workers,
+        resume=resume,
+    )
 
 
 def _pairs(flag: str, form: str, words: list[str] | None) -> dict[str, str]:

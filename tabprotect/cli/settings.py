@@ -1,0 +1,87 @@
+"""Keys of a specification on the command line, and messages in the words of the command line."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable
+from typing import Any
+
+from tabprotect.errors import collect
+
+__all__ = ["as_flags", "read_settings"]
+
+_FLAGS = ("decimal", "thousands", "separator", "encoding")
+_SETTINGS = ("member", "sheet", "relation", "tolerance", "margins", "empty")
+_KEYWORD = re.compile(rf"\b({'|'.join((*_FLAGS, *_SETTINGS))})=('[^']*'|[-+.\w]+)?(?=[\s;,.)]|$)")
+
+
+def read_settings(words: Iterable[str]) -> dict[str, Any]:
+    """Read ``key=value`` words: a value of TOML, or a bare text.
+
+    Raises
+    ------
+    InputError
+        Names every word that is not of this form.
+
+    Examples
+    --------
+    >>> read_settings(["margins=add", "output.decimals=1", "hierarchy.nuts.lengths=[2, 3]"])
+    {'margins': 'add', 'output': {'decimals': 1}, 'hierarchy': {'nuts': {'lengths': [2, 3]}}}
+    """
+    found: dict[str, Any] = {}
+    with collect() as problems:
+        for word in words:
+            key, sign, value = word.partition("=")
+            if not sign or not key.strip():
+                problems.add(f"--set '{word}': write KEY=VALUE, such as --set output.decimals=1")
+                continue
+            try:
+                read = _value(key, value)
+            except tomllib.TOMLDecodeError:
+                problems.add(f"--set '{word}': the key is none; write it as in TOML, such as output.decimals=1")
+                continue
+            if not _put(found, read):
+                problems.add(f"--set '{word}': given twice, or as a value and as a table")
+    return found
+
+
+def _value(key: str, value: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(f"{key} = {value}")
+    except tomllib.TOMLDecodeError:
+        quoted = '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+        return tomllib.loads(f"{key} = {quoted}")
+
+
+def _put(into: dict[str, Any], more: dict[str, Any]) -> bool:
+    for name, value in more.items():
+        there = into.get(name)
+        if isinstance(there, dict) and isinstance(value, dict):
+            if not _put(there, value):
+                return False
+        elif name in into:
+            return False
+        else:
+            into[name] = value
+    return True
+
+
+def as_flags(message: str) -> str:
+    """Write the cures of a message as they are given on the command line.
+
+    Examples
+    --------
+    >>> as_flags("nothing decides; pass decimal=',' or decimal='.'")
+    "nothing decides; pass --decimal ',' or --decimal '.'"
+    >>> as_flags("let margins be computed: margins='add'")
+    'let margins be computed: --set margins=add'
+    """
+
+    def flag(found: re.Match[str]) -> str:
+        name, value = found[1], found[2]
+        if name in _FLAGS:
+            return f"--{name}" + (f" {value}" if value else "")
+        return f"--set {name}={'...' if value is None else value.strip(chr(39))}"
+
+    return _KEYWORD.sub(flag, message)

@@ -1,0 +1,127 @@
+"""Files of European offices by flags only: recognised, said, and never guessed where two readings fit."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from types import UnionType
+from typing import Any, get_args, get_origin
+
+import pandas as pd
+import pytest
+from pydantic import BaseModel
+
+from tabprotect.cli.settings import read_settings
+from tabprotect.workflow.specification import HierarchySpec, Spec
+
+TEXT = (
+    "région;taille;firme;chiffre\r\nN;g;f0;1.090,5\r\nN;g;f1;5\r\nN;g;f2;4\r\nN;p;f3;40\r\nN;p;f4;50\r\n"
+    "S;g;f5;20\r\nS;g;f6;30\r\nS;p;f7;60\r\nS;p;f8;10\r\nS;p;f9;20,25\r\n"
+)
+FLAGS = ("--by", "région", "--by", "taille", "--value", "chiffre", "--contributor", "firme", "--rule", "p%=15")
+
+
+def as_excel(path: Path) -> None:
+    frame = pd.read_csv(io.StringIO(TEXT), sep=";", decimal=",", thousands=".")
+    frame.to_excel(path, index=False)
+
+
+def as_zip(path: Path) -> None:
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("firms.csv", TEXT.encode())
+
+
+def as_duckdb(path: Path) -> None:
+    import duckdb
+
+    frame = pd.read_csv(io.StringIO(TEXT), sep=";", decimal=",", thousands=".")
+    with duckdb.connect(str(path)) as connection:
+        connection.register("given", frame)
+        connection.execute("CREATE TABLE firms AS SELECT * FROM given")
+
+
+MAKERS: dict[str, Callable[[Path], object]] = {
+    "a.csv": lambda path: path.write_bytes(TEXT.encode("cp1252")),
+    "a.txt": lambda path: path.write_bytes(b"\xef\xbb\xbf" + TEXT.encode()),
+    "a.tsv": lambda path: path.write_text(TEXT.replace(";", "\t")),
+    "a.csv.gz": lambda path: path.write_bytes(gzip.compress(TEXT.encode())),
+    "a.zip": as_zip,
+    "a.xlsx": as_excel,
+    "a.duckdb": as_duckdb,
+}
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_every_form_gives_the_same_release(tmp_path: Path, tabprotect: Callable[..., Any], name: str) -> None:
+    MAKERS[name](tmp_path / name)
+    found = tabprotect("protect", tmp_path / name, *FLAGS, "--out", tmp_path / "out")
+    assert found.code == 0, found.err
+    assert f"{name}: " in found.err
+    published = (tmp_path / "out" / "publish" / "table.csv").read_text()
+    assert published.splitlines()[3] == "Total,p,180.25,published"
+    if name == "a.csv":
+        assert "encoding cp1252, separator ';', decimal ',', thousands '.'" in found.err
+
+
+def test_two_readings_are_an_error_that_names_the_flag(tmp_path: Path, tabprotect: Callable[..., Any]) -> None:
+    (tmp_path / "a.csv").write_text("r;v\na;1.234\nb;2.345\nb;1.111\nb;1.111\na;1.111\na;1.111\n")
+    flags = (tmp_path / "a.csv", "--by", "r", "--value", "v", "--rule", "threshold=2", "--out", tmp_path / "out")
+    found = tabprotect("protect", *flags)
+    assert found.code == 2
+    assert "'1.234'" in found.err
+    assert "pass --decimal ',' or --decimal '.'" in found.err
+    assert not (tmp_path / "out").exists()
+    assert tabprotect("protect", *flags, "--decimal", ",").code == 0
+    table = (tmp_path / "out" / "publish" / "table.csv").read_text()
+    assert table.splitlines()[1].startswith("Total,8023,")
+
+
+def inside(kind: Any) -> Any:
+    """Return the model in an annotation, or the annotation."""
+    if get_origin(kind) in (UnionType, dict, list):
+        return next((one for one in get_args(kind) if isinstance(one, type) and issubclass(one, BaseModel)), kind)
+    return kind
+
+
+def keys(model: type[BaseModel], before: str = "") -> list[str]:
+    found = []
+    for name, one in model.model_fields.items():
+        kind = inside(one.annotation)
+        below = isinstance(kind, type) and issubclass(kind, BaseModel)
+        middle = {"hierarchy": ".region", "tables": ".one"}.get(name, "")
+        found += keys(kind, f"{before}{name}{middle}.") if below and name != "tables" else [before + name]
+    return found
+
+
+@pytest.mark.parametrize("key", keys(Spec))
+def test_every_key_can_be_set(key: str) -> None:
+    """A key given by --set is what the same line is in a file."""
+    value = [2, 3] if key.endswith("s") else "x"
+    expected: Any = value
+    for part in reversed(key.split(".")):
+        expected = {part: expected}
+    assert read_settings([f"{key}={json.dumps(value)}"]) == expected
+    assert len(keys(Spec)) > len(Spec.model_fields) + len(HierarchySpec.model_fields) - 1
+
+
+def test_a_set_key_acts_as_in_a_specification(tmp_path: Path, tabprotect: Callable[..., Any]) -> None:
+    (tmp_path / "a.csv").write_text(
+        "code,v\n" + "".join(f"{c}{d},{i}\n" for i, (c, d) in enumerate(["ab", "ac", "bd"] * 4))
+    )
+    common = ("--by", "code", "--value", "v", "--rule", "threshold=1")
+    assert tabprotect("protect", tmp_path / "a.csv", *common, "--set", "hierarchy.code.lengths=[1]", "--set",
+                      'output.title="By letter"', "--out", tmp_path / "one").code == 0  # fmt: skip
+    (tmp_path / "a.toml").write_text(
+        'data = "a.csv"\nby = ["code"]\nvalue = "v"\nrules = ["threshold=1"]\n[hierarchy.code]\nlengths = [1]\n'
+        '[output]\ntitle = "By letter"\nfolder = "two"\n'
+    )
+    assert tabprotect("protect", tmp_path / "a.toml").code == 0
+    for name in ("table.csv", "index.html"):
+        assert (tmp_path / "one/publish" / name).read_bytes() == (tmp_path / "two/publish" / name).read_bytes()
+    found = tabprotect("protect", tmp_path / "a.csv", *common, "--set", "hierarchy.code.lenghts=[1]")
+    assert found.code == 2
+    assert "did you mean 'lengths'" in found.err
