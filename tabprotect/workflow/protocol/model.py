@@ -45,7 +45,7 @@ class PreviousSpec(BaseModel):
 
 
 class ClusterSpec(BaseModel):
-    """Linked tables that are protected together; beside `tables` any setting of the search, such as method or limits."""
+    """Linked tables that are protected together; beside `tables` any setting of the search, such as method."""
 
     model_config = ConfigDict(extra="allow", frozen=True, strict=True)
 
@@ -56,14 +56,14 @@ class _Own(BaseModel):
     """The keys that a protocol has and a specification has not, for the JSON Schema."""
 
     title: str = Field(default="Protected tables", description="Heading of the pages; public.")
-    rules: str | list[str] = Field(description="A file of rules (confidential), relative to the protocol; or the rules.")
+    rules: str | list[str] = Field(description="A file of rules (confidential), relative to the protocol; or rules.")
     clusters: dict[str, ClusterSpec] = Field(default={}, description="Without them, found from the data.")
     microdata: dict[str, dict[str, Any]] = Field(
         default={}, description="Microdata files: a name, and what `tabprotect mask` reads."
     )
     trial: list[dict[str, Any]] = Field(default=[], description="Settings that `tabprotect develop` compares.")
     previous: PreviousSpec = PreviousSpec()
-    structure: str | None = Field(default=None, description="Written by `tabprotect develop`: what data must look like.")
+    structure: str | None = Field(default=None, description="Written by `tabprotect develop`: what data look like.")
 
 
 @dataclass(frozen=True, eq=False)
