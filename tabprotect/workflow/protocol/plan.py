@@ -42,7 +42,7 @@ def skeleton(groups: Sequence[Group], files: Mapping[str, str], *, title: str, r
                 try:
                     tables[table.name] = _table(table, group, groups, files)
                 except InputError as error:
-                    problems.found += error.problems
+                    problems.found += [p for p in error.problems if p not in problems.found]
     content = {
         "title": title,
         "rules": rules,
@@ -83,29 +83,34 @@ def _table(table: Planned, group: Group, groups: Sequence[Group], files: Mapping
         keys["cells"] = f"{table.name}.csv"
     found: dict[str, Any] = {"cells" if "cells" in keys else "data": keys.pop("cells", None) or keys.pop("data")}
     found["by"] = list(table.by)
-    trees = dict(table.trees)
     if table.family:
-        # the responses of a family add up: they are one more dimension of a table in long form
-        found["by"].append(table.family)
-        trees[table.family] = table.family
+        same = [one.name for one in group.tables if set(one.by) == set(table.by)]
+        raise InputError(
+            f"the responses of {', '.join(same)} add up by {table.family}, so they are one more dimension: list one "
+            f"table of them, with the code of the response in a column that has the hierarchy {table.family}"
+        )
     for variable, tree in table.trees.items():
         others = sorted({v for one in group.tables for v, t in one.trees.items() if t == tree and v != variable})
         if others:
             raise InputError(
-                f"table '{table.name}': '{variable}' and {', '.join(map(repr, others))} are levels of {tree}, so of one "
-                f"dimension; give the column one name in all tables of {group.measure}, with codes of all levels"
+                f"table '{table.name}': '{variable}' and {', '.join(map(repr, others))} are levels of {tree}, so of "
+                f"one dimension; give the column one name in all tables of {group.measure}, with codes of all levels"
             )
     if table.response:
-        found["value"] = "value" if table.family else table.response
+        found["value"] = table.response
     found |= keys
-    if trees:
-        found["hierarchy"] = {variable: {"file": files[tree]} for variable, tree in trees.items()}
+    if table.trees:
+        found["hierarchy"] = {variable: _source(files[tree]) for variable, tree in table.trees.items()}
         for variable, total in table.totals.items():
             if variable in found["hierarchy"]:
                 found["hierarchy"][variable]["total"] = total
-    flat = {variable: total for variable, total in table.totals.items() if variable not in trees}
+    flat = {variable: total for variable, total in table.totals.items() if variable not in table.trees}
     if flat:
         found["total"] = flat
     if len({one.measure for one in groups}) > 1:
         found["measure"] = table.measure
     return found
+
+
+def _source(file: str) -> dict[str, str]:
+    return {"pairs" if file.lower().endswith(".csv") else "file": file}
