@@ -25,7 +25,7 @@ PERIOD = "period.json"
 _NOTICE = "CONFIDENTIAL. Nothing in this folder may be published."
 
 
-def check_place(folder: Path, parts: tuple[str, ...]) -> None:
+def check_place(folder: Path) -> None:
     """Refuse a place that holds anything but the releases of a period.
 
     Raises
@@ -77,8 +77,7 @@ def write_period(protected: Protected, folder: Path) -> Path:
     SolverError
         If a release that was written does not pass its own verification.
     """
-    parts = (*protected.releases, *protected.masked)
-    check_place(folder, parts)
+    check_place(folder)
     if not protected.safe and not protected.allow_unsafe:
         raise InfeasibleError("the releases are not safe, so nothing is written")
     spec = protected.period.spec
