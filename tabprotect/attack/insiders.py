@@ -18,7 +18,7 @@ __all__ = ["within_reach"]
 LARGEST_ASKED = 1_000_000
 """Up to this many cells times attackers the intruders are played out; beyond, what equations near by imply decides."""
 
-PASSES = 4
+PASSES = 8
 """So often bounds that follow from equations are carried on to the next ones: a known cell is felt so far away."""
 
 NARROWER = 1e-9

@@ -68,9 +68,13 @@ def try_settings(
         limit = Limits(limit.seconds, limit.work, limit.gap, stop, request.limits.memory)
         try:
             found = compare(
-                request, [_approach(request, period, cluster, given)], limits=limit, audit_limits=Limits(limit.seconds, stop=stop),
-                title=f"{cluster}, trial {number}", progress=progress,
-            )  # fmt: skip
+                request,
+                [_approach(request, period, cluster, given)],
+                limits=limit,
+                audit_limits=Limits(limit.seconds, stop=stop),
+                title=f"{cluster}, trial {number}",
+                progress=progress,
+            )
         except InputError as error:
             raise InputError(*(f"{cluster}, trial {number}: {problem}" for problem in error.problems)) from error
         trials.append(_trial(cluster, number, given, found.lines[0]))

@@ -165,7 +165,7 @@ def fix(protocol: Protocol, period: Period, chosen: Mapping[str, Trial], path: P
         cluster: {"tables": list(tables), **protocol.settings.get(cluster, {}), **chosen[cluster].settings}
         for cluster, tables in period.clusters.items()
     }
-    note = f"# Written by `tabprotect develop` from {protocol.path.name}; see the decisions in {protocol.internal.name}/.\n"
+    note = f"# Written by `tabprotect develop` from {protocol.path.name}; why is in {protocol.internal.name}/.\n"
     write_text(path, note + toml_of({**content, "structure": name, "clusters": clusters}))
     return path
 
