@@ -22,7 +22,7 @@ LISTS = ("maxima",)
 """Keys of a table of a protocol that a list may have as columns, too; lists with ';' between the names."""
 
 _NUMBERED = re.compile(r"(spanning|hrc_spanning|hrc|total)_([1-9]\d*)")
-_PLAIN = ("table_name", "field", "indicator", "response", "hrc_indicator", *TEXTS, *LISTS)
+_PLAIN = ("table_name", "field", "hrc_field", "indicator", "response", "hrc_indicator", *TEXTS, *LISTS)
 
 
 @dataclass(frozen=True)
@@ -179,6 +179,11 @@ def _planned(row: Mapping[str, str], where: str, problems: Problems) -> Planned:
         problems.add(f"{where}: table '{row['table_name']}' has no dimension (column spanning_1)")
     for variable in dict.fromkeys(one for one in by if by.count(one) > 1):
         problems.add(f"{where}: '{variable}' is there twice among the dimensions of '{row['table_name']}'")
+    if tree := row.get("hrc_field"):
+        problems.add(
+            f"{where}: the populations of '{row['table_name']}' add up by {tree}, so they are one more dimension; "
+            "list one table with the population among its dimensions (hrc_field)"
+        )
     if row.get("cells") and row.get("data"):
         problems.add(f"{where}: give either cells (a finished table) or data (microdata)")
     keys: dict[str, Any] = {key: row[key] for key in TEXTS if row.get(key)}

@@ -119,10 +119,10 @@ class Protocol:
         InputError
             Everything that is wrong with it.
         """
-        chosen = self.shared["tables"]
-        if tables is not None:
-            chosen = {name: chosen[name] for name in tables}
-        return check_spec(_over({**self.shared, "tables": chosen}, settings or {}), str(self.path))
+        spec = check_spec(_over(self.shared, settings or {}), str(self.path))
+        if tables is None:
+            return spec
+        return spec.model_copy(update={"tables": {name: spec.tables[name] for name in tables}})
 
 
 def read_protocol(path: str | Path) -> Protocol:
