@@ -36,6 +36,9 @@ def develop(
         list[str] | None,
         typer.Option("--choose", metavar="CLUSTER=NUMBER", help="Decide for a trial; repeat it.", show_default=False),
     ] = None,
+    as_given: Annotated[
+        bool, typer.Option("--as-given", help="Decide for the settings of the protocol, without trying anything.")
+    ] = False,
     data: Annotated[
         Path | None,
         typer.Option("--data", metavar="FOLDER", help="Data to develop on; by default those beside the protocol."),
@@ -65,9 +68,11 @@ def develop(
     from tabprotect.errors import InputError, Problems
     from tabprotect.solver.limits import Limits
     from tabprotect.workflow.protocol.apply import open_period
-    from tabprotect.workflow.protocol.develop import append_decisions, fix, fixed_path
+    from tabprotect.workflow.protocol.develop import Trial, append_decisions, fix, fixed_path
     from tabprotect.workflow.protocol.model import read_protocol
 
+    if as_given and (tries or choose):
+        raise InputError("--as-given tries nothing, so --try and --choose do not go with it")
     given = read_protocol(protocol)
     place = fixed_path(given, out)
     problems = Problems()
@@ -84,12 +89,18 @@ def develop(
     err = screen.screen()
     with interruptible(err) as asked, Display(err) as progress:
         limits = None if time_limit is None else Limits(time_limit)
-        for cluster in period.clusters:
+        for cluster in period.clusters if not as_given else ():
             trials[cluster], _ = try_settings(
                 period, cluster, settings, limits=limits, stop=asked.is_set, progress=progress
             )
-    _show(trials)
-    chosen = _decide(trials, wanted)
+    if as_given:
+        trials = {cluster: [Trial(cluster, 1, {}, "as given", "not tried", 0.0)] for cluster in period.clusters}
+        chosen = {cluster: one for cluster, (one,) in trials.items()}
+        for cluster in chosen:
+            period.request(cluster)
+    else:
+        _show(trials)
+        chosen = _decide(trials, wanted)
     append_decisions(
         given, period, [one for some in trials.values() for one in some], chosen,
         datetime.now(UTC).isoformat(timespec="seconds"),

@@ -60,10 +60,19 @@ class Period:
     structure: Mapping[str, Any] = field(repr=False)
 
     def request(self, cluster: str, **settings: Any) -> Request:
-        """Return what the protocol asks for a cluster, with other settings of the search where they are given."""
+        """Return what the protocol asks for a cluster, with other settings of the search where they are given.
+
+        A limit in seconds that the protocol sets for all clusters is shared by their numbers of cells; one that a
+        cluster sets is its own.
+        """
         assert self.spec is not None
         names = self.clusters[cluster]
-        return request_of_cluster(self.protocol, self.spec, cluster, names, self.tables, **settings)
+        request = request_of_cluster(self.protocol, self.spec, cluster, names, self.tables, **settings)
+        own = "limits" in settings or "limits" in self.protocol.settings.get(cluster, {})
+        if own or request.limits.seconds is None:
+            return request
+        share = sum(self.tables[name].n_cells for name in names) / sum(t.n_cells for t in self.tables.values())
+        return request.asking(limits=replace(request.limits, seconds=share * request.limits.seconds))
 
 
 @dataclass(frozen=True, eq=False)

@@ -28,7 +28,7 @@ def skeleton(groups: Sequence[Group], files: Mapping[str, str], *, title: str, r
     rules : str
         Name of the file of rules.
     seconds : float
-        Limit of every cluster.
+        Limit of all clusters together.
 
     Raises
     ------
