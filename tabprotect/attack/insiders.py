@@ -142,7 +142,8 @@ class _Near:
 
     def equations(self, cells: set[int]) -> set[int]:
         """Equations that hold one of some cells."""
-        return set(self.columns[:, sorted(cells)].indices.tolist())
+        start, rows = self.columns.indptr, self.columns.indices
+        return {row for cell in cells for row in rows[start[cell] : start[cell + 1]].tolist()}
 
     def reach(self, known: set[int], rows: set[int]) -> tuple[dict[int, tuple[float, float]], set[int]]:
         """Return how far down and up primary cells can go that have less room than their bounds allow.
