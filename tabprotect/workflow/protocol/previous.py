@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from tabprotect.attack.audit import Audit, audit
 from tabprotect.attack.values import ValuesCertificate
+from tabprotect.certificate.limits import UNLIMITED
 from tabprotect.errors import InputError
 from tabprotect.problem import Problem, Status
 from tabprotect.release.read import read_release
@@ -127,7 +128,8 @@ def read_earlier(folder: Path) -> Earlier:
     InputError
         If it is no release of hidden cells, or its files are not what was proven.
     """
-    found = read_release(folder)
+    # limits are against documents of others
+    found = read_release(folder, UNLIMITED)
     if found.failures:
         raise InputError(
             f"{folder} is not the release that was written ({found.failures[0]}); name the release that was published"
