@@ -40,7 +40,7 @@ def plan(
     title: Annotated[str, typer.Option("--title", metavar="TEXT", help="Heading of the pages.")] = "Protected tables",
     seconds: Annotated[
         float, typer.Option("--time-limit", metavar="SECONDS", min=0.0, help="Of all clusters, in the protocol.")
-    ] = 50.0,
+    ] = 60.0,
 ) -> int:
     """Show which tables are linked, and so have to be protected together, before anything is solved.
 

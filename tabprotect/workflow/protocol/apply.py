@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -149,10 +150,10 @@ def open_period(protocol: Protocol, data: Path | None, *, fixed: bool = True) ->
     masks = {
         name: one
         for name, given in protocol.microdata.items()
-        if (one := _collected(problems, lambda name=name, given=given: _mask_spec(protocol, name, given, data)))
+        if (one := _collected(problems, partial(_mask_spec, protocol, name, given, data)))
     }
     problems.raise_if_any()
-    columns = {name: _collected(problems, lambda one=one: columns_of(one.data)) or [] for name, one in masks.items()}
+    columns = {name: _collected(problems, partial(columns_of, one.data)) or [] for name, one in masks.items()}
     if spec is not None:
         tables = read_tables(spec, problems)
         if len(tables) == len(spec.tables):
@@ -196,7 +197,7 @@ def protect_period(
     requests: dict[str, Request] = {}
     with collect() as problems:
         for name in period.clusters:
-            found = _collected(problems, lambda name=name: period.request(name))
+            found = _collected(problems, partial(period.request, name))
             if found is not None:
                 requests[name] = found.asking(progress=progress, limits=replace(found.limits, stop=stop))
         earlier, notes = _earlier(period, requests, previous, revised, problems) if previous is not None else ({}, [])
@@ -251,7 +252,7 @@ def _earlier(
                 problems.add(f"{words}, so a revision cannot be judged beside the last release")
             notes.append(words)
         elif folder.is_dir():
-            last = _collected(problems, lambda folder=folder: read_earlier(folder))
+            last = _collected(problems, partial(read_earlier, folder))
             if last is not None:
                 found[name] = last
         elif revised:

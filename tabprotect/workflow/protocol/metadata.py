@@ -130,7 +130,7 @@ def group_tables(tables: Sequence[Planned]) -> tuple[Group, ...]:
     >>> [(group.name, [t.name for t in group.tables], dict(group.links)) for group in group_tables(tables)]
     [('turnover', ['a', 'b'], {('a', 'b'): ()}), ('staff', ['c'], {})]
     """
-    groups = []
+    groups: list[Group] = []
     for measure in dict.fromkeys(one.measure for one in tables):
         mine = tuple(one for one in tables if one.measure == measure)
         links = {(a.name, b.name): tuple(sorted(a.dimensions & b.dimensions)) for a, b in combinations(mine, 2)}

@@ -155,7 +155,7 @@ def clusters_of(protocol: Protocol, spec: Spec, tables: Mapping[str, Table]) -> 
 def _named(found: Sequence[Cluster], taken: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
     """Name clusters by what they measure, where that tells them apart, else by their first tables."""
     measures = [one.measure for one in found]
-    named = {}
+    named: dict[str, tuple[str, ...]] = {}
     for one in found:
         word = "".join(c if c.isascii() and (c.isalnum() or c in "_.-") else "-" for c in one.measure).strip("-.")
         alone = measures.count(one.measure) == 1 and word and word not in {*taken, *named, "publish", "internal"}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
@@ -56,13 +55,18 @@ def lay_out(shared: Shared, folder: Path) -> None:
 
 
 def next_period(folder: Path) -> Path:
-    """Every value of the four tables and of the fifth grows by the same share, so that they still add up."""
+    """All values grow, so that tables still add up; in a tenth of the inner cells the largest contribution is less."""
+    rng = np.random.default_rng(1)
     there = folder / "next"
     there.mkdir()
     for name in TABLES:
         frame = pd.read_csv(folder / f"{name}.csv", dtype=CODES)
-        inner = 1.25 if name == "act_nuts_size" else 1.5
-        frame.assign(TOT=inner * frame["TOT"], MAX=inner * frame["MAX"]).to_csv(there / f"{name}.csv", index=False)
+        growth = 1.25 if name == "act_nuts_size" else 1.5
+        inner = ~frame[TABLES[name]].isin(["Total", "Total_EAST"]).any(axis=1)
+        less = np.where(inner & (rng.random(len(frame)) < 0.1), 0.5, 1.0)
+        frame.assign(TOT=growth * frame["TOT"], MAX=growth * less * frame["MAX"]).to_csv(
+            there / f"{name}.csv", index=False
+        )
     return there
 
 
@@ -87,7 +91,4 @@ def test_from_a_list_to_two_periods(shared: Shared, tmp_path: Path, monkeypatch:
     for name in clusters:
         kept = report[name]["stability"]
         assert kept["new"] == 0
-        assert kept["share"] > 0.9, (name, kept["share"])
-        settings = (tmp_path / "second" / name / "internal" / "release.json").read_text()
-        assert re.search(r'"rules": \[\s*"threshold=3"', settings)
-        assert np.isfinite(kept["cells"])
+        assert 0.9 < kept["share"] < 1, (name, kept["share"])
