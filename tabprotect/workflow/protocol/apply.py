@@ -208,6 +208,8 @@ def protect_period(
         release, disclosed = _protect(period, name, request, earlier.get(name), revised)
         releases[name] = release
         if name in earlier and isinstance(release, Release):
+            factor = protocol.previous.factor
+            notes.append(f"{name}: cost and bound count cells that the last period hid with {factor:g} of their cost")
             kept[name] = stability(release, earlier[name])
             if revised:
                 both[name] = judge_both(release, earlier[name], disclosed)
@@ -230,7 +232,7 @@ def _protect(
     table = source.held
     if revised:
         table, disclosed = revising(request, table, last)
-        request = request.asking(source=replace(source, held=table))
+        request = request.asking(source=replace(source, held=table, final=True))
     return carry_out(preferring(request, table, last, period.protocol.previous.factor)), disclosed
 
 

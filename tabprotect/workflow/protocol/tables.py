@@ -30,14 +30,17 @@ class Held(Specified):
     Attributes
     ----------
     held : Table
+    final : bool
+        The table is not what the files say any more, and must never be read again.
     """
 
     held: Table = field(kw_only=True, repr=False)
+    final: bool = field(default=False, kw_only=True)
 
     def table(self, top: int, memory: str | None) -> Table:
         """Return the table, read again where a method asks for more contributions than are there."""
         there = self.held.contributions
-        if there is not None and there.values.shape[1] < top and self.spec.cells is None:
+        if not self.final and there is not None and there.values.shape[1] < top and self.spec.cells is None:
             return super().table(top, memory)
         return self.held
 

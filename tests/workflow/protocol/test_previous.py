@@ -14,8 +14,10 @@ from tabprotect.errors import InputError
 from tabprotect.problem import Status
 from tabprotect.workflow.carry_out import carry_out
 from tabprotect.workflow.protocol.previous import judge_both, preferring, read_earlier, revising, stability
+from tabprotect.workflow.protocol.tables import Held
 from tabprotect.workflow.request import Request
 from tabprotect.workflow.source import Finished
+from tabprotect.workflow.specification import Spec
 
 CODES = ["Total", *"abcd"]
 
@@ -153,3 +155,11 @@ def test_nothing_that_is_given_is_changed(tmp_path: Path) -> None:
     preferring(asked, now, earlier, 0.5)
     assert dict(now.columns) == columns
     assert asked.hiding == replace(asked.hiding)
+
+
+def test_a_revised_table_is_never_read_again(tmp_path: Path) -> None:
+    one = tp.tabulate(pd.DataFrame({"a": ["x", "y"], "v": [1.0, 2.0]}), "a", "v", top=1)
+    spec = Spec(data="gone.csv", by=["a"], value="v", rules=["p%=15"])
+    assert Held(spec, tmp_path, held=one, final=True).table(9, None) is one
+    with pytest.raises(InputError, match=r"gone\.csv"):
+        Held(spec, tmp_path, held=one).table(9, None)
