@@ -14,6 +14,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from tabprotect.workflow.protocol.apply import open_period
+from tabprotect.workflow.protocol.model import read_protocol
 from tests.cli.conftest import tree
 from tests.workflow.protocol.conftest import firms, place
 
@@ -97,6 +99,26 @@ def test_what_was_tried_is_recorded_and_the_cheapest_safe_setting_chosen(place: 
     assert "trial" not in content
     now = (place / "p.internal" / "decisions.jsonl").read_text().splitlines()
     assert (len(now), now[0]) == (2, lines[0])
+
+
+def test_settings_can_be_fixed_without_trying_anything(place: Path, tabprotect: Run) -> None:
+    refused = tabprotect("develop", "p.toml", "--as-given", "--try", "round:base=5")
+    assert (refused.code, "--as-given tries nothing" in refused.err) == (2, True)
+    assert tabprotect("develop", "p.toml", "--as-given").code == 0
+    record = json.loads((place / "p.internal" / "decisions.jsonl").read_text())
+    assert [(one["status"], one["cost"]) for one in record["tried"]] == [("not tried", None)]
+    assert tabprotect("apply", "p.fixed.toml", "--data", ".", "--out", "r").code == 0
+
+
+def test_limits_are_shared_by_clusters(place: Path) -> None:
+    more = "[tables.staff]\nby = ['branch', 'size']\nvalue = 'staff'\n\n[limits]\nseconds = 42\n\n[hierarchy]"
+    text = (place / "p.toml").read_text().replace("[hierarchy]", more)
+    (place / "p.toml").write_text(text)
+    shared = open_period(read_protocol(place / "p.toml"), None, fixed=False)
+    # 21 + 12 cells of two linked tables, and 12 of another measure
+    seconds = {name: shared.request(name).limits.seconds for name in shared.clusters}
+    assert seconds == pytest.approx({"turnover": 42 * 33 / 45, "staff": 42 * 12 / 45})
+    assert shared.request("staff", limits={"seconds": 7}).limits.seconds == 7
 
 
 def test_decisions_that_were_altered_are_refused(fixed: Path, tabprotect: Run) -> None:
