@@ -18,7 +18,7 @@ __all__ = ["within_reach"]
 LARGEST_ASKED = 1_000_000
 """Up to this many cells times attackers the intruders are played out; beyond, what equations near by imply decides."""
 
-PASSES = 4
+PASSES = 8
 """So often bounds that follow from equations are carried on to the next ones: a known cell is felt so far away."""
 
 NARROWER = 1e-9
@@ -59,10 +59,11 @@ def within_reach(problem: Problem, budget: Budget | None = None) -> Problem:
     ([0.0, 15.0, 15.0], [15.0, 15.0, 15.0], (1,))
     """
     primary = problem.status == Status.PRIMARY
-    if not problem.attackers or not np.any((problem.lpl + problem.spl)[primary] > 0):
+    if not problem.attackers or not np.any((problem.lpl + problem.upl + problem.spl)[primary] > 0):
         return problem
     lpl, spl = problem.lpl.copy(), problem.spl.copy()
     known = [set(a.known) for a in problem.attackers]
+    at_bound = primary & (problem.down <= 0) & (lpl + spl == 0)
     lowered: set[int] = set()
     taught = 0
 
@@ -82,17 +83,25 @@ def within_reach(problem: Problem, budget: Budget | None = None) -> Problem:
     near = _Near(problem)
     for attacker, cells in enumerate(known):
         found, equations = near.reach(cells, near.equations(cells))
-        short = {cell: room for cell, room in found.items() if room[0] < lpl[cell]}
+        short = {
+            cell: room
+            for cell, room in found.items()
+            if room[0] < lpl[cell] or (at_bound[cell] and room[1] < problem.upl[cell])
+        }
         public = near.reach(set(), equations)[0] if short else {}
         for cell, (below, above) in short.items():
             # what nobody can be kept from is not lowered in silence
-            if public.get(cell, (np.inf, np.inf))[0] >= lpl[cell]:
+            down, up = public.get(cell, (np.inf, np.inf))
+            if up >= problem.upl[cell] if at_bound[cell] else down >= lpl[cell]:
                 lower(attacker, cell, -1, below, above)
     eased = _changed(problem, lpl, spl, known)
     if problem.n_cells * len(problem.attackers) <= LARGEST_ASKED:
         exposures = {e.key: e.reached for e in Witnesses(eased).check(problem.may_hide, budget) if e.decided}
         for (attacker, cell, side), reached in exposures.items():
-            if attacker >= 0 and side <= 0:
+            if attacker >= 0 and side > 0 and at_bound[cell]:
+                # there is no room below, so no exposure there: what is above decides whether he knows the cell
+                lower(attacker, cell, side, 0.0, reached)
+            elif attacker >= 0 and side <= 0:
                 # a width holds what is above; an upper level that is reached leaves no exposure
                 above = reached if side == 0 else exposures.get(Key(attacker, cell, 1), np.inf)
                 lower(attacker, cell, side, reached, above)
@@ -133,7 +142,8 @@ class _Near:
 
     def equations(self, cells: set[int]) -> set[int]:
         """Equations that hold one of some cells."""
-        return set(self.columns[:, sorted(cells)].indices.tolist())
+        start, rows = self.columns.indptr, self.columns.indices
+        return {row for cell in cells for row in rows[start[cell] : start[cell + 1]].tolist()}
 
     def reach(self, known: set[int], rows: set[int]) -> tuple[dict[int, tuple[float, float]], set[int]]:
         """Return how far down and up primary cells can go that have less room than their bounds allow.

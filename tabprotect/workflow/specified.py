@@ -37,7 +37,7 @@ from tabprotect.workflow.source import Source
 from tabprotect.workflow.specification import HierarchySpec, Spec, each_table
 from tabprotect.workflow.swap import ROLES
 
-__all__ = ["DEFAULT_SECONDS", "Specified", "request_of"]
+__all__ = ["DEFAULT_SECONDS", "Specified", "link_specified", "request_of"]
 
 GIGABYTE = 10**9
 
@@ -206,6 +206,17 @@ def _read(spec: Spec, base: Path, top: int, recoding: Mapping[str, Any], recogni
                 tables[name] = _read_one(one, base, top, recoding, recognised)
             except InputError as error:
                 problems.found += [f"tables.{name}: {problem}" for problem in error.problems]
+    return link_specified(specs, tables)
+
+
+def link_specified(specs: Mapping[str, Spec], tables: Mapping[str, Table]) -> Table:
+    """Link tables by what their specifications say of measures and tolerance.
+
+    Raises
+    ------
+    InputError
+        As `tabprotect.link`.
+    """
     measures = {name: one.measure for name, one in specs.items() if one.measure is not None}
     same = len(measures) == len(specs) and len(set(measures.values())) == 1
     tolerance = max((one.tolerance for one in specs.values() if one.tolerance is not None), default=None)

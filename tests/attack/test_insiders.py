@@ -150,3 +150,32 @@ def test_a_cell_without_room_on_both_sides_is_known(monkeypatch: pytest.MonkeyPa
         assert eased.attackers == (Attacker("a", (0, 1)),)
         assert eased.lpl.tolist() == problem.lpl.tolist()
         assert any("can compute another one" in note for note in eased.notes)
+
+
+@pytest.mark.parametrize("largest", [0, 1_000_000])
+@pytest.mark.parametrize("other", [False, True])
+def test_who_is_alone_in_a_cell_of_zero_knows_cells_equal_to_it(
+    largest: int, other: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A respondent with turnover 0: his activity, and its only size class. Nothing is below, so nothing is lowered."""
+    monkeypatch.setattr("tabprotect.attack.insiders.LARGEST_ASKED", largest)
+    equations = [[-1, 1, 1 if other else 0, 0], [1, 0, 0, -1]]
+    problem = Problem.from_arrays(
+        equations, [0, 0, 0, 0], primary=[0, 1], lpl=0, upl=3, attackers=[Attacker("a", (1,)), Attacker("b", (0,))]
+    )
+    assert Witnesses(problem).check(problem.may_hide) or other
+    eased = within_reach(problem)
+    # beside another cell that may be above 0 he cannot be sure of the sum; a sum of 0 tells its parts
+    assert [a.known for a in eased.attackers] == [(1,) if other else (0, 1), (0, 1)]
+    assert eased.upl.tolist() == problem.upl.tolist()
+    assert not Witnesses(eased).check(problem.may_hide)
+
+
+def test_a_cell_of_zero_that_everybody_knows_is_no_secret_of_a_respondent(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = Problem.from_arrays(
+        [[-1, 1]], [0, 0], primary=[0, 1], lpl=0, upl=3, upper=0, attackers=[Attacker("a", (1,))]
+    )
+    monkeypatch.setattr("tabprotect.attack.insiders.LARGEST_ASKED", 0)
+    eased = within_reach(problem)
+    assert eased.attackers == problem.attackers
+    assert Witnesses(eased).check(problem.may_hide)

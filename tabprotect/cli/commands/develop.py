@@ -1,0 +1,175 @@
+"""``tabprotect develop``: try settings of a protocol, decide, and fix it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from tabprotect.workflow.protocol.apply import Period
+    from tabprotect.workflow.protocol.develop import Trial
+
+EPILOG = """Examples:
+
+[bold]tabprotect develop publication.toml[/]
+
+[bold]tabprotect develop publication.toml --try suppress:method=modular --try round:base=5[/]
+
+[bold]tabprotect develop publication.toml --try suppress:method=modular --choose turnover=2[/]
+
+Trial 1 are the settings of the protocol; those of \\[\\[trial]] in the protocol come next, and those of --try last.
+"""
+
+
+def develop(
+    protocol: Annotated[Path, typer.Argument(metavar="PROTOCOL.toml", help="What `tabprotect plan` wrote.")],
+    tries: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--try", metavar="NAME[:OPTION=VALUE,...]", help="A method to compare with; repeat it.", show_default=False
+        ),
+    ] = None,
+    choose: Annotated[
+        list[str] | None,
+        typer.Option("--choose", metavar="CLUSTER=NUMBER", help="Decide for a trial; repeat it.", show_default=False),
+    ] = None,
+    as_given: Annotated[
+        bool, typer.Option("--as-given", help="Decide for the settings of the protocol, without trying anything.")
+    ] = False,
+    data: Annotated[
+        Path | None,
+        typer.Option("--data", metavar="FOLDER", help="Data to develop on; by default those beside the protocol."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FIXED.toml", help="By default PROTOCOL.fixed.toml.")
+    ] = None,
+    time_limit: Annotated[
+        float | None,
+        typer.Option(
+            "--time-limit", metavar="SECONDS", min=0.0, help="Of each trial; by default that of the protocol."
+        ),
+    ] = None,
+) -> int:
+    """Compare settings for every cluster, record what was decided, and write the protocol that `apply` runs.
+
+    Without --choose a cluster gets the safe trial of the least cost, among those whose costs are measured alike. What
+    was tried is appended to decisions.jsonl in the protocol's internal folder, which is confidential.
+    """
+    from datetime import UTC, datetime
+
+    from tabprotect.cli import screen
+    from tabprotect.cli.app import Exit
+    from tabprotect.cli.progress import Display, interruptible
+    from tabprotect.comparison.approaches import parse_approach
+    from tabprotect.comparison.trials import settings_of, try_settings
+    from tabprotect.errors import InputError, Problems
+    from tabprotect.solver.limits import Limits
+    from tabprotect.workflow.protocol.apply import open_period
+    from tabprotect.workflow.protocol.develop import Trial, append_decisions, fix, fixed_path
+    from tabprotect.workflow.protocol.model import read_protocol
+
+    if as_given and (tries or choose):
+        raise InputError("--as-given tries nothing, so --try and --choose do not go with it")
+    given = read_protocol(protocol)
+    place = fixed_path(given, out)
+    problems = Problems()
+    settings: list[Mapping[str, Any]] = [{}, *given.trials]
+    for text in tries or ():
+        try:
+            settings.append(settings_of(parse_approach(text)))
+        except InputError as error:
+            problems.found += [f"--try {problem}" for problem in error.problems]
+    problems.raise_if_any()
+    period = open_period(given, data, fixed=False)
+    wanted = _choices(choose or [], period, len(settings))
+    trials: dict[str, list[Trial]] = {}
+    err = screen.screen()
+    with interruptible(err) as asked, Display(err) as progress:
+        limits = None if time_limit is None else Limits(time_limit)
+        for cluster in period.clusters if not as_given else ():
+            trials[cluster], _ = try_settings(
+                period, cluster, settings, limits=limits, stop=asked.is_set, progress=progress
+            )
+    if as_given:
+        trials = {cluster: [Trial(cluster, 1, {}, "as given", "not tried", 0.0)] for cluster in period.clusters}
+        chosen = {cluster: one for cluster, (one,) in trials.items()}
+        for cluster in chosen:
+            period.request(cluster)
+    else:
+        _show(trials)
+        chosen = _decide(trials, wanted)
+    append_decisions(
+        given, period, [one for some in trials.values() for one in some], chosen,
+        datetime.now(UTC).isoformat(timespec="seconds"),
+    )  # fmt: skip
+    console = screen.out()
+    missing = [cluster for cluster in trials if cluster not in chosen]
+    if missing:
+        console.print(f"no trial of {', '.join(missing)} is safe; nothing was fixed", style="bold red")
+        return Exit.UNSAFE
+    fix(given, period, chosen, place)
+    for cluster, one in chosen.items():
+        console.print(f"{cluster}: trial {one.number} ({one.method})")
+    facts = [("fixed protocol", str(place)), ("confidential", f"{given.internal}")]
+    screen.facts(console, [*facts, ("next", f"tabprotect apply {place} --data DATA --out RELEASE")])
+    return Exit.LIMIT if asked.is_set() else Exit.DONE
+
+
+def _choices(words: Sequence[str], period: Period, trials: int) -> dict[str, int]:
+    from tabprotect.errors import collect, did_you_mean
+
+    wanted = {}
+    with collect() as problems:
+        for word in words:
+            cluster, _, number = word.partition("=")
+            if cluster not in period.clusters:
+                problems.add(
+                    f"--choose {word}: there is no cluster '{cluster}'{did_you_mean(cluster, period.clusters)}"
+                )
+            elif not number.isdecimal() or not 1 <= int(number) <= trials:
+                problems.add(f"--choose {word}: write {cluster}=NUMBER, a trial from 1 to {trials}")
+            else:
+                wanted[cluster] = int(number)
+    return wanted
+
+
+def _decide(trials: Mapping[str, Sequence[Trial]], wanted: Mapping[str, int]) -> dict[str, Trial]:
+    """Return the trial of every cluster; one that is wanted has to be safe, too."""
+    from tabprotect.workflow.protocol.develop import best_of
+
+    chosen = {}
+    for cluster, found in trials.items():
+        one = found[wanted[cluster] - 1] if cluster in wanted else best_of(found)
+        if one is not None and one.safe:
+            chosen[cluster] = one
+    return chosen
+
+
+def _show(trials: Mapping[str, Sequence[Trial]]) -> None:
+    from rich.table import Table
+
+    from tabprotect.cli import screen
+    from tabprotect.comparison.compare import NOTICE
+
+    console = screen.out()
+    console.print(NOTICE, style="bold red")
+    for cluster, found in trials.items():
+        grid = Table(title=f"cluster {cluster}", title_justify="left", show_edge=False, header_style="bold")
+        for k, name in enumerate(("trial", "method", "settings", "status", "cost", "bound", "hidden", "exposed")):
+            grid.add_column(name, overflow="fold", justify="left" if k in (1, 2, 3) else "right")
+        for one in found:
+            settings = ", ".join(f"{key}={value}" for key, value in one.settings.items()) or "as given"
+            numbers = [
+                "-" if number is None else f"{number:,.4g}" if abs(number) < 1e4 else f"{number:,.0f}"
+                for number in (one.cost, one.bound)
+            ]
+            counts = ["-" if count is None else f"{count:,}" for count in (one.hidden, one.exposed)]
+            grid.add_row(str(one.number), one.method, settings, one.status, *numbers, *counts)
+        console.print(grid)
+        for one in found:
+            if one.message and not one.safe:
+                console.print(f"trial {one.number}: {one.message}", style="yellow")
+        console.print()
