@@ -12,7 +12,6 @@ import pandas as pd
 
 from tabprotect.errors import collect
 from tabprotect.table.contributions import Contributions
-from tabprotect.table.hierarchy import Hierarchy
 from tabprotect.table.system import LinearSystem
 
 __all__ = ["Contributions", "Table"]
@@ -115,7 +114,7 @@ class Table:
         spl: str | None = None,
         lower: str | None = None,
         upper: str | None = None,
-        hierarchies: Mapping[str, Hierarchy] | None = None,
+        hierarchies: Mapping[str, Any] | None = None,
         kind: str | None = None,
         tolerance: float | None = None,
         empty: str = "refuse",
@@ -128,8 +127,8 @@ class Table:
         ----------
         data : data frame or path
             pandas, polars, pyarrow; or the path of a CSV (all codes as text) or Parquet file.
-        by : sequence of str or Dimension
-            The dimensions. Without a hierarchy, a column is a total over its other codes.
+        by : sequence of str or Dimension, or mapping of str to hierarchy
+            The dimensions, as in `tabprotect.tabulate`. Without a hierarchy, a column is a total over its other codes.
         value : str
             The cell values. They must add up; averages and percentages do not and are refused.
         count, weighted_count : str, optional
@@ -148,7 +147,7 @@ class Table:
             Protection levels, in the unit of the values.
         lower, upper : str, optional
             External bounds that every intruder knows, as values (not distances).
-        hierarchies : mapping of str to Hierarchy, optional
+        hierarchies : mapping of str to Hierarchy, path or sequence of str, optional
             Hierarchies by name of the dimension, for entries of `by` that are only names.
         kind : {'magnitude', 'frequency'}, optional
             In a frequency table the value is the count.

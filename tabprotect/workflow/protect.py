@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from tabprotect.methods.recoding.method import Recode
@@ -20,13 +20,12 @@ if TYPE_CHECKING:
     from tabprotect.sensitivity.assess import Levels, Rules
     from tabprotect.sensitivity.bounds import Bounds
     from tabprotect.solver.limits import Limits, Progress
-    from tabprotect.table.dimension import Dimension
-    from tabprotect.table.hierarchy import Hierarchy
+    from tabprotect.table.dimension import By, Hierarchies
 
     class _Options(TypedDict, total=False):
         """What `protect` takes besides data, rules and method."""
 
-        by: Sequence[Dimension | str | Sequence[str]] | Dimension | str | None
+        by: By | None
         value: str | None
         shadow: str | None
         cost: str | None
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
         waiver: str | None
         kind: Literal["magnitude", "frequency"] | None
         empty: Literal["zero", "structural", "drop"] | None
-        hierarchies: Mapping[str, Hierarchy] | None
+        hierarchies: Hierarchies | None
         levels: Levels
         bounds: Bounds | None
         singletons: bool
@@ -79,7 +78,7 @@ def protect(
     rules: Rules,
     method: Suppress | Choice | Recode | None = None,
     *,
-    by: Sequence[Dimension | str | Sequence[str]] | Dimension | str | None = None,
+    by: By | None = None,
     value: str | None = None,
     shadow: str | None = None,
     cost: str | None = None,
@@ -90,7 +89,7 @@ def protect(
     waiver: str | None = None,
     kind: Literal["magnitude", "frequency"] | None = None,
     empty: Literal["zero", "structural", "drop"] | None = None,
-    hierarchies: Mapping[str, Hierarchy] | None = None,
+    hierarchies: Hierarchies | None = None,
     levels: Levels = "symmetric",
     bounds: Bounds | None = None,
     singletons: bool = True,
