@@ -42,7 +42,7 @@ if TYPE_CHECKING:
         singletons: bool
         unions: Literal["repair", "audit", "off"]
         protect_hidden: bool
-        limits: Limits | None
+        limits: Limits | float | None
         seed: Seed | None
         intervals: bool
         title: str
@@ -69,14 +69,14 @@ def protect(data: Any, rules: Rules, method: Choice, **options: Unpack[_Options]
 
 @overload
 def protect(
-    data: Any, rules: Rules, method: Suppress | Recode | Choice, **options: Unpack[_Options]
+    data: Any, rules: Rules, method: Suppress | Recode | Choice | str, **options: Unpack[_Options]
 ) -> Release | ChangedRelease: ...
 
 
 def protect(
     data: Any,
     rules: Rules,
-    method: Suppress | Choice | Recode | None = None,
+    method: Suppress | Choice | Recode | str | None = None,
     *,
     by: By | None = None,
     value: str | None = None,
@@ -95,7 +95,7 @@ def protect(
     singletons: bool = True,
     unions: Literal["repair", "audit", "off"] = "repair",
     protect_hidden: bool = False,
-    limits: Limits | None = None,
+    limits: Limits | float | None = None,
     seed: Seed | None = None,
     intervals: bool = True,
     title: str = "Protected table",
@@ -116,7 +116,8 @@ def protect(
     rules : rules
         Such as ``["p%=15", "threshold=3"]``; see `tabprotect.assess`.
     method : Suppress, Recode, Round, Adjust, ..., optional
-        How to protect; by default cells are hidden at the cost of their values. `Recode` rolls categories up before.
+        How to protect, or the name of a method with its defaults.
+        By default cells are hidden at the cost of their values. `Recode` rolls categories up before.
         All others change values: `Round`, `UnbiasedRound`, `SuccessiveRound`, `RandomRound`, `ConventionalRound`,
         `Adjust`, `SmallCounts`, `CellKey`, `Swap`.
     levels, bounds, singletons
@@ -129,7 +130,8 @@ def protect(
         get those of cells marked by hand (`tabprotect.Manual`, 20 % of the value by default). Secondary cells that
         everybody could compute, exactly or to within 1 % of the value, get an interval as wide as that, and the
         search is made again. Without it such cells are a warning.
-    limits : Limits, optional
+    limits : Limits or float, optional
+        A number is one of seconds.
         For the search, over all its rounds. What it finds is always judged in full; a tenth of a limit in seconds is
         set aside for that.
     seed : int or numpy.random.Generator, optional
@@ -207,9 +209,9 @@ def protect(
     asked = Request.of(
         source=Finished(data) if finished else Records(data, of_data),
         rules=rules, method=method, levels=levels, bounds=bounds, singletons=singletons, unions=unions,
-        protect_hidden=protect_hidden, limits=limits or Limits(), seed=seed, intervals=intervals, title=title,
-        separate_statuses=separate_statuses, decimals=decimals, allow_unsafe=allow_unsafe, progress=progress,
-        executor=executor, resume=resume,
+        protect_hidden=protect_hidden, limits=Limits() if limits is None else limits, seed=seed, intervals=intervals,
+        title=title, separate_statuses=separate_statuses, decimals=decimals, allow_unsafe=allow_unsafe,
+        progress=progress, executor=executor, resume=resume,
     )  # fmt: skip
     if finished and given:
         raise InputError(f"{', '.join(given)} belong to microdata; the table is finished already")
