@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from os import PathLike
+from pathlib import Path
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +16,7 @@ from tabprotect.table.codes import Codes, explain_unknown, some, sort_codes
 from tabprotect.table.hierarchy import Hierarchy
 from tabprotect.table.hierarchy.codelists import splits_of_coded
 
-__all__ = ["Dimension", "dimensions_of", "finest"]
+__all__ = ["By", "Dimension", "Hierarchies", "dimensions_of", "finest", "hierarchy_of"]
 
 Ints = npt.NDArray[np.int64]
 
@@ -50,7 +52,8 @@ class Dimension:
     name: str = ""
 
     def __post_init__(self) -> None:
-        columns = (self.column,) if isinstance(self.column, str) else tuple(self.column)
+        several = isinstance(self.column, Sequence) and not isinstance(self.column, str)
+        columns = tuple(self.column) if several else (self.column,)
         if not columns or any(not isinstance(column, str) for column in columns):
             raise InputError(f"a dimension needs the name of a column, or of nested columns, not {self.column!r}")
         if self.hierarchy is not None and not isinstance(self.hierarchy, Hierarchy):
@@ -204,6 +207,18 @@ class Dimension:
         return replace(self, hierarchy=hierarchy.with_leaves(missing), total=None)
 
 
+Hierarchies: TypeAlias = Mapping[str, Hierarchy | str | PathLike[str] | Sequence[str]]
+"""Hierarchies by name of the dimension: what `hierarchy_of` takes."""
+
+By: TypeAlias = (
+    Dimension
+    | str
+    | Sequence[Dimension | str | Sequence[str]]
+    | Mapping[str, Hierarchy | str | PathLike[str] | Sequence[str] | None]
+)
+"""The dimensions of a table: what `dimensions_of` takes."""
+
+
 def finest(coded: Sequence[Codes]) -> Codes:
     """Return one column with the code of the finest column that has one.
 
@@ -226,23 +241,90 @@ def finest(coded: Sequence[Codes]) -> Codes:
     return Codes(tuple(values[i] for i in used[1:]), index[:-1] - 1, any(column.numeric for column in coded))
 
 
-def dimensions_of(by: Any, hierarchies: Mapping[str, Hierarchy] | None, problems: Problems) -> tuple[Dimension, ...]:
-    """Read what the caller gave as `by`: column names, tuples of nested columns, or dimensions."""
-    if isinstance(by, (str, Dimension)):
-        by = [by]
-    dimensions: list[Dimension] = []
+def dimensions_of(by: Any, hierarchies: Any, problems: Problems) -> tuple[Dimension, ...]:
+    """Read what the caller gave as dimensions.
+
+    Parameters
+    ----------
+    by : str, Dimension, sequence or mapping
+        Column names, sequences of nested columns, or dimensions; or names with their hierarchies.
+    hierarchies : mapping, optional
+        By name of the dimension: what `hierarchy_of` takes.
+    problems : Problems
+        Notes everything that is wrong.
+
+    Examples
+    --------
+    >>> (d,) = dimensions_of({"region": ["N", "S"]}, None, Problems())
+    >>> d.name, d.codes
+    ('region', ('Total', 'N', 'S'))
+    """
+    if hierarchies is not None and not isinstance(hierarchies, Mapping):
+        problems.add(f"hierarchies must be given by name, such as {{'region': 'region.hrc'}}, not {hierarchies!r}")
+        hierarchies = None
     given = dict(hierarchies or {})
-    for entry in by:
-        dimension = entry if isinstance(entry, Dimension) else Dimension(entry)
-        if dimension.name in given and dimension.hierarchy is None:
-            dimension = replace(dimension, hierarchy=given[dimension.name])
-        given.pop(dimension.name, None)
-        dimensions.append(dimension)
+    dimensions: list[Dimension] = []
+    for entry, own in _entries(by, problems):
+        try:
+            dimension = entry if isinstance(entry, Dimension) else Dimension(entry)
+            known = dimension.hierarchy
+            for other in (own, given.pop(dimension.name, None)):
+                if other is None:
+                    continue
+                wanted = hierarchy_of(dimension.name, other)
+                if known is not None and (known.codes, known.parents.tolist()) != (
+                    wanted.codes,
+                    wanted.parents.tolist(),
+                ):
+                    raise InputError(f"dimension '{dimension.name}' is given two different hierarchies; give one")
+                known = wanted
+            dimensions.append(replace(dimension, hierarchy=known))
+        except InputError as error:
+            problems.found += error.problems
     names = [dimension.name for dimension in dimensions]
-    if not names:
+    if not names and not problems.found:
         problems.add("a table needs at least one dimension: by=['region']")
     for name in dict.fromkeys(name for name in names if names.count(name) > 1):
         problems.add(f"dimension '{name}' is given more than once")
     for name in given:
         problems.add(f"hierarchies names '{name}', which is no dimension{did_you_mean(name, names)}")
     return tuple(dimensions)
+
+
+def hierarchy_of(name: str, given: Any) -> Hierarchy:
+    """Return the hierarchy of a dimension from what the caller gave for it.
+
+    Parameters
+    ----------
+    name : str
+        Of the dimension, for messages.
+    given : Hierarchy, path or sequence of codes
+        A hierarchy; the path of an indented code list (.hrc); or codes below a total.
+
+    Raises
+    ------
+    InputError
+        If it is something else, or the file cannot be read.
+    """
+    if isinstance(given, Hierarchy):
+        return given
+    if isinstance(given, str | PathLike):
+        return Hierarchy.read(Path(given))
+    if isinstance(given, Sequence) and given and all(isinstance(code, str) for code in given):
+        return Hierarchy.flat(list(given))
+    raise InputError(
+        f"the hierarchy of dimension '{name}' must be a Hierarchy, the path of an indented code list (.hrc) or a list "
+        f"of codes, not {given!r}"
+    )
+
+
+def _entries(by: Any, problems: Problems) -> list[tuple[Any, Any]]:
+    """Return every dimension that was asked for, and what was given as its hierarchy."""
+    if isinstance(by, Mapping):
+        return list(by.items())
+    if isinstance(by, str | Dimension):
+        return [(by, None)]
+    if isinstance(by, Sequence):
+        return [(entry, None) for entry in by]
+    problems.add(f"by must name the columns of the dimensions, such as by=['region', 'size'], not {by!r}")
+    return []

@@ -12,7 +12,6 @@ import pandas as pd
 
 from tabprotect.errors import collect
 from tabprotect.table.contributions import Contributions
-from tabprotect.table.hierarchy import Hierarchy
 from tabprotect.table.system import LinearSystem
 from tabprotect.table.wide import Wide
 from tabprotect.views import many, view
@@ -137,7 +136,7 @@ class Table:
         spl: str | None = None,
         lower: str | None = None,
         upper: str | None = None,
-        hierarchies: Mapping[str, Hierarchy] | None = None,
+        hierarchies: Mapping[str, Any] | None = None,
         kind: str | None = None,
         tolerance: float | None = None,
         empty: str = "refuse",
@@ -149,10 +148,16 @@ class Table:
         Parameters
         ----------
         data : data frame or path
+        <<<<<<< HEAD
             pandas, polars, pyarrow; or the path of a CSV (all codes as text) or Parquet file. A pandas frame or series
             with a named index, or a crosstab, is brought into this form (see `from_crosstab`).
         by : sequence of str or Dimension
             The dimensions. Without a hierarchy, a column is a total over its other codes.
+        =======
+            pandas, polars, pyarrow; or the path of a CSV (all codes as text) or Parquet file.
+        by : sequence of str or Dimension, or mapping of str to hierarchy
+            The dimensions, as in `tabprotect.tabulate`. Without a hierarchy, a column is a total over its other codes.
+        >>>>>>> wt/py19
         value : str
             The cell values. They must add up; averages and percentages do not and are refused.
         count, weighted_count : str, optional
@@ -171,7 +176,7 @@ class Table:
             Protection levels, in the unit of the values.
         lower, upper : str, optional
             External bounds that every intruder knows, as values (not distances).
-        hierarchies : mapping of str to Hierarchy, optional
+        hierarchies : mapping of str to Hierarchy, path or sequence of str, optional
             Hierarchies by name of the dimension, for entries of `by` that are only names.
         kind : {'magnitude', 'frequency'}, optional
             In a frequency table the value is the count.

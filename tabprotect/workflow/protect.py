@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from tabprotect.methods.recoding.method import Recode
@@ -20,13 +20,12 @@ if TYPE_CHECKING:
     from tabprotect.sensitivity.assess import Levels, Rules
     from tabprotect.sensitivity.bounds import Bounds
     from tabprotect.solver.limits import Limits, Progress
-    from tabprotect.table.dimension import Dimension
-    from tabprotect.table.hierarchy import Hierarchy
+    from tabprotect.table.dimension import By, Hierarchies
 
     class _Options(TypedDict, total=False):
         """What `protect` takes besides data, rules and method."""
 
-        by: Sequence[Dimension | str | Sequence[str]] | Dimension | str | None
+        by: By | None
         value: str | None
         shadow: str | None
         cost: str | None
@@ -37,13 +36,13 @@ if TYPE_CHECKING:
         waiver: str | None
         kind: Literal["magnitude", "frequency"] | None
         empty: Literal["zero", "structural", "drop"] | None
-        hierarchies: Mapping[str, Hierarchy] | None
+        hierarchies: Hierarchies | None
         levels: Levels
         bounds: Bounds | None
         singletons: bool
         unions: Literal["repair", "audit", "off"]
         protect_hidden: bool
-        limits: Limits | None
+        limits: Limits | float | None
         seed: Seed | None
         intervals: bool
         title: str
@@ -70,16 +69,16 @@ def protect(data: Any, rules: Rules, method: Choice, **options: Unpack[_Options]
 
 @overload
 def protect(
-    data: Any, rules: Rules, method: Suppress | Recode | Choice, **options: Unpack[_Options]
+    data: Any, rules: Rules, method: Suppress | Recode | Choice | str, **options: Unpack[_Options]
 ) -> Release | ChangedRelease: ...
 
 
 def protect(
     data: Any,
     rules: Rules,
-    method: Suppress | Choice | Recode | None = None,
+    method: Suppress | Choice | Recode | str | None = None,
     *,
-    by: Sequence[Dimension | str | Sequence[str]] | Dimension | str | None = None,
+    by: By | None = None,
     value: str | None = None,
     shadow: str | None = None,
     cost: str | None = None,
@@ -90,13 +89,13 @@ def protect(
     waiver: str | None = None,
     kind: Literal["magnitude", "frequency"] | None = None,
     empty: Literal["zero", "structural", "drop"] | None = None,
-    hierarchies: Mapping[str, Hierarchy] | None = None,
+    hierarchies: Hierarchies | None = None,
     levels: Levels = "symmetric",
     bounds: Bounds | None = None,
     singletons: bool = True,
     unions: Literal["repair", "audit", "off"] = "repair",
     protect_hidden: bool = False,
-    limits: Limits | None = None,
+    limits: Limits | float | None = None,
     seed: Seed | None = None,
     intervals: bool = True,
     title: str = "Protected table",
@@ -117,7 +116,8 @@ def protect(
     rules : rules
         Such as ``["p%=15", "threshold=3"]``; see `tabprotect.assess`.
     method : Suppress, Recode, Round, Adjust, ..., optional
-        How to protect; by default cells are hidden at the cost of their values. `Recode` rolls categories up before.
+        How to protect, or the name of a method with its defaults.
+        By default cells are hidden at the cost of their values. `Recode` rolls categories up before.
         All others change values: `Round`, `UnbiasedRound`, `SuccessiveRound`, `RandomRound`, `ConventionalRound`,
         `Adjust`, `SmallCounts`, `CellKey`, `Swap`.
     levels, bounds, singletons
@@ -130,7 +130,8 @@ def protect(
         get those of cells marked by hand (`tabprotect.Manual`, 20 % of the value by default). Secondary cells that
         everybody could compute, exactly or to within 1 % of the value, get an interval as wide as that, and the
         search is made again. Without it such cells are a warning.
-    limits : Limits, optional
+    limits : Limits or float, optional
+        A number is one of seconds.
         For the search, over all its rounds. What it finds is always judged in full; a tenth of a limit in seconds is
         set aside for that.
     seed : int or numpy.random.Generator, optional
@@ -208,9 +209,9 @@ def protect(
     asked = Request.of(
         source=Finished(data) if finished else Records(data, of_data),
         rules=rules, method=method, levels=levels, bounds=bounds, singletons=singletons, unions=unions,
-        protect_hidden=protect_hidden, limits=limits or Limits(), seed=seed, intervals=intervals, title=title,
-        separate_statuses=separate_statuses, decimals=decimals, allow_unsafe=allow_unsafe, progress=progress,
-        executor=executor, resume=resume,
+        protect_hidden=protect_hidden, limits=Limits() if limits is None else limits, seed=seed, intervals=intervals,
+        title=title, separate_statuses=separate_statuses, decimals=decimals, allow_unsafe=allow_unsafe,
+        progress=progress, executor=executor, resume=resume,
     )  # fmt: skip
     if finished and given:
         raise InputError(f"{', '.join(given)} belong to microdata; the table is finished already")

@@ -47,7 +47,7 @@ def recode_microdata(
                 continue
             try:
                 rules = given if isinstance(given, RecodingRules) else RecodingRules.read(Path(given))
-                frame[column] = rules.apply(frame[column])
+                frame = frame.assign(**{column: rules.apply(frame[column])})
             except InputError as error:
                 problems.found += [f"{column}: {problem}" for problem in error.problems]
     return frame

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, model_validator
@@ -61,10 +62,24 @@ class Request(BaseModel):
     @field_validator("method")
     @classmethod
     def _method(cls, given: Any) -> Any:
-        method = given or Suppress()
+        method = Suppress() if given is None else given
+        if isinstance(method, str):
+            from tabprotect.methods.registry import entry
+
+            known = entry(method)
+            try:
+                method = Suppress(method=known.name) if known.family == "suppress" else known.factory()
+            except TypeError as error:
+                raise InputError(f"method '{method}' needs options; make it with its class: {error}") from error
         if not isinstance(method, Suppress | Recode | Method):
             raise InputError(f"method must be such as Suppress(method='exact') or Round(base=5), not {method!r}")
         return method
+
+    @field_validator("limits", mode="before")
+    @classmethod
+    def _limits(cls, given: Any) -> Any:
+        seconds = isinstance(given, Real) and not isinstance(given, bool)
+        return Limits(seconds=given) if seconds else given
 
     @field_validator("rules")
     @classmethod

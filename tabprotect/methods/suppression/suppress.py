@@ -96,6 +96,9 @@ def suppress(
     SolverError
         If the solver is not installed or fails.
     """
+    if not isinstance(problem, Problem):
+        kind = type(problem).__name__
+        raise InputError(f"suppress needs a Problem, as tabprotect.make_problem states it, not {kind}; see protect")
     limits = limits or Limits()
     if method not in methods():
         raise InputError(f"no method '{method}'{did_you_mean(method, methods())}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any, Literal
 
@@ -13,10 +12,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from tabprotect.errors import InputError, collect
-from tabprotect.table.dimension import Dimension, dimensions_of
+from tabprotect.table.dimension import By, Hierarchies, dimensions_of
 from tabprotect.table.duck import DuckSource
 from tabprotect.table.grid import Grid
-from tabprotect.table.hierarchy import Hierarchy
 from tabprotect.table.kinds import check_kind, missing_cells
 from tabprotect.table.read import backend_of, need_columns, open_frame
 from tabprotect.table.system import LinearSystem
@@ -36,7 +34,7 @@ Ints = npt.NDArray[np.int64]
 
 def tabulate(
     data: Any,
-    by: Sequence[Dimension | str | Sequence[str]] | Dimension | str,
+    by: By,
     value: str | None = None,
     *,
     shadow: str | None = None,
@@ -49,7 +47,7 @@ def tabulate(
     top: int = 3,
     kind: Literal["magnitude", "frequency"] | None = None,
     empty: Literal["zero", "structural", "drop"] | None = None,
-    hierarchies: Mapping[str, Hierarchy] | None = None,
+    hierarchies: Hierarchies | None = None,
     decimal: str = ".",
     memory_limit: str | None = None,
 ) -> Table:
@@ -63,9 +61,10 @@ def tabulate(
         pandas, polars (also lazy), pyarrow; or the path of a CSV or Parquet file (``*`` reads several). Relations and
         files are tabulated by DuckDB, out of core. Codes in CSV files are text, as written. PySpark frames are
         tabulated in their cluster; only what is of the size of the table comes here.
-    by : sequence of str, Dimension, or sequence of str
+    by : sequence of str, Dimension, or sequence of str; or mapping
         The dimensions: a column, a `Dimension` with its hierarchy, or nested columns such as
-        ``("section", "division")``.
+        ``("section", "division")``. Or columns with their hierarchies, ``{"region": "region.hrc", "size": None}``: each
+        a `Hierarchy`, the path of an indented code list (.hrc), the codes below a total, or None for those in the data.
     value : str, optional
         The variable that is added up. Without it records are counted (a frequency table).
     shadow : str, optional
@@ -96,8 +95,8 @@ def tabulate(
         tables, where everybody can see that no enterprise is there. 'zero': a zero like any other, which an intruder
         does not know; the default for frequency tables. 'drop': as structural, and they are left out of the table,
         which keeps sparse tables small. Cells whose records add up to zero are ordinary cells in any case.
-    hierarchies : mapping of str to Hierarchy, optional
-        Hierarchies by name of the dimension, for entries of `by` that are only names.
+    hierarchies : mapping of str to Hierarchy, path or sequence of str, optional
+        Hierarchies by name of the dimension, for entries of `by` that are only names; as in a mapping `by`.
     decimal : str
         Decimal sign of numbers that come as text.
     memory_limit : str, optional
