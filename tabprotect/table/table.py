@@ -12,6 +12,7 @@ import pandas as pd
 
 from tabprotect.errors import collect
 from tabprotect.table.contributions import Contributions
+from tabprotect.table.hierarchy import Hierarchy
 from tabprotect.table.system import LinearSystem
 from tabprotect.table.wide import Wide
 from tabprotect.views import many, view
@@ -148,16 +149,10 @@ class Table:
         Parameters
         ----------
         data : data frame or path
-        <<<<<<< HEAD
-            pandas, polars, pyarrow; or the path of a CSV (all codes as text) or Parquet file. A pandas frame or series
+                    pandas, polars, pyarrow; or the path of a CSV (all codes as text) or Parquet file. A pandas frame or series
             with a named index, or a crosstab, is brought into this form (see `from_crosstab`).
-        by : sequence of str or Dimension
-            The dimensions. Without a hierarchy, a column is a total over its other codes.
-        =======
-            pandas, polars, pyarrow; or the path of a CSV (all codes as text) or Parquet file.
         by : sequence of str or Dimension, or mapping of str to hierarchy
             The dimensions, as in `tabprotect.tabulate`. Without a hierarchy, a column is a total over its other codes.
-        >>>>>>> wt/py19
         value : str
             The cell values. They must add up; averages and percentages do not and are refused.
         count, weighted_count : str, optional
