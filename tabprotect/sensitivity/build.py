@@ -83,9 +83,7 @@ def make_problem(
 
     Examples
     --------
-    >>> from tabprotect.solver.tolerances import SUM_ROUNDING
-    from tabprotect.table.decimals import decimals_of
-    from tabprotect.table.system import LinearSystem
+    >>> from tabprotect.table.system import LinearSystem
     >>> table = Table(
     ...     LinearSystem.from_equations([("total", ["a", "b", "c"])]), np.array([9.0, 5, 2, 2]), kind="frequency"
     ... )

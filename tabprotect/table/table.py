@@ -149,7 +149,7 @@ class Table:
         Parameters
         ----------
         data : data frame or path
-                    pandas, polars, pyarrow; or the path of a CSV (all codes as text) or Parquet file. A pandas frame or series
+            pandas, polars, pyarrow; or the path of a CSV (all codes as text) or Parquet file. A pandas frame or series
             with a named index, or a crosstab, is brought into this form (see `from_crosstab`).
         by : sequence of str or Dimension, or mapping of str to hierarchy
             The dimensions, as in `tabprotect.tabulate`. Without a hierarchy, a column is a total over its other codes.

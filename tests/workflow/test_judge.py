@@ -51,4 +51,4 @@ def test_what_cannot_be_mended_is_named_with_the_level_and_what_is_reached() -> 
     release = protected(regions(movable=False), allow_unsafe=True)
     assert not release.safe
     (line,) = [text for name, text in release.summary().lines if name == "not safe"]
-    assert line == "a moves 1.99999999 upwards, needs 2 (not decided)"
+    assert line == "a moves 1.99999999 upwards, needs 2"
