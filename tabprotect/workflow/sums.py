@@ -101,7 +101,7 @@ def suppress_with_sums(
     budget : Budget
         Shared by all rounds.
     repair : bool
-        False: one search, and the sums it gives away are only told.
+        False: one search, and the sums that it gives away are only reported.
     method, seed, engine, solver
         As in `tabprotect.suppress`; and 'passes', for linked tables (`suppress_linked`).
     means : Means, optional

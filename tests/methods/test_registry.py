@@ -67,8 +67,8 @@ def test_every_claim_is_one_that_the_verifier_reads() -> None:
 
 
 def test_the_command_line_knows_these_and_their_options() -> None:
-    told = " ".join(filled("{hiding}, {tables}, {records}, {recoding}").split())
-    assert sorted(told.split(", ")) == sorted(METHODS)
+    listed = " ".join(filled("{hiding}, {tables}, {records}, {recoding}").split())
+    assert sorted(listed.split(", ")) == sorted(METHODS)
     assert filled("{compared}").split(", ") == list(APPROACHES)
     for group, options in options_help().items():
         assert f"{', '.join(group)}: {', '.join(options)}." in filled("{options}")

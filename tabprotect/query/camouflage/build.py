@@ -69,7 +69,7 @@ def unit_of(values: Floats) -> float:
 
 
 def orders_of(table: Table, bounds: Bounds, largest_first: str | None, rng: np.random.Generator) -> list[Ints]:
-    """Orders in which rows are built: at random, or by descending public sizes; several where the best can be told."""
+    """Orders in which rows are built: at random, or by descending public sizes; several where the best can be seen."""
     column = bounds.width if isinstance(bounds, Absolute) and isinstance(bounds.width, str) else largest_first
     first = rng.permutation(table.n)
     if column is not None:
