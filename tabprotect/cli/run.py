@@ -18,8 +18,12 @@ if TYPE_CHECKING:
 
     from tabprotect.cli.screen import Screen
     from tabprotect.release.publication import Publication
+    from tabprotect.release.suppressed import Release
 
 __all__ = ["carry_out"]
+
+MORE = 4
+"""So many times the limit that was too little is what the terminal proposes."""
 
 
 def carry_out(spec: Spec, base: Path, *, workers: int | None = None, resume: Path | None = None) -> int:
@@ -79,6 +83,8 @@ def _warn_of_formulas(err: Screen, frame: pd.DataFrame) -> None:
 def _report(release: Publication, folder: Path) -> int:
     """Print what was done, and return the exit code."""
     from rich.text import Text
+
+    from tabprotect.release.suppressed import Release
 
     console = screen.out()
     console.print(release.summary())

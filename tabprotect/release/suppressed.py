@@ -91,7 +91,7 @@ class Release(Publication):
 
     @property
     def unfinished(self) -> str:
-        """Why a limit left no safe pattern, which is no finding about the table; empty where there is another reason."""
+        """Which limit left no safe pattern, in words; empty where there is one, or another reason why not."""
         if self.safe or self.allow_unsafe or self.result.status != "unknown":
             return ""
         return UNFINISHED.get(self.result.stopped, "")
