@@ -18,8 +18,12 @@ if TYPE_CHECKING:
 
     from tabprotect.cli.screen import Screen
     from tabprotect.release.publication import Publication
+    from tabprotect.release.suppressed import Release
 
 __all__ = ["carry_out"]
+
+MORE = 4
+"""So many times the limit that was too little is what the terminal proposes."""
 
 
 def carry_out(spec: Spec, base: Path, *, workers: int | None = None, resume: Path | None = None) -> int:
@@ -82,8 +86,14 @@ def _report(release: Publication, folder: Path) -> int:
     """Print what was done, and return the exit code."""
     from rich.text import Text
 
+    from tabprotect.release.suppressed import Release
+
     console = screen.out()
     console.print(release.summary())
+    if isinstance(release, Release) and release.unfinished:
+        said = release.unfinished
+        console.print(Text(f"{said[0].upper()}{said[1:]}: nothing was written{_more(release)}.", style="yellow"))
+        return Exit.UNSAFE
     if not release.safe:
         if release.judgement is not None:
             console.print(release.judgement.summary(), style="red")
@@ -107,6 +117,14 @@ def _report(release: Publication, folder: Path) -> int:
     if not release.safe:
         return Exit.UNSAFE
     return Exit.LIMIT if release.stopped else Exit.DONE
+
+
+def _more(release: Release) -> str:
+    """Name the flag that gives a search more, where a limit of time or work ended it."""
+    flags = {"time": ("--time-limit", "time limit (seconds)"), "work": ("--work-limit", "work limit")}
+    flag, setting = flags.get(release.result.stopped, ("", ""))
+    limit = release.settings.get(setting)
+    return f"; try {flag} {MORE * limit:g}" if limit else ""
 
 
 def _check_formats(spec: Spec) -> None:

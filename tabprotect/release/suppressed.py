@@ -31,6 +31,13 @@ __all__ = ["Release", "Summary"]
 
 SECONDARY = "secondary"
 
+UNFINISHED = {
+    "time": "time ran out, no safe pattern yet",
+    "work": "the limit of work was reached, no safe pattern yet",
+    "memory": "the limit of memory was reached, no safe pattern yet",
+    "cancelled": "the search was cancelled, no safe pattern yet",
+}
+
 
 @dataclass(frozen=True, eq=False)
 class Release(Publication):
@@ -81,6 +88,13 @@ class Release(Publication):
     def safe(self) -> bool:
         """True when every protection level is reached, and no sum of hidden cells gives away what a rule protects."""
         return self.judgement.safe and not self.unions
+
+    @property
+    def unfinished(self) -> str:
+        """Which limit left no safe pattern, in words; empty where there is one, or another reason why not."""
+        if self.safe or self.allow_unsafe or self.result.status != "unknown":
+            return ""
+        return UNFINISHED.get(self.result.stopped, "")
 
     @property
     def pattern(self) -> npt.NDArray[np.bool_]:
@@ -160,7 +174,7 @@ class Release(Publication):
         secondary = int(np.sum(self.words == SECONDARY))
         forced = int(np.sum(hidden & (self.words == "forced")))
         before = f", {forced:,} suppressed already" if forced else ""
-        verdict = "safe, proven by exact witnesses" if self.safe else "NOT SAFE"
+        verdict = "safe, proven by exact witnesses" if self.safe else self.unfinished or "NOT SAFE"
         if self.judgement.lp_safe_only:
             verdict = "LP-safe only: intruders who know that values are whole numbers may conclude more"
         lines = [
@@ -211,6 +225,10 @@ class Release(Publication):
     def _check(self) -> None:
         if self.safe or self.allow_unsafe:
             return
+        if self.unfinished:
+            raise InfeasibleError(
+                f"{self.unfinished}, so nothing is published. Give the method a higher limit, or set allow_unsafe=True"
+            )
         why = [exposure.reason for exposure in self.unions[:5]]
         label = self.problem.system.label
         why += [f"{label(u.cell)}: {u.reason}" for u in self.result.unprotectable[:5]]

@@ -15,6 +15,7 @@ from tabprotect.release.suppressed import Release
 from tabprotect.solver.limits import Budget
 from tabprotect.workflow.hide import Sums, hide
 from tabprotect.workflow.judge import judge
+from tabprotect.workflow.monotone import Monotone
 from tabprotect.workflow.prepare import Prepared, prepare
 from tabprotect.workflow.request import Request
 from tabprotect.workflow.values import change
@@ -40,9 +41,11 @@ def _hidden(prepared: Prepared) -> Release:
     answer = hide(prepared, request.hiding, budget, exposed)
     problem = answer.problem
     budget.report("audit", answer.result.cost, answer.result.bound)
+    heard, found = request.progress, answer.result
+    progress = None if heard is None else Monotone(budget, heard, True, found.cost, found.bound)
     result, judgement = judge(
         problem, answer.result, budget, request.limits, intervals=request.intervals,
-        allow_unsafe=request.allow_unsafe, progress=request.progress, executor=request.executor,
+        allow_unsafe=request.allow_unsafe, progress=progress, executor=request.executor,
     )  # fmt: skip
     remaining = answer.sums if result is answer.result else exposed(result)
     if exposed.notes:

@@ -31,6 +31,7 @@ from tabprotect.problem import Problem
 from tabprotect.sensitivity.unions import UnionExposure
 from tabprotect.solver.limits import Budget, Limits, is_optimal
 from tabprotect.solver.tasks.pieces import Means
+from tabprotect.workflow.monotone import one_progress
 
 __all__ = ["Answer", "suppress_with_sums"]
 
@@ -109,7 +110,15 @@ def suppress_with_sums(
     tables : mapping of str to ndarray of int, optional
         The cells of each of several linked tables.
     """
-    answer = _search(problem, exposed, budget, repair, method, seed, engine, solver, means or Means(), tables or {})
+    with one_progress(budget, looks=repair) as progress:
+
+        def look(result: SuppressionResult) -> tuple[UnionExposure, ...]:
+            sums = exposed(result)
+            if progress is not None and result.safe and not sums:
+                progress.found(result.cost, result.bound)
+            return sums
+
+        answer = _search(problem, look, budget, repair, method, seed, engine, solver, means or Means(), tables or {})
     return replace(answer, result=replace(answer.result, seconds=budget.seconds, work=budget.work))
 
 

@@ -242,6 +242,12 @@ def test_without_any_pattern_one_exposed_cell_says_it_all_unless_it_may_be_writt
     )
     assert (found.result.status, found.safe) == ("unknown", False)
     assert "no safe pattern was found within the limits" in found.result.message
+    summary = str(found.summary())
+    assert ("NOT SAFE" in summary) == allowed
+    assert ("the limit of work was reached, no safe pattern yet" in summary) == (not allowed)
+    if not allowed:
+        with pytest.raises(tp.InfeasibleError, match="no safe pattern yet, so nothing is published"):
+            _ = found.published
     assert found.judgement.exhaustive == allowed
     assert (len(found.judgement.exposures) > 1) == allowed
 

@@ -98,7 +98,7 @@ def _protect(problem: Problem, faces: list[_Face], pattern: Bools, budget: Budge
                 touched.update(corners[(higher > up[corners]) | (lower > down[corners])].tolist())
                 up[corners], down[corners] = higher, lower
         changed = np.array(sorted(touched), np.int64)
-        budget.report("hypercube", problem.cost(pattern), message=f"{len(changed)} cells to go")
+        budget.report("hypercube", message=f"{len(changed)} cells to go")
     return pattern
 
 

@@ -102,7 +102,7 @@ def extend(judge: Witnesses, pattern: Bools, budget: Budget, rng: np.random.Gene
         idle = 0 if len(new) or len(opposite) else idle + 1
         if len(new) or len(opposite):
             pattern[deviation.cells] = True
-        budget.report("joint", problem.cost(pattern), message=f"{len(open_)} levels were open")
+        budget.report("joint", message=f"{len(open_)} levels were open")
     return pattern
 
 

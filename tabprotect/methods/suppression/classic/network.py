@@ -268,7 +268,7 @@ def _protect(judge: Witnesses, net: Network, pattern: Bools, order: Ints, cost: 
                 answered[question] = bool(judge.stored(pattern)[question])
             if answered[question]:
                 break
-        budget.report("network", problem.cost(pattern))
+        budget.report("network")
     return pattern
 
 

@@ -148,7 +148,7 @@ class Passes:
             self._seen[self.pieces[k].cells] = True
             again = {user for cell in changed.tolist() for user in self._users[cell] if user != k and visits[user]}
             waiting |= again
-            budget.report(stage, self.problem.cost(self.pattern), message=f"{len(waiting)} pieces to go")
+            budget.report(stage, message=f"{len(waiting)} pieces to go")
 
     def _protect(self, piece: Piece, budget: Budget, seed: int) -> Ints:
         """Protect one piece; return the cells that are newly hidden or have to move further than before."""
