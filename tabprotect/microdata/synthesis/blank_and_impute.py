@@ -35,7 +35,7 @@ class BlankAndImpute(Method):
         Columns that make the groups, for each column; without them the whole file (stratum) is one.
     rate : float, optional
         Share of the records that are drawn at random.
-    rows : sequence of int, optional
+    rows : (sequence of) int, optional
         Or these records, counted from 1.
     how : {'mean', 'mode', 'draw'}
         Mean of the group (continuous columns), its most frequent value, or a value drawn from it.
@@ -59,7 +59,7 @@ class BlankAndImpute(Method):
     columns: Sequence[str] | str
     by: Mapping[str, Sequence[str] | str] | None = None
     rate: float | None = None
-    rows: Sequence[int] | None = None
+    rows: Sequence[int] | int | None = None
     how: Literal["mean", "mode", "draw"] = "mean"
 
     def check_parameters(self, problems: Problems) -> None:
@@ -81,6 +81,10 @@ class BlankAndImpute(Method):
             problems.add(f"blank-and-impute: by names '{unknown[0]}', which is not among the columns")
         object.__setattr__(self, "by", {n: (g,) if isinstance(g, str) else tuple(g) for n, g in given.items()})
 
+    @property
+    def _rows(self) -> tuple[int, ...] | None:
+        return None if self.rows is None else (self.rows,) if isinstance(self.rows, int) else tuple(self.rows)
+
     def targets(self, records: Records) -> tuple[str, ...]:
         """Return the columns."""
         return tuple(self.columns)
@@ -92,8 +96,9 @@ class BlankAndImpute(Method):
 
     def check(self, records: Records, problems: Problems) -> None:
         """Note rows that are not there, and means of categories."""
-        if self.rows is not None and max(self.rows, default=0) > len(records):
-            problems.add(f"there is no row {max(self.rows)}; the file has {len(records)}")
+        rows = self._rows
+        if rows is not None and max(rows, default=0) > len(records):
+            problems.add(f"there is no row {max(rows)}; the file has {len(records)}")
         if self.how == "mean":
             for name in self.columns:
                 if records.scale(name) is not Scale.CONTINUOUS:
@@ -103,8 +108,8 @@ class BlankAndImpute(Method):
         """Choose records, blank and impute."""
         records = call.records
         n = len(records)
-        if self.rows is not None:
-            chosen = np.unique(np.asarray(self.rows, dtype=np.int64)) - 1
+        if self._rows is not None:
+            chosen = np.unique(np.asarray(self._rows, dtype=np.int64)) - 1
         else:
             assert self.rate is not None
             chosen = np.sort(call.rng.choice(n, round(self.rate * n), replace=False))

@@ -79,7 +79,7 @@ class MaximumEntropy(Method):
         given: Any = [[name] for name in self.columns] if self.margins is None else self.margins
         several = given if isinstance(given, list | tuple) else [given]
         held = tuple(tuple(names) for names in several if is_names(names))
-        if len(held) != len(several):
+        if len(held) != len(several) or not held:
             problems.add("maximum-entropy: margins is a list of lists of columns, such as [['sex'], ['sex', 'region']]")
         unknown = sorted({name for names in held for name in names} - set(self.columns))
         if unknown:
