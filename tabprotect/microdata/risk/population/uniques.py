@@ -271,7 +271,12 @@ def _pitman(sample: Sample) -> tuple[float, float]:
     bounds = [(-20.0, 30.0), (-20.0, 20.0)]
     # the simplex method goes on where the likelihood is flat in alpha, at which gradients stop early; nor does it solve
     # the small systems of equations for which BLAS wakes its threads at every step
-    close = {"xatol": 1e-6, "fatol": 1e-12 * max(abs(loss(x)) for x in starts) + 1e-9, "maxfev": 4000, "maxiter": 4000}
+    close: Any = {
+        "xatol": 1e-6,
+        "fatol": 1e-12 * max(abs(loss(x)) for x in starts) + 1e-9,
+        "maxfev": 4000,
+        "maxiter": 4000,
+    }
     tries = [optimize.minimize(loss, x, method="Nelder-Mead", bounds=bounds, options=close) for x in starts]
     best = min(tries, key=lambda one: float(one.fun))
     if not np.isfinite(best.fun) or not best.success:
