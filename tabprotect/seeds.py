@@ -8,13 +8,41 @@ import numpy as np
 
 from tabprotect.errors import InputError
 
-__all__ = ["SOLVER_SEEDS", "Seed", "as_seed", "secret_seed"]
+__all__ = ["SOLVER_SEEDS", "Seed", "as_seed", "part_of", "secret_seed"]
 
 Seed = int | np.random.Generator
 """A whole number of at least 0, or a generator that gives the next one."""
 
 SOLVER_SEEDS = 2**31
 """Solvers take seeds below this; HiGHS goes on with another one where it is larger."""
+
+
+MASKING = 0x6D61736B
+"""First number of the spawn keys of masking."""
+
+
+def part_of(seed: int, *part: int) -> np.random.SeedSequence:
+    """Return the randomness of a part of masking, such as a step of a chain, or a step and a stream of numbers.
+
+    It is independent of that of other parts, and of ``numpy.random.default_rng(seed)`` and
+    ``default_rng([seed, ...])``, from which the data may have been generated with the same seed: NumPy makes
+    ``default_rng([seed, 0])`` the same generator as ``default_rng(seed)``, so that numbers that protect would be
+    those in the data.
+
+    Parameters
+    ----------
+    seed : int
+        At least 0.
+    *part : int
+        At least 0 each.
+
+    Examples
+    --------
+    >>> one, other = np.random.default_rng(part_of(1, 0)), np.random.default_rng([1, 0])
+    >>> bool(np.random.default_rng(1).random() == other.random()), bool(one.random() == other.random())
+    (True, False)
+    """
+    return np.random.SeedSequence(seed, spawn_key=(MASKING, *part))
 
 
 def as_seed(seed: Seed) -> int:

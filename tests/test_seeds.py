@@ -12,6 +12,7 @@ import pytest
 import tabprotect as tp
 from tabprotect.methods.record_swapping import swap_records
 from tabprotect.methods.small_counts import small_counts
+from tabprotect.seeds import part_of
 from tabprotect.solver import Programme, branch_and_cut
 
 A = [
@@ -80,3 +81,11 @@ def test_a_generator_goes_on() -> None:
     rng = np.random.default_rng(3)
     drawn = [tp.random_rounding(PROBLEM, 7, seed=rng).values.tolist() for _ in range(8)]
     assert len({tuple(values) for values in drawn}) > 1
+
+
+def test_parts_of_masking_share_numbers_with_nothing_else() -> None:
+    rngs = [np.random.default_rng(part_of(1, *part)) for part in ((0,), (1,), (0, 0), (0, 1), (1, 0))]
+    rngs += [np.random.default_rng(other) for other in (1, [1, 1], [1, 0, 1], 2)]
+    rngs += np.random.default_rng(1).spawn(2)
+    assert len({rng.random() for rng in rngs}) == len(rngs)
+    assert np.random.default_rng(part_of(1, 0)).random() == np.random.default_rng(part_of(1, 0)).random()

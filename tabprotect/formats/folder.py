@@ -33,7 +33,7 @@ MANIFEST = "release.json"
 
 
 def write_release(
-    folder: str | Path, publish: Mapping[str, bytes], internal: Mapping[str, Content], facts: Mapping[str, Any]
+    folder: str | Path, publish: Mapping[str, Content], internal: Mapping[str, Content], facts: Mapping[str, Any]
 ) -> None:
     """Write a release whole or not at all; an earlier release in the same place is replaced.
 
@@ -43,7 +43,7 @@ def write_release(
     ----------
     folder : path
     publish, internal : mapping of file name to content
-        Bytes, or (internal) a function that writes the file at the path it is given.
+        Bytes, or a function that writes the file at the path it is given.
     facts : mapping
         What the manifest says besides the digests; JSON.
 

@@ -52,6 +52,28 @@ class Claim:
     def __str__(self) -> str:
         return f"{self.kind}: {self.statement}"
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON."""
+        return {
+            "kind": self.kind, "columns": list(self.columns), "statement": self.statement,
+            "parameters": dict(self.parameters), "before": list(self.before), "step": self.step,
+        }  # fmt: skip
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Claim:
+        """Make a claim from its JSON.
+
+        Examples
+        --------
+        >>> claim = Claim("absent", (), "identifiers are not released", {"columns": ["id"]})
+        >>> Claim.of(claim.to_dict()) == claim
+        True
+        """
+        return cls(
+            given["kind"], tuple(given["columns"]), given["statement"], given["parameters"], tuple(given["before"]),
+            int(given["step"]),
+        )  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Check:

@@ -15,6 +15,8 @@ R = TypeVar("R")
 def compiled(function: Callable[P, R]) -> Callable[P, R]:
     """Compile a function of arrays and numbers when it is first called; for use as a decorator.
 
+    What is compiled is kept beside the module, or in the user's cache, for the next process.
+
     Examples
     --------
     >>> @compiled
@@ -33,7 +35,11 @@ def compiled(function: Callable[P, R]) -> Callable[P, R]:
             except ImportError:
                 made.append(function)
             else:
-                made.append(numba.njit(function))
+                try:
+                    made.append(numba.njit(cache=True)(function))
+                except RuntimeError:
+                    # the function is of no file, or there is no place to write
+                    made.append(numba.njit(function))
         return made[0](*args, **kwargs)  # type: ignore[no-any-return]
 
     return call

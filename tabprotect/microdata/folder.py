@@ -69,7 +69,7 @@ def write_masked(contents: Contents, folder: str | Path, formats: Sequence[str] 
     schema = contents.records.schema.to_dict()
     internal: dict[str, Content] = {
         "released.parquet": encode_frame(frame, "parquet"),
-        "claims.json": _json({"claims": [_claim(c) for c in contents.claims], "schema": schema}),
+        "claims.json": _json({"claims": [claim.to_dict() for claim in contents.claims], "schema": schema}),
         "steps.json": _json({"seed": contents.seed, "steps": list(contents.steps)}),
         "links.csv": encode_frame(_links(contents), "csv"),
         "summary.txt": (contents.summary + "\n").encode(),
@@ -92,13 +92,6 @@ def _metadata(contents: Contents) -> dict[str, Any]:
     records = contents.records
     columns = [{"name": name, "type": str(records.frame[name].dtype)} for name in records.columns]
     return {"title": contents.title, "records": len(records), "columns": columns}
-
-
-def _claim(claim: Claim) -> dict[str, Any]:
-    return {
-        "kind": claim.kind, "columns": list(claim.columns), "statement": claim.statement,
-        "parameters": dict(claim.parameters), "before": list(claim.before), "step": claim.step,
-    }  # fmt: skip
 
 
 def _links(contents: Contents) -> pd.DataFrame:
@@ -129,10 +122,7 @@ def verify_masked(folder: str | Path) -> Verification:
     inside = folder / INTERNAL
     try:
         document = json.loads(read_bytes(inside / "claims.json"))
-        claims = tuple(
-            Claim(c["kind"], tuple(c["columns"]), c["statement"], c["parameters"], tuple(c["before"]), int(c["step"]))
-            for c in document["claims"]
-        )
+        claims = tuple(Claim.of(one) for one in document["claims"])
         schema = _schema(document["schema"])
     except InputError as error:
         raise InputError(f"{inside / 'claims.json'} is damaged: {'; '.join(error.problems)}") from error

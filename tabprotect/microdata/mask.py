@@ -19,7 +19,7 @@ from tabprotect.microdata.masked import Masked, Step
 from tabprotect.microdata.method import Method, MethodCall
 from tabprotect.microdata.records import Records, read_records
 from tabprotect.microdata.schema import Schema, require
-from tabprotect.seeds import Seed, secret_seed
+from tabprotect.seeds import Seed, part_of, secret_seed
 
 __all__ = ["mask"]
 
@@ -71,7 +71,8 @@ def mask(
     methods : sequence of Method
     seed : int or numpy.random.Generator, optional
         Without one a fresh secret seed is drawn; it is kept among the internal files only. Step i draws from
-        ``numpy.random.default_rng([seed, i])``.
+        ``numpy.random.default_rng(tabprotect.seeds.part_of(seed, i))``, which shares no numbers with data that were
+        generated with the same seed.
     decimal : str
         Decimal sign of numbers in CSV files.
     title : str
@@ -125,7 +126,7 @@ def mask(
         check_step(method, records, i)
         changed = method.targets(records)
         with named(method, i):
-            done = method.apply(MethodCall(records, np.random.default_rng([number, i])))
+            done = method.apply(MethodCall(records, np.random.default_rng(part_of(number, i))))
         lost = [c for c in live if not survives(c, method, changed, done.rows is not None)]
         withdrawn += lost
         live = [c for c in live if c not in lost]

@@ -92,6 +92,11 @@ def read_measures(content: Mapping[str, Any], base: Path, *, report: bool = Fals
         spec = read_mask_spec(rest, base, steps=steps is not None)
     except InputError as error:
         raise InputError(*problems.found, *error.problems) from error
+    if spec.large:
+        problems.add(
+            "large: measures need all records in memory, and steps in batches draw other numbers; name the file that "
+            "was released, masked = 'FILE', without steps and large"
+        )
     problems.raise_if_any()
     return Wanted(spec, None if masked is None else base / masked, measures)
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from tabprotect.errors import InputError, Problems, did_you_mean
+from tabprotect.microdata.large.options import Large
 from tabprotect.microdata.method import Method, make_method
 from tabprotect.microdata.schema import Schema
 from tabprotect.table.hierarchy import Hierarchy
 
 __all__ = ["MaskSpec", "read_mask_spec", "read_schema"]
 
-_KEYS = ("data", "decimal", "title", "seed", "schema", "steps", "formats")
+_KEYS = ("data", "decimal", "title", "seed", "schema", "steps", "formats", "large")
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,8 @@ class MaskSpec:
     decimal, title : str
     seed : int or None
     formats : tuple of str
+    large : Large or False
+        How the steps are carried out in batches, if they are.
     """
 
     data: Path
@@ -38,6 +41,7 @@ class MaskSpec:
     title: str = "Masked microdata"
     seed: int | None = None
     formats: tuple[str, ...] = ("csv",)
+    large: Large | Literal[False] = False
 
 
 def read_mask_spec(content: Mapping[str, Any], base: Path, *, steps: bool = True) -> MaskSpec:
@@ -67,6 +71,9 @@ def read_mask_spec(content: Mapping[str, Any], base: Path, *, steps: bool = True
     formats = content.get("formats", ["csv"])
     if not isinstance(formats, list) or not formats or not set(map(str, formats)) <= {"csv", "parquet", "xlsx"}:
         problems.add(f"formats must be a list of csv, parquet or xlsx, not {formats!r}")
+    large = _collected(problems, lambda: _large(content.get("large", False), base))
+    if large and isinstance(formats, list) and "xlsx" in formats:
+        problems.add("formats of large files are csv and parquet: a sheet does not hold them")
     schema = _collected(problems, lambda: read_schema(content.get("schema", {}), base)) or Schema()
     given = content.get("steps", [])
     if steps and (not isinstance(given, list) or not given):
@@ -76,7 +83,7 @@ def read_mask_spec(content: Mapping[str, Any], base: Path, *, steps: bool = True
     problems.raise_if_any()
     return MaskSpec(
         base / content["data"], schema, tuple(m for m in made if m is not None), content.get("decimal", "."),
-        content.get("title", "Masked microdata"), content.get("seed"), tuple(formats),
+        content.get("title", "Masked microdata"), content.get("seed"), tuple(formats), large,
     )  # fmt: skip
 
 
@@ -108,6 +115,24 @@ def read_schema(given: Any, base: Path) -> Schema:
     problems.raise_if_any()
     assert isinstance(schema, Schema)
     return schema
+
+
+def _large(given: Any, base: Path) -> Large | Literal[False]:
+    """Make the options of batches: ``large = true``, or a table of them."""
+    if given is False:
+        return False
+    if given is True:
+        return Large()
+    if not isinstance(given, Mapping):
+        raise InputError(f"large must be true, false or a table of its options, not {given!r}")
+    names = [f.name for f in fields(Large)]
+    wrong = [key for key in given if key not in names]
+    if wrong:
+        raise InputError(*(f"large: unknown key '{key}'{did_you_mean(key, names)}" for key in wrong))
+    folder = given.get("folder")
+    if folder is not None and not isinstance(folder, str):
+        raise InputError(f"large: folder must be a text, not {folder!r}")
+    return Large(**{**given, **({} if folder is None else {"folder": str(base / folder)})})
 
 
 def _tree(file: Any, base: Path) -> Hierarchy:

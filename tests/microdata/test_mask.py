@@ -132,3 +132,14 @@ def test_every_method_says_what_it_is() -> None:
         assert "missing" in (kind.__doc__ or "").lower(), f"{name} does not say what it does with missing values"
         assert set(kind.claim_kinds) <= set(md.claim_kinds()), name
         assert getattr(md, kind.__name__) is kind, f"{kind.__name__} is not public"
+
+
+def test_noise_is_none_of_the_numbers_in_the_data() -> None:
+    """Data that were generated with the seed of the mask: NumPy's ``default_rng([1, 0])`` is ``default_rng(1)``."""
+    n = 2000
+    for step, made in enumerate((np.random.default_rng(1), np.random.default_rng([1, 1]))):
+        frame = pd.DataFrame({"x": made.normal(size=n), "y": np.arange(n) % 7})
+        before = [md.TopCoding("y", threshold=5)] * step
+        masked = md.mask(frame, None, [*before, md.Noise("x", alpha=1.0)], seed=1)
+        added = masked.frame["x"].to_numpy() - frame["x"].to_numpy()
+        assert abs(np.corrcoef(added, frame["x"])[0, 1]) < 0.1

@@ -52,6 +52,9 @@ def compare_masks(
         read = read_mask_spec(content, spec.parent, steps=False)
     except InputError as error:
         problems.found += [f"{spec}: {problem}" for problem in error.problems]
+    else:
+        if read.large:
+            problems.add(f"{spec}: large: candidates are compared with all records in memory; leave it out")
     problems.raise_if_any()
     number = read.seed if seed is None else seed
     found = compare(

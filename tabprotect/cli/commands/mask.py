@@ -13,7 +13,8 @@ EPILOG = """Examples:
 
 [bold]tabprotect mask people.toml --out release --seed 7[/]
 
-A specification names the data, the schema and one \\[\\[steps]] table for every method; see tabprotect methods.
+A specification names the data, the schema and one \\[\\[steps]] table for every method; see tabprotect methods. With
+large = true the steps go through files of any size in batches.
 """
 
 
@@ -39,7 +40,9 @@ def mask(
     except InputError as error:
         raise InputError(*(f"{spec}: {problem}" for problem in error.problems)) from error
     number = given.seed if seed is None else seed
-    masked = md.mask(given.data, given.schema, given.steps, seed=number, decimal=given.decimal, title=given.title)
+    masked = md.mask(
+        given.data, given.schema, given.steps, seed=number, decimal=given.decimal, title=given.title, large=given.large
+    )
     masked.write(out, given.formats)
     console = screen.out()
     console.print(masked.summary())

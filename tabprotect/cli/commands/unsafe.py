@@ -29,6 +29,9 @@ def unsafe(
     json_out: Annotated[
         Path | None, typer.Option("--json", metavar="OUT", help="Write the whole table as JSON.", show_default=False)
     ] = None,
+    large: Annotated[
+        bool, typer.Option("--large", help="Count outside of memory, in files of any size; DATA may be a pattern.")
+    ] = False,
 ) -> int:
     """Count combinations of keys that too few records share: which keys to recode, and what is left to suppress."""
     import json
@@ -47,7 +50,9 @@ def unsafe(
             f"--threshold must be a whole number, or one for each size such as 10,3, not '{threshold}'"
         ) from None
     by_size = numbers[0] if len(numbers) == 1 else dict(enumerate(numbers, 1))
-    found = md.unsafe_combinations(data, keys=names, up_to=up_to, threshold=by_size, decimal=decimal)
+    found = md.unsafe_combinations(
+        data, keys=names, up_to=up_to, threshold=by_size, decimal=decimal, large=md.Large() if large else False
+    )
     if json_out is not None:
         write_text(json_out, json.dumps(found.to_dict(), indent=2, ensure_ascii=False) + "\n")
     console = screen.out()

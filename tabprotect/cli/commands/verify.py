@@ -48,11 +48,14 @@ def verify(
     from tabprotect.formats.folder import read_manifest
     from tabprotect.formats.places import recover
     from tabprotect.microdata.folder import KIND, verify_masked
+    from tabprotect.microdata.large.folder import KIND as LARGE
+    from tabprotect.microdata.large.folder import verify_large
     from tabprotect.release.read import certificate_of, read_release
 
     recover(target)
-    if target.is_dir() and read_manifest(target).get("kind") == KIND:
-        checked = verify_masked(target)
+    kind = read_manifest(target).get("kind") if target.is_dir() else None
+    if kind in (KIND, LARGE):
+        checked = verify_masked(target) if kind == KIND else verify_large(target)
         screen.out().print(checked.summary(), style="green" if checked else "red")
         return Exit.DONE if checked else Exit.UNSAFE
     limits = UNLIMITED if no_limits else LIMITS

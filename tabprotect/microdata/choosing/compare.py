@@ -119,6 +119,11 @@ class Comparison:
             for c in self.candidates
             if c.minimal and c.score
         ]
+        notes: dict[str, list[str]] = {}
+        for c in self.candidates:
+            for note in c.score.notes if c.score else ():
+                notes.setdefault(note, []).append(c.name)
+        found += [f"Of {', '.join(names)}: {note}." for note, names in notes.items()]
         return tuple(found)
 
     def table(self) -> list[dict[str, Any]]:
@@ -129,7 +134,7 @@ class Comparison:
             for key in ("score", "loss", "risk"):
                 row[key] = None if one.score is None else one.score.to_dict()[key]
             row |= {"front": one in self.front, "recommended": one is self.recommended, "k-minimal": one.minimal}
-            row["not possible"] = one.why
+            row |= {"not possible": one.why, "notes": "; ".join(one.score.notes) if one.score else ""}
             if one.score is not None:
                 row |= {m.name: m.value for m in (*one.score.losses, *one.score.risks)}
             rows.append(row)

@@ -31,7 +31,7 @@ def map_page(rows: Sequence[Mapping[str, Any]], reasons: Sequence[str]) -> str:
         {"x": 60 + 155 * i, "y": 400 - 92.5 * i, "loss": most["loss"] * i / 4, "risk": most["risk"] * i / 4}
         for i in range(5)
     ]
-    fixed = ("candidate", "score", "loss", "risk", "front", "recommended", "k-minimal", "not possible")
+    fixed = ("candidate", "score", "loss", "risk", "front", "recommended", "k-minimal", "not possible", "notes")
     measures = [name for name in dict.fromkeys(key for row in rows for key in row) if name not in fixed]
     return render("map", rows=rows, places=places, line=line, ticks=ticks, reasons=reasons, measures=measures)
 

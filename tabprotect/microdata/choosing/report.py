@@ -16,7 +16,7 @@ from tabprotect.microdata.choosing.map import render
 from tabprotect.microdata.choosing.score import score
 from tabprotect.microdata.masked import Masked
 from tabprotect.microdata.risk.base import Measure
-from tabprotect.microdata.risk.transparency import TransparencyRisk
+from tabprotect.microdata.risk.transparency import TransparencyRisk, why_not_measured
 
 __all__ = ["disclosure_report"]
 
@@ -37,8 +37,9 @@ def disclosure_report(masked: Masked, *, risks: Sequence[Found] = (), most: int 
 
     It has the schema, the methods with their parameters, the claims, checked again, the measures of risk with pictures
     (global, interval and individual risk, uniqueness, linkage), what an intruder who knows methods and parameters
-    learns, the most exposed records and the utility. Measures that do not fit the file are named with the reason. The
-    page loads nothing; names and values are escaped, and control characters shown as signs.
+    learns, the most exposed records and the utility. Measures that do not fit the file are named with the reason; so is
+    the attack of an intruder with the method where it takes long, beyond 200,000 records: call `transparency` and pass
+    it among `risks`. The page loads nothing; names and values are escaped, and control characters shown as signs.
 
     Parameters
     ----------
@@ -68,7 +69,7 @@ def disclosure_report(masked: Masked, *, risks: Sequence[Found] = (), most: int 
     if not isinstance(masked, Masked):
         raise InputError("a disclosure report is about a Masked, which knows its original and its methods")
     found = score(masked.original, masked, masked.original.schema)
-    measured, failed = _measured(masked)
+    measured, failed = _measured(masked, attacked=any(isinstance(m, TransparencyRisk) for m in risks))
     losses = list(found.losses)
     try:
         losses.append(utility.propensity(masked.original, masked, masked.original.schema))
@@ -97,8 +98,8 @@ def disclosure_report(masked: Masked, *, risks: Sequence[Found] = (), most: int 
     )
 
 
-def _measured(masked: Masked) -> tuple[list[Found], list[str]]:
-    """Return the measures of risk that fit the file, and why others do not."""
+def _measured(masked: Masked, *, attacked: bool) -> tuple[list[Found], list[str]]:
+    """Return the measures of risk that fit the file, and why others do not; an attack that is given is not repeated."""
     original = masked.original
     wanted: dict[str, Callable[[], Found]] = {
         "sample uniqueness": lambda: risk.sample_uniqueness(original, masked, original.schema),
@@ -112,6 +113,11 @@ def _measured(masked: Masked) -> tuple[list[Found], list[str]]:
         failed = [f"{name}: no released record comes from an original one" for name in unlinked]
     else:
         failed = []
+    attack = "linkage with knowledge of the method"
+    why = why_not_measured(masked)
+    if attack in wanted and (attacked or why):
+        del wanted[attack]
+        failed += [] if attacked else [f"{attack}: {why}, and pass what it gives among risks"]
     done: list[Found] = []
     for name, make in wanted.items():
         try:

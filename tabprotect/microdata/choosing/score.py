@@ -30,12 +30,15 @@ class Score:
     loss, risk : float
         From 0 to 1: the mean of the measures of each kind.
     losses, risks : tuple of Measure
+    notes : tuple of str
+        What the measures do not count.
     """
 
     loss: float
     risk: float
     losses: tuple[Measure, ...]
     risks: tuple[Measure, ...]
+    notes: tuple[str, ...] = ()
 
     @property
     def value(self) -> float:
@@ -47,6 +50,7 @@ class Score:
         return {
             "score": self.value, "loss": self.loss, "risk": self.risk,
             "losses": {m.name: m.value for m in self.losses}, "risks": {m.name: m.value for m in self.risks},
+            "notes": list(self.notes),
         }  # fmt: skip
 
 
@@ -69,7 +73,8 @@ def score(
     linkage : bool
         Whether record linkage by the released keys is among the risks: the larger of what distance linkage finds
         (Gower distances, unless all of them are continuous) and, of a `Masked`, what an intruder finds who knows the
-        methods and parameters. Without keys that are released, or without links, it is left out.
+        methods and parameters. Where the latter is not known, `notes` say so. Without keys that are released, or
+        without links, it is left out.
 
     Raises
     ------
@@ -100,14 +105,17 @@ def score(
             losses.append(utility.categorical_loss(*given, links=links))
     risks = _risks(both, scales)
     keys = [name for name in schema.keys if name in scales]
+    notes: tuple[str, ...] = ()
     if linkage and keys and (links >= 0).any():
-        risks.append(_linkage(both, masked, keys))
+        linked, notes = _linkage(both, masked, keys)
+        risks.append(linked)
     if not losses or not risks:
         what = "risk: name keys or confidential columns" if losses else "information loss: the files share no columns"
         raise InputError(f"nothing to measure of {what}")
     return Score(
-        float(np.mean([m.value for m in losses])), float(np.mean([m.value for m in risks])), tuple(losses), tuple(risks)
-    )
+        float(np.mean([m.value for m in losses])), float(np.mean([m.value for m in risks])), tuple(losses),
+        tuple(risks), notes,
+    )  # fmt: skip
 
 
 def _risks(both: Pair, scales: dict[str, Scale]) -> list[Measure]:
@@ -125,8 +133,8 @@ def _risks(both: Pair, scales: dict[str, Scale]) -> list[Measure]:
     return found
 
 
-def _linkage(both: Pair, masked: Any, keys: list[str]) -> Measure:
-    """Return the larger of plain linkage by the keys and that of an intruder who knows the methods."""
+def _linkage(both: Pair, masked: Any, keys: list[str]) -> tuple[Measure, tuple[str, ...]]:
+    """Return the larger of plain linkage by the keys and that of an intruder who knows the methods, and notes."""
     original, schema = both.original, both.original.schema
     straight = len(both.links) == len(original) and bool((both.links == np.arange(len(original))).all())
     if not isinstance(masked, Masked):
@@ -136,6 +144,17 @@ def _linkage(both: Pair, masked: Any, keys: list[str]) -> Measure:
     continuous = all(original.scale(name) is Scale.CONTINUOUS for name in keys)
     metric: Literal["euclidean", "gower"] = "euclidean" if continuous else "gower"
     found = risk.distance_linkage(original, masked, schema, columns=keys, metric=metric)
-    known = found.details.get("with the method", {}).get("value", 0.0)
+    attack = found.details.get("with the method", {"unknown": [_unknown(masked)]})
+    known = attack.get("value")
     details = {"plain": found.value, "with the method": known, "columns": keys, "metric": metric}
-    return Measure("record linkage", max(found.value, known), None, details)
+    if known is not None:
+        return Measure("record linkage", max(found.value, known), None, details), ()
+    why = "; ".join(attack["unknown"])
+    note = f"record linkage counts distance alone, and not an intruder who knows the method: {why}"
+    return Measure("record linkage", found.value, None, details | {"not measured": why}), (note,)
+
+
+def _unknown(masked: Any) -> str:
+    if isinstance(masked, Masked):
+        return "no key that is released is continuous or ordered"
+    return "of a file alone the method is not known; pass the Masked"

@@ -15,11 +15,12 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tabprotect.errors import InputError
 from tabprotect.microdata.checks import ROUNDING
 from tabprotect.microdata.claims import Check, Claim, Verification, claim_kinds
 from tabprotect.microdata.large.part import Codebook, Part, plain, records_of
 from tabprotect.microdata.large.stage import COUNT, Stage, codebook, distinct
-from tabprotect.microdata.masking.pram import EXACT, _wrong_matrix
+from tabprotect.microdata.masking.pram import EXACT, wrong_matrix
 from tabprotect.microdata.schema import Schema
 
 __all__ = ["check_large"]
@@ -38,6 +39,16 @@ def check_large(claims: Sequence[Claim], after: Stage, before: Mapping[int, Stag
 
 
 def _why(claim: Claim, after: Stage, before: Stage | None) -> str:
+    try:
+        return _wrong(claim, after, before)
+    except InputError as error:
+        return f"it cannot be checked: {'; '.join(error.problems)}"
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        # the parameters come from a file, which may be damaged
+        return f"it cannot be checked, as its parameters are damaged ({type(error).__name__})"
+
+
+def _wrong(claim: Claim, after: Stage, before: Stage | None) -> str:
     gone = [name for name in claim.columns if name not in after.arrow.names]
     if gone:
         return f"the released records have no column '{gone[0]}'"
@@ -176,7 +187,7 @@ def _markov(claim: Claim, after: Stage, before: Stage | None) -> str:
         return f"{len(given['matrices'])} matrices for {len(strata)} strata"
     for matrix, counts in zip(given["matrices"], given["counts"], strict=True):
         p, t = np.asarray(matrix), np.asarray(counts)
-        if wrong := _wrong_matrix(matrix):
+        if wrong := wrong_matrix(matrix):
             return wrong[0]
         if given["floor"] > 0:
             if p.diagonal()[t > 0].min(initial=1.0) < given["floor"] - EXACT:

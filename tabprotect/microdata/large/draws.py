@@ -10,6 +10,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtri
 
+from tabprotect.seeds import part_of
+
 __all__ = ["Draws"]
 
 Ints = npt.NDArray[np.int64]
@@ -48,7 +50,7 @@ class Draws:
             mixed = np.empty(len(rows), dtype=np.uint64)
             mixed[order] = self.words(rows[order], stream)
             return mixed
-        key = np.random.SeedSequence([self.seed, self.step, stream]).generate_state(2, np.uint64)
+        key = part_of(self.seed, self.step, stream).generate_state(2, np.uint64)
         found = np.empty(len(rows), dtype=np.uint64)
         at = 0
         while at < len(rows):

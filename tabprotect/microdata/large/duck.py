@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from tabprotect.errors import InputError
 from tabprotect.microdata.large.options import Large
 from tabprotect.microdata.large.part import Part
-from tabprotect.microdata.large.stage import RECORDS, ROW, Change, Stage, check_names, check_order
+from tabprotect.microdata.large.stage import RECORDS, ROW, Change, Stage, check_names, check_order, value_sql
 from tabprotect.microdata.schema import Schema
 from tabprotect.table.duck import literal, quoted, scan_of
 from tabprotect.table.read import open_frame
@@ -68,13 +68,17 @@ class Workshop:
 
 
 class DuckStage:
-    """Records in a Parquet file; see `Stage`. The file is removed with the last stage that refers to it."""
+    """Records in a Parquet file; see `Stage`. The file is removed with the last stage that refers to it.
 
-    def __init__(self, place: Workshop, path: Path, arrow: pa.Schema, count: int) -> None:
-        self.place, self.path, self._arrow, self._count = place, path, arrow, count
+    A file that is lent, such as one of a release, stays.
+    """
+
+    def __init__(self, place: Workshop, path: Path, arrow: pa.Schema, count: int, *, lent: bool = False) -> None:
+        self.place, self.path, self._arrow, self._count, self.lent = place, path, arrow, count, lent
 
     def __del__(self) -> None:
-        self.path.unlink(missing_ok=True)
+        if not self.lent:
+            self.path.unlink(missing_ok=True)
 
     @property
     def arrow(self) -> pa.Schema:
@@ -120,10 +124,15 @@ class DuckStage:
     def write(self, path: Path) -> None:
         """Write the records, in their order."""
         form = "parquet" if path.suffix.lower() == ".parquet" else "csv"
+        sql = self._released
+        if form == "csv":
+            # a number that is none is a missing value, in a file as in memory
+            columns = (f"{value_sql(self, name)} AS {quoted(name)}" for name in self.arrow.names)
+            sql = f"SELECT {', '.join(columns)} FROM {self.scan}"
         partial = path.with_name(path.name + ".part")
         try:
             with self.place.reading():
-                self.place.connection.execute(f"COPY ({self._released}) TO {literal(str(partial))} (FORMAT {form})")
+                self.place.connection.execute(f"COPY ({sql}) TO {literal(str(partial))} (FORMAT {form})")
             partial.rename(path)
         finally:
             partial.unlink(missing_ok=True)

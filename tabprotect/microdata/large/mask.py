@@ -38,6 +38,16 @@ class _Without:
         return Part(part.rows, part.table.drop_columns(list(self.names)))
 
 
+@dataclass(frozen=True)
+class _Only:
+    """All other columns are left out."""
+
+    names: tuple[str, ...]
+
+    def __call__(self, part: Part) -> Part:
+        return Part(part.rows, part.table.select(list(self.names)))
+
+
 def mask_large(
     data: Any, schema: Schema, methods: Sequence[Method] | Method, *, seed: Seed | None, decimal: str, title: str,
     large: Any,
@@ -79,15 +89,17 @@ def mask_large(
             before[i] = stage
         stage, schema = stage.map(plan.change, plan.arrow), plan.schema
         steps.append(Step(method.name, method.parameters(), plan.facts, plan.notes, stage.count, changed))
+    identifiers = None
     if schema.identifiers:
         gone = tuple(schema.identifiers)
+        identifiers = stage.map(_Only(gone), pa.schema([stage.arrow.field(name) for name in gone]))
         stage = stage.map(_Without(gone), pa.schema([f for f in stage.arrow if f.name not in gone]))
         live.append(Claim("absent", (), "identifiers are not released", {"columns": list(gone)}))
         schema = replace(schema, identifiers=())
     needed = {claim.step for claim in live if claim.before}
     return LargeMasked(
         stage, schema, original, tuple(steps), tuple(live), tuple(withdrawn),
-        {step: kept for step, kept in before.items() if step in needed}, number, title,
+        {step: kept for step, kept in before.items() if step in needed}, number, title, identifiers,
     )  # fmt: skip
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+from tabprotect.errors import InfeasibleError, InputError
 from tabprotect.microdata.claims import Claim, Verification
 from tabprotect.microdata.large.checks import check_large
+from tabprotect.microdata.large.folder import LargeContents, write_large
 from tabprotect.microdata.large.stage import Stage
 from tabprotect.microdata.masked import Step
 from tabprotect.microdata.schema import Schema
@@ -33,6 +36,8 @@ class LargeMasked:
         By step, the records that claims compare with.
     seed : int
     title : str
+    identifiers : Stage or None
+        Those of the released records, which are not released.
     """
 
     released: Stage
@@ -44,6 +49,7 @@ class LargeMasked:
     before: Mapping[int, Stage] = field(default_factory=dict)
     seed: int = 0
     title: str = "Masked microdata"
+    identifiers: Stage | None = None
 
     def __len__(self) -> int:
         return self.released.count
@@ -76,40 +82,38 @@ class LargeMasked:
         lines += [f"claim: {claim}" for claim in self.claims]
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
 
-    def write(self, path: Any) -> Any:
-        """Write what is released, and nothing else, once every claim is checked.
+    def write(self, path: str | Path, formats: Sequence[str] = ("csv",)) -> Path:
+        """Write a release, or only the file that is released, once every claim is checked.
 
         Parameters
         ----------
         path : path
-            A ``.parquet`` or ``.csv`` file; with Spark a folder of Parquet or CSV files with such a name.
-
-        Returns
-        -------
-        pathlib.Path
+            A folder, which gets ``publish/`` (the file and public metadata) and ``internal/`` as `Masked.write` makes
+            them, whole or not at all. Rows of ``internal/links.parquet`` are counted in the order of the data, or in
+            that of `Large`. Or a file with the ending ``.parquet`` or ``.csv``, which must be new; with Spark a folder
+            of Parquet or CSV files with such a name, and nothing else.
+        formats : sequence of {'csv', 'parquet'}
+            Of the published file in a folder.
 
         Raises
         ------
         InfeasibleError
             If a claim does not hold; nothing is written then.
         InputError
-            If the file is of another kind, exists, or cannot be written.
+            If a format is unknown, the file exists, the folder holds anything but an earlier release, or it cannot be
+            written.
         """
-        return _write(self, path)
-
-
-def _write(masked: LargeMasked, path: Any) -> Any:
-    from pathlib import Path
-
-    from tabprotect.errors import InfeasibleError, InputError
-
-    place = Path(path)
-    if place.suffix.lower() not in (".parquet", ".csv"):
-        raise InputError(f"{place}: large files are written as .parquet or .csv")
-    if place.exists():
-        raise InputError(f"{place} is there already; name a new file")
-    found = masked.verify()
-    if not found:
-        raise InfeasibleError("not written, as what is claimed does not hold:\n" + found.summary())
-    masked.released.write(place)
-    return place
+        place = Path(path)
+        if place.suffix.lower() not in (".parquet", ".csv"):
+            contents = LargeContents(
+                self.released, self.identifiers, self.title, self.claims, self.before,
+                [step.to_dict() for step in self.steps], self.schema, self.seed, self.summary(),
+            )  # fmt: skip
+            return write_large(contents, place, formats)
+        if place.exists():
+            raise InputError(f"{place} is there already; name a new file")
+        found = self.verify()
+        if not found:
+            raise InfeasibleError("not written, as what is claimed does not hold:\n" + found.summary())
+        self.released.write(place)
+        return place

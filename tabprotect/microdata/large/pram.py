@@ -108,17 +108,17 @@ def _plan(method: PRAM, task: Task) -> Plan:
             distance = category_distances(
                 records_of(distinct(stage, [name]).select([name]), schema.only([name])), name, values
             )
-        matrices = [method._matrix(row, distance) for row in counts]
+        matrices = [method.matrix_of(row, distance) for row in counts]
         reached = np.cumsum(np.array(matrices), axis=2)
         reached[:, :, -1] = 1.0
         columns.append(_One(name, one.book, one.place, strata, reached, one.labels, task.draws, stream))
         arrow = like(arrow, name, one.labels.type)
         given = {
             "columns": [name], "values": [str(v) for v in values], "matrices": [m.tolist() for m in matrices],
-            "counts": counts.tolist(), "floor": method._least(), "strata": list(schema.strata),
+            "counts": counts.tolist(), "floor": method.least(), "strata": list(schema.strata),
         }  # fmt: skip
         used = tuple(dict.fromkeys((name, *schema.strata)))
-        claims.append(Claim("markov", used, method._statement(name), given, used))
+        claims.append(Claim("markov", used, method.statement(name), given, used))
         facts[name] = {"matrices": given["matrices"], "values": given["values"]}
     change = _Changed(tuple(columns))
     used = tuple(dict.fromkeys((*method.columns, *schema.strata)))

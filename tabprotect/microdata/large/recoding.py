@@ -122,7 +122,7 @@ def _values(
     """Recode the different values as the method does in memory."""
     found = distinct(stage, [name]).select([name])
     records = records_of(found, schema.only([name]))
-    labels, index, _, ordered = method._recode(records, name)
+    labels, index, _, ordered = method.recode(records, name)
     done = relabelled(records, name, labels, index, ordered=ordered)
     book = Codebook.of([name], found)
     # one row for every value: what it became
@@ -173,7 +173,7 @@ def _ranges(
 def _edges(method: GlobalRecoding, stage: Stage, schema: Schema, name: str, ends: Floats) -> Floats:
     """Return the boundaries of the intervals as the method finds them in memory."""
     if method.classes is None or method.equal == "width":
-        return method._edges(ends, np.ones(2))
+        return method.edges(ends, np.ones(2))
     shares = [i / method.classes for i in range(1, method.classes)]
     weight = weight_sql(stage, schema)
     cuts = quantiles(stage, name, weight, shares)

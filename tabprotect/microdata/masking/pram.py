@@ -18,7 +18,7 @@ from tabprotect.microdata.records import Records
 from tabprotect.microdata.scales import NOMINAL, Scale
 from tabprotect.solver.lp import LinearProgram
 
-__all__ = ["PRAM", "invariant", "optimal_matrix", "pram_estimate"]
+__all__ = ["EXACT", "PRAM", "invariant", "optimal_matrix", "pram_estimate", "wrong_matrix"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -97,7 +97,7 @@ class PRAM(Method):
         if self.joint and self.kind == "given":
             problems.add("pram: joint matrices are built from the data; a given matrix is for single columns")
         if self.matrix is not None:
-            problems.found += _wrong_matrix(self.matrix)
+            problems.found += wrong_matrix(self.matrix)
 
     def targets(self, records: Records) -> tuple[str, ...]:
         """Return the columns."""
@@ -129,9 +129,9 @@ class PRAM(Method):
             distance = category_distances(call.records, name, values) if self.kind == "optimal" else None
             new, made = self._draw(call, index, len(values), distance)
             records = records.with_categories(name, type(one)(values, new))
-            given = {"columns": [name], "values": [str(v) for v in values], **made, "floor": self._least()}
+            given = {"columns": [name], "values": [str(v) for v in values], **made, "floor": self.least()}
             strata = call.records.schema.strata
-            claims.append(Claim("markov", (name, *strata), self._statement(name), given, (name, *strata)))
+            claims.append(Claim("markov", (name, *strata), self.statement(name), given, (name, *strata)))
             facts[name] = {
                 "changed": int((new != index).sum()),
                 "matrices": made["matrices"],
@@ -139,10 +139,12 @@ class PRAM(Method):
             }
         return Masking(records, facts, tuple(claims))
 
-    def _least(self) -> float:
+    def least(self) -> float:
+        """Return the probability with which every value stays, at least."""
         return 0.0 if self.kind == "given" else self.floor
 
-    def _statement(self, name: str) -> str:
+    def statement(self, name: str) -> str:
+        """Return what is claimed of a column, in words."""
         if self.kind == "given":
             return f"'{name}' was changed with the given probabilities only"
         return f"'{name}' keeps its counts in expectation; every value stays with probability {self.floor:g} or more"
@@ -170,7 +172,7 @@ class PRAM(Method):
         for rows in call.records.strata():
             there = rows[index[rows] >= 0]
             counts = np.bincount(index[there], weights=weights[there], minlength=count).astype(np.float64)
-            matrix = self._matrix(counts, distance)
+            matrix = self.matrix_of(counts, distance)
             made["matrices"].append(matrix.tolist())
             made["counts"].append(counts.tolist())
             reached = np.cumsum(matrix, axis=1)
@@ -179,7 +181,8 @@ class PRAM(Method):
             new[there] = (drawn[:, None] >= reached[index[there]]).sum(axis=1)
         return new, made
 
-    def _matrix(self, counts: Floats, distance: Floats | None) -> Floats:
+    def matrix_of(self, counts: Floats, distance: Floats | None) -> Floats:
+        """Return the Markov matrix for (weighted) counts of categories, and distances between them if it is optimal."""
         if self.kind == "given":
             return np.asarray(self.matrix, dtype=np.float64)
         if (counts > 0).sum() < 2:
@@ -293,7 +296,7 @@ def pram_estimate(counts: npt.ArrayLike, matrix: npt.ArrayLike) -> tuple[Floats,
     >>> estimate.round(9).tolist()
     [54.285714286, 45.714285714]
     """
-    wrong = _wrong_matrix(matrix)
+    wrong = wrong_matrix(matrix)
     if wrong:
         raise InputError(*wrong)
     p = np.asarray(matrix, dtype=np.float64)
@@ -314,7 +317,8 @@ def pram_estimate(counts: npt.ArrayLike, matrix: npt.ArrayLike) -> tuple[Floats,
     return np.asarray(estimate), variance
 
 
-def _wrong_matrix(matrix: Any) -> list[str]:
+def wrong_matrix(matrix: Any) -> list[str]:
+    """Return why a table is no Markov matrix; empty if it is one."""
     try:
         p = np.asarray(matrix, dtype=np.float64)
     except (ValueError, TypeError):
@@ -348,8 +352,8 @@ def _markov(after: Records, before: Records | None, given: Mapping[str, Any]) ->
         return f"{len(given['matrices'])} matrices for {len(strata)} strata"
     for rows, matrix, counts in zip(strata, given["matrices"], given["counts"], strict=True):
         p, t = np.asarray(matrix), np.asarray(counts)
-        if _wrong_matrix(p.tolist()):
-            return _wrong_matrix(p.tolist())[0]
+        if wrong_matrix(p.tolist()):
+            return wrong_matrix(p.tolist())[0]
         if given["floor"] > 0:
             if p.diagonal()[t > 0].min(initial=1.0) < given["floor"] - EXACT:
                 return f"a value stays with probability {p.diagonal().min():g} only"

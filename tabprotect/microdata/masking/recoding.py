@@ -157,7 +157,7 @@ class GlobalRecoding(Method):
                 problems.add(f"column '{name}' is {records.scale(name)}; intervals need a continuous one")
             elif not problems.found:
                 try:
-                    self._recode(records, name)
+                    self.recode(records, name)
                 except InputError as error:
                     problems.found += error.problems
 
@@ -167,7 +167,7 @@ class GlobalRecoding(Method):
         facts, claims = {}, []
         released = records
         for name in self.columns:
-            labels, index, allowed, ordered = self._recode(records, name)
+            labels, index, allowed, ordered = self.recode(records, name)
             released = relabelled(released, name, labels, index, ordered=ordered)
             facts[name] = {"categories": [str(label) for label in labels]}
             text = f"'{name}' holds one of {len(allowed)} categories only"
@@ -176,7 +176,7 @@ class GlobalRecoding(Method):
             claims.append(Claim("function-of", (name,), text, {"column": name}, (name,)))
         return Masking(released, facts, tuple(claims))
 
-    def _recode(self, records: Records, name: str) -> tuple[list[Any], Ints, list[Any], bool]:
+    def recode(self, records: Records, name: str) -> tuple[list[Any], Ints, list[Any], bool]:
         """Return the new categories, that of every record, all that there may be, and whether they are in an order."""
         if self.cuts is not None or self.width is not None or self.classes is not None:
             return self._intervals(records, name)
@@ -224,7 +224,7 @@ class GlobalRecoding(Method):
         x = values[there]
         if not len(x):
             return [], np.full(len(values), -1, dtype=np.int64), [], True
-        edges = self._edges(x, records.weights()[there])
+        edges = self.edges(x, records.weights()[there])
         whole = bool((x == np.floor(x)).all())
         names = [range_label(a, b, whole) for a, b in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)]
         if self.labels is not None:
@@ -239,8 +239,8 @@ class GlobalRecoding(Method):
         index[there] = np.searchsorted(used, at)
         return [names[i] for i in used], index, names, True
 
-    def _edges(self, x: Floats, weights: Floats) -> Floats:
-        """Return the boundaries of all intervals, infinite where they are open."""
+    def edges(self, x: Floats, weights: Floats) -> Floats:
+        """Return the boundaries of all intervals of some values with weights, infinite where they are open."""
         if self.cuts is not None:
             return np.array([-np.inf, *map(float, self.cuts), np.inf])
         if self.width is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +12,7 @@ from scipy.spatial import cKDTree
 from tabprotect.microdata.compiled import compiled
 from tabprotect.microdata.masking.microaggregation.fuzzy import memberships
 from tabprotect.microdata.risk.knowledge import FuzzyDraw, Knowledge
+from tabprotect.microdata.risk.windows import BITS, boxes
 
 __all__ = ["Classes", "intersect"]
 
@@ -26,6 +28,36 @@ CHUNK = 4_000_000
 
 STEEPEST = 1e6
 """Power of distances with m2 near 1, where the nearest centre is all but certain."""
+
+FEW = 1000
+"""Candidates that are compared one by one before the nearest records of all are looked at."""
+
+NEAREST = 8
+"""How many of those."""
+
+EQUAL = 1e-9
+"""Costs are equal up to this difference."""
+
+
+class _Costs(NamedTuple):
+    """How the cost of a guess follows from distances: the logarithm of the distance, or of a membership.
+
+    Attributes
+    ----------
+    draw : ndarray of int, shape (q,)
+        Which columns were drawn together (-1: not drawn).
+    power : ndarray of float, shape (draws,)
+        Of squared distances.
+    size : ndarray of float, shape (masked records, draws)
+        Records with the same values.
+    floor : float
+        Least squared distance.
+    """
+
+    draw: Ints
+    power: Floats
+    size: Floats
+    floor: float
 
 
 class Classes:
@@ -94,33 +126,60 @@ def intersect(
     >>> intersect(x - 1, x + 1, y, x, y, np.array([0, 1]), [None])
     (array([2, 0]), array([ True, False]), array([1., 0.]))
     """
-    gone = np.isnan(y)
-    orders = np.array([np.argsort(np.where(g, -np.inf, v), kind="stable") for g, v in zip(gone.T, y.T, strict=True)])
-    absent = gone.sum(axis=0)
-    columns = [v[order[skip:]] for v, order, skip in zip(y.T, orders, absent.tolist(), strict=True)]
-    begin = np.column_stack([np.searchsorted(v, one, side="left") for v, one in zip(columns, low.T, strict=True)])
-    end = np.column_stack([np.searchsorted(v, one, side="right") for v, one in zip(columns, high.T, strict=True)])
-    narrowest = (end - begin + absent).argmin(axis=1)
-    draw, power, size, floor = _draws(known, y)
+    inside = np.zeros(len(low), dtype=bool)
+    linked = true >= 0
+    own = y[true[linked]]
+    # a missing value is neither below nor above a limit
+    inside[linked] = ~((own < low[linked]) | (own > high[linked])).any(axis=1)
+    costs = _costs(known, y)
+    # only of distances are the nearest records the best ones
+    few = len(y) if any(isinstance(one, FuzzyDraw) for one in known) else FEW
     count, success = np.zeros(len(low), dtype=np.int64), np.zeros(len(low))
-    contained = np.zeros(len(low), dtype=bool)
-    for j in range(y.shape[1]):
-        mine = np.flatnonzero(narrowest == j)
-        if not len(mine):
-            continue
-        # records stand in the order of the column: those within its limits are next to each other
-        count[mine], contained[mine], success[mine] = _search(
-            low[mine], high[mine], y[orders[j]], orders[j], int(absent[j]), begin[mine, j], end[mine, j], sx[mine], sy,
-            true[mine], draw, power, size, floor,
+    for found in boxes(low, high, y, np.arange(len(low))):
+        at = found.rows
+        count[at], success[at] = _best(
+            found.bits, found.first, found.last, found.order, sx[at], sy, np.where(inside[at], true[at], -1), *costs,
+            few, BITS,
         )  # fmt: skip
-    return count, contained, success
+    return count, inside, _among_many(low, high, y, sx, sy, np.where(inside, true, -1), costs, success)
 
 
-def _draws(known: Sequence[Knowledge | None], y: Floats) -> tuple[Ints, Floats, Floats, float]:
-    """Return which columns were drawn together (-1: not), powers of distances, the sizes of classes, a floor."""
+def _among_many(
+    low: Floats, high: Floats, y: Floats, sx: Floats, sy: Floats, true: Ints, costs: _Costs, success: Floats
+) -> Floats:
+    """Judge the guesses that were put off: the nearest records of all decide most of them."""
+    success = success.copy()
+    open_ = np.flatnonzero(np.isnan(success))
+    if not len(open_):
+        return success
+    wanted = min(NEAREST, len(sy))
+    distance, which = (np.asarray(a).reshape(len(open_), wanted) for a in cKDTree(sy).query(sx[open_], k=wanted))
+    fits = ~((y[which] < low[open_, None]) | (y[which] > high[open_, None])).any(axis=2)
+    cost = np.where(fits, 0.5 * np.log(np.maximum(_squares(sx[open_, None], sy[which]), costs.floor)), np.inf)
+    own_square = _squares(sx[open_], sy[true[open_]])
+    own = 0.5 * np.log(np.maximum(own_square, costs.floor))
+    beaten = cost.min(axis=1) < own - EQUAL
+    # all that are as near as the true one are among the nearest: their number is known
+    complete = (distance[:, -1] > np.sqrt(own_square) * (1 + 1e-8)) | (wanted == len(sy))
+    ties = (cost <= np.minimum(cost.min(axis=1), own)[:, None] + EQUAL).sum(axis=1)
+    success[open_] = np.where(beaten, 0.0, np.where(complete, 1 / np.maximum(ties, 1), np.nan))
+    rest = open_[~beaten & ~complete]
+    for found in boxes(low, high, y, rest):
+        at = found.rows
+        success[at] = _best(
+            found.bits, found.first, found.last, found.order, sx[at], sy, true[at], *costs, len(y), BITS
+        )[1]
+    return success
+
+
+def _squares(one: Floats, other: Floats) -> Floats:
+    return np.asarray(((one - other) ** 2).sum(axis=-1))
+
+
+def _costs(known: Sequence[Knowledge | None], y: Floats) -> _Costs:
     fuzzy = [one for one in known if isinstance(one, FuzzyDraw)]
     if not fuzzy:
-        return np.zeros(len(known), dtype=np.int64), np.array([0.5]), np.ones((len(y), 1)), 1e-300
+        return _Costs(np.zeros(len(known), dtype=np.int64), np.array([0.5]), np.ones((len(y), 1)), 1e-300)
     found = list(dict.fromkeys(fuzzy))
     draw = np.array([found.index(one) if isinstance(one, FuzzyDraw) else -1 for one in known], dtype=np.int64)
     power = np.array([min(1 / (one.m2 - 1), STEEPEST) if one.m2 > 1 else STEEPEST for one in found])
@@ -130,55 +189,65 @@ def _draws(known: Sequence[Knowledge | None], y: Floats) -> tuple[Ints, Floats, 
         _, index, times = np.unique(values, axis=0, return_inverse=True, return_counts=True)
         size[:, g] = times[index.ravel()]
     # the floor of `memberships`: a record at a centre belongs to it
-    return draw, power, size, 1e-24
+    return _Costs(draw, power, size, 1e-24)
 
 
 @compiled
-def _search(
-    low: Floats, high: Floats, laid: Floats, order: Ints, skip: int, begin: Ints, end: Ints,
-    sx: Floats, sy: Floats, true: Ints, draw: Ints, power: Floats, size: Floats, floor: float,
-) -> tuple[Ints, Flags, Floats]:  # fmt: skip
-    """Look through the records within the narrowest limits; a guess costs the logarithm of its distance."""
-    n, p, q, draws = low.shape[0], low.shape[1], sx.shape[1], len(power)
+def _best(
+    bits: Ints, first: Ints, last: Ints, order: Ints, sx: Floats, sy: Floats, true: Ints,
+    draw: Ints, power: Floats, size: Floats, floor: float, few: int, wide: int,
+) -> tuple[Ints, Floats]:  # fmt: skip
+    """Count the candidates and judge the guess among them, or put that off (nan) with more candidates than `few`."""
+    n, q, draws = len(first), sx.shape[1], len(power)
     count, success = np.zeros(n, dtype=np.int64), np.zeros(n)
-    contained = np.zeros(n, dtype=np.bool_)
     apart = np.zeros(draws)
     for i in range(n):
-        best, own, ties = np.inf, np.inf, 0
-        # first the least cost, then how many records have it
-        for sweep in range(2):
-            if sweep == 1 and (not contained[i] or own > best + 1e-9):
+        for w in range(first[i], last[i] + 1):
+            x = bits[i, w]
+            x = x - ((x >> 1) & 0x5555555555555555)
+            x = (x & 0x3333333333333333) + ((x >> 2) & 0x3333333333333333)
+            x = (x + (x >> 4)) & 0x0F0F0F0F0F0F0F0F
+            x = x + (x >> 8)
+            x = x + (x >> 16)
+            count[i] += (x + (x >> 32)) & 0x7F
+        if true[i] < 0:
+            continue
+        if count[i] > few:
+            success[i] = np.nan
+            continue
+        own, best, ties, beaten = 0.0, np.inf, 0, False
+        # the cost of the true record, the least one, and how many records have that
+        for sweep in range(3):
+            if beaten:
                 break
-            for at in range(skip + end[i] - begin[i]):
-                place = at if at < skip else begin[i] + at
-                fits = True
-                for c in range(p):
-                    value = laid[place, c]
-                    if value < low[i, c] or value > high[i, c]:
-                        fits = False
-                        break
-                if not fits:
-                    continue
-                row = order[place]
-                if sweep == 0:
-                    count[i] += 1
-                    if true[i] < 0:
-                        continue
-                for g in range(draws):
-                    apart[g] = 0.0
-                for c in range(q):
-                    if draw[c] >= 0:
-                        apart[draw[c]] += (sx[i, c] - sy[row, c]) ** 2
-                cost = 0.0
-                for g in range(draws):
-                    cost += power[g] * np.log(max(apart[g], floor)) + np.log(size[row, g])
-                if sweep == 1:
-                    ties += cost <= best + 1e-9
-                    continue
-                best = min(best, cost)
-                if row == true[i]:
-                    contained[i] = True
-                    own = cost
-        if ties:
+            for w in range(first[i], last[i] + 1):
+                left = bits[i, w] if sweep else 1
+                place = w * wide
+                while left and not beaten:
+                    while not left & 0xFF:
+                        left >>= 8
+                        place += 8
+                    if left & 1:
+                        row = order[place] if sweep else true[i]
+                        for g in range(draws):
+                            apart[g] = 0.0
+                        for c in range(q):
+                            if draw[c] >= 0:
+                                apart[draw[c]] += (sx[i, c] - sy[row, c]) ** 2
+                        cost = 0.0
+                        for g in range(draws):
+                            cost += power[g] * np.log(max(apart[g], floor)) + np.log(size[row, g])
+                        if sweep == 0:
+                            own = cost
+                        elif sweep == 1:
+                            best = min(best, cost)
+                            beaten = cost < own - 1e-9
+                        else:
+                            ties += cost <= best + 1e-9
+                    left >>= 1
+                    place += 1
+                if not sweep or beaten:
+                    break
+        if not beaten and ties:
             success[i] = 1.0 / ties
-    return count, contained, success
+    return count, success

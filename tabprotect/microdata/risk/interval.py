@@ -43,7 +43,10 @@ def interval_disclosure(
     schema : Schema
     width : float
         Half the width of the interval. For ``'rank'`` a share of the linked records: the true value is disclosed if
-        its rank among the masked values is at most ``width * records`` from the rank of its own masked value. For
+        its rank among the masked values is at most ``width * records`` from the rank of its own masked value. Equal
+        values have the mean of their ranks, and a true value that no record has a rank halfway between its neighbours:
+        the interval is centred on the masked value. Where many records get the same value, their ranks say little, and
+        a column of one value discloses only the true values that are equal to it. For
         ``'sd'`` a share of the standard deviation of the true values. For ``'robust'`` a share of 1.4826 times their
         median absolute deviation, or of that of the record where it is larger: ``max(mad, |masked - median| / 3)``,
         so outliers, whose intervals would else be too narrow to count, are disclosed by values of their own size.
@@ -95,15 +98,11 @@ def _inside(true: Floats, masked: Floats, width: float, kind: str) -> npt.NDArra
     if not len(x):
         return found
     if kind == "rank":
-        ordered, reach = np.sort(y), width * len(y)
-        low = np.searchsorted(ordered, y, side="left")
-        high = np.searchsorted(ordered, y, side="right") - 1
-        # the values of the masked file that are `reach` ranks below and above; beyond its ends there is no limit
-        below = np.ceil(low - reach).astype(np.int64)
-        above = np.floor(high + reach).astype(np.int64)
-        least = np.where(below < 0, -np.inf, ordered[np.maximum(below, 0)])
-        most = np.where(above >= len(y), np.inf, ordered[np.minimum(above, len(y) - 1)])
-        found[there] = (x >= least) & (x <= most)
+        # twice the mid rank, a whole number: the masked values below, and those below or equal
+        ordered = np.sort(y)
+        one, other = (np.searchsorted(ordered, v, "left") + np.searchsorted(ordered, v, "right") for v in (x, y))
+        # whole ranks on both sides: 0.29 of 100 records are 29
+        found[there] = np.abs(one - other) <= 2 * np.floor(width * len(y) + 1e-9)
         return found
     if kind == "sd":
         half: Any = width * x.std(ddof=1) if len(x) > 1 else 0.0

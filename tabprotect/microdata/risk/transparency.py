@@ -21,15 +21,15 @@ from tabprotect.microdata.risk.steps import KnownSteps, known_steps
 from tabprotect.microdata.scales import Scale
 from tabprotect.microdata.schema import Schema, require
 
-__all__ = ["TransparencyRisk", "transparency", "with_the_method"]
+__all__ = ["TransparencyRisk", "transparency", "why_not_measured", "with_the_method"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
 
-MOST = 20_000
-"""Records up to which measures of linkage answer for an intruder with the method, too."""
+MOST = 200_000
+"""Records up to which other measures and reports answer for an intruder with the method, too."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,11 +223,17 @@ def with_the_method(original: Any, masked: Any, schema: Schema | None, columns: 
     names = [name for name, scale in scales.items() if scale in (Scale.CONTINUOUS, Scale.ORDERED)]
     if not names:
         return {}
-    if len(masked.original) > MOST:
-        why = f"not measured along with linkage beyond {MOST:,} records; call transparency"
+    why = why_not_measured(masked)
+    if why:
         return {"with the method": {"unknown": [why]}}
     found = transparency(original, masked, schema, columns=names)
     return {"with the method": {"value": found.value, **found.details}}
+
+
+def why_not_measured(masked: Masked) -> str:
+    """Return why the attack is left to the caller; empty if it is made along with other measures."""
+    most = max(len(masked.original), len(masked.records))
+    return f"not measured along with linkage beyond {MOST:,} records; call transparency" if most > MOST else ""
 
 
 def _steps(masked: Any) -> KnownSteps:

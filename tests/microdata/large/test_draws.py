@@ -9,6 +9,7 @@ from scipy import stats
 
 from tabprotect.microdata.large import draws
 from tabprotect.microdata.large.draws import Draws
+from tabprotect.seeds import part_of
 
 
 @given(rows=st.lists(st.integers(0, 5000), max_size=60), stream=st.integers(0, 3))
@@ -23,10 +24,12 @@ def test_rows_far_apart_are_drawn_piece_by_piece() -> None:
     assert together.tolist() == [int(Draws(1, 0).words(far[i : i + 1], 0)[0]) for i in range(3)]
     assert (
         together[0]
-        == np.random.Philox(
-            key=np.random.SeedSequence([1, 0, 0]).generate_state(2, np.uint64), counter=[0, 0, 0, 0]
-        ).random_raw(2)[1]
+        == np.random.Philox(key=part_of(1, 0, 0).generate_state(2, np.uint64), counter=[0, 0, 0, 0]).random_raw(2)[1]
     )
+
+
+def test_draws_are_none_of_the_numbers_of_the_same_seed() -> None:
+    assert Draws(1, 0).words(np.arange(4), 0).tolist() != np.random.Philox(1).random_raw(4).tolist()
 
 
 def test_distributions_and_streams() -> None:

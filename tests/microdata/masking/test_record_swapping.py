@@ -13,6 +13,7 @@ import tabprotect.microdata as md
 from tabprotect.errors import InputError
 from tabprotect.methods.recoding import open_classes
 from tabprotect.methods.record_swapping import swap_records
+from tabprotect.seeds import part_of
 from tests.microdata.frames import KINDS, as_pandas
 
 
@@ -37,7 +38,7 @@ STEP: dict[str, Any] = {"geography": ["region", "town"], "risk": "age", "similar
 def test_it_is_the_swapping_of_the_tables() -> None:
     frame = census()
     masked = md.mask(frame, None, md.RecordSwapping(**STEP), seed=5)
-    rng = np.random.default_rng([5, 0])
+    rng = np.random.default_rng(part_of(5, 0))
     done = swap_records(
         frame, geography=["region", "town"], risk=["age"], similar=[["sex"]], k=3, rate=0.1, seed=rng
     )  # fmt: skip

@@ -33,19 +33,54 @@ def test_the_robust_interval_is_not_widened_by_an_outlier() -> None:
     assert share(masked, kind="robust") == 0.6
 
 
+def ranks(x: np.ndarray, y: np.ndarray, width: float) -> float:
+    one, other = pd.DataFrame({"x": x}), pd.DataFrame({"x": y})
+    return md.risk.interval_disclosure(one, other, columns=["x"], width=width).value
+
+
 @pytest.mark.parametrize("seed", range(5))
-def test_ranks_by_definition(seed: int) -> None:
+def test_ranks_of_values_without_ties_by_definition(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    x, y = rng.normal(size=40), rng.integers(-3, 3, 40) / 2
-    found = md.risk.interval_disclosure(pd.DataFrame({"x": x}), pd.DataFrame({"x": y}), columns=["x"], width=0.1)
+    x, y = rng.normal(size=40), rng.normal(size=40)
+    y[:10] = x[:10]
     ordered = np.sort(y)
-    hits = []
-    for true, masked in zip(x, y, strict=True):
-        ranks = np.flatnonzero(ordered == masked)
-        low = ordered[ranks[0] - 4] if ranks[0] >= 4 else -np.inf
-        high = ordered[ranks[-1] + 4] if ranks[-1] + 4 < 40 else np.inf
-        hits.append(low <= true <= high)
-    assert found.value == pytest.approx(np.mean(hits))
+    for width, reach in ((0.1, 4), (0.12, 4), (0.4, 16)):
+        hits = []
+        for true, masked in zip(x, y, strict=True):
+            at = int(np.flatnonzero(ordered == masked)[0])
+            low = ordered[at - reach] if at >= reach else -np.inf
+            high = ordered[at + reach] if at + reach < 40 else np.inf
+            hits.append(low <= true <= high)
+        assert ranks(x, y, width) == pytest.approx(np.mean(hits))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_equal_values_have_their_mean_rank(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    x, y = rng.integers(-6, 6, 40) / 4, rng.integers(-3, 3, 40) / 2
+
+    def rank(value: float) -> float:
+        same = np.flatnonzero(np.sort(y) == value)
+        return float(same.mean()) if len(same) else (y < value).sum() - 0.5
+
+    hits = [abs(rank(true) - rank(masked)) <= 4 for true, masked in zip(x, y, strict=True)]
+    assert ranks(x, y, 0.1) == pytest.approx(np.mean(hits))
+
+
+def test_a_column_of_one_value_discloses_that_value_alone() -> None:
+    x = np.arange(100.0)
+    assert ranks(x, np.full(100, 50.0), 0.1) == 0.01
+    assert ranks(x, np.full(100, 49.5), 0.1) == 0.0
+    # half of a class lies within the interval around its middle only where the interval is as wide
+    classes = np.repeat([9.5, 29.5, 49.5, 69.5, 89.5], 20)
+    assert ranks(x, classes, 0.09) == 0.0
+    assert ranks(x, classes, 0.1) == 1.0
+
+
+def test_a_share_of_ranks_is_a_whole_number_of_them() -> None:
+    x = np.arange(100.0)
+    assert 0.29 * 100 < 29
+    assert ranks(x, np.roll(x, 29), 0.29) == pytest.approx(0.71)
 
 
 def test_missing_values_disclose_nothing() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.special import gammaln
 
 import tabprotect.microdata as md
 from tabprotect.errors import SolverError
@@ -111,3 +112,27 @@ def test_the_models_agree_with_their_own_chances(seed: int) -> None:
         # all are in the sample; the more there are outside of it, the fewer sample uniques are unique
         assert values[0] == pytest.approx(1.0)
         assert values[0] > values[1] > values[2] >= 0
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_other_parameters_of_pitman_are_more_likely(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    # shares that fall as a power have alpha inside of its range, equal ones at its end
+    shares = (1.0 + np.arange(400)) ** -(2.0 if seed % 2 else 0.0)
+    frame = pd.DataFrame({"a": rng.choice(400, 600, p=shares / shares.sum())})
+    found = md.risk.pitman_uniques(frame, schema=md.Schema(keys=["a"]), population_size=5000)
+    sizes = frame["a"].value_counts().to_numpy()
+
+    def likelihood(theta: float, alpha: float) -> float:
+        rising = sum(gammaln(sizes - alpha) - gammaln(1 - alpha))
+        return float(np.log(theta + np.arange(1, len(sizes)) * alpha).sum() + rising
+                     + gammaln(theta + 1) - gammaln(theta + 600))  # fmt: skip
+
+    best = likelihood(found.details["theta"], found.details["alpha"])
+    others = [
+        likelihood(np.exp(log) - alpha, alpha) for log in np.linspace(-3, 8, 60) for alpha in np.linspace(0, 0.99, 34)
+    ]
+    assert best >= max(others) - 1e-6
+    near = [likelihood(found.details["theta"] * (1 + d), found.details["alpha"]) for d in (-1e-3, 1e-3)]
+    assert best > max(near)
+    assert (found.details["alpha"] > 0.1) == bool(seed % 2)

@@ -39,8 +39,10 @@ def test_sequential_trees_keep_relations_and_margins() -> None:
     assert (masked.links == -1).all()
     assert new["pay"].isna().sum() == pytest.approx(30, abs=20)
     assert new["age"].corr(new["pay"]) == pytest.approx(frame["age"].corr(frame["pay"]), abs=0.08)
-    gap = [f.groupby("sex")["pay"].mean().diff().iloc[-1] for f in (frame, new)]
-    assert gap[1] == pytest.approx(gap[0], rel=0.25)
+    # of one file, the difference of means has a standard error of a tenth
+    files = (frame, new, *(md.mask(frame, None, method, seed=seed).frame for seed in (2, 3, 4)))
+    gap = [f.groupby("sex")["pay"].mean().diff().iloc[-1] for f in files]
+    assert np.mean(gap[1:]) == pytest.approx(gap[0], rel=0.25)
     assert not np.isin(new["pay"].dropna(), frame["pay"]).any()
     assert (new["age"] == np.rint(new["age"])).all()
 

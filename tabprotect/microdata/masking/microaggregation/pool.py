@@ -8,6 +8,7 @@ first.
 from __future__ import annotations
 
 import importlib.util
+import math
 from typing import Any, Protocol
 
 import numpy as np
@@ -110,7 +111,8 @@ class _Base:
         raise NotImplementedError
 
     def _away(self, query: Floats) -> float:
-        return float(np.sqrt(squared_distances(query[None, :], self.middle)[0]))
+        # part of a bound with slack, so that the order of the sum does not matter
+        return math.dist(query.tolist(), self.middle.tolist())
 
     def _gone(self, gone: Ints) -> None:
         self.there[gone] = False

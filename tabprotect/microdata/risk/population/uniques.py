@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy import optimize
-from scipy.special import betaln, digamma, gammaln
+from scipy.special import betaln, gammaln
 
 from tabprotect.errors import InputError, SolverError
 from tabprotect.microdata.risk.base import Measure
@@ -80,10 +80,11 @@ def poisson_gamma_uniques(
     """
     sample = _read(original, masked, schema, population_size, cells, "Poisson-gamma uniques")
     mean, big = sample.n / sample.cells, sample.population / sample.cells
+    size, times = np.unique(sample.sizes, return_counts=True)
 
     def loss(log_shape: float) -> float:
         a = np.exp(log_shape)
-        each = gammaln(sample.sizes + a) - gammaln(a)
+        each = times * (gammaln(size + a) - gammaln(a))
         return -float(each.sum() - sample.cells * a * np.log1p(mean / a) - sample.n * np.log(a + mean))
 
     shape, at_end = _largest(loss)
@@ -117,10 +118,11 @@ def dirichlet_multinomial_uniques(
     """
     sample = _read(original, masked, schema, population_size, cells, "Dirichlet-multinomial uniques")
     n, k = sample.n, sample.cells
+    size, times = np.unique(sample.sizes, return_counts=True)
 
     def loss(log_shape: float) -> float:
         a = np.exp(log_shape)
-        each = gammaln(sample.sizes + a) - gammaln(a)
+        each = times * (gammaln(size + a) - gammaln(a))
         return -float(each.sum() + gammaln(k * a) - gammaln(n + k * a))
 
     shape, at_end = _largest(loss)
@@ -257,21 +259,25 @@ def _pitman(sample: Sample) -> tuple[float, float]:
         alpha = 1 / (1 + np.exp(-x[1]))
         return float(np.exp(x[0]) - alpha), float(alpha)
 
-    def loss(x: Floats) -> tuple[float, Floats]:
+    def loss(x: Floats) -> float:
         theta, alpha = parts(x)
         value = (
             np.log(theta + some * alpha).sum() - gammaln(theta + n) + gammaln(theta + 1)
             + float((times * (gammaln(size - alpha) - gammaln(1 - alpha))).sum())
         )  # fmt: skip
-        inverse = 1 / (theta + some * alpha)
-        by_theta = inverse.sum() - digamma(theta + n) + digamma(theta + 1)
-        by_alpha = (some * inverse).sum() + float((times * (digamma(1 - alpha) - digamma(size - alpha))).sum())
-        slope = np.array([by_theta * np.exp(x[0]), (by_alpha - by_theta) * alpha * (1 - alpha)])
-        return -float(value), -slope
+        return -float(value)
 
     starts = [np.array([np.log(t), a]) for t in (1.0, kinds / 2) for a in (-3.0, 0.0)]
     bounds = [(-20.0, 30.0), (-20.0, 20.0)]
-    tries = [optimize.minimize(loss, x, jac=True, method="L-BFGS-B", bounds=bounds) for x in starts]
+    # the simplex method goes on where the likelihood is flat in alpha, at which gradients stop early; nor does it solve
+    # the small systems of equations for which BLAS wakes its threads at every step
+    close: Any = {
+        "xatol": 1e-6,
+        "fatol": 1e-12 * max(abs(loss(x)) for x in starts) + 1e-9,
+        "maxfev": 4000,
+        "maxiter": 4000,
+    }
+    tries = [optimize.minimize(loss, x, method="Nelder-Mead", bounds=bounds, options=close) for x in starts]
     best = min(tries, key=lambda one: float(one.fun))
     if not np.isfinite(best.fun) or not best.success:
         raise SolverError("Pitman uniques: the likelihood has no maximum that the search can find")
