@@ -14,6 +14,7 @@ import pandas as pd
 
 from tabprotect.attack.audit import Audit, audit
 from tabprotect.attack.certificate import Certificate, certify
+from tabprotect.attack.counts import Counts
 from tabprotect.attack.proof import BoundProof
 from tabprotect.errors import InfeasibleError
 from tabprotect.methods.suppression.result import SuppressionResult
@@ -75,7 +76,7 @@ class Release(Publication):
 
     def __repr__(self) -> str:
         verdict = "safe" if self.safe else "NOT SAFE"
-        return f"Release({self.title!r}: {self.table.n_cells:,} cells, {int(self.pattern.sum()):,} hidden, {verdict})"
+        return f"Release({self.title!r}: {self.counts.cells:,} cells, {self.counts.hidden:,} hidden, {verdict})"
 
     @property
     def safe(self) -> bool:
@@ -86,6 +87,11 @@ class Release(Publication):
     def pattern(self) -> npt.NDArray[np.bool_]:
         """True for every hidden cell of the table."""
         return self.result.pattern[: self.table.n_cells]
+
+    @cached_property
+    def counts(self) -> Counts:
+        """How many cells there are, and are hidden, and why; all faces of the release say these numbers."""
+        return Counts.of(self.problem, self.result.pattern, cells=self.table.n_cells, rows=len(self.table.rows))
 
     @cached_property
     def words(self) -> npt.NDArray[np.object_]:
@@ -150,22 +156,18 @@ class Release(Publication):
         known = self.judgement.public
         if not np.isnan(known.low).any():
             return self.judgement
-        return audit(self.problem, self.result.pattern)
+        return replace(audit(self.problem, self.result.pattern), cells=self.table.n_cells, rows=len(self.table.rows))
 
     def summary(self) -> Summary:
         """Return what was done and how good it is; confidential."""
         result, problem = self.result, self.problem
-        hidden = self.pattern
-        primaries = int(np.sum(hidden & (problem.status[: self.table.n_cells] == Status.PRIMARY)))
-        secondary = int(np.sum(self.words == SECONDARY))
-        forced = int(np.sum(hidden & (self.words == "forced")))
-        before = f", {forced:,} suppressed already" if forced else ""
+        counts = self.counts
         verdict = "safe, proven by exact witnesses" if self.safe else "NOT SAFE"
         if self.judgement.lp_safe_only:
             verdict = "LP-safe only: intruders who know that values are whole numbers may conclude more"
         lines = [
-            ("cells", f"{self.table.n_cells:,}"),
-            ("hidden", f"{int(hidden.sum()):,}: {primaries:,} primary, {secondary:,} secondary" + before),
+            ("cells", counts.cells_words.replace(" cells", "", 1)),
+            ("hidden", counts.hidden_words),
             ("verdict", verdict),
         ]
         lines += [(f"rule {rule}", f"{int(mask.sum()):,} primary") for rule, mask in self.assessment.reasons.items()]
@@ -175,9 +177,8 @@ class Release(Publication):
             gap = "" if result.gap is None else f", gap {100 * result.gap:.2f} %"
             lines.append(("bound", number(result.bound) + gap))
         lines.append(("method", f"{result.method}, {self.optimality}" if result.method else self.optimality))
-        sums = problem.n_cells - self.table.n_cells
-        if sums:
-            lines.append(("sums", f"{sums:,} sums of hidden cells were protected, too"))
+        if counts.sums:
+            lines.append(("sums", counts.sums_words))
         lines += [("not safe", exposure.reason) for exposure in self.unions[:10]]
         if result.safe:
             lines += [("not safe", line) for line in self.judgement.shortfalls()]
@@ -205,8 +206,10 @@ class Release(Publication):
         document = self.certificate.document
         numbers = {"cost": "cost", "bound": "claimed_bound", "proven_bound": "bound"}
         facts = {name: None if document[of] is None else float(Fraction(document[of])) for name, of in numbers.items()}
-        counts = {word: int(np.sum(self.pattern & (self.words == word))) for word in ("primary", SECONDARY, "forced")}
-        return {"status": self.optimality, **facts, "hidden": counts, "warnings": self.judgement.warnings()}
+        counts = self.counts.document()
+        reasons = {word: counts[word] for word in ("primary", SECONDARY, "forced")}
+        warnings = self.judgement.warnings()
+        return {"status": self.optimality, **facts, "counts": counts, "hidden": reasons, "warnings": warnings}
 
     def _check(self) -> None:
         if self.safe or self.allow_unsafe:

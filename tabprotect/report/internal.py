@@ -76,8 +76,10 @@ def _page(release: SuppressedTable, published: Mapping[str, str]) -> str:
 
 
 def _keys(release: SuppressedTable) -> list[StatusKey]:
-    rows = pd.Series(release.words[release.table.row_cell]).value_counts()
-    return [StatusKey(word, text, symbol, int(rows.get(word, 0)), mark) for word, (text, symbol, mark) in _KEYS.items()]
+    cells = pd.Series(release.words).value_counts()
+    return [
+        StatusKey(word, text, symbol, int(cells.get(word, 0)), mark) for word, (text, symbol, mark) in _KEYS.items()
+    ]
 
 
 def _cubes(release: SuppressedTable) -> list[Cube]:
@@ -87,18 +89,19 @@ def _cubes(release: SuppressedTable) -> list[Cube]:
 
 
 def _cards(release: SuppressedTable) -> list[Card]:
-    result, table = release.result, release.table
-    hidden = int(release.pattern.sum())
-    words = release.words
+    result = release.result
+    counts = release.counts
     cards = [
         Card("Verdict", "safe" if release.safe else "NOT SAFE", "by exact witnesses, see certificate.json"),
-        Card("Cells", f"{table.n_cells:,}", f"{len(table.rows):,} rows"),
-        Card("Hidden", f"{hidden:,}", f"{100 * hidden / max(1, table.n_cells):.1f} % of the cells"),
-        Card("Primary", f"{int(np.sum(words == 'primary')):,}"),
-        Card("Secondary", f"{int(np.sum(words == 'secondary')):,}"),
+        Card("Cells", f"{counts.cells:,}", f"{counts.rows:,} rows"),
+        Card("Hidden", f"{counts.hidden:,}", f"{100 * counts.hidden / max(1, counts.cells):.1f} % of the cells"),
+        Card("Primary", f"{counts.primary:,}"),
+        Card("Secondary", f"{counts.secondary:,}"),
     ]
-    if forced := int(np.sum(release.pattern & (words == "forced"))):
-        cards.append(Card("Suppressed already", f"{forced:,}"))
+    if counts.forced:
+        cards.append(Card("Suppressed already", f"{counts.forced:,}"))
+    if counts.sums:
+        cards.append(Card("Sums", f"{counts.sums:,}", "of hidden cells, protected as cells"))
     if result.cost is not None:
         cards.append(Card("Cost of secondaries", f"{result.cost:,.10g}"))
     if result.bound is not None:
@@ -158,7 +161,7 @@ def _sections(release: SuppressedTable, published: Mapping[str, str]) -> list[Se
     problem = release.problem
     facts = [
         ["intruders who know cells", f"{len(problem.attackers):,}"],
-        ["sums protected as cells", f"{problem.n_cells - release.table.n_cells:,}"],
+        ["sums protected as cells", f"{release.counts.sums:,}"],
         ["rounding residual of the table", f"{release.table.residual:g}"],
         ["method", release.result.method],
     ]

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from tabprotect.attack.audit import Audit
 from tabprotect.attack.certificate import Certificate
+from tabprotect.attack.counts import Counts
 from tabprotect.methods.base.method import Changed
 from tabprotect.methods.loss import Loss
 from tabprotect.methods.suppression.result import SuppressionResult
@@ -39,6 +40,10 @@ class _Titled(Judged, Protocol):
 
 class SuppressedTable(_Titled, Protocol):
     """A table of which cells are hidden; see `tabprotect.Release`."""
+
+    @property
+    def counts(self) -> Counts:
+        """How many cells there are, and are hidden, and why."""
 
     @property
     def judgement(self) -> Audit:

@@ -176,8 +176,9 @@ def public_page(
 ) -> str:
     """Return the page that may leave the building; it holds what the cubes, keys and note hold, and nothing else."""
     data, cut = _data(value, cubes, statuses, decimals)
-    cells = sum(key.count for key in statuses)
-    return _page("public", title=title, data=data, cut=cut, statuses=statuses, cells=cells, note=note)
+    cells, rows = sum(key.count for key in statuses), sum(len(cube.value) for cube in cubes)
+    words = f"{cells:,} cells" + ("" if rows == cells else f" in {rows:,} rows")
+    return _page("public", title=title, data=data, cut=cut, statuses=statuses, words=words, note=note)
 
 
 def internal_page(
