@@ -35,6 +35,8 @@ _KEYS = {
     "zero": ("structural zero or fixed", "0", ""),
 }
 
+_HIDDEN = ("primary", "secondary", "forced")
+
 
 def internal_files(release: SuppressedTable, published: Mapping[str, str], formats: Sequence[str]) -> dict[str, bytes]:
     """Return the confidential files by name, but for the certificate.
@@ -78,7 +80,8 @@ def _page(release: SuppressedTable, published: Mapping[str, str]) -> str:
 def _keys(release: SuppressedTable) -> list[StatusKey]:
     cells = pd.Series(release.words).value_counts()
     return [
-        StatusKey(word, text, symbol, int(cells.get(word, 0)), mark) for word, (text, symbol, mark) in _KEYS.items()
+        StatusKey(word, text, symbol, int(cells.get(word, 0)), mark, word in _HIDDEN)
+        for word, (text, symbol, mark) in _KEYS.items()
     ]
 
 

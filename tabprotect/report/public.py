@@ -195,7 +195,10 @@ def page(public: PublicTable) -> str:
     counts = public.counts()
     place = {word: i for i, word in enumerate(counts)}
     shown = public.frame[public.value]
-    keys = [StatusKey(word, word, _SYMBOLS.get(word, "×"), count) for word, count in counts.items()]
+    keys = [
+        StatusKey(word, word, _SYMBOLS.get(word, "×"), count, hidden=word != PUBLISHED)
+        for word, count in counts.items()
+    ]
     values = shown.to_numpy(np.float64, na_value=np.nan)
     words = [PUBLISHED] * len(values) if public.status is None else public.frame[public.status]
     status = np.array([place[word] for word in words], dtype=np.int64)
