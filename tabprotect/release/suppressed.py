@@ -31,6 +31,7 @@ from tabprotect.table.table import Table
 __all__ = ["Release", "Summary"]
 
 SECONDARY = "secondary"
+_ORDER = ("primary", SECONDARY, "forced", "safe", "protected", "zero")
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,6 +102,25 @@ class Release(Publication):
         words = names[status]
         words[self.pattern & (status != Status.PRIMARY) & (status != Status.FORCED)] = SECONDARY
         return words
+
+    @cached_property
+    def statuses(self) -> pd.DataFrame:
+        """Cells, value and respondents by status; confidential.
+
+        Every cell counts once; totals and their parts are added up alike. ``respondents`` are contributions to cells,
+        so a respondent counts once for every cell that he contributes to; the column is left out where the numbers of
+        contributors are not known.
+        """
+        order = [word for word in _ORDER if (self.words == word).any()]
+        where = [self.words == word for word in order]
+        columns: dict[str, Any] = {
+            "status": order,
+            "cells": [int(mask.sum()) for mask in where],
+            "value": [float(self.table.values[mask].sum()) for mask in where],
+        }
+        if (counts := self.table.counts) is not None:
+            columns["respondents"] = [float(counts[mask].sum()) for mask in where]
+        return pd.DataFrame(columns)
 
     @cached_property
     def frame(self) -> Any:

@@ -14,6 +14,7 @@ from tabprotect.report.facts import (
     exposed_section,
     frame_of,
     hardest,
+    interval_plot,
     primaries_by_rule,
     published_section,
     settings_grid,
@@ -35,6 +36,7 @@ _KEYS = {
     "zero": ("structural zero or fixed", "0", ""),
 }
 
+_LEAST = 1e-300
 _HIDDEN = ("primary", "secondary", "forced")
 
 
@@ -74,6 +76,7 @@ def _page(release: SuppressedTable, published: Mapping[str, str]) -> str:
         cards=_cards(release),
         charts=_charts(release),
         sections=_sections(release, published),
+        spans=interval_plot(release),
     )
 
 
@@ -122,9 +125,10 @@ def _charts(release: SuppressedTable) -> list[Bars]:
 
 
 def _by_level(release: SuppressedTable) -> list[Bars]:
-    """Share of hidden rows at every level of every hierarchy."""
+    """Share of hidden rows, and of the value that they hold, at every level of every hierarchy."""
     table = release.table
     hidden = release.pattern[table.row_cell]
+    size = np.abs(table.values[table.row_cell])
     charts = []
     named = {d.name: d for dimensions in (table.dimensions, *table.parts.values()) for d in dimensions}
     for name, dimension in named.items():
@@ -133,15 +137,27 @@ def _by_level(release: SuppressedTable) -> list[Bars]:
             continue
         known = {code: int(level) for code, level in zip(hierarchy.codes, hierarchy.levels, strict=True)}
         level = table.rows[name].astype(str).map(known).to_numpy()
-        names, shares, labels = [], [], []
+        names, shares, labels, values, sums = [], [], [], [], []
         for depth in range(int(hierarchy.levels.max()) + 1):
             here = level == depth
             if here.any():
                 names.append("total" if depth == 0 else f"level {depth}")
                 shares.append(float(hidden[here].mean()))
                 labels.append(f"{100 * shares[-1]:.1f} % of {int(here.sum()):,}")
+                values.append(float(size[here & hidden].sum()))
+                sums.append(f"{100 * values[-1] / max(float(size[here].sum()), _LEAST):.1f} % of the level")
         charts.append(Bars(f"Hidden rows by level of {name}", names, shares, labels))
+        charts.append(Bars(f"Hidden value by level of {name}", names, values, sums))
     return charts
+
+
+def _by_status(release: SuppressedTable) -> Grid:
+    frame = release.statuses
+    rows = [[_KEYS[word][0], *rest] for word, *rest in frame.astype(object).to_numpy().tolist()]
+    note = (
+        "Sums over cells, totals and their parts alike. Respondents: contributions to cells, not different respondents."
+    )
+    return Grid(["status", "cells", "value", "respondents"][: frame.shape[1]], rows, note=note)
 
 
 def _sections(release: SuppressedTable, published: Mapping[str, str]) -> list[Section]:
@@ -158,6 +174,7 @@ def _sections(release: SuppressedTable, published: Mapping[str, str]) -> list[Se
         ]
         columns = ["cell", "intruder", "reaches", "to", "needs", "to", "reason"]
         sections.append(Section("Cells that nothing protects", [Grid(columns, rows)]))
+    sections.append(Section("Cells by status", [_by_status(release)]))
     tight = hardest(release)
     if tight is not None:
         sections.append(Section("Primary cells that are protected most tightly", [tight]))

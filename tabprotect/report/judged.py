@@ -7,6 +7,7 @@ from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from tabprotect.attack.audit import Audit
 from tabprotect.attack.certificate import Certificate
@@ -44,6 +45,10 @@ class SuppressedTable(_Titled, Protocol):
     @property
     def counts(self) -> Counts:
         """How many cells there are, and are hidden, and why."""
+
+    @property
+    def statuses(self) -> pd.DataFrame:
+        """Cells, value and respondents by status."""
 
     @property
     def judgement(self) -> Audit:

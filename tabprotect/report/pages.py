@@ -19,7 +19,7 @@ from tabprotect._version import __version__
 from tabprotect.report.cube import Cube, Detail, StatusKey
 from tabprotect.report.plain import plain_tables
 
-__all__ = ["Bars", "Card", "Cube", "Detail", "Grid", "Section", "StatusKey", "internal_page", "public_page"]
+__all__ = ["Bars", "Card", "Cube", "Detail", "Grid", "Section", "Spans", "StatusKey", "internal_page", "public_page"]
 
 MOST_CELLS = 300_000
 """A page holds at most so many cells; larger tables are shown without their deepest levels."""
@@ -36,33 +36,68 @@ class Card:
 
 @dataclass(frozen=True)
 class Bars:
-    """A bar chart: names, heights, and the words at the end of each bar."""
+    """A bar chart: names, heights, and the words at the end of each bar; a height of None does not apply."""
 
     title: str
     names: Sequence[str]
-    heights: Sequence[float]
+    heights: Sequence[float | None]
     labels: Sequence[str] | None = None
     note: str = ""
+    bad: bool = False
 
     @property
     def bars(self) -> list[dict[str, Any]]:
         """What the template draws."""
-        top = max([*self.heights, 0]) or 1
-        labels = self.labels or [f"{height:,.0f}" for height in self.heights]
+        known = [height for height in self.heights if height is not None]
+        top = max([*known, 0]) or 1
+        labels = self.labels or ["does not apply" if h is None else f"{h:,.0f}" for h in self.heights]
         return [
-            {"name": name, "share": height / top, "label": label}
+            {"name": name, "share": 0.0 if height is None else height / top, "label": label}
             for name, height, label in zip(self.names, self.heights, labels, strict=True)
         ]
 
 
 @dataclass(frozen=True)
+class Spans:
+    """Intervals about values, one line each.
+
+    Attributes
+    ----------
+    title, note : str
+    names : sequence of str
+    reached, needed : sequence of (float, float)
+        Ends of the intervals as shares of the value, 0 at the value; infinite ends reach the edge.
+    """
+
+    title: str
+    names: Sequence[str]
+    reached: Sequence[tuple[float, float]]
+    needed: Sequence[tuple[float, float]]
+    note: str = ""
+
+    @property
+    def lines(self) -> list[dict[str, Any]]:
+        """What the template draws: places between 0 and 1."""
+        return [
+            {"name": name, "reached": [_place(x) for x in reached], "needed": [_place(x) for x in needed]}
+            for name, reached, needed in zip(self.names, self.reached, self.needed, strict=True)
+        ]
+
+
+def _place(share: float) -> float:
+    """Where a share of the value is drawn: the axis goes from -100 % to +100 %."""
+    return (min(1.0, max(-1.0, share)) + 1) / 2
+
+
+@dataclass(frozen=True)
 class Grid:
-    """A small table of facts."""
+    """A small table of facts; `bad` are the places (row, column) of what is shown as an alarm."""
 
     columns: Sequence[str]
     rows: Sequence[Sequence[Any]]
     title: str = ""
     note: str = ""
+    bad: frozenset[tuple[int, int]] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -95,10 +130,11 @@ def internal_page(
     cards: Sequence[Card],
     charts: Sequence[Bars],
     sections: Sequence[Section],
+    spans: Sequence[Spans] = (),
 ) -> str:
     """Return the confidential report."""
     data, cut = _data(value, cubes, statuses, decimals)
-    facts: dict[str, Any] = {"alarms": alarms, "cards": cards, "charts": charts, "sections": sections}
+    facts: dict[str, Any] = {"alarms": alarms, "cards": cards, "charts": charts, "sections": sections, "spans": spans}
     facts["plain"] = plain_tables(cubes, statuses, value, decimals)
     return _page("internal", title=title, data=data, cut=cut, statuses=statuses, version=__version__, **facts)
 

@@ -105,3 +105,16 @@ def test_all_faces_of_a_release_say_the_same(
     assert line.risk is not None
     assert line.loss.hidden == counts.hidden
     assert line.risk.sensitive == counts.primary
+
+
+def test_the_frame_of_statuses_adds_up(release: tp.Release, folder: Path) -> None:
+    frame = release.statuses.set_index("status")
+    counts = release.counts
+    assert (frame.loc["primary", "cells"], frame.loc["secondary", "cells"]) == (counts.primary, counts.secondary)
+    assert frame["cells"].sum() == counts.cells
+    assert frame["value"].sum() == pytest.approx(release.table.values.sum())
+    assert release.table.counts is not None
+    assert frame["respondents"].sum() == release.table.counts.sum()
+    report = (folder / "internal" / "report.html").read_text()
+    assert "Cells by status" in report
+    assert "Hidden value by level" not in (folder / "publish" / "index.html").read_text()

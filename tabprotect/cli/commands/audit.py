@@ -177,10 +177,7 @@ def _show(console: Any, found: Audit, failures: tuple[str, ...]) -> None:
 
     problem, counts = found.problem, found.counts
     label = problem.system.label
-    sizes = (
-        f": {counts.cells_words}, hidden {counts.hidden_words}; "
-        f"{len(problem.attackers):,} attackers who know cells"
-    )
+    sizes = f": {counts.cells_words}, hidden {counts.hidden_words}; {len(problem.attackers):,} attackers who know cells"
     console.print(Text.assemble(verdict(found.safe and not failures), sizes))
     if counts.sums:
         console.print(counts.sums_words)
