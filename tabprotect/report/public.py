@@ -203,5 +203,6 @@ def page(public: PublicTable) -> str:
     words = [PUBLISHED] * len(values) if public.status is None else public.frame[public.status]
     status = np.array([place[word] for word in words], dtype=np.int64)
     cubes = [Cube(part.name, part.axes, part.at, values[part.rows], status[part.rows]) for part in public.parts]
-    decimals = MOST_DECIMALS if public.decimals is None else public.decimals
+    # values that are rounded to tens have no decimals
+    decimals = MOST_DECIMALS if public.decimals is None else max(0, public.decimals)
     return public_page(public.title, public.value, cubes, keys, decimals, public.note)

@@ -130,6 +130,8 @@ def _json(found: Comparison) -> str:
                 "seconds": round(line.seconds, 3),
                 "cost": line.cost,
                 "bound": line.bound,
+                "gap": line.gap,
+                "hidden_value": line.hidden_value(found.problem.values),
                 "loss": None if line.loss is None else asdict(line.loss),
                 "risk": None if line.risk is None else asdict(line.risk),
                 "message": line.message,
