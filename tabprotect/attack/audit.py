@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from tabprotect.attack.components import pattern_mask
+from tabprotect.attack.counts import Counts
 from tabprotect.attack.evidence import Evidence, gather
 from tabprotect.attack.exact_problem import ExactProblem
 from tabprotect.attack.explore import Intervals, explore
@@ -60,6 +61,10 @@ class Audit:
         False when the limits ended the computation of intervals.
     exhaustive : bool
         False when the audit stopped at the first exposed cell: others may be exposed, too.
+    cells : int, optional
+        Cells of the table, the first of the problem, where those behind them are sums of hidden cells; None: all.
+    rows : int, optional
+        Code combinations of the table; None: one a cell.
     """
 
     problem: Problem = field(repr=False)
@@ -72,6 +77,13 @@ class Audit:
     evidence: Evidence = field(repr=False)
     complete: bool = True
     exhaustive: bool = True
+    cells: int | None = None
+    rows: int | None = None
+
+    @property
+    def counts(self) -> Counts:
+        """How many cells there are, and are hidden, and why."""
+        return Counts.of(self.problem, self.pattern, cells=self.cells, rows=self.rows)
 
     def __repr__(self) -> str:
         facts = [f"{int(self.pattern.sum()):,} of {self.problem.n_cells:,} cells hidden"]
@@ -224,8 +236,10 @@ class Audit:
     def summary(self) -> str:
         """Return the judgement in words, at most ten exposures written out; confidential."""
         label = self.problem.system.label
-        n = int(np.sum(self.problem.status == Status.PRIMARY))
-        lines = [f"{self.verdict}: {int(self.pattern.sum())} cells hidden, {n} of them primary"]
+        counts = self.counts
+        lines = [f"{self.verdict}: {counts.cells_words}, hidden {counts.hidden_words}"]
+        if counts.sums:
+            lines.append(counts.sums_words)
         if len(self.shown):
             lines.append(f"published although they must be hidden: {', '.join(label(int(i)) for i in self.shown[:10])}")
         lines += self.shortfalls()
@@ -288,7 +302,7 @@ def audit(
     >>> a.safe, a.interval(1), a.interval(2)
     (True, (0.0, 15.0), (0.0, 15.0))
     >>> print(audit(p, [1]).summary())
-    NOT SAFE: 1 cells hidden, 1 of them primary
+    NOT SAFE: 4 cells, hidden 1: 1 primary, 0 secondary
     1 moves 0 upwards, needs 2
     1 moves 0 downwards, needs 2
     can be recomputed exactly: 1

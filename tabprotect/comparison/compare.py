@@ -15,10 +15,12 @@ import pandas as pd
 
 from tabprotect.attack.audit import audit
 from tabprotect.comparison.approaches import Approach, parse_approach, publish
-from tabprotect.comparison.measures import Risk, risk
+from tabprotect.comparison.figures import charts, grids
+from tabprotect.comparison.line import Line
+from tabprotect.comparison.measures import risk
 from tabprotect.errors import InfeasibleError, InputError
 from tabprotect.methods.base.method import Call
-from tabprotect.methods.loss import Loss, loss
+from tabprotect.methods.loss import loss
 from tabprotect.problem import Problem
 from tabprotect.report.comparison import comparison_page
 from tabprotect.report.pages import Bars, Grid
@@ -32,38 +34,6 @@ from tabprotect.workflow.request import Request
 __all__ = ["Comparison", "Line", "compare"]
 
 NOTICE = "CONFIDENTIAL: for internal use only, never publish this comparison"
-
-
-@dataclass(frozen=True)
-class Line:
-    """One method.
-
-    Attributes
-    ----------
-    approach : Approach
-    status : str
-        Of its result; 'not possible' where it does not apply to this table.
-    seconds : float
-        Of the method (without the judgement).
-    cost, bound : float or None
-        In the method's own measure: not comparable between methods.
-    loss : Loss or None
-        None without published values.
-    risk : Risk or None
-    message : str
-    values : ndarray of float or None
-        What would be published of every cell, nan where it is hidden.
-    """
-
-    approach: Approach
-    status: str
-    seconds: float
-    cost: float | None = None
-    bound: float | None = None
-    loss: Loss | None = None
-    risk: Risk | None = None
-    message: str = ""
-    values: npt.NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,59 +56,20 @@ class Comparison:
         rows = []
         for line in self.lines:
             row: dict[str, Any] = {"method": str(line.approach), "status": line.status, "seconds": line.seconds}
-            row |= {"cost": line.cost, "bound": line.bound}
+            row |= {"cost": line.cost, "bound": line.bound, "gap": line.gap}
+            row |= {"hidden_value": line.hidden_value(self.problem.values)}
             row |= {} if line.loss is None else asdict(line.loss)
             row |= {} if line.risk is None else asdict(line.risk)
             rows.append(row | {"message": line.message})
         return pd.DataFrame(rows)
 
-    def grids(self) -> tuple[Grid, Grid]:
-        """Information loss, and risk, as small tables of facts."""
-        lost = [
-            (
-                str(line.approach),
-                *(
-                    (None,) * 10
-                    if (x := line.loss) is None
-                    else (
-                        x.hidden, x.changed, x.distance, x.mean, x.relative, x.largest, f"{x.kept:,} of {x.margins:,}",
-                        x.off, x.hellinger, x.ranks,
-                    )
-                ),
-            )
-            for line in self.lines
-        ]  # fmt: skip
-        risky = [
-            (
-                str(line.approach),
-                line.status,
-                round(line.seconds, 2),
-                *(
-                    (None,) * 4
-                    if (y := line.risk) is None
-                    else (f"{y.exposed:,} of {y.sensitive:,}", y.undecided, y.exact, y.width)
-                ),
-                "" if line.risk is None else line.risk.knows,
-                line.message,
-            )
-            for line in self.lines
-        ]
-        return Grid(_LOSS, lost, "Information loss", _LOSS_NOTE), Grid(_RISK, risky, "Remaining risk", _RISK_NOTE)
+    def grids(self) -> tuple[Grid, ...]:
+        """Value hidden, cost and gap; information loss; remaining risk: as small tables of facts."""
+        return grids(self.problem, self.lines)
 
     def charts(self) -> list[Bars]:
-        """The main measures as bars."""
-        done = [line for line in self.lines if line.loss is not None and line.risk is not None]
-        names = _different([line.approach.name for line in done])
-        n, sensitive = max(1, self.problem.n_cells), max(1, len(self.problem.primaries))
-        measures: list[tuple[str, Callable[[Loss, Risk], float]]] = [
-            ("Cells hidden or changed (%)", lambda x, _: 100 * (x.hidden + x.changed) / n),
-            ("Mean relative change of published cells (%)", lambda x, _: 100 * x.relative),
-            ("Margins not kept (%)", lambda x, _: 100 * (1 - x.kept / max(1, x.margins))),
-            ("Sensitive cells exposed (%)", lambda _, y: 100 * (y.exposed + y.undecided) / sensitive),
-        ]
-        charts = [(title, [measure(x.loss, x.risk) for x in done if x.loss and x.risk]) for title, measure in measures]
-        charts.append(("Seconds", [line.seconds for line in done]))
-        return [Bars(title, names, heights, [f"{h:,.3g}" for h in heights]) for title, heights in charts if done]
+        """The main measures as bars; None where a measure does not apply to a method."""
+        return charts(self.problem, self.lines)
 
     def html(self) -> str:
         """A page of its own that fetches nothing; confidential."""
@@ -161,32 +92,20 @@ class Comparison:
             from matplotlib.figure import Figure
         except ImportError as error:
             raise InputError("plots need matplotlib: install tabprotect[plot]") from error
-        charts = self.charts()
-        figure = Figure(figsize=(3.2 * max(1, len(charts)), 1.4 + 0.35 * len(self.lines)), layout="constrained")
+        bars = self.charts()
+        figure = Figure(figsize=(3.2 * max(1, len(bars)), 1.4 + 0.35 * len(self.lines)), layout="constrained")
         figure.suptitle(f"{self.title} ({NOTICE})", fontsize=9)
-        for k, chart in enumerate(charts):
-            axes = figure.add_subplot(1, len(charts), k + 1)
-            axes.barh(range(len(chart.names)), list(chart.heights))
+        for k, chart in enumerate(bars):
+            axes = figure.add_subplot(1, len(bars), k + 1)
+            axes.barh(range(len(chart.names)), [0.0 if height is None else height for height in chart.heights])
+            for i, height in enumerate(chart.heights):
+                if height is None:
+                    axes.text(0, i, " does not apply", fontsize=7, va="center")
             axes.set_yticks(range(len(chart.names)), list(chart.names))
             axes.invert_yaxis()
             axes.set_title(chart.title, fontsize=8)
             axes.tick_params(labelsize=8, labelleft=k == 0)
         figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
-
-
-_LOSS = (
-    "method", "hidden", "changed", "sum |v-a|", "mean |v-a|", "mean |v-a|/|a|", "largest |v-a|", "margins kept",
-    "sums off by", "Hellinger", "rank correlation",
-)  # fmt: skip
-_RISK = (
-    "method", "status", "seconds", "exposed", "undecided", "exact", "median width", "the intruder knows", "message",
-)  # fmt: skip
-_LOSS_NOTE = "Distances, Hellinger and rank correlation are over the cells that a method publishes."
-_RISK_NOTE = (
-    "Exposed: sensitive cells of which an intruder comes nearer than a protection level allows. Every intruder knows "
-    "the method, the published values, all sums and the external bounds. Width: of the intervals of sensitive cells, "
-    "as a share of their value."
-)
 
 
 def compare(
@@ -261,11 +180,6 @@ def compare(
     call = Call(problem, limits or Limits(), as_seed(seed), progress, keys, table, prepare)
     lines = tuple(_line(call, one, audit_limits or Limits(), prepared) for one in approaches)
     return Comparison(problem, lines, title)
-
-
-def _different(names: list[str]) -> list[str]:
-    """Number names that are there several times."""
-    return [f"{n} {names[: i + 1].count(n)}" if names.count(n) > 1 else n for i, n in enumerate(names)]
 
 
 def _default(problem: Problem, records: bool, table: Table | None) -> list[str]:

@@ -49,6 +49,8 @@ class Released:
         Where the folders are not what was proven.
     manifest : mapping
         What was asked for, and the digests of the files.
+    cells, rows : int
+        Cells of the table, the first of the problem, and code combinations that are published.
     """
 
     problem: Problem
@@ -56,6 +58,8 @@ class Released:
     pattern: npt.NDArray[np.bool_]
     failures: tuple[str, ...]
     manifest: Mapping[str, Any]
+    cells: int
+    rows: int
 
 
 def read_release(folder: str | Path, limits: Limits = LIMITS) -> Released:
@@ -95,10 +99,11 @@ def read_release(folder: str | Path, limits: Limits = LIMITS) -> Released:
     if document["publication"] != manifest[PUBLISH]:
         failures.append("the certificate names other digests of the published files than the release does")
     failures += [what for what in changed_files(folder) if what not in failures]
+    sizes = int(cell.max(initial=-1)) + 1, len(cell)
     if isinstance(certificate, ValuesCertificate):
         problem = seeing(problem, certificate.values, document["claim"])
-        return Released(problem, certificate, problem.may_hide, tuple(failures), manifest)
-    return Released(problem, certificate, ~shown, tuple(failures), manifest)
+        return Released(problem, certificate, problem.may_hide, tuple(failures), manifest, *sizes)
+    return Released(problem, certificate, ~shown, tuple(failures), manifest, *sizes)
 
 
 def certificate_of(folder: Path) -> Path:

@@ -14,6 +14,7 @@ import pandas as pd
 
 from tabprotect.attack.audit import Audit, audit
 from tabprotect.attack.certificate import Certificate, certify
+from tabprotect.attack.counts import Counts
 from tabprotect.attack.proof import BoundProof
 from tabprotect.errors import InfeasibleError
 from tabprotect.methods.suppression.result import SuppressionResult
@@ -30,6 +31,7 @@ from tabprotect.table.table import Table
 __all__ = ["Release", "Summary"]
 
 SECONDARY = "secondary"
+_ORDER = ("primary", SECONDARY, "forced", "safe", "protected", "zero")
 
 UNFINISHED = {
     "time": "time ran out, no safe pattern yet",
@@ -82,7 +84,7 @@ class Release(Publication):
 
     def __repr__(self) -> str:
         verdict = "safe" if self.safe else "NOT SAFE"
-        return f"Release({self.title!r}: {self.table.n_cells:,} cells, {int(self.pattern.sum()):,} hidden, {verdict})"
+        return f"Release({self.title!r}: {self.counts.cells:,} cells, {self.counts.hidden:,} hidden, {verdict})"
 
     @property
     def safe(self) -> bool:
@@ -102,6 +104,11 @@ class Release(Publication):
         return self.result.pattern[: self.table.n_cells]
 
     @cached_property
+    def counts(self) -> Counts:
+        """How many cells there are, and are hidden, and why; all faces of the release say these numbers."""
+        return Counts.of(self.problem, self.result.pattern, cells=self.table.n_cells, rows=len(self.table.rows))
+
+    @cached_property
     def words(self) -> npt.NDArray[np.object_]:
         """What every cell is: safe, primary, secondary, forced, protected or zero."""
         names = np.array([status.name.lower() for status in Status], dtype=object)
@@ -109,6 +116,25 @@ class Release(Publication):
         words = names[status]
         words[self.pattern & (status != Status.PRIMARY) & (status != Status.FORCED)] = SECONDARY
         return words
+
+    @cached_property
+    def statuses(self) -> pd.DataFrame:
+        """Cells, value and respondents by status; confidential.
+
+        Every cell counts once; totals and their parts are added up alike. ``respondents`` are contributions to cells,
+        so a respondent counts once for every cell that he contributes to; the column is left out where the numbers of
+        contributors are not known.
+        """
+        order = [word for word in _ORDER if (self.words == word).any()]
+        where = [self.words == word for word in order]
+        columns: dict[str, Any] = {
+            "status": order,
+            "cells": [int(mask.sum()) for mask in where],
+            "value": [float(self.table.values[mask].sum()) for mask in where],
+        }
+        if (counts := self.table.counts) is not None:
+            columns["respondents"] = [float(counts[mask].sum()) for mask in where]
+        return pd.DataFrame(columns)
 
     @cached_property
     def frame(self) -> Any:
@@ -164,22 +190,18 @@ class Release(Publication):
         known = self.judgement.public
         if not np.isnan(known.low).any():
             return self.judgement
-        return audit(self.problem, self.result.pattern)
+        return replace(audit(self.problem, self.result.pattern), cells=self.table.n_cells, rows=len(self.table.rows))
 
     def summary(self) -> Summary:
         """Return what was done and how good it is; confidential."""
         result, problem = self.result, self.problem
-        hidden = self.pattern
-        primaries = int(np.sum(hidden & (problem.status[: self.table.n_cells] == Status.PRIMARY)))
-        secondary = int(np.sum(self.words == SECONDARY))
-        forced = int(np.sum(hidden & (self.words == "forced")))
-        before = f", {forced:,} suppressed already" if forced else ""
+        counts = self.counts
         verdict = "safe, proven by exact witnesses" if self.safe else self.unfinished or "NOT SAFE"
         if self.judgement.lp_safe_only:
             verdict = "LP-safe only: intruders who know that values are whole numbers may conclude more"
         lines = [
-            ("cells", f"{self.table.n_cells:,}"),
-            ("hidden", f"{int(hidden.sum()):,}: {primaries:,} primary, {secondary:,} secondary" + before),
+            ("cells", counts.cells_words.replace(" cells", "", 1)),
+            ("hidden", counts.hidden_words),
             ("verdict", verdict),
         ]
         lines += [(f"rule {rule}", f"{int(mask.sum()):,} primary") for rule, mask in self.assessment.reasons.items()]
@@ -189,9 +211,8 @@ class Release(Publication):
             gap = "" if result.gap is None else f", gap {100 * result.gap:.2f} %"
             lines.append(("bound", number(result.bound) + gap))
         lines.append(("method", f"{result.method}, {self.optimality}" if result.method else self.optimality))
-        sums = problem.n_cells - self.table.n_cells
-        if sums:
-            lines.append(("sums", f"{sums:,} sums of hidden cells were protected, too"))
+        if counts.sums:
+            lines.append(("sums", counts.sums_words))
         lines += [("not safe", exposure.reason) for exposure in self.unions[:10]]
         if result.safe:
             lines += [("not safe", line) for line in self.judgement.shortfalls()]
@@ -219,8 +240,10 @@ class Release(Publication):
         document = self.certificate.document
         numbers = {"cost": "cost", "bound": "claimed_bound", "proven_bound": "bound"}
         facts = {name: None if document[of] is None else float(Fraction(document[of])) for name, of in numbers.items()}
-        counts = {word: int(np.sum(self.pattern & (self.words == word))) for word in ("primary", SECONDARY, "forced")}
-        return {"status": self.optimality, **facts, "hidden": counts, "warnings": self.judgement.warnings()}
+        counts = self.counts.document()
+        reasons = {word: counts[word] for word in ("primary", SECONDARY, "forced")}
+        warnings = self.judgement.warnings()
+        return {"status": self.optimality, **facts, "counts": counts, "hidden": reasons, "warnings": warnings}
 
     def _check(self) -> None:
         if self.safe or self.allow_unsafe:

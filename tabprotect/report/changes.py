@@ -63,8 +63,10 @@ def _further(release: ChangedTable) -> dict[str, Any]:
 def _page(release: ChangedTable, published: Mapping[str, str]) -> str:
     table = release.table
     decimals = decimals_of(table.values)
-    rows = pd.Series(release.words[table.row_cell]).value_counts()
-    keys = [StatusKey(word, text, symbol, int(rows.get(word, 0)), mark) for word, (text, symbol, mark) in _KEYS.items()]
+    cells = pd.Series(release.words).value_counts()
+    keys = [
+        StatusKey(word, text, symbol, int(cells.get(word, 0)), mark) for word, (text, symbol, mark) in _KEYS.items()
+    ]
     assert release.judgement is not None
     return internal_page(
         release.title,

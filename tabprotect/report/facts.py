@@ -12,7 +12,7 @@ import pandas as pd
 
 from tabprotect.attack.audit import Audit
 from tabprotect.problem import Problem, Status
-from tabprotect.report.pages import Bars, Cube, Detail, Grid, Section
+from tabprotect.report.pages import Bars, Cube, Detail, Grid, Section, Spans
 from tabprotect.report.parts import parts_of
 from tabprotect.report.public import free_name
 from tabprotect.sensitivity.assess import Assessment
@@ -26,6 +26,7 @@ __all__ = [
     "exposed_section",
     "frame_of",
     "hardest",
+    "interval_plot",
     "intervals",
     "primaries_by_rule",
     "published_section",
@@ -253,8 +254,36 @@ def setting(value: Any) -> str:
     return "yes" if value is True else "no" if value is False else str(value)
 
 
-def hardest(release: Judged) -> Grid | None:
-    """The primaries whose intervals exceed what is needed least."""
+def interval_plot(release: Judged) -> list[Spans]:
+    """The intervals of the primaries that are protected most tightly, beside what they must reach."""
+    found = _tightest(release)
+    if found is None:
+        return []
+    cells, _ = found
+    value, scale = release.table.values[cells], np.abs(release.table.values[cells])
+    scale = np.where(scale > 0, scale, 1.0)
+    low, high = intervals(release)
+    lpl, upl = release.problem.lpl[cells], release.problem.upl[cells]
+    reached = ((low[cells] - value) / scale, (high[cells] - value) / scale)
+    needed = (-lpl / scale, upl / scale)
+    label = release.problem.system.label
+    return [
+        Spans(
+            "Intervals of the most tightly protected primaries",
+            [_short(label(int(i))) for i in cells],
+            list(zip(reached[0].tolist(), reached[1].tolist(), strict=True)),
+            list(zip(needed[0].tolist(), needed[1].tolist(), strict=True)),
+            "Bars: the intruder's interval. Marks: what it must reach. Longer intervals end at the edge.",
+        )
+    ]
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= 28 else name[:27] + "…"
+
+
+def _tightest(release: Judged) -> tuple[Ints, Floats] | None:
+    """Return the primaries whose intervals exceed what is needed least, and how many times as far they reach."""
     problem, table = release.problem, release.table
     low, high = intervals(release)
     cells = np.flatnonzero((problem.status[: table.n_cells] == Status.PRIMARY) & ~np.isnan(low))
@@ -267,15 +296,25 @@ def hardest(release: Judged) -> Grid | None:
             np.where(lpl > 0, (value - low[cells]) / lpl, np.inf),
         )
     chosen = np.argsort(np.where(room < 1 + LEVEL, 1.0, room), kind="stable")[:_HARDEST]
+    return cells[chosen], room[chosen]
+
+
+def hardest(release: Judged) -> Grid | None:
+    """The primaries whose intervals exceed what is needed least."""
+    found = _tightest(release)
+    if found is None:
+        return None
+    problem, table = release.problem, release.table
+    low, high = intervals(release)
     rows = [
         [
-            problem.system.label(int(cells[i])),
-            float(value[i]),
-            f"{_text(low[cells[i]])} to {_text(high[cells[i]])}",
-            f"{_text(value[i] - lpl[i])} to {_text(value[i] + upl[i])}",
-            f"{room[i]:.2f} times" if np.isfinite(room[i]) else "–",
+            problem.system.label(int(i)),
+            float(table.values[i]),
+            f"{_text(low[i])} to {_text(high[i])}",
+            f"{_text(table.values[i] - problem.lpl[i])} to {_text(table.values[i] + problem.upl[i])}",
+            f"{room:.2f} times" if np.isfinite(room) else "–",
         ]
-        for i in chosen
+        for i, room in zip(*found, strict=True)
     ]
     return Grid(["cell", "value", "the intruder's interval", "must reach", "reaches as far as needed"], rows)
 

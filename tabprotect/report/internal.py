@@ -14,6 +14,7 @@ from tabprotect.report.facts import (
     exposed_section,
     frame_of,
     hardest,
+    interval_plot,
     primaries_by_rule,
     published_section,
     settings_grid,
@@ -34,6 +35,9 @@ _KEYS = {
     "protected": ("must be published", "123 !", "!"),
     "zero": ("structural zero or fixed", "0", ""),
 }
+
+_LEAST = 1e-300
+_HIDDEN = ("primary", "secondary", "forced")
 
 
 def internal_files(release: SuppressedTable, published: Mapping[str, str], formats: Sequence[str]) -> dict[str, bytes]:
@@ -72,12 +76,16 @@ def _page(release: SuppressedTable, published: Mapping[str, str]) -> str:
         cards=_cards(release),
         charts=_charts(release),
         sections=_sections(release, published),
+        spans=interval_plot(release),
     )
 
 
 def _keys(release: SuppressedTable) -> list[StatusKey]:
-    rows = pd.Series(release.words[release.table.row_cell]).value_counts()
-    return [StatusKey(word, text, symbol, int(rows.get(word, 0)), mark) for word, (text, symbol, mark) in _KEYS.items()]
+    cells = pd.Series(release.words).value_counts()
+    return [
+        StatusKey(word, text, symbol, int(cells.get(word, 0)), mark, word in _HIDDEN)
+        for word, (text, symbol, mark) in _KEYS.items()
+    ]
 
 
 def _cubes(release: SuppressedTable) -> list[Cube]:
@@ -87,18 +95,19 @@ def _cubes(release: SuppressedTable) -> list[Cube]:
 
 
 def _cards(release: SuppressedTable) -> list[Card]:
-    result, table = release.result, release.table
-    hidden = int(release.pattern.sum())
-    words = release.words
+    result = release.result
+    counts = release.counts
     cards = [
         Card("Verdict", "safe" if release.safe else "NOT SAFE", "by exact witnesses, see certificate.json"),
-        Card("Cells", f"{table.n_cells:,}", f"{len(table.rows):,} rows"),
-        Card("Hidden", f"{hidden:,}", f"{100 * hidden / max(1, table.n_cells):.1f} % of the cells"),
-        Card("Primary", f"{int(np.sum(words == 'primary')):,}"),
-        Card("Secondary", f"{int(np.sum(words == 'secondary')):,}"),
+        Card("Cells", f"{counts.cells:,}", f"{counts.rows:,} rows"),
+        Card("Hidden", f"{counts.hidden:,}", f"{100 * counts.hidden / max(1, counts.cells):.1f} % of the cells"),
+        Card("Primary", f"{counts.primary:,}"),
+        Card("Secondary", f"{counts.secondary:,}"),
     ]
-    if forced := int(np.sum(release.pattern & (words == "forced"))):
-        cards.append(Card("Suppressed already", f"{forced:,}"))
+    if counts.forced:
+        cards.append(Card("Suppressed already", f"{counts.forced:,}"))
+    if counts.sums:
+        cards.append(Card("Sums", f"{counts.sums:,}", "of hidden cells, protected as cells"))
     if result.cost is not None:
         cards.append(Card("Cost of secondaries", f"{result.cost:,.10g}"))
     if result.bound is not None:
@@ -116,9 +125,10 @@ def _charts(release: SuppressedTable) -> list[Bars]:
 
 
 def _by_level(release: SuppressedTable) -> list[Bars]:
-    """Share of hidden rows at every level of every hierarchy."""
+    """Share of hidden rows, and of the value that they hold, at every level of every hierarchy."""
     table = release.table
     hidden = release.pattern[table.row_cell]
+    size = np.abs(table.values[table.row_cell])
     charts = []
     named = {d.name: d for dimensions in (table.dimensions, *table.parts.values()) for d in dimensions}
     for name, dimension in named.items():
@@ -127,15 +137,27 @@ def _by_level(release: SuppressedTable) -> list[Bars]:
             continue
         known = {code: int(level) for code, level in zip(hierarchy.codes, hierarchy.levels, strict=True)}
         level = table.rows[name].astype(str).map(known).to_numpy()
-        names, shares, labels = [], [], []
+        names, shares, labels, values, sums = [], [], [], [], []
         for depth in range(int(hierarchy.levels.max()) + 1):
             here = level == depth
             if here.any():
                 names.append("total" if depth == 0 else f"level {depth}")
                 shares.append(float(hidden[here].mean()))
                 labels.append(f"{100 * shares[-1]:.1f} % of {int(here.sum()):,}")
+                values.append(float(size[here & hidden].sum()))
+                sums.append(f"{100 * values[-1] / max(float(size[here].sum()), _LEAST):.1f} % of the level")
         charts.append(Bars(f"Hidden rows by level of {name}", names, shares, labels))
+        charts.append(Bars(f"Hidden value by level of {name}", names, values, sums))
     return charts
+
+
+def _by_status(release: SuppressedTable) -> Grid:
+    frame = release.statuses
+    rows = [[_KEYS[word][0], *rest] for word, *rest in frame.astype(object).to_numpy().tolist()]
+    note = (
+        "Sums over cells, totals and their parts alike. Respondents: contributions to cells, not different respondents."
+    )
+    return Grid(["status", "cells", "value", "respondents"][: frame.shape[1]], rows, note=note)
 
 
 def _sections(release: SuppressedTable, published: Mapping[str, str]) -> list[Section]:
@@ -152,13 +174,14 @@ def _sections(release: SuppressedTable, published: Mapping[str, str]) -> list[Se
         ]
         columns = ["cell", "intruder", "reaches", "to", "needs", "to", "reason"]
         sections.append(Section("Cells that nothing protects", [Grid(columns, rows)]))
+    sections.append(Section("Cells by status", [_by_status(release)]))
     tight = hardest(release)
     if tight is not None:
         sections.append(Section("Primary cells that are protected most tightly", [tight]))
     problem = release.problem
     facts = [
         ["intruders who know cells", f"{len(problem.attackers):,}"],
-        ["sums protected as cells", f"{problem.n_cells - release.table.n_cells:,}"],
+        ["sums protected as cells", f"{release.counts.sums:,}"],
         ["rounding residual of the table", f"{release.table.residual:g}"],
         ["method", release.result.method],
     ]

@@ -7,9 +7,11 @@ from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from tabprotect.attack.audit import Audit
 from tabprotect.attack.certificate import Certificate
+from tabprotect.attack.counts import Counts
 from tabprotect.methods.base.method import Changed
 from tabprotect.methods.loss import Loss
 from tabprotect.methods.suppression.result import SuppressionResult
@@ -39,6 +41,14 @@ class _Titled(Judged, Protocol):
 
 class SuppressedTable(_Titled, Protocol):
     """A table of which cells are hidden; see `tabprotect.Release`."""
+
+    @property
+    def counts(self) -> Counts:
+        """How many cells there are, and are hidden, and why."""
+
+    @property
+    def statuses(self) -> pd.DataFrame:
+        """Cells, value and respondents by status."""
 
     @property
     def judgement(self) -> Audit:

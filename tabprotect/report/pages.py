@@ -6,121 +6,23 @@ Nothing is fetched: style, script and data are in the page, and a content policy
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
 from typing import Any
 
 import jinja2
-import numpy as np
-import numpy.typing as npt
 from markupsafe import Markup
 
 from tabprotect._version import __version__
-from tabprotect.report.axes import Axis
+from tabprotect.report.cube import Cube, Detail, StatusKey
+from tabprotect.report.plain import plain_tables
 
-__all__ = ["Bars", "Card", "Cube", "Detail", "Grid", "Section", "StatusKey", "internal_page", "public_page"]
+__all__ = ["Bars", "Card", "Cube", "Detail", "Grid", "Section", "Spans", "StatusKey", "internal_page", "public_page"]
 
 MOST_CELLS = 300_000
 """A page holds at most so many cells; larger tables are shown without their deepest levels."""
-
-
-@dataclass(frozen=True)
-class StatusKey:
-    """One status as the page shows it: its word, the style class `id`, and a mark beside the value."""
-
-    id: str
-    text: str
-    symbol: str
-    count: int
-    mark: str = ""
-
-
-@dataclass(frozen=True, eq=False)
-class Detail:
-    """One line of the box that opens over a cell of the internal page.
-
-    Attributes
-    ----------
-    name : str
-    of : sequence or mapping
-        One entry a cell, or cell -> entry for the cells that have one: a number, a text, or a pair.
-    words : sequence of str, optional
-        When given, entries are positions in it.
-    """
-
-    name: str
-    of: Sequence[Any] | Mapping[int, Any]
-    words: Sequence[str] | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class Cube:
-    """The cells of one table on a page.
-
-    Attributes
-    ----------
-    name : str
-    axes : tuple of Axis
-    at : tuple of ndarray of int
-        For every axis the position of each cell's code in ``axis.codes``.
-    value : ndarray of float
-        nan shows as hidden.
-    status : ndarray of int
-        Positions in the list of `StatusKey`.
-    details : tuple of Detail
-    """
-
-    name: str
-    axes: tuple[Axis, ...]
-    at: tuple[npt.NDArray[np.int64], ...]
-    value: npt.NDArray[np.float64]
-    status: npt.NDArray[np.int64]
-    details: tuple[Detail, ...] = ()
-
-    def shortened(self, most: int) -> Cube:
-        """Leave out the deepest levels until at most `most` cells are left."""
-        if len(self.value) <= most:
-            return self
-        level = np.zeros(len(self.value), np.int64)
-        for axis, codes in zip(self.axes, self.at, strict=True):
-            depth = np.full(len(axis.codes), np.iinfo(np.int64).max)
-            for code, below in axis.nodes:
-                depth[code] = min(depth[code], below)
-            np.maximum(level, depth[codes], out=level)
-        kept = np.flatnonzero(level < np.sort(level)[most])
-        if not len(kept):
-            kept = np.arange(most)
-        place = {int(cell): i for i, cell in enumerate(kept)}
-        return replace(
-            self,
-            at=tuple(codes[kept] for codes in self.at),
-            value=self.value[kept],
-            status=self.status[kept],
-            details=tuple(replace(detail, of=_selected(detail.of, kept, place)) for detail in self.details),
-        )
-
-    def payload(self) -> dict[str, Any]:
-        """Return what the script of the page reads."""
-        content: dict[str, Any] = {
-            "name": self.name,
-            "axes": [{"name": a.name, "codes": a.codes, "nodes": a.nodes} for a in self.axes],
-            "at": [codes.tolist() for codes in self.at],
-            "value": [None if v != v else int(v) if v.is_integer() else v for v in self.value.tolist()],
-            "status": self.status.tolist(),
-        }
-        if self.details:
-            content["detail"] = [
-                {"name": d.name, "of": d.of} | ({} if d.words is None else {"words": d.words}) for d in self.details
-            ]
-        return content
-
-
-def _selected(of: Sequence[Any] | Mapping[int, Any], kept: Any, place: Mapping[int, int]) -> Any:
-    if isinstance(of, Mapping):
-        return {place[cell]: entry for cell, entry in of.items() if cell in place}
-    return [of[int(cell)] for cell in kept]
 
 
 @dataclass(frozen=True)
@@ -134,33 +36,68 @@ class Card:
 
 @dataclass(frozen=True)
 class Bars:
-    """A bar chart: names, heights, and the words at the end of each bar."""
+    """A bar chart: names, heights, and the words at the end of each bar; a height of None does not apply."""
 
     title: str
     names: Sequence[str]
-    heights: Sequence[float]
+    heights: Sequence[float | None]
     labels: Sequence[str] | None = None
     note: str = ""
+    bad: bool = False
 
     @property
     def bars(self) -> list[dict[str, Any]]:
         """What the template draws."""
-        top = max([*self.heights, 0]) or 1
-        labels = self.labels or [f"{height:,.0f}" for height in self.heights]
+        known = [height for height in self.heights if height is not None]
+        top = max([*known, 0]) or 1
+        labels = self.labels or ["does not apply" if h is None else f"{h:,.0f}" for h in self.heights]
         return [
-            {"name": name, "share": height / top, "label": label}
+            {"name": name, "share": 0.0 if height is None else height / top, "label": label}
             for name, height, label in zip(self.names, self.heights, labels, strict=True)
         ]
 
 
 @dataclass(frozen=True)
+class Spans:
+    """Intervals about values, one line each.
+
+    Attributes
+    ----------
+    title, note : str
+    names : sequence of str
+    reached, needed : sequence of (float, float)
+        Ends of the intervals as shares of the value, 0 at the value; infinite ends reach the edge.
+    """
+
+    title: str
+    names: Sequence[str]
+    reached: Sequence[tuple[float, float]]
+    needed: Sequence[tuple[float, float]]
+    note: str = ""
+
+    @property
+    def lines(self) -> list[dict[str, Any]]:
+        """What the template draws: places between 0 and 1."""
+        return [
+            {"name": name, "reached": [_place(x) for x in reached], "needed": [_place(x) for x in needed]}
+            for name, reached, needed in zip(self.names, self.reached, self.needed, strict=True)
+        ]
+
+
+def _place(share: float) -> float:
+    """Where a share of the value is drawn: the axis goes from -100 % to +100 %."""
+    return (min(1.0, max(-1.0, share)) + 1) / 2
+
+
+@dataclass(frozen=True)
 class Grid:
-    """A small table of facts."""
+    """A small table of facts; `bad` are the places (row, column) of what is shown as an alarm."""
 
     columns: Sequence[str]
     rows: Sequence[Sequence[Any]]
     title: str = ""
     note: str = ""
+    bad: frozenset[tuple[int, int]] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -176,8 +113,10 @@ def public_page(
 ) -> str:
     """Return the page that may leave the building; it holds what the cubes, keys and note hold, and nothing else."""
     data, cut = _data(value, cubes, statuses, decimals)
-    cells = sum(key.count for key in statuses)
-    return _page("public", title=title, data=data, cut=cut, statuses=statuses, cells=cells, note=note)
+    cells, rows = sum(key.count for key in statuses), sum(len(cube.value) for cube in cubes)
+    words = f"{cells:,} cells" + ("" if rows == cells else f" in {rows:,} rows")
+    plain = plain_tables(cubes, statuses, value, decimals)
+    return _page("public", title=title, data=data, cut=cut, statuses=statuses, words=words, note=note, plain=plain)
 
 
 def internal_page(
@@ -191,10 +130,12 @@ def internal_page(
     cards: Sequence[Card],
     charts: Sequence[Bars],
     sections: Sequence[Section],
+    spans: Sequence[Spans] = (),
 ) -> str:
     """Return the confidential report."""
     data, cut = _data(value, cubes, statuses, decimals)
-    facts = {"alarms": alarms, "cards": cards, "charts": charts, "sections": sections}
+    facts: dict[str, Any] = {"alarms": alarms, "cards": cards, "charts": charts, "sections": sections, "spans": spans}
+    facts["plain"] = plain_tables(cubes, statuses, value, decimals)
     return _page("internal", title=title, data=data, cut=cut, statuses=statuses, version=__version__, **facts)
 
 
@@ -206,7 +147,10 @@ def _data(value: str, cubes: Sequence[Cube], statuses: Sequence[StatusKey], deci
     content = {
         "value": value,
         "decimals": decimals,
-        "statuses": [{"id": key.id, "text": key.text, "symbol": key.symbol, "mark": key.mark} for key in statuses],
+        "statuses": [
+            {"id": key.id, "text": key.text, "symbol": key.symbol, "mark": key.mark, "hidden": key.hidden}
+            for key in statuses
+        ],
         "tables": [cube.payload() for cube in shown],
     }
     text = json.dumps(content, separators=(",", ":"), ensure_ascii=False, allow_nan=False)

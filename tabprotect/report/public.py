@@ -62,6 +62,8 @@ class PublicTable:
         Their rows are consecutive in the frame; ``rows`` of a part are those of the frame.
     decimals : int, optional
         Decimals of the published values; None for more than six.
+    first : ndarray of bool
+        True where a row is the first that shows its cell.
     """
 
     title: str
@@ -70,6 +72,7 @@ class PublicTable:
     status: str | None
     parts: tuple[Part, ...]
     decimals: int | None
+    first: Bools
     note: str = "Cells marked × are suppressed to keep the information of respondents confidential."
 
     def __repr__(self) -> str:
@@ -77,10 +80,11 @@ class PublicTable:
         return f"PublicTable({self.title!r}: {counts})"
 
     def counts(self) -> dict[str, int]:
-        """Return the number of rows of every status."""
+        """Return the number of cells of every status; one that several rows show counts once."""
         if self.status is None:
-            return {PUBLISHED: len(self.frame)}
-        return {str(word): int(n) for word, n in self.frame[self.status].value_counts(sort=False).sort_index().items()}
+            return {PUBLISHED: int(self.first.sum())}
+        words = self.frame[self.status].to_numpy()
+        return {str(word): int(np.sum(self.first & (words == word))) for word in sorted(set(words))}
 
 
 def public_table(
@@ -152,13 +156,15 @@ def assembled(
     if words is not None and places is not None:
         here = np.round(here, places)
     here = here + 0.0
+    first = np.zeros(len(cell), bool)
+    first[np.unique(cell, return_index=True)[1]] = True
     column = pd.array(here, dtype="Float64")
     frame[value] = column.astype("Int64") if places == 0 and np.nanmax(np.abs(here), initial=0.0) < 2**53 else column
     if words is None:
-        return PublicTable(title, frame, value, None, parts, places, note)
+        return PublicTable(title, frame, value, None, parts, places, first, note)
     status = free_name("status", frame.columns)
     frame[status] = words
-    return PublicTable(title, frame, value, status, parts, places)
+    return PublicTable(title, frame, value, status, parts, places, first)
 
 
 def _rows(table: Table) -> tuple[pd.DataFrame, str, tuple[Part, ...], Ints]:
@@ -193,10 +199,14 @@ def page(public: PublicTable) -> str:
     counts = public.counts()
     place = {word: i for i, word in enumerate(counts)}
     shown = public.frame[public.value]
-    keys = [StatusKey(word, word, _SYMBOLS.get(word, "×"), count) for word, count in counts.items()]
+    keys = [
+        StatusKey(word, word, _SYMBOLS.get(word, "×"), count, hidden=word != PUBLISHED)
+        for word, count in counts.items()
+    ]
     values = shown.to_numpy(np.float64, na_value=np.nan)
     words = [PUBLISHED] * len(values) if public.status is None else public.frame[public.status]
     status = np.array([place[word] for word in words], dtype=np.int64)
     cubes = [Cube(part.name, part.axes, part.at, values[part.rows], status[part.rows]) for part in public.parts]
-    decimals = MOST_DECIMALS if public.decimals is None else public.decimals
+    # values that are rounded to tens have no decimals
+    decimals = MOST_DECIMALS if public.decimals is None else max(0, public.decimals)
     return public_page(public.title, public.value, cubes, keys, decimals, public.note)

@@ -54,7 +54,7 @@ def _hidden(prepared: Prepared) -> Release:
         prepared.table,
         problem,
         result,
-        judgement,
+        replace(judgement, cells=prepared.table.n_cells, rows=len(prepared.table.rows)),
         prepared.assessment,
         remaining,
         {**_settings(prepared), **_settings_of_hiding(prepared)},

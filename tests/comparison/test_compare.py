@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -156,3 +157,30 @@ def test_words_of_methods():
     ):
         with pytest.raises(InputError, match=word):
             parse_approach(text)
+
+
+def test_hidden_value_cost_and_gap_are_columns_and_nothing_is_best_by_not_applying():
+    problem = sensitive()
+    found = compare(problem, ["suppress", "round:base=5"])
+    main = found.grids()[0]
+    rows = [dict(zip(main.columns, row, strict=True)) for row in main.rows]
+    values = found.lines[0].values
+    assert rows[0]["hidden value"] == np.abs(problem.values[np.isnan(values)]).sum() > 0
+    assert rows[0]["gap"] == f"{100 * (rows[0]['cost'] - rows[0]['bound']) / rows[0]['cost']:.2f} %"
+    # rounding hides nothing by design: that is no hidden value of 0, and suppression changes nothing by design
+    assert rows[1]["hidden value"] is None
+    assert rows[1]["hidden cells"] is None
+    bars = {chart.title: chart for chart in found.charts()}
+    assert bars["Hidden value (%)"].heights[1] is None
+    assert bars["Mean relative change of published cells (%)"].heights[0] is None
+    assert bars["Mean relative change of published cells (%)"].bars[0]["label"] == "does not apply"
+    assert found.frame()["hidden_value"].isna().tolist() == [False, True]
+
+
+def test_what_is_exposed_is_red():
+    found = compare(sensitive(), ["suppress", "conventional-round:base=2"])
+    exposed = [line.risk.exposed > 0 for line in found.lines]
+    assert exposed == [False, True]
+    for grid in (found.grids()[0], found.grids()[2]):
+        assert grid.bad == {(1, list(grid.columns).index("exposed"))}
+    assert len(re.findall(r'<td class="[^"]*\bbad">', found.html())) == 2

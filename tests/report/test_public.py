@@ -159,3 +159,13 @@ def test_noise_of_sums_is_not_published() -> None:
     np.testing.assert_allclose(frame["turnover"].to_numpy(float), noisy.values, rtol=1e-15)
     rounded = public_table(noisy, words, hidden, title="t", decimals=0).frame
     assert rounded["turnover"].dtype == "Int64"
+
+
+def test_a_page_of_values_rounded_to_tens_has_no_decimals() -> None:
+    table = example()
+    public = public_table(
+        table, np.full(table.n_cells, PUBLISHED, object), np.zeros(table.n_cells, bool), title="t", decimals=-1
+    )
+    page = public_files(public, ("csv",))["index.html"].decode()
+    assert '"decimals":0' in page
+    assert f"{round(table.values[0], -1):,.0f}<" in page

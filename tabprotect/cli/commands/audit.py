@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from tabprotect.attack.audit import Audit
     from tabprotect.problem import Problem
+    from tabprotect.release.read import Released
 
 EPILOG = """Examples:
 
@@ -76,11 +78,13 @@ def audit(
     if first and intervals is not None:
         raise InputError("--first stops before the intervals that --intervals asks for; give one of them")
     failures: tuple[str, ...] = ()
+    sizes: tuple[int | None, int | None] = (None, None)
     recover(target)
     if target.is_dir():
         if pattern is not None:
             raise InputError("--pattern goes with an instance; a release has its own")
-        problem, hidden, failures = _release(target, no_limits)
+        released, failures = _release(target, no_limits)
+        problem, hidden, sizes = released.problem, released.pattern, (released.cells, released.rows)
     else:
         problem, hidden = _instance(target, pattern)
     for note in _odd(problem, hidden):
@@ -89,6 +93,7 @@ def audit(
         budget = Budget(Limits(seconds=time_limit, stop=asked.is_set), progress)
         budget.report("audit")
         found = judge(problem, hidden, intervals=intervals is not None, budget=budget, stop_at_first=first)
+    found = replace(found, cells=sizes[0], rows=sizes[1])
     if intervals is not None:
         frame = found.frame().drop(columns="cell").rename(columns={"label": "cell"})
         write_bytes(intervals, encode_frame(frame, intervals.suffix.lstrip("."), confidential=True))
@@ -114,7 +119,7 @@ def _instance(path: Path, pattern: Path | None) -> tuple[Problem, npt.NDArray[np
     return problem, read_pattern(pattern, problem.system)
 
 
-def _release(folder: Path, no_limits: bool) -> tuple[Problem, npt.NDArray[np.bool_], tuple[str, ...]]:
+def _release(folder: Path, no_limits: bool) -> tuple[Released, tuple[str, ...]]:
     from tabprotect.certificate.claims import DOUBTS
     from tabprotect.certificate.limits import LIMITS, UNLIMITED
     from tabprotect.release.read import read_release
@@ -122,7 +127,7 @@ def _release(folder: Path, no_limits: bool) -> tuple[Problem, npt.NDArray[np.boo
     released = read_release(folder, UNLIMITED if no_limits else LIMITS)
     claim = released.certificate.document.get("claim", {})
     doubt = [f"'{claim['method']}' leaves doubt and proves no distance"] if claim.get("method") in DOUBTS else []
-    return released.problem, released.pattern, (*released.failures, *doubt)
+    return released, (*released.failures, *doubt)
 
 
 def _odd(problem: Problem, hidden: npt.NDArray[np.bool_]) -> list[str]:
@@ -143,6 +148,7 @@ def _verdict(found: Audit, failures: tuple[str, ...]) -> dict[str, Any]:
     return {
         "safe": found.safe and not failures,
         "lp_safe_only": found.lp_safe_only,
+        "counts": found.counts.document(),
         "exposed": cell_ids(system, found.exposed),
         "exposures": [
             {
@@ -169,13 +175,12 @@ def _show(console: Any, found: Audit, failures: tuple[str, ...]) -> None:
 
     from tabprotect.cli.screen import cells_table, verdict, wrong
 
-    problem = found.problem
+    problem, counts = found.problem, found.counts
     label = problem.system.label
-    sizes = (
-        f": {int(found.pattern.sum()):,} cells hidden, {len(problem.primaries):,} primary, "
-        f"{len(problem.attackers):,} attackers who know cells"
-    )
+    sizes = f": {counts.cells_words}, hidden {counts.hidden_words}; {len(problem.attackers):,} attackers who know cells"
     console.print(Text.assemble(verdict(found.safe and not failures), sizes))
+    if counts.sums:
+        console.print(counts.sums_words)
     for failure in failures:
         wrong(console, failure)
     if len(found.shown):

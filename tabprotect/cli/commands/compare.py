@@ -130,6 +130,8 @@ def _json(found: Comparison) -> str:
                 "seconds": round(line.seconds, 3),
                 "cost": line.cost,
                 "bound": line.bound,
+                "gap": line.gap,
+                "hidden_value": line.hidden_value(found.problem.values),
                 "loss": None if line.loss is None else asdict(line.loss),
                 "risk": None if line.risk is None else asdict(line.risk),
                 "message": line.message,
@@ -143,6 +145,7 @@ def _json(found: Comparison) -> str:
 def _show(console: Any, found: Comparison) -> None:
     """Print the tables, marked as confidential."""
     from rich.table import Table
+    from rich.text import Text
 
     from tabprotect.comparison.compare import NOTICE
 
@@ -151,8 +154,9 @@ def _show(console: Any, found: Comparison) -> None:
         table = Table(title=grid.title, title_justify="left", title_style="bold", show_edge=False, header_style="bold")
         for k, name in enumerate(grid.columns):
             table.add_column(name, justify="left" if k == 0 else "right", overflow="fold")
-        for row in grid.rows:
-            table.add_row(*(_word(value) for value in row))
+        for i, row in enumerate(grid.rows):
+            bad = [(i, k) in grid.bad for k in range(len(row))]
+            table.add_row(*(Text(_word(v), style="bold red" if b else "") for v, b in zip(row, bad, strict=True)))
         console.print()
         console.print(table)
         console.print(grid.note, style="dim")

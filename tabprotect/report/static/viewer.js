@@ -1,10 +1,13 @@
 "use strict";
 // Shows one slice of a table: a dimension down, a dimension across, the others fixed; codes fold along their hierarchy.
+// Published cells are shaded by their value; a folded code says how many cells are hidden below it.
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
   const root = document.getElementById("viewer");
   const number = new Intl.NumberFormat("en", { maximumFractionDigits: data.decimals });
   const STEP = { row: 200, col: 30 };
+  const FIRST = { row: 60, col: 14 }; // lines that are unfolded at most when the page opens
+  const SHADES = 6;
   const make = (tag, attributes = {}, ...children) => {
     const element = Object.assign(document.createElement(tag), attributes);
     element.append(...children);
@@ -32,7 +35,9 @@
       axis.inner = (i) => axis.end[i] > i + 1;
       axis.firstOpen = () => new Set(nodes.flatMap((n, i) => (n[1] === 0 || nodes.length <= 24) && axis.inner(i) ? [i] : []));
     }
-    return { ...table, place, index };
+    const hidden = [];
+    table.status.forEach((status, i) => { if (data.statuses[status].hidden) hidden.push(i); });
+    return { ...table, place, index, hidden };
   });
 
   let table, state;
@@ -46,20 +51,81 @@
       fixed: table.axes.map((axis) => (axis.nodes.length ? axis.nodes[0][0] : 0)),
       open: table.axes.map((axis) => axis.firstOpen()),
     };
+    reveal(down, FIRST.row);
+    if (across >= 0) reveal(across, FIRST.col);
     draw();
   };
 
-  const visible = (axis, open, find) => {
+  // Cells hidden in the slice shown, by the code along one of its dimensions
+  const hiddenBy = (k, fixed) => {
+    const free = (j) => j === state.down || j === state.across;
+    const found = new Map();
+    for (const i of table.hidden) {
+      if (!table.at.every((codes, j) => free(j) || codes[i] === fixed[j])) continue;
+      const code = table.at[k][i];
+      found.set(code, (found.get(code) ?? 0) + 1);
+    }
+    return found;
+  };
+
+  // A code under several parents counts once below a parent of both
+  const below = (axis, i, counts) => {
+    const codes = new Set();
+    for (let j = i + 1; j < axis.end[i]; j++) codes.add(axis.nodes[j][0]);
+    let sum = 0;
+    for (const code of codes) sum += counts.get(code) ?? 0;
+    return sum;
+  };
+
+  // Unfolds what has hidden cells below, from the top down, as long as the view stays small
+  const reveal = (k, most) => {
+    const axis = table.axes[k], counts = hiddenBy(k, state.fixed), open = state.open[k];
+    if (axis.nodes.length > 20000) return;
+    let shown = visible(axis, open, []);
+    for (let again = true; again; ) {
+      again = false;
+      for (const i of shown) {
+        if (open.has(i) || !axis.inner(i) || !below(axis, i, counts)) continue;
+        open.add(i);
+        const more = visible(axis, open, []);
+        if (more.length > most) { open.delete(i); continue; }
+        shown = more;
+        again = true;
+        break;
+      }
+    }
+  };
+
+  const visible = (axis, open, words) => {
     const found = [];
-    const word = find.trim().toLowerCase();
     for (let i = 0; i < axis.nodes.length; ) {
-      if (word) {
-        if (axis.codes[axis.nodes[i][0]].toLowerCase().includes(word)) found.push(i);
+      if (words.length) {
+        if (words.some((word) => has(axis, i, word))) found.push(i);
         i++;
       } else {
         found.push(i);
         i = open.has(i) ? i + 1 : axis.end[i];
       }
+    }
+    return found;
+  };
+
+  const has = (axis, i, word) => axis.codes[axis.nodes[i][0]].toLowerCase().includes(word);
+
+  // Every word is looked for in all dimensions: it filters rows and columns, and chooses the codes of the others
+  const search = () => {
+    const words = state.find.toLowerCase().split(/\s+/).filter(Boolean);
+    const found = { words: table.axes.map(() => []), fixed: [...state.fixed], nothing: [] };
+    for (const word of words) {
+      let known = false;
+      table.axes.forEach((axis, k) => {
+        const i = axis.nodes.findIndex((_, j) => has(axis, j, word));
+        if (i < 0) return;
+        known = true;
+        if (k === state.down || k === state.across) found.words[k].push(word);
+        else found.fixed[k] = axis.nodes[i][0];
+      });
+      if (!known) found.nothing.push(word);
     }
     return found;
   };
@@ -70,7 +136,7 @@
     return make("label", {}, label, select);
   };
 
-  const controls = () => {
+  const controls = (fixed) => {
     const bar = make("div", { className: "controls" });
     if (tables.length > 1)
       bar.append(picker("Table", tables.map((t, k) => [t.name, k]), tables.indexOf(table), (k) => choose(k)));
@@ -82,11 +148,11 @@
     table.axes.forEach((axis, k) => {
       if (k === state.down || k === state.across) return;
       const options = axis.nodes.map(([code, depth]) => ["\u2003".repeat(depth) + axis.codes[code], code]);
-      bar.append(picker(axis.name, options, state.fixed[k], (code) => { state.fixed[k] = code; }));
+      bar.append(picker(axis.name, options, fixed[k], (code) => { state.fixed[k] = code; }));
     });
-    const find = make("input", { type: "search", value: state.find, placeholder: "part of a code", id: "find" });
+    const find = make("input", { type: "search", value: state.find, placeholder: "parts of codes", id: "find" });
     find.oninput = () => { state.find = find.value; state.limit = { ...STEP }; draw(); document.getElementById("find").focus(); };
-    bar.append(make("label", {}, `Find in ${table.axes[state.down].name}`, find));
+    bar.append(make("label", {}, "Find in all dimensions", find));
     const all = (open) => () => {
       const axis = table.axes[state.down];
       state.open[state.down] = open ? new Set(axis.nodes.keys()) : axis.firstOpen();
@@ -97,7 +163,7 @@
     return bar;
   };
 
-  const heading = (axis, k, i, scope) => {
+  const heading = (axis, k, i, scope, counts) => {
     const [code, depth] = axis.nodes[i];
     const head = make("th", { scope, className: depth === 0 ? "top" : "", title: axis.codes[code] });
     if (scope === "row") head.style.paddingLeft = `${0.4 + depth * 1.1}rem`;
@@ -110,14 +176,31 @@
     fold.setAttribute("aria-label", `${open ? "Fold" : "Unfold"} ${axis.codes[code]}`);
     if (scope === "row" || axis.inner(i)) head.append(fold);
     head.append(axis.codes[code]);
+    const n = open || !axis.inner(i) ? 0 : below(axis, i, counts);
+    if (n) head.append(make("span", { className: "below", textContent: `${n} hidden` , title: `${n} hidden cells below ${axis.codes[code]}` }));
     return head;
   };
 
-  const cell = (i, top) => {
+  // Shades go by orders of magnitude, over the published cells that are shown
+  const scale = (cells) => {
+    let low = Infinity, high = 0;
+    for (const i of cells) {
+      if (i === undefined || table.value[i] === null || data.statuses[table.status[i]].hidden) continue;
+      const size = Math.abs(table.value[i]);
+      if (size > 0) { low = Math.min(low, size); high = Math.max(high, size); }
+    }
+    return (value) => {
+      if (!value || low >= high) return 0;
+      return Math.min(SHADES, 1 + Math.floor(SHADES * Math.log(Math.abs(value) / low) / Math.log(high / low)));
+    };
+  };
+
+  const cell = (i, top, shade) => {
     if (i === undefined) return make("td", { className: "none", textContent: "·", title: "not in the table" });
     const status = data.statuses[table.status[i]];
     const value = table.value[i];
-    const td = make("td", { className: `s-${status.id}${top ? " top" : ""}` });
+    const heat = value === null || status.hidden ? 0 : shade(value);
+    const td = make("td", { className: `s-${status.id}${top ? " top" : ""}${heat ? ` h${heat}` : ""}` });
     td.append(value === null ? status.symbol : number.format(value));
     if (value === null) td.setAttribute("aria-label", status.text);
     if (status.mark && value !== null) td.append(make("sup", { textContent: status.mark }));
@@ -146,35 +229,46 @@
   };
   const word = (value) => (typeof value === "number" ? number.format(value) : value);
 
-  const draw = () => {
+  const draw = (print = false) => {
     tip.hidden = true;
     const down = table.axes[state.down];
     const across = state.across < 0 ? null : table.axes[state.across];
-    const rows = visible(down, state.open[state.down], state.find);
-    const cols = across ? visible(across, state.open[state.across], "") : [null];
-    const shownRows = rows.slice(0, state.limit.row), shownCols = cols.slice(0, state.limit.col);
+    const found = search();
+    const all = (axis) => new Set(axis.nodes.keys());
+    const rows = found.nothing.length ? [] : visible(down, print ? all(down) : state.open[state.down], found.words[state.down]);
+    const cols = across ? visible(across, print ? all(across) : state.open[state.across], found.words[state.across]) : [null];
+    const limit = print ? { row: Infinity, col: Infinity } : state.limit;
+    const shownRows = rows.slice(0, limit.row), shownCols = cols.slice(0, limit.col);
     const body = make("tbody");
-    const at = [...state.fixed];
-    for (const i of shownRows) {
+    const at = [...found.fixed];
+    const cells = shownRows.map((i) => {
       at[state.down] = down.nodes[i][0];
-      const line = make("tr", {}, heading(down, state.down, i, "row"));
-      for (const j of shownCols) {
+      return shownCols.map((j) => {
         if (across) at[state.across] = across.nodes[j][0];
-        line.append(cell(table.index.get(table.place(at)), down.nodes[i][1] === 0 || (across && across.nodes[j][1] === 0)));
-      }
+        return table.index.get(table.place(at));
+      });
+    });
+    const shade = scale(cells.flat());
+    const counts = [state.down, state.across].map((k) => (k < 0 || print ? new Map() : hiddenBy(k, found.fixed)));
+    shownRows.forEach((i, r) => {
+      const line = make("tr", {}, heading(down, state.down, i, "row", counts[0]));
+      shownCols.forEach((j, c) => {
+        line.append(cell(cells[r][c], down.nodes[i][1] === 0 || (across && across.nodes[j][1] === 0), shade));
+      });
       body.append(line);
-    }
+    });
     const head = make("tr", {}, make("th", { textContent: across ? `${down.name} \\ ${across.name}` : down.name }));
     for (const j of shownCols)
-      head.append(across ? heading(across, state.across, j, "col") : make("th", { scope: "col", textContent: data.value }));
+      head.append(across ? heading(across, state.across, j, "col", counts[1]) : make("th", { scope: "col", textContent: data.value }));
     const caption = across ? `${data.value} by ${down.name} and ${across.name}` : `${data.value} by ${down.name}`;
     const cube = make("table", { className: "cube" }, make("thead", {}, head), body);
     cube.setAttribute("aria-label", caption);
     const before = root.querySelector(".scroll");
     const scroll = make("div", { className: "scroll", tabIndex: 0 }, cube);
-    const parts = [controls(), scroll];
+    const parts = [controls(found.fixed), scroll];
+    if (found.nothing.length) parts.push(make("p", { className: "soft", textContent: `No code holds ${found.nothing.join(", ")}.` }));
     const more = (kind, all, what) => {
-      if (all.length > state.limit[kind]) {
+      if (all.length > limit[kind]) {
         const left = all.length - state.limit[kind];
         parts.push(make("button", {
           className: "more", textContent: `Show ${Math.min(STEP[kind], left)} of ${left.toLocaleString("en")} more ${what}`,
@@ -188,5 +282,8 @@
     root.replaceChildren(...parts);
     scroll.scrollTo(x, y);
   };
+  // on paper nothing can be unfolded
+  addEventListener("beforeprint", () => draw(true));
+  addEventListener("afterprint", () => draw());
   choose(0);
 })();

@@ -1,0 +1,92 @@
+"""The table of a page where no script runs: every slice written out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tabprotect.report.cube import Cube, StatusKey
+
+__all__ = ["plain_tables"]
+
+MOST = 3_000
+"""Larger tables are only in the files: written out twice, the page would be slow."""
+
+_SHADES = 6
+
+
+def plain_tables(
+    cubes: Sequence[Cube], statuses: Sequence[StatusKey], value: str, decimals: int
+) -> list[dict[str, Any]]:
+    """Return one table a slice, the longest dimension down, the next one across; none where they are too many cells.
+
+    Parameters
+    ----------
+    cubes : sequence of Cube
+    statuses : sequence of StatusKey
+    value : str
+        What the cells hold.
+    decimals : int
+    """
+    if sum(int(np.prod([len(axis.nodes) for axis in cube.axes])) for cube in cubes) > MOST:
+        return []
+    return [table for cube in cubes for table in _slices(cube, statuses, value, decimals)]
+
+
+def _slices(cube: Cube, statuses: Sequence[StatusKey], value: str, decimals: int) -> list[dict[str, Any]]:
+    order = sorted(range(len(cube.axes)), key=lambda k: -len(cube.axes[k].codes))
+    down, across, others = order[0], order[1] if len(order) > 1 else None, sorted(order[2:])
+    lines = cube.axes[down].nodes
+    columns = ((-1, 0),) if across is None else cube.axes[across].nodes
+    names = [value] if across is None else [cube.axes[across].codes[code] for code, _ in columns]
+    place = {at: i for i, at in enumerate(zip(*(codes.tolist() for codes in cube.at), strict=True))}
+    shade = _shades(cube, statuses)
+    found = []
+    for fixed in product(*(cube.axes[k].nodes for k in others)):
+        at = [0] * len(cube.axes)
+        for k, (code, _) in zip(others, fixed, strict=True):
+            at[k] = code
+        rows = []
+        for line, depth in lines:
+            at[down] = line
+            cells = []
+            for column, _ in columns:
+                if across is not None:
+                    at[across] = column
+                cells.append(_cell(cube, statuses, place.get(tuple(at)), shade, decimals))
+            rows.append({"code": cube.axes[down].codes[line], "depth": depth, "cells": cells})
+        chosen = [f"{cube.axes[k].name} {cube.axes[k].codes[code]}" for k, (code, _) in zip(others, fixed, strict=True)]
+        title = ", ".join([*([cube.name] if cube.name else []), value, *chosen])
+        found.append({"title": title, "columns": [cube.axes[down].name, *names], "rows": rows})
+    return found
+
+
+def _cell(
+    cube: Cube, statuses: Sequence[StatusKey], i: int | None, shade: npt.NDArray[np.int64], decimals: int
+) -> dict[str, str]:
+    if i is None:
+        return {"kind": "none", "text": "·"}
+    status, value = statuses[cube.status[i]], float(cube.value[i])
+    heat = f" h{shade[i]}" if shade[i] else ""
+    if np.isnan(value):
+        return {"kind": f"s-{status.id}", "text": status.symbol}
+    text = f"{value:,.{decimals}f}"
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return {"kind": f"s-{status.id}{heat}", "text": f"{text} {status.mark}".rstrip()}
+
+
+def _shades(cube: Cube, statuses: Sequence[StatusKey]) -> npt.NDArray[np.int64]:
+    """Return the shade of every published cell, by orders of magnitude; 0 for none."""
+    hidden = np.array([key.hidden for key in statuses], bool)[cube.status]
+    size = np.where(hidden | np.isnan(cube.value), 0.0, np.abs(cube.value))
+    shown = size > 0
+    low, high = size[shown].min(initial=np.inf), size[shown].max(initial=0.0)
+    shade = np.zeros(len(size), np.int64)
+    if low < high:
+        order = np.log(size[shown] / low) / np.log(high / low)
+        shade[shown] = np.minimum(_SHADES, 1 + np.floor(_SHADES * order).astype(np.int64))
+    return shade
