@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from tabprotect.errors import InputError, Problems
 from tabprotect.query.audit.decision import Decision, Denial, Step, combined
+from tabprotect.query.audit.groups import Groups, chosen, totals
 from tabprotect.query.audit.measures import check_size, measures
 from tabprotect.query.audit.records import Intruder, Records
 from tabprotect.query.audit.safety import judge
@@ -160,7 +161,9 @@ class Auditor:
         work : int, optional
             What may be spent, if less than the auditor's own limit.
         """
-        values = tuple(self.records.total(members) for members in sets)
+        if len(sets) > 1:
+            sets = Groups.of(sets) or sets
+        values = totals(self.records, sets)
         steps: list[Step] = []
         if not self.simulatable:
             steps.append(sensitivity_step(self.records, sets, self.rules))
@@ -187,7 +190,7 @@ class Auditor:
     def _answerable(
         self, sets: Sequence[Bools], new: list[int], values: tuple[Fraction, ...], steps: list[Step], work: int
     ) -> tuple[Decision, State]:
-        state = self.state.with_queries(self.records, [sets[k] for k in new])
+        state = self.state.with_queries(self.records, chosen(sets, new))
         steps.append(Step("Step 3, query diagram", True, diagram(state, self.records.scale)))
         safety = judge(state, self.records, work)
         steps.append(Step("Step 4, safety test", safety.denial is None, safety.text))
@@ -202,11 +205,10 @@ class Auditor:
     def _inferable(self, sets: Sequence[Bools]) -> tuple[Step, list[int]]:
         """Step 2: which of the sums follow from the basis, and which are new."""
         new, words = [], ""
-        for k, members in enumerate(sets):
-            terms = self.state.follows(members)
+        for k, terms in enumerate(self.state.follow(sets)):
             if terms is None:
                 new.append(k)
-                covered = self.state.partition.covers(members) is not None
+                covered = len(sets) == 1 and self.state.partition.covers(sets[0]) is not None
                 words = f"the query set is {'no invariant' if covered else 'no union of classes'}"
                 words = f"not inferable: {words} of the basis ({self.basis} queries)"
             else:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
+
+from tabprotect.query.audit.groups import Groups, distinct
 
 __all__ = ["Partition", "Split"]
 
@@ -127,25 +128,19 @@ class Partition:
         byte, bit = np.divmod(queries, 8)
         return np.asarray((bits[:, byte] >> bit.astype(np.uint8)) & np.uint8(1)).T
 
-    def atoms(self, sets: Sequence[Bools]) -> tuple[Ints, Ints] | None:
+    def atoms(self, groups: Groups) -> tuple[Ints, Ints]:
         """Cut all classes by disjoint query sets at once.
 
         Returns
         -------
-        (atom_of, first), or None
-            The part that every record is in, and one record of every part; None where the query sets overlap.
+        atom_of, first : ndarray of int
+            The part that every record is in, and the first record of every part.
 
         Examples
         --------
-        >>> atom_of, first = Partition.whole(4).atoms([np.array([1, 0, 0, 0], bool), np.array([0, 1, 1, 0], bool)])
+        >>> atom_of, first = Partition.whole(4).atoms(Groups(np.array([0, 1, 1, -1]), 2))
         >>> atom_of.tolist(), first.tolist()
         ([1, 2, 2, 0], [3, 0, 1])
         """
-        label = np.zeros(len(self.class_of), np.int64)
-        for k, members in enumerate(sets):
-            label[members] = k + 1
-        if sum(int(np.count_nonzero(members)) for members in sets) != np.count_nonzero(label):
-            return None
-        code = self.class_of * np.int64(len(sets) + 1) + label
-        _, first, atom_of = np.unique(code, return_index=True, return_inverse=True)
-        return np.asarray(atom_of, np.int64), np.asarray(first, np.int64)
+        width = groups.n + 1
+        return distinct(self.class_of * np.int64(width) + groups.label + 1, self.n_classes * width)

@@ -10,6 +10,7 @@ import pandas as pd
 from scipy import sparse
 
 from tabprotect.query.audit.decision import Step
+from tabprotect.query.audit.groups import Groups, largest
 from tabprotect.query.audit.records import Records
 from tabprotect.sensitivity import Rule
 from tabprotect.table.system import LinearSystem
@@ -18,6 +19,7 @@ from tabprotect.table.table import Contributions, Table
 __all__ = ["as_table", "sensitivity_step"]
 
 Bools = npt.NDArray[np.bool_]
+Floats = npt.NDArray[np.float64]
 
 
 def as_table(records: Records, sets: Sequence[Bools], top: int) -> Table:
@@ -31,16 +33,11 @@ def as_table(records: Records, sets: Sequence[Bools], top: int) -> Table:
         Contributions to keep.
     """
     n = len(sets)
-    values, counts = np.zeros(n), np.zeros(n)
-    absolute, kept = np.zeros(n), np.zeros((n, top))
-    for k, members in enumerate(sets):
-        x = records.by_units(members)
-        values[k], counts[k] = x.sum() / records.scale, len(x)
-        sizes = np.abs(x)
-        absolute[k] = sizes.sum() / records.scale
-        most = min(top, len(sizes))
-        if most:
-            kept[k, :most] = -np.sort(-np.partition(sizes, len(sizes) - most)[len(sizes) - most :]) / records.scale
+    groups = Groups.of(sets)
+    if groups is None:
+        values, counts, absolute, kept = _one_by_one(records, sets, top)
+    else:
+        values, counts, absolute, kept = _in_one_pass(records, groups, top)
     present = np.arange(top)[None, :] < counts[:, None]
     nobody = np.full((n, top), -1, np.int64)
     contributions = Contributions(
@@ -56,6 +53,31 @@ def as_table(records: Records, sets: Sequence[Bools], top: int) -> Table:
     )
     system = LinearSystem(sparse.csr_array((0, n)), np.zeros(0), pd.RangeIndex(n))
     return Table(system, values, counts=counts, contributions=contributions, value_name=records.name)
+
+
+def _in_one_pass(records: Records, groups: Groups, top: int) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return sums, numbers of units, sums of absolute contributions and the largest of them, for disjoint sets."""
+    sums, starts = groups.contributions(records)
+    sizes = np.abs(sums)
+    # sums are exact below 2^53, as floats, too
+    running = np.r_[0, np.cumsum(sums)], np.r_[0, np.cumsum(sizes)]
+    values, absolute = (np.diff(total[starts]) / records.scale for total in running)
+    return values, np.diff(starts).astype(np.float64), absolute, largest(sizes, starts, top) / records.scale
+
+
+def _one_by_one(records: Records, sets: Sequence[Bools], top: int) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return the same for sets that overlap."""
+    n = len(sets)
+    values, counts, absolute, kept = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros((n, top))
+    for k, members in enumerate(sets):
+        x = records.by_units(members)
+        values[k], counts[k] = x.sum() / records.scale, len(x)
+        sizes = np.abs(x)
+        absolute[k] = sizes.sum() / records.scale
+        most = min(top, len(sizes))
+        if most:
+            kept[k, :most] = -np.sort(-np.partition(sizes, len(sizes) - most)[len(sizes) - most :]) / records.scale
+    return values, counts, absolute, kept
 
 
 def sensitivity_step(records: Records, sets: Sequence[Bools], rules: Sequence[Rule]) -> Step:

@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
+from tabprotect.query.audit.groups import Groups
 from tabprotect.query.audit.inference import Basis
 from tabprotect.query.audit.measures import Measure
 from tabprotect.query.audit.needs import Needs, Side, needs
@@ -115,36 +116,49 @@ class State:
             return None
         return self.basis.combination(self.partition, support)
 
+    def follow(self, sets: Sequence[Bools]) -> list[list[tuple[int, Fraction]] | None]:
+        """Return for every sum the exact combination of the basis that gives it, or None; see `follows`."""
+        groups = Groups.of(sets) if len(sets) > 1 else None
+        if groups is None:
+            return [self.follows(members) for members in sets]
+        _, first, small = self._in_parts(groups)
+        label = groups.label[first]
+        return [small.follows(label == k) for k in range(groups.n)]
+
+    def _in_parts(self, groups: Groups) -> tuple[Ints, Ints, State]:
+        """Return the part of every record, one record of every part, and the state with one record for every part."""
+        p = self.partition
+        atom_of, first = p.atoms(groups)
+        return atom_of, first, replace(self, partition=Partition(p.class_of[first], p.bits, p.n_queries))
+
     def with_queries(self, records: Records, sets: Sequence[Bools]) -> State:
         """Return the state as it would be if several sums were answered, those left out that follow from others.
 
         Disjoint query sets, as those of groups are, cut the classes all at once; then only the parts are counted.
         """
-        cut = self.partition.atoms(sets) if len(sets) > 1 else None
-        if cut is None:
+        groups = Groups.of(sets) if len(sets) > 1 else None
+        if groups is None:
             state = self
             for members in sets:
                 if len(sets) == 1 or state.follows(members) is None:
                     state = state.with_query(records, members)
             return state
-        atom_of, first = cut
-        p = self.partition
-        small = replace(self, partition=Partition(p.class_of[first], p.bits, p.n_queries))
+        atom_of, first, small = self._in_parts(groups)
+        label, sums = groups.label[first], groups.sums(records.values).tolist()
         steps: list[tuple[Partition, Split]] = []
-        for members in sets:
-            if small.follows(members[first]) is not None:
+        for k, total in enumerate(sums):
+            if small.follows(label == k) is not None:
                 continue
-            partition, split = small.partition.refined(members[first])
+            partition, split = small.partition.refined(label == k)
             basis = None if small.basis is None or small.basis.too_large() else small.basis.with_last(partition)
-            total = int(records.values[members].sum())
             small = replace(small, partition=partition, basis=basis, totals=(*small.totals, total))
             steps.append((partition, split))
         changed = np.unique(np.concatenate([np.zeros(0, np.int64), *(np.r_[s.parents, s.children] for _, s in steps)]))
         whole = replace(small.partition, class_of=small.partition.class_of[atom_of])
         knowledge = []
-        for k in self.knowledge:
-            new = _judged_again(k, records, whole, changed)
-            worlds = k.worlds
+        for known in self.knowledge:
+            new = _judged_again(known, records, whole, changed)
+            worlds = known.worlds
             for partition, split in steps:
                 if len(worlds):
                     worlds = worlds.carried(split, _coarser(new.box, small.partition, partition))

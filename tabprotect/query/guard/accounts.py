@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from tabprotect.errors import InputError
 from tabprotect.query.audit.auditor import Auditor
+from tabprotect.query.audit.groups import sizes
 from tabprotect.query.audit.state import State
 from tabprotect.query.audit.stored import dump, restore
 from tabprotect.query.guard.database import Database
@@ -139,6 +138,6 @@ class Accounts:
     def _compare(self, entry: Entry, chosen: Selection) -> None:
         """The sums of the log must be those of today."""
         rows = self.rows(entry.request["table"])
-        digest = [int(np.count_nonzero(members)) for members in chosen.sets]
+        digest = sizes(chosen.sets)
         if entry.request.get("sizes", digest) != digest or len(rows.keys) < max(digest, default=0):
             raise InputError(f"entry {entry.id} of the log finds other rows now; the data have changed")

@@ -20,6 +20,7 @@ from tabprotect.errors import InfeasibleError, SolverError
 from tabprotect.methods.suppression import suppress
 from tabprotect.problem import Problem, Status
 from tabprotect.query.audit.auditor import Auditor
+from tabprotect.query.audit.groups import chosen, totals
 from tabprotect.query.audit.records import FREE
 from tabprotect.query.audit.sensitive import as_table
 from tabprotect.query.audit.state import State
@@ -86,13 +87,13 @@ def protect_groups(auditor: Auditor, sets: Sequence[Bools], open_: Sequence[int]
     if auditor.simulatable:
         kept = [k for k in open_ if auditor.decide([sets[k]])[0].answered]
         return Grouped(tuple(kept), auditor.state, (), (f"{len(kept)} of {len(sets)} groups follow from the basis",))
-    table = as_table(auditor.records, [sets[k] for k in open_], auditor.top)
+    table = as_table(auditor.records, chosen(sets, open_), auditor.top)
     bad = {open_[int(i)] for rule in auditor.rules for i in rule.judge(table).cells}
     kept = [k for k in open_ if k not in bad]
     steps.append(f"{len(bad)} of {len(open_)} groups are sensitive themselves")
     if not kept:
         return Grouped((), auditor.state, (), tuple(steps))
-    decision, state = auditor.decide([sets[k] for k in kept])
+    decision, state = auditor.decide(chosen(sets, kept))
     if decision.answered:
         return Grouped(tuple(kept), state, tuple(kept), (*steps, *map(str, decision.steps)))
     steps.append(f"all {len(kept)} others together: {decision.denial}")
@@ -100,7 +101,7 @@ def protect_groups(auditor: Auditor, sets: Sequence[Bools], open_: Sequence[int]
     if proposed is not None:
         steps.append(f"the suppression engine hides {len(kept) - len(proposed)} further groups")
     if proposed:
-        decision, state = auditor.decide([sets[k] for k in proposed])
+        decision, state = auditor.decide(chosen(sets, proposed))
         if decision.answered:
             return Grouped(tuple(proposed), state, tuple(proposed), (*steps, *map(str, decision.steps)))
     return _singly(auditor, sets, kept, steps)
@@ -108,8 +109,8 @@ def protect_groups(auditor: Auditor, sets: Sequence[Bools], open_: Sequence[int]
 
 def _singly(auditor: Auditor, sets: Sequence[Bools], kept: list[int], steps: list[str]) -> Grouped:
     """Try one group after another, the largest first, with the work of one decision for all of them."""
-    sizes = [abs(int(auditor.records.values[sets[k]].sum())) for k in kept]
-    order = [kept[i] for i in np.argsort(-np.array(sizes), kind="stable").tolist()][:SINGLY]
+    sizes = [abs(total) for total in totals(auditor.records, chosen(sets, kept))]
+    order = [kept[i] for i in sorted(range(len(kept)), key=lambda i: -sizes[i])][:SINGLY]
     trial = auditor.copy()
     good, left, tried = [], auditor.work, 0
     for k in order:
@@ -128,6 +129,8 @@ def _proposal(auditor: Auditor, sets: Sequence[Bools], open_: list[int], bad: se
     """Ask the suppression engine which groups to publish; None where it gives no answer."""
     state = auditor.state
     earlier = state.partition.n_queries
+    if (state.partition.n_classes + len(open_)) * len(auditor.records) > MEMBERS:
+        return None
     for k in open_:
         state = state.with_query(auditor.records, sets[k])
     n = state.partition.n_classes

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tabprotect.errors import InputError
+from tabprotect.query.audit.groups import sizes, totals, units
 from tabprotect.query.audit.state import State
 from tabprotect.query.guard.accounts import PREPARED, Accounts, Key
 from tabprotect.query.guard.answer import Answer
@@ -143,7 +144,7 @@ class Guard:
                         "table": request.table,
                         "groups": request.groups,
                         "source": request.source,
-                        "sizes": [int(members.sum()) for members in selection.sets],
+                        "sizes": sizes(selection.sets),
                     },
                     applied=outcome.applied,
                 )
@@ -175,7 +176,7 @@ class Guard:
         rows = self.accounts.rows(request.table)
         least = self.policy.minimum_units
         outcome.steps.append(f"Query sets: {len(selection.sets)}, over table {request.table} {request.source}")
-        enough = [k for k, members in enumerate(selection.sets) if rows.units_of(members) >= least]
+        enough = [k for k, count in enumerate(units(rows.fields[ROWS], selection.sets)) if count >= least]
         outcome.steps.append(f"Minimum of {least} units: met by {len(enough)} of {len(selection.sets)} query sets")
         if not enough:
             outcome.reason = f"fewer than {least} units stand behind the answer"
@@ -223,12 +224,12 @@ class Guard:
     def _values(self, a: Aggregate, request: Request, selection: Selection) -> list[Any]:
         rows, confidential = self.accounts.rows(request.table), self.policy.tables[request.table].confidential
         if a.function == "COUNT":
-            return [int(members.sum()) for members in selection.sets]
+            return sizes(selection.sets)
         if a.column not in confidential:
             return self._public(a, request, selection)
-        sums = [rows.fields[a.column].total(members) for members in selection.sets]
+        sums = totals(rows.fields[a.column], selection.sets)
         if a.function == "AVG":
-            return [float(s / int(m.sum())) for s, m in zip(sums, selection.sets, strict=True)]
+            return [float(s / n) for s, n in zip(sums, sizes(selection.sets), strict=True)]
         return [float(s) for s in sums]
 
     def _public(self, a: Aggregate, request: Request, selection: Selection) -> list[Any]:
@@ -263,7 +264,7 @@ class Guard:
                 "table": request.table,
                 "groups": request.groups,
                 "source": request.source,
-                "sizes": [int(members.sum()) for members in selection.sets],
+                "sizes": sizes(selection.sets),
             },
             applied=outcome.applied,
         )

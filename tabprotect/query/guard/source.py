@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from tabprotect.errors import InputError, Problems
+from tabprotect.query.audit.groups import Groups
 from tabprotect.query.audit.records import Intruder, Records
 from tabprotect.query.guard.database import Database
 from tabprotect.query.guard.policy import Policy
@@ -60,11 +61,12 @@ class Selection:
     ----------
     labels : tuple of tuple
         The group codes.
-    sets : tuple of ndarray of bool
+    sets : sequence of ndarray of bool
+        `Groups` for the groups of a table.
     """
 
     labels: tuple[tuple[Any, ...], ...]
-    sets: tuple[Bools, ...]
+    sets: Sequence[Bools]
 
 
 def quoted(name: str) -> str:
@@ -177,14 +179,11 @@ def select(database: Database, request: Request, rows: Rows, key: str) -> Select
         return Selection(((),), (together,))
     frame = pd.DataFrame(dict(enumerate(got[1:])))
     numbers = frame.groupby(list(frame.columns), dropna=False, sort=True).ngroup().to_numpy()
-    labels, sets = [], []
-    for g in range(int(numbers.max(initial=-1)) + 1):
-        where = np.flatnonzero(numbers == g)
-        members = np.zeros(n, bool)
-        members[position[where]] = True
-        labels.append(tuple(_plain(frame.iat[int(where[0]), i]) for i in range(frame.shape[1])))
-        sets.append(members)
-    return Selection(tuple(labels), tuple(sets))
+    _, first = np.unique(numbers, return_index=True)
+    labels = [tuple(_plain(frame.iat[int(row), i]) for i in range(frame.shape[1])) for row in first]
+    label = np.full(n, -1, np.int32)
+    label[position] = numbers
+    return Selection(tuple(labels), Groups(label, len(labels)))
 
 
 def _positions(keys: pd.Index, wanted: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
