@@ -48,10 +48,6 @@ class Rows:
     fingerprint: str = ""
     intruders: tuple[Intruder, ...] = ()
 
-    def units_of(self, members: Bools) -> int:
-        """Return the number of units behind some rows."""
-        return len(self.fields[ROWS].units_of(members))
-
 
 @dataclass(frozen=True, eq=False)
 class Selection:

@@ -111,7 +111,7 @@ def test_joins_that_multiply_rows(guarded):
 def test_several_rows_of_one_unit_count_once(guarded):
     """Six plants of two firms are two units, not six."""
     guard = guarded(plants_policy(unit="firms.firm", rules="p%=1"))
-    assert guard.accounts.rows("plants").units_of(guard.accounts.rows("plants").units < 2)
+    assert len(guard.accounts.rows("plants").fields["*"].units_of(guard.accounts.rows("plants").units < 2))
     two = "SELECT COUNT(*) FROM plants p JOIN firms f ON p.firm = f.firm"
     two += " WHERE region = 'r0' AND size = 'A' AND fuel = 'gas'"
     assert guard.query(two).reason == "fewer than 3 units stand behind the answer"
