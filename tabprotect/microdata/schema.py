@@ -8,7 +8,7 @@ from typing import Any
 
 from tabprotect.errors import InputError, Problems, collect, did_you_mean
 from tabprotect.microdata.scales import Scale
-from tabprotect.table.hierarchy import Hierarchy
+from tabprotect.table.dimension import hierarchy_of
 
 __all__ = ["Schema"]
 
@@ -34,8 +34,9 @@ class Schema:
         Number of the household (or another cluster of records).
     strata : sequence of str
         Methods work within each combination of these.
-    hierarchies : mapping of str to Hierarchy
-        Value trees of columns; these are partially ordered then.
+    hierarchies : mapping of str to Hierarchy, path, mapping or sequence of str
+        Value trees of columns; these are partially ordered then. Given as for tables: the path of an indented code
+        list (.hrc), a mapping of every code to the one above it, or a list of codes, too.
     orders : mapping of str to sequence
         Categories of ordered columns, the lowest first.
     scales : mapping of str to Scale or str
@@ -63,7 +64,7 @@ class Schema:
     weight: str | None = None
     household: str | None = None
     strata: Sequence[str] = ()
-    hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
+    hierarchies: Mapping[str, Any] = field(default_factory=dict)
     orders: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     scales: Mapping[str, Scale | str] = field(default_factory=dict)
 
@@ -104,11 +105,15 @@ class Schema:
                 problems.add(f"schema: the scale of '{column}' cannot be {given!r}{did_you_mean(given, words)}")
             else:
                 found[column] = Scale(given)
+        trees = {}
         for column, tree in self.hierarchies.items():
-            if not isinstance(tree, Hierarchy):
-                problems.add(f"schema: the hierarchy of '{column}' must be a tabprotect.Hierarchy, not {tree!r}")
-            elif column in self.orders:
+            try:
+                trees[column] = hierarchy_of(column, tree)
+            except InputError as error:
+                problems.found += [f"schema: {problem}" for problem in error.problems]
+            if column in self.orders:
                 problems.add(f"schema: column '{column}' has an order and a hierarchy; give one of them")
+        object.__setattr__(self, "hierarchies", trees)
         for column, values in self.orders.items():
             if isinstance(values, str) or not isinstance(values, Sequence) or not _different(values):
                 problems.add(f"schema: the order of '{column}' must list every category once, the lowest first")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
@@ -16,7 +17,7 @@ from tabprotect.table.codes import Codes, explain_unknown, some, sort_codes
 from tabprotect.table.hierarchy import Hierarchy
 from tabprotect.table.hierarchy.codelists import splits_of_coded
 
-__all__ = ["By", "Dimension", "Hierarchies", "dimensions_of", "finest", "hierarchy_of"]
+__all__ = ["By", "Dimension", "Hierarchies", "HierarchyLike", "dimensions_of", "finest", "hierarchy_of"]
 
 Ints = npt.NDArray[np.int64]
 
@@ -207,15 +208,13 @@ class Dimension:
         return replace(self, hierarchy=hierarchy.with_leaves(missing), total=None)
 
 
-Hierarchies: TypeAlias = Mapping[str, Hierarchy | str | PathLike[str] | Sequence[str]]
+HierarchyLike: TypeAlias = Hierarchy | str | PathLike[str] | Sequence[str] | Mapping[str, Any]
+"""What `hierarchy_of` takes."""
+
+Hierarchies: TypeAlias = Mapping[str, HierarchyLike]
 """Hierarchies by name of the dimension: what `hierarchy_of` takes."""
 
-By: TypeAlias = (
-    Dimension
-    | str
-    | Sequence[Dimension | str | Sequence[str]]
-    | Mapping[str, Hierarchy | str | PathLike[str] | Sequence[str] | None]
-)
+By: TypeAlias = Dimension | str | Sequence[Dimension | str | Sequence[str]] | Mapping[str, HierarchyLike | None]
 """The dimensions of a table: what `dimensions_of` takes."""
 
 
@@ -298,8 +297,9 @@ def hierarchy_of(name: str, given: Any) -> Hierarchy:
     ----------
     name : str
         Of the dimension, for messages.
-    given : Hierarchy, path or sequence of codes
-        A hierarchy; the path of an indented code list (.hrc); or codes below a total.
+    given : Hierarchy, path, sequence of codes or mapping
+        A hierarchy; the path of an indented code list (.hrc); codes below a total; a mapping of every code to the
+        one above it, where 'Total' is put above several outermost codes; or a mapping of codes to lists of their parts.
 
     Raises
     ------
@@ -312,9 +312,15 @@ def hierarchy_of(name: str, given: Any) -> Hierarchy:
         return Hierarchy.read(Path(given))
     if isinstance(given, Sequence) and given and all(isinstance(code, str) for code in given):
         return Hierarchy.flat(list(given))
+    if isinstance(given, Mapping) and given:
+        if all(isinstance(parts, list | tuple) for parts in given.values()):
+            return Hierarchy(tuple(given.items()))
+        outermost = {above for above in given.values() if above is not None and above not in given}
+        outermost |= {code for code, above in given.items() if above is None}
+        return Hierarchy.from_pairs(given, total="Total" if len(outermost) > 1 else None)
     raise InputError(
-        f"the hierarchy of dimension '{name}' must be a Hierarchy, the path of an indented code list (.hrc) or a list "
-        f"of codes, not {given!r}"
+        f"the hierarchy of '{name}' must be a Hierarchy, the path of an indented code list (.hrc), a list of codes, or "
+        f"a mapping of every code to the one above it, not {textwrap.shorten(repr(given), 60)}"
     )
 
 

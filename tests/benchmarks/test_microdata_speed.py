@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarks.microdata import speed
+from benchmarks.microdata import memory, speed
 
 
 def test_every_method_has_a_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -39,3 +39,19 @@ def test_baselines_do_the_same_work() -> None:
     assert ((blanked == codes) | (blanked < 0)).all()
     _, sizes = np.unique(blanked[(blanked >= 0).all(axis=1)], axis=0, return_counts=True)
     assert sizes.min() >= 3
+
+
+def test_memory_is_set_beside_that_of_the_records(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    peaks = {(100, False): 50.0, (100, True): 40.0, (400, False): 120.0, (400, True): 80.0}
+    monkeypatch.setattr(memory, "measured", lambda job, size, *more: peaks[size, bool(more)])
+    monkeypatch.setattr("sys.argv", ["memory", "--records", "400", "100", "--only", "noise"])
+    memory.main()
+    assert capsys.readouterr().out.splitlines()[-1].split() == ["noise", "10", "40", "4.0"]
+
+
+@pytest.mark.parametrize("job", memory.JOBS)
+def test_every_job_of_the_memory_table_runs(job: str, capsys: pytest.CaptureFixture[str]) -> None:
+    memory.run(job, 200, only_data=False)
+    assert float(capsys.readouterr().out) > 0

@@ -98,9 +98,9 @@ SCHEMAS: dict[str, tuple[Call, tuple[str, ...]]] = {
         made(lambda: md.Schema(orders={"region": ["n1"]}, hierarchies={"region": TREE})),
         ("'region'", "an order and a hierarchy"),
     ),
-    "a hierarchy as a mapping": (
-        made(lambda: md.Schema(hierarchies={"region": {"north": ["n1"]}})),  # type: ignore[dict-item]
-        ("hierarchy of 'region'", "tabprotect.Hierarchy"),
+    "a hierarchy as a number": (
+        made(lambda: md.Schema(hierarchies={"region": 3})),
+        ("hierarchy of 'region'", "must be a Hierarchy"),
     ),
     "hierarchies as a list": (made(lambda: md.Schema(hierarchies=[TREE])), ("hierarchies must map columns",)),  # type: ignore[arg-type]
     "several at once": (

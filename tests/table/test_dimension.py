@@ -45,6 +45,23 @@ def test_codes_in_a_mapping_are_below_a_total() -> None:
     assert table.dimensions[0].codes == ("Total", "b", "m", "s")
 
 
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"a": "N", "b": "N", "c": "S"},
+        {"a": "N", "b": "N", "c": "S", "N": "Total", "S": "Total"},
+        {"Total": ["N", "S"], "N": ["a", "b"], "S": ["c"]},
+    ],
+)
+def test_a_mapping_of_codes_is_a_hierarchy(given: Any) -> None:
+    frame = pd.DataFrame({"region": ["a", "b", "c"], "turnover": [1.0, 2.0, 4.0]})
+    before = dict(given)
+    table = tp.tabulate(frame, {"region": given}, "turnover")
+    assert table.dimensions[0].codes == ("Total", "N", "a", "b", "S", "c")
+    assert table.values.tolist() == [7.0, 3.0, 1.0, 2.0, 4.0]  # S and c are one cell
+    assert given == before
+
+
 def test_finished_cells_take_a_mapping_too(path: Path) -> None:
     made = tp.tabulate(FIRMS, {"region": path}, "turnover")
     again = tp.Table.from_cells(made.rows, {"region": path}, "turnover")
@@ -55,8 +72,8 @@ def test_finished_cells_take_a_mapping_too(path: Path) -> None:
 @pytest.mark.parametrize(
     ("by", "hierarchies", "says"),
     [
-        ({"region": 3}, None, "the hierarchy of dimension 'region' must be a Hierarchy, the path .*, not 3"),
-        ({"region": []}, None, "the hierarchy of dimension 'region' must be"),
+        ({"region": 3}, None, "the hierarchy of 'region' must be a Hierarchy, the path .*, not 3"),
+        ({"region": []}, None, "the hierarchy of 'region' must be"),
         ({"region": "no.hrc"}, None, "no.hrc: cannot be read"),
         (["region"], {"region": "no.hrc"}, "no.hrc: cannot be read"),
         (["region"], "region.hrc", "hierarchies must be given by name"),

@@ -23,6 +23,20 @@ __all__ = ["Hierarchy"]
 Ints = npt.NDArray[np.int64]
 
 
+def _equations(given: Any) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Return the equations as tuples; those without parts say nothing and are left out."""
+    try:
+        entries = list(given.items()) if isinstance(given, Mapping) else list(given)
+        if not any(isinstance(parts, str) for _, parts in entries):
+            return tuple((str(parent), tuple(map(str, parts))) for parent, parts in entries if parts)
+    except (TypeError, ValueError):
+        pass
+    raise InputError(
+        "a hierarchy is made of codes with the lists of their parts, such as {'Total': ['A', 'B'], 'A': ['1', '2']}; "
+        "a mapping of every code to the one above it is for Hierarchy.from_pairs"
+    )
+
+
 @dataclass(frozen=True, repr=False)
 class Hierarchy:
     """Codes of one dimension, and which code is the sum of which.
@@ -34,7 +48,7 @@ class Hierarchy:
 
     Parameters
     ----------
-    splits : tuple of (str, tuple of str)
+    splits : tuple of (str, tuple of str), or mapping of str to sequence of str
         Each is one equation: a code and the codes that add up to it.
     codes : tuple of str
         All codes; needed only when there are no splits. They are put in order, the total first and every code after
@@ -52,6 +66,8 @@ class Hierarchy:
     ('Total', 'A', '1', '2', 'B', '3')
     >>> h.leaves, h.aliases, h.levels.tolist()
     (('1', '2', '3'), {'3': 'B'}, [0, 1, 2, 2, 1, 2])
+    >>> h == Hierarchy({"Total": ["A", "B"], "A": ["1", "2"], "B": ["3"]})
+    True
     """
 
     splits: tuple[tuple[str, tuple[str, ...]], ...]
@@ -59,7 +75,7 @@ class Hierarchy:
     _members: tuple[Ints, ...] = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
-        splits = tuple((str(parent), tuple(map(str, parts))) for parent, parts in self.splits if parts)
+        splits = _equations(self.splits)
         named = dict.fromkeys([*map(str, self.codes), *(c for parent, parts in splits for c in (parent, *parts))])
         graph: nx.DiGraph[str] = nx.DiGraph()
         graph.add_nodes_from(named)

@@ -317,3 +317,31 @@ def test_k_minimal_is_what_brute_force_over_all_lower_nodes_says(seed: int, supp
         facts = md.mask(frame, None, step, seed=1).steps[0].facts
         assert facts["k-minimal"]
         assert tuple(facts["levels"].values()) in minimal
+
+
+def test_ten_keys_against_all_nodes() -> None:
+    rng = np.random.default_rng(7)
+    n, k, share = 150, 4, 0.04
+    at = rng.integers(0, 3, n)
+    codes = np.array([np.clip(at + rng.choice([-1, 0, 0, 0, 1], n), 0, 3) for _ in range(10)])
+    keys = [f"k{j}" for j in range(10)]
+    frame = pd.DataFrame({key: [f"v{value}" for value in column] for key, column in zip(keys, codes, strict=True)})
+    # one level below the top, that joins neighbours in even keys; no level in between in odd ones
+    above = {"v0": "low", "v1": "low", "v2": "high", "v3": "high", "low": "all", "high": "all"}
+    schema = md.Schema(keys=keys, hierarchies=dict.fromkeys(keys[::2], above))
+    masked = md.mask(frame, schema, md.Generalisation(k=k, suppression=share), seed=1)
+    ladders = [
+        [column, column // 2, column * 0] if j % 2 == 0 else [column, column * 0] for j, column in enumerate(codes)
+    ]
+    best = np.inf
+    for node in product(*(range(len(ladder)) for ladder in ladders)):
+        labels = np.array([ladder[level] for ladder, level in zip(ladders, node, strict=True)])
+        _, index, sizes = np.unique(labels, axis=1, return_inverse=True, return_counts=True)
+        bad = sizes[index.ravel()] < k
+        if bad.sum() <= share * n:
+            heights = np.array([level / (len(ladder) - 1) for ladder, level in zip(ladders, node, strict=True)])
+            best = min(best, (heights.sum() * (~bad).sum() + 10 * bad.sum()) / (10 * n))
+    facts = masked.steps[0].facts
+    assert facts["status"] == "optimal"
+    assert facts["nodes"] == 3**5 * 2**5
+    assert facts["loss"] == pytest.approx(best, abs=1e-12)
