@@ -1,7 +1,4 @@
-"""Interval and attribute disclosure: how close a masked value comes to the true one.
-
-Interval disclosure follows Mateo-Sanz, Sebe and Domingo-Ferrer and section 6.2 of the survey of Ciriani et al. (2007).
-"""
+"""Interval disclosure (Mateo-Sanz, Sebe and Domingo-Ferrer; survey of Ciriani et al. 2007, section 6.2)."""
 
 from __future__ import annotations
 
@@ -12,12 +9,15 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.errors import InputError, collect, did_you_mean
+from tabprotect.microdata.masked import Masked
 from tabprotect.microdata.records import Records
 from tabprotect.microdata.risk.base import Measure, Pair, pair
+from tabprotect.microdata.risk.known_intervals import known_intervals
+from tabprotect.microdata.risk.transparency import why_not_measured
 from tabprotect.microdata.scales import Scale
 from tabprotect.microdata.schema import Schema
 
-__all__ = ["attribute_disclosure", "interval_disclosure"]
+__all__ = ["interval_disclosure"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -59,7 +59,10 @@ def interval_disclosure(
     -------
     Measure
         `value` is the mean share over columns. `records` has, for every masked record, the share of its columns that
-        are disclosed; nan without a link. A missing value on either side discloses nothing. Weights are not used.
+        are disclosed; nan without a link. A missing value on either side discloses nothing. Weights are not used. Of a
+        `Masked`, ``details["with the method"]`` answers for an intruder who knows the methods and their parameters:
+        the share of values for which these leave an interval that holds the true value and is no wider than the one
+        asked about. Nobody needs to know a true value for that.
 
     Raises
     ------
@@ -88,6 +91,8 @@ def interval_disclosure(
     records[both.links >= 0] = disclosed.mean(axis=1)
     shares = {name: float(disclosed[:, k].mean()) for k, name in enumerate(names)}
     details = {"kind": kind, "width": width, "columns": shares, "linked": len(before)}
+    if isinstance(masked, Masked):
+        details |= _with_the_method(both, masked, names, before, after, width, kind)
     return Measure(f"interval disclosure ({kind})", float(np.mean(list(shares.values()))), records, details)
 
 
@@ -98,20 +103,65 @@ def _inside(true: Floats, masked: Floats, width: float, kind: str) -> npt.NDArra
     if not len(x):
         return found
     if kind == "rank":
-        # twice the mid rank, a whole number: the masked values below, and those below or equal
-        ordered = np.sort(y)
-        one, other = (np.searchsorted(ordered, v, "left") + np.searchsorted(ordered, v, "right") for v in (x, y))
-        # whole ranks on both sides: 0.29 of 100 records are 29
-        found[there] = np.abs(one - other) <= 2 * np.floor(width * len(y) + 1e-9)
-        return found
-    if kind == "sd":
-        half: Any = width * x.std(ddof=1) if len(x) > 1 else 0.0
+        found[there] = np.abs(_double_rank(x, y) - _double_rank(y, y)) <= 2 * _reach(width, len(y))
     else:
-        centre = np.median(x)
-        mad = CONSISTENT * np.median(np.abs(x - centre))
-        half = width * np.maximum(mad, np.abs(y - centre) / 3)
-    found[there] = np.abs(x - y) <= half
+        found[there] = np.abs(x - y) <= _half(x, y, width, kind)
     return found
+
+
+def _double_rank(x: Floats, masked: Floats) -> npt.NDArray[np.int64]:
+    """Return twice the mid rank, a whole number: the masked values below, and those below or equal."""
+    ordered = np.sort(masked)
+    return np.asarray(np.searchsorted(ordered, x, "left") + np.searchsorted(ordered, x, "right"))
+
+
+def _reach(width: float, records: int) -> float:
+    """Return whole ranks: 0.29 of 100 records are 29."""
+    return float(np.floor(width * records + 1e-9))
+
+
+def _half(x: Floats, y: Floats, width: float, kind: str) -> Any:
+    """Return half the width of the interval around every masked value."""
+    if kind == "sd":
+        return width * x.std(ddof=1) if len(x) > 1 else 0.0
+    centre = np.median(x)
+    return width * np.maximum(CONSISTENT * np.median(np.abs(x - centre)), np.abs(y - centre) / 3)
+
+
+def _with_the_method(
+    both: Pair, masked: Masked, names: Sequence[str], before: Records, after: Records, width: float, kind: str
+) -> dict[str, Any]:
+    """Return, for the details, which intervals the steps of the `Masked` leave."""
+    why = why_not_measured(masked)
+    known = None if why else known_intervals(both, masked, names)
+    if known is None or not known.low:
+        touched = {name for step in masked.steps for name in step.columns}
+        reasons = [why] if why else list(known.unknown if known else ())
+        return {"with the method": {"unknown": reasons}} if touched & set(names) else {}
+    rows = both.links >= 0
+    shares, contained, widths = {}, [], []
+    for name in known.low:
+        x, y, low, high = before.numbers(name), after.numbers(name), known.low[name][rows], known.high[name][rows]
+        there = ~(np.isnan(x) | np.isnan(y))
+        x, y, low, high = x[there], y[there], low[there], high[there]
+        # ends are found to within rounding
+        slack = 1e-9 * np.maximum(np.abs(x), 1e-300)
+        inside = (x >= low - slack) & (x <= high + slack)
+        if kind == "rank":
+            narrow = _double_rank(high, y) - _double_rank(low, y) <= 4 * _reach(width, len(y))
+        else:
+            narrow = high - low <= 2 * _half(x, y, width, kind)
+        shares[name] = float((inside & narrow & np.isfinite(high - low)).sum() / len(there))
+        contained.append(float(inside.mean()) if len(inside) else 1.0)
+        widths.append(float(np.median(high - low)) if len(inside) else np.inf)
+    return {
+        "with the method": {
+            "value": float(np.mean(list(shares.values()))), "columns": shares,
+            "contained": dict(zip(shares, contained, strict=True)),
+            "median width": {n: w if np.isfinite(w) else None for n, w in zip(shares, widths, strict=True)},
+            "known": known.known, "unknown": list(known.unknown),
+        }
+    }  # fmt: skip
 
 
 def _continuous(both: Pair, columns: Sequence[str] | None) -> list[str]:
@@ -131,124 +181,3 @@ def _continuous(both: Pair, columns: Sequence[str] | None) -> list[str]:
         if not columns:
             problems.add("columns must name at least one column")
     return list(columns)
-
-
-def attribute_disclosure(
-    original: Any,
-    masked: Any,
-    schema: Schema | None = None,
-    *,
-    column: str,
-    tolerance: float = 0.0,
-    links: Any = None,
-) -> Measure:
-    """Return how well the keys give a confidential value away in the masked file.
-
-    An intruder who knows the true keys of a respondent looks up all masked records with these keys and guesses among
-    their values at random. The risk of an original record is the share of them that is right: equal for categories,
-    within ``tolerance`` times the true value for numbers. Without a masked record of these keys nothing is learned,
-    and the risk is 0. Which masked record is whose is not used, so files may differ in length.
-
-    Parameters
-    ----------
-    original, masked : frame of any kind, or Masked
-    schema : Schema
-        Its keys are what the intruder knows.
-    column : str
-        The confidential column.
-    tolerance : float
-        Relative, for continuous columns; 0 asks for equal values.
-    links : array_like of int, optional
-        Not needed.
-
-    Returns
-    -------
-    Measure
-        `value` is the mean over original records (weighted, if the schema has a weight), `records` the risk of each.
-        `details` has the share that is right when the keys are not used, for comparison. A missing true value is at
-        no risk; missing keys are values of their own.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import tabprotect.microdata as md
-    >>> people = pd.DataFrame({"age": [1, 1, 2, 2], "ill": ["yes", "no", "no", "no"]})
-    >>> md.risk.attribute_disclosure(people, people, md.Schema(keys=["age"], confidential=["ill"]), column="ill").value
-    0.75
-    """
-    longer = -np.ones(_length(masked), dtype=np.int64) if links is None else links
-    both = pair(original, masked, schema, longer)
-    keys = [name for name in both.original.schema.keys if name in both.masked.columns]
-    with collect() as problems:
-        if not keys:
-            problems.add("no key of the schema is released")
-        if column not in both.original.columns or column not in both.masked.columns:
-            problems.add(f"no column '{column}' in both files{did_you_mean(column, both.original.columns)}")
-        if not isinstance(tolerance, int | float) or tolerance < 0 or not np.isfinite(tolerance):
-            problems.add(f"tolerance must be a number of at least 0, not {tolerance!r}")
-    one, other = _joint(both.original, both.masked, keys)
-    values, masked_values = _numbers(both, column)
-    risk = _hits(one, values, other, masked_values, tolerance)
-    blind = _hits(np.zeros_like(one), values, np.zeros_like(other), masked_values, tolerance)
-    weights = both.original.weights()
-    details = {"column": column, "keys": keys, "without keys": float(np.average(blind, weights=weights))}
-    return Measure("attribute disclosure", float(np.average(risk, weights=weights)), risk, details)
-
-
-def _length(masked: Any) -> int:
-    from tabprotect.microdata.masked import Masked
-    from tabprotect.microdata.records import read_records
-
-    return len(masked.records) if isinstance(masked, Masked) else len(read_records(masked, Schema()))
-
-
-def _joint(original: Records, masked: Records, keys: Sequence[str]) -> tuple[Any, Any]:
-    """Number the combinations of keys of both files alike."""
-    import pandas as pd
-
-    n = len(original)
-    index = np.zeros(n + len(masked), dtype=np.int64)
-    for name in keys:
-        one, other = original.categories(name), masked.categories(name)
-        place: dict[str, int] = {}
-        codes = []
-        for found in (one, other):
-            to = np.array([place.setdefault(str(v), len(place)) for v in found.values] + [-1], dtype=np.int64)
-            codes.append(to[found.index])
-        both = np.concatenate(codes) + 1
-        index = pd.factorize(index * (len(place) + 1) + both)[0].astype(np.int64)
-    return index[:n], index[n:]
-
-
-def _numbers(both: Pair, column: str) -> tuple[Floats, Floats]:
-    """Return the values of a column as numbers, categories by number; nan as missing."""
-    if both.original.scale(column) is Scale.CONTINUOUS:
-        return both.original.numbers(column), both.masked.numbers(column)
-    one, other = both.original.categories(column), both.masked.categories(column)
-    place = {str(v): float(i) for i, v in enumerate(one.values)}
-    return (
-        np.array([*map(float, range(len(one.values))), np.nan])[one.index],
-        np.array([place.get(str(v), -1.0 - i) for i, v in enumerate(other.values)] + [np.nan])[other.index],
-    )
-
-
-def _hits(group: Any, x: Floats, masked_group: Any, y: Floats, tolerance: float) -> Floats:
-    """Return, for every true value, the share of the masked values of its group that are as close as asked."""
-    kinds = int(max(group.max(initial=0), masked_group.max(initial=0))) + 1
-    sizes = np.bincount(masked_group, minlength=kinds)
-    there = ~np.isnan(y)
-    order = np.lexsort((y[there], masked_group[there]))
-    groups, ordered = masked_group[there][order], y[there][order]
-    start = np.searchsorted(groups, np.arange(kinds + 1))
-    reach = np.where(np.isnan(x), 0.0, np.abs(x) * tolerance)
-    # one sorted sequence of (group, value): positions are found for all records at once by ranks of values
-    known = np.unique(np.concatenate([ordered, x[~np.isnan(x)]]))
-    rank = np.searchsorted(known, ordered)
-    spots = groups * (len(known) + 1) + rank
-    low = group * (len(known) + 1) + np.searchsorted(known, x - reach, side="left")
-    high = group * (len(known) + 1) + np.searchsorted(known, x + reach, side="right") - 1
-    count = np.searchsorted(spots, high, side="right") - np.searchsorted(spots, low, side="left")
-    size = sizes[group]
-    found = np.where((size > 0) & ~np.isnan(x), np.maximum(count, 0) / np.maximum(size, 1), 0.0)
-    assert start[-1] == len(ordered)
-    return np.asarray(found)

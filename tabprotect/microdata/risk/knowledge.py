@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +27,11 @@ Floats = npt.NDArray[np.float64]
 
 @runtime_checkable
 class Knowledge(Protocol):
-    """Anything that limits the masked value by the original one, by column (sets B_j of Torra, section 4)."""
+    """Anything that limits the masked value by the original one, by column (sets B_j of Torra, section 4).
+
+    Limits do not fall as values grow. With ``same_values = True`` the masked column holds the original values in
+    another order.
+    """
 
     def limits(self, values: Floats, masked: Floats) -> tuple[Floats, Floats]:
         """Return the least and the largest masked value of each record.
@@ -80,6 +84,8 @@ class RankWindow:
         Above 0, at most 100.
     """
 
+    same_values: ClassVar[bool] = True
+
     percent: float
 
     def __post_init__(self) -> None:
@@ -115,6 +121,8 @@ class RankDraw:
         Probability that a distance as drawn is within the limits.
     """
 
+    same_values: ClassVar[bool] = True
+
     percent: float
     coverage: float = 0.999
 
@@ -147,6 +155,8 @@ class ValueWindow:
     percent : float
         Above 0, at most 100.
     """
+
+    same_values: ClassVar[bool] = True
 
     percent: float
 

@@ -151,6 +151,7 @@ def assignment_linkage(
     found = np.zeros(len(files.original))
     found[mine[rows]] = files.links[theirs[columns_of]] == mine[rows]
     details = {"columns": names, "total distance": float(cost[rows, columns_of].sum()), "records linked": len(rows)}
+    details |= with_the_method(original, masked, schema, names)
     return Measure("one-to-one linkage", float(found.mean()), found, details)
 
 

@@ -9,9 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.errors import InputError
+from tabprotect.microdata.masked import Masked
 from tabprotect.microdata.records import Records
 from tabprotect.microdata.risk.agreement import joint_codes
 from tabprotect.microdata.risk.base import Measure, pair
+from tabprotect.microdata.risk.likelihood import likely_linkage
 from tabprotect.microdata.schema import Schema
 
 __all__ = ["probabilistic_linkage"]
@@ -46,7 +48,9 @@ def probabilistic_linkage(original: Any, masked: Any, schema: Schema | None = No
     Returns
     -------
     Measure
-        ``value``: expected share of records found; details: m, u and the rounds of EM.
+        ``value``: expected share of records found; details: m, u and the rounds of EM. Of a `Masked` whose keys were
+        post-randomised, ``details["with the method"]`` is the share found by an intruder who knows the matrices; see
+        `likelihood.likely_linkage`.
 
     Raises
     ------
@@ -75,6 +79,8 @@ def probabilistic_linkage(original: Any, masked: Any, schema: Schema | None = No
         "keys": keys, "m": m.tolist(), "u": u.tolist(), "share of matches": matches, "rounds": rounds,
         "converged": settled,
     }  # fmt: skip
+    if isinstance(masked, Masked):
+        details |= likely_linkage(files, masked, keys)
     return Measure("probabilistic linkage", float(found.mean()), found, details)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from tabprotect.errors import InputError
 from tabprotect.microdata.risk.base import Measure, pair
-from tabprotect.microdata.risk.interval import _joint
+from tabprotect.microdata.risk.limits import joint_strata
 from tabprotect.microdata.scales import Scale
 from tabprotect.microdata.schema import Schema
 from tabprotect.microdata.utility.categorical import _no_links
@@ -54,7 +54,7 @@ def domain_estimates(
     if not by or isinstance(by, str):
         raise InputError("by must be a list of at least one column")
     domains = common_columns(both, by, tuple(Scale), "domain")
-    one, other = _joint(both.original, both.masked, domains)
+    one, other = joint_strata(both.original, both.masked, domains)
     count = int(max(one.max(), other.max())) + 1
     v, w = both.original.weights(), both.masked.weights()
     there = np.bincount(one, minlength=count) > 0
