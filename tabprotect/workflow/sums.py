@@ -16,6 +16,7 @@ from tabprotect.methods.registry import PASSES
 from tabprotect.methods.suppression import suppress
 from tabprotect.methods.suppression.large.stages import local_in_stages
 from tabprotect.methods.suppression.linked import suppress_linked
+from tabprotect.methods.suppression.merge import with_bound_of
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.methods.suppression.search.greedy import greedy
 from tabprotect.methods.suppression.strategy import (
@@ -29,7 +30,7 @@ from tabprotect.methods.suppression.strategy import (
 from tabprotect.methods.suppression.suppress import CLASSIC
 from tabprotect.problem import Problem
 from tabprotect.sensitivity.unions import UnionExposure
-from tabprotect.solver.limits import Budget, Limits, is_optimal
+from tabprotect.solver.limits import Budget, Limits
 from tabprotect.solver.tasks.pieces import Means
 from tabprotect.workflow.monotone import one_progress
 
@@ -167,15 +168,15 @@ def _cheaper(rounds: _Rounds, best: Answer, method: str) -> Answer:
         result = rounds.run(best.problem, method, _limits(rounds.budget, SHARE), start)
         sums = rounds.look(result)
         if result.safe and not sums:
-            return replace(best, result=_with_bound(result, best.result))
-        best = replace(best, result=_with_bound(best.result, result))
+            return replace(best, result=with_bound_of(result, best.result))
+        best = replace(best, result=with_bound_of(best.result, result))
         if not sums or rounds.budget.exhausted:
             break
         grown = rounds.grow(best.problem, sums)
         better = rounds.close(grown, _extended(result, grown), TIDY_SHARE, restarts=0)
         if not better.result.safe or better.sums:
             break
-        best = replace(better, result=_with_bound(better.result, best.result))
+        best = replace(better, result=with_bound_of(better.result, best.result))
     return best
 
 
@@ -205,26 +206,7 @@ def _once(rounds: _Rounds, problem: Problem, method: str, share: float) -> Answe
     grown = rounds.grow(problem, sums)
     closed = rounds.close(grown, _extended(result, grown), TIDY_SHARE, restarts=0)
     name = f"{result.method}, sums by {closed.result.method}"
-    return replace(closed, result=replace(_with_bound(closed.result, result), method=name))
-
-
-def _with_bound(result: SuppressionResult, other: SuppressionResult) -> SuppressionResult:
-    """Return a result with the bound of another one, if that is better: of this problem or of one with fewer sums.
-
-    A problem with more sums to protect has the equations and questions of the other one and some more, so that the
-    other's bound and its proof hold for it.
-    """
-    if other.bound is None or result.cost is None or (result.bound is not None and result.bound >= other.bound):
-        return result
-    optimal = is_optimal(result.cost, other.bound)
-    return replace(
-        result,
-        bound=result.cost if optimal else other.bound,
-        cuts=other.cuts,
-        status="optimal" if optimal else "feasible",
-        method=other.method,
-        stopped="" if optimal else other.stopped,
-    )
+    return replace(closed, result=replace(with_bound_of(closed.result, result), method=name))
 
 
 @dataclass

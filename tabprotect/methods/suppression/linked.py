@@ -11,10 +11,11 @@ from tabprotect.errors import InputError
 from tabprotect.methods.suppression.classic.modular import pieces_of, rows_within
 from tabprotect.methods.suppression.classic.passes import EXACT_CELLS as PIECE_CELLS
 from tabprotect.methods.suppression.classic.passes import Passes, Piece
+from tabprotect.methods.suppression.merge import joined
 from tabprotect.methods.suppression.postsolve.completion import complete
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.methods.suppression.search.exact import exact
-from tabprotect.methods.suppression.strategy import EXACT_CELLS, SMALL_CELLS, ended, joined, rest
+from tabprotect.methods.suppression.strategy import EXACT_CELLS, SMALL_CELLS, ended, rest
 from tabprotect.methods.suppression.suppress import suppress
 from tabprotect.problem import Problem, cell_mask
 from tabprotect.seeds import Seed, as_seed

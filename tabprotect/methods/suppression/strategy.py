@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tabprotect.attack.proof import BoundProof
 from tabprotect.attack.witness import Deviation, Witnesses
 from tabprotect.methods.suppression.large.stages import local_in_stages
 from tabprotect.methods.suppression.large.surroundings import Surroundings
+from tabprotect.methods.suppression.merge import joined
 from tabprotect.methods.suppression.postsolve.finish import finish
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.methods.suppression.search.exact import exact
@@ -31,7 +31,6 @@ __all__ = [
     "by_root_solve",
     "choose",
     "ended",
-    "joined",
     "nearness",
     "part",
     "rest",
@@ -214,19 +213,3 @@ def rest(limits: Limits, spent: SuppressionResult) -> Limits:
     """Return what a search leaves of the limits."""
     seconds = None if limits.seconds is None else max(0.0, limits.seconds - spent.seconds)
     return replace(limits, seconds=seconds, work=None if limits.work is None else max(0, limits.work - spent.work))
-
-
-def joined(first: SuppressionResult, second: SuppressionResult) -> SuppressionResult:
-    """Return the cheaper pattern of two runs, with the better bound."""
-    seconds, work = first.seconds + second.seconds, first.work + second.work
-    if second.status == "infeasible" or not first.safe:
-        return replace(second, seconds=seconds, work=work)
-    best = second if second.cost is not None and second.cost <= (first.cost or 0.0) else first
-    stops = "" if second.status == "optimal" else second.stopped
-    bounds = [b for b in (first.bound, second.bound) if b is not None]
-    bound = min(max(bounds), best.cost or 0.0) if bounds else None
-    proofs = [r.cuts for r in (first, second) if isinstance(r.cuts, BoundProof)]
-    proof = max(proofs, key=lambda p: p.bound, default=None)
-    name = second.method if first.method == second.method else f"{first.method}, then {second.method}"
-    both = replace(best, bound=bound, cuts=proof, method=name, stopped=stops, seconds=seconds, work=work)
-    return replace(both, status="optimal", stopped="") if bound is not None and both.gap == 0 else both

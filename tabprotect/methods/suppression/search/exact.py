@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from tabprotect.attack.witness import Witnesses
 from tabprotect.methods.suppression.bound.proof import bound_proof
+from tabprotect.methods.suppression.merge import with_bound
 from tabprotect.methods.suppression.postsolve.finish import finish, stopped
 from tabprotect.methods.suppression.presolve.reduce import Reduction, reduce_problem
 from tabprotect.methods.suppression.result import SuppressionResult
@@ -18,7 +19,7 @@ from tabprotect.methods.suppression.search.rounds import search_in_rounds
 from tabprotect.methods.suppression.search.schedule import go_on, reporter
 from tabprotect.methods.suppression.start.root_solve import root_solve
 from tabprotect.problem import Problem
-from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt, is_optimal
+from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
 from tabprotect.solver.mip.pool import pool_solver
 from tabprotect.solver.tasks.pieces import Means
 
@@ -123,7 +124,7 @@ def exact(
             else:
                 late = "no time was left to prove the bound in exact arithmetic"
                 result = replace(result, message="; ".join(filter(None, (result.message, late))))
-    return _with_bound(replace(result, cuts=proof), reduction.constant + sum(s.bound for s in searches))
+    return with_bound(replace(result, cuts=proof), reduction.constant + sum(s.bound for s in searches))
 
 
 def _search(
@@ -142,16 +143,3 @@ def _search(
         s.start(budget, hint)
     if all(s.best is not None for s in searches):
         go_on(searches, reduction.constant, budget, engine)
-
-
-def _with_bound(result: SuppressionResult, bound: float) -> SuppressionResult:
-    """Add the bound; optimal when it meets the cost."""
-    if result.cost is None:
-        return replace(result, bound=bound if result.status == "unknown" else None)
-    optimal = is_optimal(result.cost, bound)
-    return replace(
-        result,
-        bound=result.cost if optimal else bound,
-        status="optimal" if optimal else result.status,
-        stopped="" if optimal else result.stopped,
-    )
