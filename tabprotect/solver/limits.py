@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from numbers import Real
 from pathlib import Path
 
@@ -142,10 +142,12 @@ class Budget:
 
     limits: Limits = field(default_factory=Limits)
     progress: Callable[[Progress], None] | None = None
-    started: float = field(default_factory=time.monotonic)
+    started: float = field(default_factory=lambda: time.monotonic())
     work: int = 0
     cancelled: bool = False
     over_memory: bool = field(default=False, init=False)
+    seconds_before: float = field(default=0.0, init=False, repr=False)
+    work_before: int = field(default=0, init=False, repr=False)
     _looked: float = field(default=-math.inf, init=False, repr=False)
 
     def spend(self, work: int) -> None:
@@ -208,36 +210,87 @@ class Budget:
         """Ask the computation to end soon with its best answer so far."""
         self.cancelled = True
 
-    @contextmanager
-    def part(self, share: float) -> Iterator[Budget]:
-        """Within the block a budget of its own: this share of what is left; its work is spent here, too.
+    @classmethod
+    def of(cls, limits: Limits | Budget | None, progress: Callable[[Progress], None] | None = None) -> Budget:
+        """Return a budget of these limits; that of a larger run as it is, with its own progress."""
+        return limits if isinstance(limits, Budget) else cls(limits or Limits(), progress)
 
-        Of work it is a unit at least: who goes on until the whole is spent gets there.
+    def left(self, share: float = 1.0, *, gap: float | None = None, work: float = math.inf) -> Limits:
+        """Return limits of a share of what is left, which end when somebody cancels this budget, too.
+
+        Parameters
+        ----------
+        share : float
+            Of the seconds and work that are left. Of work it is a unit at least: who goes on until the whole is spent
+            gets there.
+        gap : float, optional
+            By default that of the limits.
+        work : float
+            Work units at most.
+
+        Examples
+        --------
+        >>> budget = Budget(Limits(work=10))
+        >>> budget.spend(4)
+        >>> budget.left(0.5).work, budget.left(work=2).work
+        (3, 2)
         """
         share = min(1.0, share)
         # nothing of an endless budget is nothing
-        seconds, work = (left * share if share > 0 else 0.0 for left in (self.seconds_left, self.work_left))
-        seconds += self.seconds
-        inner = Budget(
-            Limits(
-                None if seconds == float("inf") else seconds,
-                None if work == float("inf") else math.ceil(work),
-                self.limits.gap,
-                lambda: bool(self.exhausted and self.stopped in ("cancelled", "memory")),
-                self.limits.memory,
-            ),
-            self.progress,
-            self.started,
+        seconds, units = (left * share if share > 0 else 0.0 for left in (self.seconds_left, self.work_left))
+        units = min(units, work)
+        return Limits(
+            None if math.isinf(seconds) else seconds,
+            None if math.isinf(units) else math.ceil(units),
+            self.limits.gap if gap is None else gap,
+            lambda: bool(self.exhausted and self.stopped in ("cancelled", "memory")),
+            self.limits.memory,
         )
+
+    @contextmanager
+    def part(self, share: float) -> Iterator[Budget]:
+        """Within the block a budget of its own: a share of what is `left`, on the same clock, its work spent here."""
+        limits = self.left(share)
+        seconds = None if limits.seconds is None else limits.seconds + self.seconds
+        with self._spending(Budget(replace(limits, seconds=seconds), self.progress, self.started)) as inner:
+            inner.seconds_before = self.seconds_before
+            yield inner
+
+    @contextmanager
+    def run(self, share: float = 1.0, *, gap: float | None = None, work: float = math.inf) -> Iterator[Budget]:
+        """Within the block the budget of a search of its own, whose clock begins at 0; for the rest as `part`.
+
+        What it reports is counted from the beginning of the whole.
+        """
+        with self._spending(Budget(self.left(share, gap=gap, work=work), self.progress)) as inner:
+            inner.seconds_before = self.seconds_before + self.seconds
+            yield inner
+
+    @contextmanager
+    def beyond(self, seconds: float | None, work: int | None) -> Iterator[Budget]:
+        """Within the block a budget of its own as in `run`, with these limits, whatever is left of this one.
+
+        For what has to be done after a limit or a stop; a stop within it is one of the whole.
+        """
+        with self._spending(Budget(Limits(seconds, work), self.progress)) as inner:
+            inner.seconds_before = self.seconds_before + self.seconds
+            yield inner
+
+    @contextmanager
+    def _spending(self, inner: Budget) -> Iterator[Budget]:
+        inner.work_before = self.work_before + self.work
         try:
             yield inner
         finally:
             self.spend(inner.work)
+            self.over_memory |= inner.over_memory
+            self.cancelled |= inner.cancelled
 
     def report(self, stage: str, cost: float | None = None, bound: float | None = None, message: str = "") -> None:
         """Send one line of progress to whoever listens."""
         if self.progress is not None:
-            self.progress(Progress(stage, cost, bound, self.seconds, self.work, message))
+            seconds, work = self.seconds_before + self.seconds, self.work_before + self.work
+            self.progress(Progress(stage, cost, bound, seconds, work, message))
 
 
 @contextmanager

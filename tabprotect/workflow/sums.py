@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -30,7 +31,7 @@ from tabprotect.methods.suppression.strategy import (
 from tabprotect.methods.suppression.suppress import CLASSIC
 from tabprotect.problem import Problem
 from tabprotect.sensitivity.unions import UnionExposure
-from tabprotect.solver.limits import Budget, Limits
+from tabprotect.solver.limits import Budget
 from tabprotect.solver.tasks.pieces import Means
 from tabprotect.workflow.monotone import one_progress
 
@@ -142,7 +143,7 @@ def _search(
     if linked:
         return _linked(rounds, problem, repair)
     if not repair:
-        result = rounds.run(problem, method, budget.limits)
+        result = rounds.run(problem, method)
         return Answer(problem, result, rounds.look(result))
     if method in CLASSIC or method == PASSES:
         return _once(rounds, problem, method, FIRST_SHARE)
@@ -165,7 +166,7 @@ def _cheaper(rounds: _Rounds, best: Answer, method: str) -> Answer:
         return best
     for _ in range(EXACT_ROUNDS):
         start = best.result if rounds.how["engine"] != "pyomo" else None
-        result = rounds.run(best.problem, method, _limits(rounds.budget, SHARE), start)
+        result = rounds.run(best.problem, method, SHARE, start)
         sums = rounds.look(result)
         if result.safe and not sums:
             return replace(best, result=with_bound_of(result, best.result))
@@ -184,7 +185,7 @@ def _linked(rounds: _Rounds, problem: Problem, repair: bool) -> Answer:
     """Passes over linked tables and the exact engine from there, and once more with the sums that are given away."""
     limits = rounds.budget.limits
     if not repair:
-        result = rounds.run(problem, LINKED, limits)
+        result = rounds.run(problem, LINKED)
         best = Answer(problem, result, rounds.look(result))
         names = [result.method]
     else:
@@ -199,7 +200,7 @@ def _linked(rounds: _Rounds, problem: Problem, repair: bool) -> Answer:
 
 def _once(rounds: _Rounds, problem: Problem, method: str, share: float) -> Answer:
     """One search, then what the sums need."""
-    result = rounds.run(problem, method, _limits(rounds.budget, share))
+    result = rounds.run(problem, method, share)
     sums = rounds.look(result)
     if not sums:
         return Answer(problem, result, sums)
@@ -229,36 +230,31 @@ class _Rounds:
         return sums
 
     def run(
-        self, problem: Problem, method: str, limits: Limits, start: SuppressionResult | None = None
+        self, problem: Problem, method: str, share: float = 1.0, start: SuppressionResult | None = None
     ) -> SuppressionResult:
-        if method in (PASSES, LINKED):
-            result = suppress_linked(
+        """Search within a share of what is left."""
+        with self.budget.run(share) as part:
+            if method in (PASSES, LINKED):
+                together = EXACT_CELLS if method == LINKED else 0
+                means = self.means if self.means else None
+                return suppress_linked(
+                    problem, self.tables, limits=part, seed=self.seed, together=together, means=means
+                )
+            return suppress(
                 problem,
-                self.tables,
-                limits=limits,
+                method=method,
+                limits=part,
                 seed=self.seed,
-                progress=self.budget.progress,
-                together=EXACT_CELLS if method == LINKED else 0,
-                means=self.means if self.means else None,
+                start=start,
+                # these have no pieces; the intruder's intervals have
+                executor=None if method in CLASSIC else self.means.executor,
+                resume=self.means.store,
+                **self.how,
             )
-            return self._spent(result)
-        result = suppress(
-            problem,
-            method=method,
-            limits=limits,
-            seed=self.seed,
-            progress=self.budget.progress,
-            start=start,
-            # these have no pieces; the intruder's intervals have
-            executor=None if method in CLASSIC else self.means.executor,
-            resume=self.means.store,
-            **self.how,
-        )
-        return self._spent(result)
 
     def root(self, problem: Problem) -> Answer | None:
         """Return the pattern of the root solve, its sums protected; None where that finds none within a moment."""
-        result = self._spent(by_root_solve(problem, _limits(self.budget, 1.0), self.budget.progress, "scip"))
+        result = by_root_solve(problem, self.budget, "scip")
         if not result.safe:
             return None
         sums = self.look(result)
@@ -273,49 +269,49 @@ class _Rounds:
 
     def close(self, problem: Problem, start: SuppressionResult | None, share: float, *, restarts: int) -> Answer:
         """Make patterns quickly until none of the sums that they give away is sensitive."""
-        limits, tidy = (_limits(self.budget, share), 1.0) if start is None else self._grace(share)
+        first = start is None
         for _ in range(MOST_ROUNDS):
-            result = self._spent(self._quickly(problem, start, limits, restarts, tidy))
+            # the pattern in hand is not safe, and an answer is worth a moment
+            with self._within(share, first) as (part, tidy):
+                result = self._quickly(problem, start, part, restarts, tidy)
             sums = self.look(result)
             if not sums:
                 break
             problem = self.grow(problem, sums)
-            start, restarts = _extended(result, problem), 0
-            # the pattern in hand is not safe, and an answer is worth a moment
-            limits, tidy = self._grace(share)
+            start, restarts, first = _extended(result, problem), 0, False
         return Answer(problem, result, sums)
 
     def _quickly(
-        self, problem: Problem, start: SuppressionResult | None, limits: Limits, restarts: int, tidy: float
+        self, problem: Problem, start: SuppressionResult | None, part: Budget, restarts: int, tidy: float
     ) -> SuppressionResult:
-        shared: dict[str, Any] = {
-            "limits": limits,
-            "seed": self.seed,
-            "progress": self.budget.progress,
-            "start": None if start is None else start.pattern,
-        }
+        pattern = None if start is None else start.pattern
+        shared: dict[str, Any] = {"limits": part, "seed": self.seed, "start": pattern, "means": self.means}
         if self.near:
             deviations = () if start is None else start.deviations
-            return local_in_stages(problem, passes=0, means=self.means, deviations=deviations, **shared)
-        return greedy(problem, restarts=restarts, tidy=tidy, means=self.means, **shared)
+            return local_in_stages(problem, passes=0, deviations=deviations, **shared)
+        return greedy(problem, restarts=restarts, tidy=tidy, **shared)
 
-    def _grace(self, share: float) -> tuple[Limits, float]:
-        """Return limits for one more pattern, beyond the budget's own if need be, and the share of them to tidy it."""
+    @contextmanager
+    def _within(self, share: float, first: bool) -> Iterator[tuple[Budget, float]]:
+        """Yield a budget for one pattern, and the share of it to make that cheaper.
+
+        The first has its share of what is left. Any other one is needed for a safe answer: it may go beyond the limits.
+        """
+        if first:
+            with self.budget.run(share) as part:
+                yield part, 1.0
+            return
         budget, own = self.budget, self.budget.limits
         share = 0.0 if budget.stopped == "cancelled" else share
+        seconds, tidy = None, 1.0 if share else 0.0
         if own.work is not None:
-            return Limits(work=own.work), share * budget.work_left / max(1, own.work)
-        if own.seconds is None:
-            return Limits(seconds=None), 1.0 if share else 0.0
-        left = share * max(0.0, budget.seconds_left - ROUND_TIME * self.looking)
-        seconds = max(GRACE_SECONDS, left)
-        return Limits(seconds=seconds), min(1.0, left / seconds)
-
-    def _spent(self, result: SuppressionResult) -> SuppressionResult:
-        self.budget.spend(result.work)
-        if result.stopped == "cancelled":
-            self.budget.cancel()
-        return result
+            tidy = share * budget.work_left / max(1, own.work)
+        elif own.seconds is not None:
+            left = share * max(0.0, budget.seconds_left - ROUND_TIME * self.looking)
+            seconds = max(GRACE_SECONDS, left)
+            tidy = min(1.0, left / seconds)
+        with budget.beyond(seconds, own.work) as part:
+            yield part, tidy
 
 
 def _extended(result: SuppressionResult, problem: Problem) -> SuppressionResult:
@@ -334,11 +330,3 @@ def _extended(result: SuppressionResult, problem: Problem) -> SuppressionResult:
     parts = zip(moved.indptr[:-1].tolist(), moved.indptr[1:].tolist(), strict=True)
     deviations = tuple(Deviation(moved.indices[i:j].astype(np.int64), moved.data[i:j]) for i, j in parts)
     return replace(result, problem=problem, pattern=pattern, deviations=deviations)
-
-
-def _limits(budget: Budget, share: float) -> Limits:
-    """Return limits that leave something for later rounds."""
-    limits = budget.limits
-    seconds = None if limits.seconds is None else share * budget.seconds_left
-    work = None if limits.work is None else int(share * budget.work_left)
-    return replace(limits, seconds=seconds, work=work)

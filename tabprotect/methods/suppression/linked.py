@@ -15,7 +15,7 @@ from tabprotect.methods.suppression.merge import joined
 from tabprotect.methods.suppression.postsolve.completion import complete
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.methods.suppression.search.exact import exact
-from tabprotect.methods.suppression.strategy import EXACT_CELLS, SMALL_CELLS, ended, rest
+from tabprotect.methods.suppression.strategy import EXACT_CELLS, SMALL_CELLS, ended
 from tabprotect.methods.suppression.suppress import suppress
 from tabprotect.problem import Problem, cell_mask
 from tabprotect.seeds import Seed, as_seed
@@ -38,7 +38,7 @@ def suppress_linked(
     problem: Problem,
     tables: Mapping[str, Ints],
     *,
-    limits: Limits | None = None,
+    limits: Limits | Budget | None = None,
     seed: Seed = 0,
     progress: Callable[[Progress], None] | None = None,
     together: int = EXACT_CELLS,
@@ -59,7 +59,7 @@ def suppress_linked(
         Of the linked tables (`tabprotect.link`).
     tables : mapping of str to ndarray of int
         The cells of every table (`tabprotect.table.link.clusters.cells_by_table`).
-    limits : Limits, optional
+    limits : Limits or Budget, optional
     seed : int or numpy.random.Generator
     progress : callable, optional
     together : int
@@ -91,9 +91,9 @@ def suppress_linked(
     >>> result.suppressed.tolist(), result.safe
     ([1, 2], True)
     """
-    limits, seed = limits or Limits(), as_seed(seed)
+    budget, seed = Budget.of(limits, progress), as_seed(seed)
     if problem.n_cells <= min(together, SMALL_CELLS):
-        return suppress(problem, limits=limits, seed=seed, progress=progress)
+        return suppress(problem, limits=budget, seed=seed)
     every = np.arange(problem.system.n_equations)
     named = (np.flatnonzero(cell_mask(cells, problem.n_cells, f"table '{name}'")) for name, cells in tables.items())
     pieces = [Piece(rows_within(problem.system.A, every, cells), cells) for cells in named]
@@ -107,25 +107,24 @@ def suppress_linked(
             "name the cells of all tables of the system"
         )
     alone = problem.n_cells > together
-    first = _passes(problem, pieces, limits, 1.0 if alone else FIRST_SHARE, seed, progress, carry, means)
+    with budget.run() as part:
+        first = _passes(problem, pieces, part, 1.0 if alone else FIRST_SHARE, seed, carry, means)
     if alone or not first.safe or ended(first):
         return first
-    whole = exact(problem, limits=rest(limits, first), seed=seed, progress=progress, start=first.pattern, means=means)
-    return joined(first, whole)
+    with budget.run() as rest:
+        return joined(first, exact(problem, limits=rest, seed=seed, start=first.pattern, means=means))
 
 
 def _passes(
     problem: Problem,
     pieces: list[Piece],
-    limits: Limits,
+    budget: Budget,
     share: float,
     seed: int,
-    progress: Callable[[Progress], None] | None,
     carry: bool,
     means: Means | None,
 ) -> SuppressionResult:
     """Go table by table, then repair and clean up the whole; beyond a share of the limits only if nothing is safe."""
-    budget = Budget(limits, progress)
     with cancel_on_interrupt(budget):
         smallest = sorted(pieces, key=lambda piece: len(piece.cells))
         parts = [small for piece in smallest for small in _parts(problem, piece)]

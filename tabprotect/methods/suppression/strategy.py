@@ -32,8 +32,6 @@ __all__ = [
     "choose",
     "ended",
     "nearness",
-    "part",
-    "rest",
 ]
 
 Bools = npt.NDArray[np.bool_]
@@ -120,9 +118,9 @@ def choose(problem: Problem) -> tuple[str, str]:
 def automatic(
     problem: Problem,
     *,
-    limits: Limits,
+    limits: Limits | Budget | None = None,
     seed: int,
-    progress: Callable[[Progress], None] | None,
+    progress: Callable[[Progress], None] | None = None,
     engine: str,
     start: Bools | None,
     deviations: Sequence[Deviation] = (),
@@ -136,43 +134,42 @@ def automatic(
     ----------
     As in `tabprotect.methods.suppression.suppress`.
     """
+    budget = Budget.of(limits, progress)
     method, why = choose(problem)
-    shared: dict[str, Any] = {"seed": seed, "progress": progress, "engine": engine, "means": means or Means()}
+    shared: dict[str, Any] = {"seed": seed, "engine": engine, "means": means or Means()}
     if method == "exact" and not begins_locally(problem):
-        return because(exact(problem, limits=limits, start=start, **shared), why)
+        return because(exact(problem, limits=budget, start=start, **shared), why)
     if start is None and means is None and problem.n_cells <= EXACT_CELLS:
-        first = by_root_solve(problem, limits, progress, engine)
-        limits = rest(limits, first)
-        if ended(first):
-            limits = replace(limits, stop=lambda: True)
+        first = by_root_solve(problem, budget, engine)
         if first.safe:
-            result = joined(first, exact(problem, limits=limits, start=first.pattern, **shared))
+            with budget.run() as rest:
+                result = joined(first, exact(problem, limits=rest, start=first.pattern, **shared))
             return because(result, "its relaxation leaves little open")
     alone = method == "local" and (problem.n_cells > EXACT_CELLS or bool(problem.attackers))
-    how: dict[str, Any] = {"limits": limits}
+    how: dict[str, Any] = {}
     if method == "exact":
-        how = {"limits": _probe(limits), "passes": 0}
+        # enough for a first pattern where local programmes are small; where they are not, time is for the exact engine
+        how = {"share": PROBE_SHARE, "work": PROBE_WORK}
     elif not alone:
-        how = {"limits": replace(limits, gap=max(limits.gap, 1 - 1 / TIGHT))}
-    first = local_in_stages(problem, start=start, deviations=deviations, **how, **shared)
-    done = first.gap is not None and first.gap <= limits.gap
-    loose = method == "local" and (first.gap is None or first.gap > how["limits"].gap)
-    left = rest(limits, first)
+        how = {"gap": max(budget.limits.gap, 1 - 1 / TIGHT)}
+    with budget.run(**how) as part:
+        passes = 0 if method == "exact" else None
+        first = local_in_stages(problem, start=start, deviations=deviations, limits=part, passes=passes, **shared)
+    done = first.gap is not None and first.gap <= budget.limits.gap
+    loose = method == "local" and (first.gap is None or first.gap > part.limits.gap)
     if alone or done or loose or ended(first) or first.status == "optimal":
         return because(first, why)
-    hint = first.pattern if first.safe else start
-    result = exact(problem, limits=left, start=hint, **shared)
+    with budget.run() as rest:
+        result = exact(problem, limits=rest, start=first.pattern if first.safe else start, **shared)
     return because(joined(first, result), why)
 
 
-def by_root_solve(
-    problem: Problem, limits: Limits, progress: Callable[[Progress], None] | None, engine: str
-) -> SuppressionResult:
+def by_root_solve(problem: Problem, budget: Budget, engine: str) -> SuppressionResult:
     """Return the pattern of the root solve alone, without a bound; unknown where that takes more than a moment."""
-    budget, judge = Budget(limits, progress), Witnesses(problem)
-    with cancel_on_interrupt(budget):
-        pattern = root_solve(problem, judge, pool_solver(engine), budget)
-        return finish(problem, judge, pattern, budget, "root solve")
+    judge = Witnesses(problem)
+    with budget.run() as part, cancel_on_interrupt(part):
+        pattern = root_solve(problem, judge, pool_solver(engine), part)
+        return finish(problem, judge, pattern, part, "root solve")
 
 
 def begins_locally(problem: Problem) -> bool:
@@ -195,21 +192,3 @@ def ended(result: SuppressionResult) -> bool:
 def because(result: SuppressionResult, why: str) -> SuppressionResult:
     """Return a result that says why its method was chosen."""
     return replace(result, method=f"auto: {result.method}, since {why}")
-
-
-def part(limits: Limits, share: float) -> Limits:
-    """Return a share of the limits."""
-    seconds = None if limits.seconds is None else share * limits.seconds
-    return replace(limits, seconds=seconds, work=None if limits.work is None else int(share * limits.work))
-
-
-def _probe(limits: Limits) -> Limits:
-    """Enough for a first pattern where local programmes are small; where they are not, time is for the exact engine."""
-    work = PROBE_WORK if limits.work is None else min(PROBE_WORK, int(PROBE_SHARE * limits.work))
-    return replace(part(limits, PROBE_SHARE), work=work)
-
-
-def rest(limits: Limits, spent: SuppressionResult) -> Limits:
-    """Return what a search leaves of the limits."""
-    seconds = None if limits.seconds is None else max(0.0, limits.seconds - spent.seconds)
-    return replace(limits, seconds=seconds, work=None if limits.work is None else max(0, limits.work - spent.work))

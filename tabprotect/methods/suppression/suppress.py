@@ -14,7 +14,7 @@ from tabprotect.errors import InputError, did_you_mean
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem
 from tabprotect.seeds import Seed, as_seed
-from tabprotect.solver.limits import Limits, Progress
+from tabprotect.solver.limits import Budget, Limits, Progress
 from tabprotect.solver.tasks.pieces import Means
 from tabprotect.solver.tasks.store import Store, digest
 
@@ -38,7 +38,7 @@ def suppress(
     problem: Problem,
     *,
     method: str = "auto",
-    limits: Limits | None = None,
+    limits: Limits | Budget | None = None,
     seed: Seed = 0,
     progress: Callable[[Progress], None] | None = None,
     engine: str = "scip",
@@ -59,8 +59,9 @@ def suppress(
         by size, dimensions and how far equations reach, and says so in the `method` of the result. The others are the
         classic methods, without a bound: subtable by subtable, by hypercubes, by shortest paths (two-way tables), by
         one linear programme for many cells.
-    limits : Limits, optional
-        In seconds, work units, or as a gap. Without any, the search goes on until the optimum is proven.
+    limits : Limits or Budget, optional
+        In seconds, work units, or as a gap. Without any, the search goes on until the optimum is proven. The `Budget`
+        of a larger run that this search is a part of has its own progress.
     seed : int or numpy.random.Generator
         The same seed, problem and limits (in work) give the same answer.
     progress : callable, optional
@@ -99,7 +100,6 @@ def suppress(
     if not isinstance(problem, Problem):
         kind = type(problem).__name__
         raise InputError(f"suppress needs a Problem, as tabprotect.make_problem states it, not {kind}; see protect")
-    limits = limits or Limits()
     if method not in methods():
         raise InputError(f"no method '{method}'{did_you_mean(method, methods())}")
     if engine not in ENGINES:
@@ -109,7 +109,7 @@ def suppress(
         raise InputError("solver= goes with engine='pyomo'")
     if (method in CLASSIC and engine != "scip") or (method in ("local", "greedy") and engine == "pyomo"):
         raise InputError(f"engine= does not go with method='{method}'")
-    shared: dict[str, Any] = {"limits": limits, "seed": seed, "progress": progress}
+    shared: dict[str, Any] = {"limits": Budget.of(limits, progress), "seed": seed}
     if isinstance(start, SuppressionResult):
         shared["deviations"], start = start.deviations, start.pattern
     if start is not None:
@@ -154,7 +154,7 @@ def _run(problem: Problem, method: str, engine: str, solver: str | None, shared:
     if engine == "pyomo":
         from tabprotect.methods.suppression.search.compact import compact
 
-        return compact(problem, limits=shared["limits"], solver=solver, progress=shared["progress"])
+        return compact(problem, limits=shared["limits"], solver=solver)
     from tabprotect.methods.suppression.search.exact import exact
 
     return exact(problem, engine=engine, **shared)

@@ -24,7 +24,7 @@ Ints = npt.NDArray[np.int64]
 def hypercube(
     problem: Problem,
     *,
-    limits: Limits | None = None,
+    limits: Limits | Budget | None = None,
     progress: Callable[[Progress], None] | None = None,
     start: Bools | None = None,
 ) -> SuppressionResult:
@@ -41,7 +41,7 @@ def hypercube(
     ----------
     problem : Problem
         Its equations must be sums.
-    limits : Limits, optional
+    limits : Limits or Budget, optional
     progress : callable, optional
     start : ndarray of bool, shape (cells,), optional
         Cells hidden to begin with.
@@ -65,7 +65,7 @@ def hypercube(
     >>> hypercube(p).suppressed.tolist()
     [4, 5, 7, 8]
     """
-    budget = Budget(limits or Limits(), progress)
+    budget = Budget.of(limits, progress)
     with cancel_on_interrupt(budget):
         faces = [_Face(problem, face) for table in subtables(problem.system) for face in table.faces()]
         pattern = problem.must_hide if start is None else problem.must_hide | start

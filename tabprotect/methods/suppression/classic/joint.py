@@ -39,7 +39,7 @@ IPM_CELLS = 3000
 def joint(
     problem: Problem,
     *,
-    limits: Limits | None = None,
+    limits: Limits | Budget | None = None,
     seed: int = 0,
     progress: Callable[[Progress], None] | None = None,
     start: Bools | None = None,
@@ -49,7 +49,7 @@ def joint(
     Parameters
     ----------
     problem : Problem
-    limits : Limits, optional
+    limits : Limits or Budget, optional
     seed : int
         Of the directions in which the cells are moved together after the first two programmes (all up, all down).
     progress : callable, optional
@@ -68,7 +68,7 @@ def joint(
     >>> result.suppressed.tolist(), result.cost, result.safe
     ([1, 3], 5.0, True)
     """
-    budget = Budget(limits or Limits(), progress)
+    budget = Budget.of(limits, progress)
     with cancel_on_interrupt(budget):
         judge = Witnesses(problem)
         pattern = problem.must_hide if start is None else problem.must_hide | start

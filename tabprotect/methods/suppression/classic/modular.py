@@ -28,7 +28,7 @@ SHARE = 0.6
 def modular(
     problem: Problem,
     *,
-    limits: Limits | None = None,
+    limits: Limits | Budget | None = None,
     seed: int = 0,
     progress: Callable[[Progress], None] | None = None,
     start: Bools | None = None,
@@ -45,7 +45,7 @@ def modular(
     ----------
     problem : Problem
         Its equations must be sums.
-    limits : Limits, optional
+    limits : Limits or Budget, optional
     seed : int
         Of the searches in the subtables.
     progress : callable, optional
@@ -77,7 +77,7 @@ def modular(
     >>> result.suppressed.tolist(), result.cost, result.safe
     ([4, 5, 7, 8], 17.0, True)
     """
-    budget = Budget(limits or Limits(), progress)
+    budget = Budget.of(limits, progress)
     with cancel_on_interrupt(budget):
         pieces = pieces_of(problem.system)
         passes = Passes(problem, pieces, problem.must_hide if start is None else start, carry=carry)

@@ -171,7 +171,7 @@ def _signs(A: sparse.csr_array) -> Floats | None:
 def network(
     problem: Problem,
     *,
-    limits: Limits | None = None,
+    limits: Limits | Budget | None = None,
     seed: int = 0,
     progress: Callable[[Progress], None] | None = None,
     start: Bools | None = None,
@@ -188,7 +188,7 @@ def network(
     ----------
     problem : Problem
         A two-way table, with a hierarchy in one dimension at most, or anything else whose equations form a network.
-    limits : Limits, optional
+    limits : Limits or Budget, optional
     seed : int
         Of the orders and of the noise.
     progress : callable, optional
@@ -220,7 +220,7 @@ def network(
             "the equations of this table form no network: method='network' is for two-way tables with a hierarchy in "
             "one dimension at most; take method='modular', 'greedy' or 'exact'"
         )
-    budget = Budget(limits or Limits(), progress)
+    budget = Budget.of(limits, progress)
     with cancel_on_interrupt(budget):
         judge = Witnesses(problem)
         begin = problem.must_hide if start is None else problem.must_hide | start

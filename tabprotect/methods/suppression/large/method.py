@@ -18,11 +18,12 @@ from tabprotect.methods.suppression.large.rebuild import Rebuilder
 from tabprotect.methods.suppression.large.surroundings import Surroundings
 from tabprotect.methods.suppression.large.warm_start import adopt
 from tabprotect.methods.suppression.large.windows import Windows
+from tabprotect.methods.suppression.merge import with_bound
 from tabprotect.methods.suppression.postsolve.finish import finish, stopped
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem
 from tabprotect.solver.credit import Credit, is_first
-from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt, is_optimal
+from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
 from tabprotect.solver.tasks.pieces import Means, processors
 from tabprotect.solver.tolerances import OPTIMAL
 
@@ -57,7 +58,7 @@ FADES = (0.98, 0.9)
 def local(
     problem: Problem,
     *,
-    limits: Limits | None = None,
+    limits: Limits | Budget | None = None,
     seed: int = 0,
     progress: Callable[[Progress], None] | None = None,
     start: Bools | None = None,
@@ -76,7 +77,7 @@ def local(
     Parameters
     ----------
     problem : Problem
-    limits : Limits, optional
+    limits : Limits or Budget, optional
         Any-time. Without limits the search ends when a pass over all secondaries gained less than a thousandth.
     seed : int
     progress : callable, optional
@@ -108,7 +109,7 @@ def local(
     >>> result.suppressed.tolist(), result.cost, round(result.bound, 6)
     ([4, 5, 7, 8], 17.0, 17.0)
     """
-    budget = Budget(limits or Limits(), progress)
+    budget = Budget.of(limits, progress)
     with cancel_on_interrupt(budget):
         search = _Search(problem, seed, budget, engine, executor)
         if not search.first(start, deviations):
@@ -121,16 +122,10 @@ def local(
         result = finish(problem, search.judge, found, budget, "local")
         result = replace(result, deviations=search.known_about(result.pattern))
         bound, proof = (None, None) if passes == 0 else (search.bound.bound, search.bound.proof())
+    result = replace(result, stopped=result.stopped or ended)
     if result.cost is None or bound is None:
-        return replace(result, stopped=result.stopped or ended)
-    optimal = is_optimal(result.cost, bound)
-    return replace(
-        result,
-        bound=min(bound, result.cost),
-        cuts=proof,
-        status="optimal" if optimal else result.status,
-        stopped="" if optimal else result.stopped or ended,
-    )
+        return result
+    return with_bound(replace(result, cuts=proof), bound)
 
 
 def _cheapest(judge: Witnesses, start: Bools | None, found: Bools | None) -> Bools | None:
@@ -266,7 +261,7 @@ class _Search:
                 rounds, cost = self.rebuilder.rounds, cover.cost
 
     def _cheaper(self) -> None:
-        """Ruin and recreate a part; once all had a few turns, try windows too, whatever gained more lately."""
+        """Ruin and recreate a part; once all were tried a few times, windows too, whatever gained more lately."""
         if self.rebuilder.rounds < EARLY:
             self.rebuilder.step(self.budget)
             return

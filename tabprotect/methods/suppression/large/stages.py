@@ -13,10 +13,11 @@ import numpy.typing as npt
 from tabprotect.attack.proof import BoundProof
 from tabprotect.attack.witness import Deviation, Witnesses
 from tabprotect.methods.suppression.large import local
+from tabprotect.methods.suppression.merge import with_bound
 from tabprotect.methods.suppression.postsolve.finish import finish, stopped
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem
-from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt, is_optimal
+from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
 from tabprotect.solver.tasks.pieces import Means
 from tabprotect.solver.tasks.store import digest
 
@@ -55,7 +56,7 @@ def local_in_stages(
     problem: Problem,
     *,
     means: Means,
-    limits: Limits | None = None,
+    limits: Limits | Budget | None = None,
     seed: int = 0,
     progress: Callable[[Progress], None] | None = None,
     start: Bools | None = None,
@@ -84,7 +85,7 @@ def local_in_stages(
             deviations=deviations,
             executor=means.executor,
         )
-    budget = Budget(limits or Limits(), progress)
+    budget = Budget.of(limits, progress)
     name = digest("local", parts_of(problem), start, tuple(deviations), seed, engine, budget.limits.gap)
     best, bound, proof, optimal, work = None, 0.0, None, False, 0
     with cancel_on_interrupt(budget):
@@ -113,14 +114,7 @@ def local_in_stages(
     result = replace(result, stopped=result.stopped or ended, deviations=judge.known_about(result.pattern))
     if result.cost is None or passes == 0:
         return result
-    optimal = optimal or is_optimal(result.cost, bound)
-    return replace(
-        result,
-        bound=result.cost if optimal else min(bound, result.cost),
-        cuts=proof,
-        status="optimal" if optimal else result.status,
-        stopped="" if optimal else result.stopped,
-    )
+    return with_bound(replace(result, cuts=proof), result.cost if optimal else min(bound, result.cost))
 
 
 def _reached(best: Stage, bound: float, budget: Budget) -> bool:
@@ -140,18 +134,7 @@ def _stage(
     engine: str,
 ) -> Stage | None:
     """Do one stage, unless it is kept already; None when the limits left no time."""
-    seconds = budget.seconds_left
-
-    def ended() -> bool:
-        return budget.exhausted and budget.stopped in ("cancelled", "memory")
-
-    limits = Limits(
-        None if math.isinf(seconds) else seconds,
-        None if math.isinf(most) else int(most),
-        budget.limits.gap,
-        ended,
-        budget.limits.memory,
-    )
+    limits = budget.left(work=most)
 
     def work(_: str) -> Stage:
         passes = 0 if first else None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Final
 
 import numpy as np
@@ -15,7 +14,7 @@ from tabprotect.methods.suppression.large.surroundings import Block, Surrounding
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.methods.suppression.search.exact import exact
 from tabprotect.problem import Problem, Status
-from tabprotect.solver.limits import Budget, Limits
+from tabprotect.solver.limits import Budget
 from tabprotect.table.system import LinearSystem
 
 __all__ = ["Windows"]
@@ -146,17 +145,9 @@ class Windows:
             -problem.down[cells],
             problem.up[cells],
         )
-        seconds, work = budget.seconds_left, min(WORK, budget.work_left)
-        limits = Limits(
-            None if math.isinf(seconds) else seconds,
-            int(work),
-            stop=lambda: budget.exhausted and budget.stopped in ("cancelled", "memory"),
-        )
-        start = ~free | np.isin(cells, list(paid))
-        found = exact(
-            window, limits=limits, seed=int(self._rng.integers(2**31)), engine=self.engine, start=start, prove=False
-        )
-        budget.spend(SETUP + found.work)
-        if found.stopped == "cancelled":
-            budget.cancel()
+        start, seed = ~free | np.isin(cells, list(paid)), int(self._rng.integers(2**31))
+        with budget.run(gap=0.0, work=WORK) as part:
+            part.progress = None
+            found = exact(window, limits=part, seed=seed, engine=self.engine, start=start, prove=False)
+        budget.spend(SETUP)
         return found

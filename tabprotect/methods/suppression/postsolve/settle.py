@@ -9,10 +9,11 @@ import numpy as np
 
 from tabprotect.attack.exposure import Exposure
 from tabprotect.attack.witness import Witnesses
+from tabprotect.methods.suppression.merge import with_bound
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.methods.suppression.start.construct import Constructor
 from tabprotect.problem import Problem
-from tabprotect.solver.limits import Budget, is_optimal
+from tabprotect.solver.limits import Budget
 
 __all__ = ["settle"]
 
@@ -62,16 +63,16 @@ def settle(
         return None
     problem, more = result.problem, int(np.sum(pattern & ~result.pattern))
     cost = problem.cost(pattern)
-    optimal = is_optimal(cost, result.bound)
     note = f"{more} cells are hidden for {len(exposures)} levels that were reached in floating point only"
-    return replace(
+    settled = replace(
         result,
         pattern=pattern,
         cost=cost,
-        status="optimal" if optimal else "feasible",
+        status="feasible",
         message="; ".join(filter(None, (result.message, note))),
         deviations=(*result.deviations, *judge.known_about(pattern)),
     )
+    return settled if result.bound is None else with_bound(settled, result.bound)
 
 
 def _with_room(problem: Problem, exposures: Sequence[Exposure], tight: float) -> Problem:

@@ -6,11 +6,12 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from tabprotect.attack.witness import Witnesses
+from tabprotect.methods.suppression.merge import with_bound
 from tabprotect.methods.suppression.postsolve.finish import finish
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.methods.suppression.search.greedy import greedy
 from tabprotect.problem import Problem
-from tabprotect.solver.limits import Budget, Limits, Progress, is_optimal
+from tabprotect.solver.limits import Budget, Limits, Progress
 
 __all__ = ["compact"]
 
@@ -18,7 +19,7 @@ __all__ = ["compact"]
 def compact(
     problem: Problem,
     *,
-    limits: Limits | None = None,
+    limits: Limits | Budget | None = None,
     solver: str | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> SuppressionResult:
@@ -27,7 +28,7 @@ def compact(
     Parameters
     ----------
     problem : Problem
-    limits : Limits, optional
+    limits : Limits or Budget, optional
         Seconds and gap; work is not counted inside a foreign solver.
     solver : str, optional
         A name that Pyomo knows.
@@ -35,21 +36,15 @@ def compact(
     """
     from tabprotect.models import cell_suppression
 
-    budget = Budget(limits or Limits(), progress)
+    budget = Budget.of(limits, progress)
     name = f"compact programme ({solver or 'default solver'})"
     budget.report("compact")
-    answer = cell_suppression.solve(problem, solver=solver, limits=budget.limits)
+    answer = cell_suppression.solve(problem, solver=solver, limits=budget.left())
     if answer.status == "infeasible":
         # the programme cannot say which cells are to blame, nor protect the others
-        rest = greedy(problem, limits=budget.limits, progress=progress)
+        rest = greedy(problem, limits=budget)
         return replace(rest, method=f"{name}, others by greedy", seconds=budget.seconds)
     result = finish(problem, Witnesses(problem), answer.pattern, budget, name)
     if answer.bound is None or (result.cost is None and result.status != "unknown"):
         return result
-    optimal = is_optimal(result.cost, answer.bound)
-    return replace(
-        result,
-        bound=result.cost if optimal else answer.bound,
-        status="optimal" if optimal else result.status,
-        stopped="" if optimal else result.stopped,
-    )
+    return with_bound(result, answer.bound)

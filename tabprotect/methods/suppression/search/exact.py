@@ -40,7 +40,7 @@ PROOF_CELLS = 20_000
 def exact(
     problem: Problem,
     *,
-    limits: Limits | None = None,
+    limits: Limits | Budget | None = None,
     seed: int = 0,
     progress: Callable[[Progress], None] | None = None,
     engine: str = "scip",
@@ -56,7 +56,7 @@ def exact(
     Parameters
     ----------
     problem : Problem
-    limits : Limits, optional
+    limits : Limits or Budget, optional
     seed : int
         Of the heuristics.
     progress : callable, optional
@@ -86,7 +86,7 @@ def exact(
     ('optimal', 17.0, 17.0, [4, 5, 7, 8])
     """
     solver = pool_solver(engine)
-    budget = Budget(limits or Limits(), progress)
+    budget = Budget.of(limits, progress)
     with cancel_on_interrupt(budget):
         judge = Witnesses(problem)
         pattern = root_solve(problem, judge, solver, budget) if start is None and not means else None

@@ -30,7 +30,7 @@ Bools = npt.NDArray[np.bool_]
 def greedy(
     problem: Problem,
     *,
-    limits: Limits | None = None,
+    limits: Limits | Budget | None = None,
     seed: int = 0,
     progress: Callable[[Progress], None] | None = None,
     restarts: int = 10,
@@ -43,7 +43,7 @@ def greedy(
     Parameters
     ----------
     problem : Problem
-    limits : Limits, optional
+    limits : Limits or Budget, optional
         Any-time: the best safe pattern so far is returned; status 'unknown' when there is none yet.
     seed : int
         Of the restarts.
@@ -73,7 +73,7 @@ def greedy(
     >>> result.suppressed.tolist(), result.cost, result.safe
     ([4, 5, 7, 8], 17.0, True)
     """
-    budget = Budget(limits or Limits(), progress)
+    budget = Budget.of(limits, progress)
     with cancel_on_interrupt(budget):
         reduction = reduce_problem(problem, insiders=False)
         judge = Witnesses(problem)

@@ -23,8 +23,9 @@ from tabprotect.instances.large import large
 from tabprotect.methods.suppression.large import local
 from tabprotect.methods.suppression.large.bound import LocalBound
 from tabprotect.methods.suppression.large.surroundings import Surroundings
+from tabprotect.methods.suppression.merge import joined
 from tabprotect.methods.suppression.result import SuppressionResult
-from tabprotect.methods.suppression.strategy import automatic, joined
+from tabprotect.methods.suppression.strategy import automatic
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget, Limits
 from tests.checker import Judge
