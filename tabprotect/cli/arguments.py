@@ -27,17 +27,16 @@ Method = Annotated[
         autocompletion=_methods,
     ),
 ]
-TimeLimit = Annotated[
-    float | None, typer.Option("--time-limit", metavar="SECONDS", min=0.0, help="Stop with the best answer then.")
-]
-WorkLimit = Annotated[
-    int | None,
-    typer.Option("--work-limit", metavar="N", min=0, help="Stop after so many work units: the same answer everywhere."),
-]
-MemoryLimit = Annotated[
-    float | None,
-    typer.Option("--memory-limit", metavar="GB", min=0.0, max=1e6, help="Stop when this process holds so much memory."),
-]
+TIME_LIMIT = typer.Option("--time-limit", metavar="SECONDS", min=0.0, help="Stop with the best answer then.")
+WORK_LIMIT = typer.Option(
+    "--work-limit", metavar="N", min=0, help="Stop after so many work units: the same answer everywhere."
+)
+MEMORY_LIMIT = typer.Option(
+    "--memory-limit", metavar="GB", min=0.0, max=1e6, help="Stop when this process holds so much memory."
+)
+TimeLimit = Annotated[float | None, TIME_LIMIT]
+WorkLimit = Annotated[int | None, WORK_LIMIT]
+MemoryLimit = Annotated[float | None, MEMORY_LIMIT]
 Workers = Annotated[
     int | None,
     typer.Option("--workers", metavar="N", min=1, help="Processes for independent parts (each within --memory-limit)."),

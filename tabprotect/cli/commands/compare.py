@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from tabprotect.cli.arguments import Seed, WorkLimit
+from tabprotect.cli.flags import INPUT, Flag, takes
 
 if TYPE_CHECKING:
     from tabprotect.comparison import Comparison
@@ -18,15 +20,29 @@ EPILOG = """Examples:
 
 [bold]tabprotect compare turnover.toml --html comparison.html[/]
 
+[bold]tabprotect compare register.csv --by nace --by region --value turnover --rule "p%=15" --method suppress
+--method round:base=1000[/]
+
 [bold]tabprotect compare table8.jj --method suppress --method adjust:norm=l2 --method round:base=5,levels=yes[/]
 """
 
 
+@takes(INPUT)
 def compare(
     spec: Annotated[
-        Path,
-        typer.Argument(metavar="SPEC.toml|INSTANCE", help="What `tabprotect protect` takes, or an instance file."),
-    ],
+        Path | None,
+        typer.Argument(
+            metavar="SPEC.toml|DATA|INSTANCE",
+            help="What `tabprotect protect` takes, with its flags, or an instance file.",
+            show_default=False,
+        ),
+    ] = None,
+    *,
+    flags: Mapping[Flag, Any],
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="Any key of a specification; repeat it.", metavar="KEY=VALUE", show_default=False),
+    ] = None,
     method: Annotated[
         list[str] | None,
         typer.Option(
@@ -55,35 +71,71 @@ def compare(
     """
     from tabprotect.cli.exits import Exit
     from tabprotect.cli.progress import Display, interruptible
-    from tabprotect.cli.screen import out, screen
+    from tabprotect.cli.screen import screen
     from tabprotect.comparison import compare as side_by_side
-    from tabprotect.comparison import parse_approach
-    from tabprotect.errors import InputError, Problems
-    from tabprotect.formats.files import check_writable, write_text
     from tabprotect.solver.limits import Limits
 
-    problems = Problems()
-    for text in method or ():
-        try:
-            parse_approach(text)
-        except InputError as error:
-            problems.found += [f"--method {problem}" for problem in error.problems]
-    if plot is not None and plot.suffix not in (".png", ".svg", ".pdf"):
-        problems.add(f"--plot {plot}: plots are written as .png, .svg or .pdf")
-    problems.raise_if_any()
-    for path in (html, plot, json_):
-        if path is not None and str(path) != "-":
-            check_writable(path)
+    _check(method, plot, (html, plot, json_))
+    name, problem = _problem(spec, flags, settings or (), seed)
     with interruptible(screen()) as asked, Display(screen()) as progress:
         found = side_by_side(
-            _problem(spec, seed),
+            problem,
             method,
             limits=Limits(time_limit, work_limit, stop=asked.is_set),
             audit_limits=Limits(time_limit),
             seed=seed,
-            title=f"Comparison of methods: {spec.name}",
+            title=f"Comparison of methods: {name}",
             progress=progress,
         )
+    _write(found, html, plot, json_)
+    return Exit.LIMIT if asked.is_set() else Exit.DONE
+
+
+def _check(methods: Sequence[str] | None, plot: Path | None, files: Sequence[Path | None]) -> None:
+    """Check what can be checked before the work."""
+    from tabprotect.comparison import parse_approach
+    from tabprotect.errors import InputError, collect
+    from tabprotect.formats.files import check_writable
+
+    with collect() as problems:
+        for text in methods or ():
+            try:
+                parse_approach(text)
+            except InputError as error:
+                problems.found += [f"--method {problem}" for problem in error.problems]
+        if plot is not None and plot.suffix not in (".png", ".svg", ".pdf"):
+            problems.add(f"--plot {plot}: plots are written as .png, .svg or .pdf")
+        for path in files:
+            try:
+                if path is not None and str(path) != "-":
+                    check_writable(path)
+            except InputError as error:
+                problems.found += error.problems
+
+
+def _problem(
+    path: Path | None, flags: Mapping[Flag, Any], settings: Sequence[str], seed: int
+) -> tuple[str, Problem | Request]:
+    """Read an instance, or what a specification and flags ask for, with its name."""
+    from tabprotect.cli.request import is_data, specification
+    from tabprotect.errors import InputError
+    from tabprotect.formats import read_instance
+    from tabprotect.workflow.specified import request_of
+
+    if path is not None and path.suffix != ".toml" and not is_data(path):
+        if flags or settings:
+            given = ", ".join(dict.fromkeys([*(flag.flag for flag in flags), *(["--set"] if settings else [])]))
+            raise InputError(f"{given} do not go with an instance, which is a whole problem")
+        return path.name, read_instance(path)
+    spec, base = specification(path, flags, settings)
+    name = path.name if path is not None else Path(str(spec.data or spec.cells)).name
+    return name, request_of(spec, base, seed=seed)
+
+
+def _write(found: Comparison, html: Path | None, plot: Path | None, json_: Path | None) -> None:
+    from tabprotect.cli.screen import out
+    from tabprotect.formats.files import write_text
+
     text = _json(found)
     if json_ is not None and str(json_) == "-":
         typer.echo(text, nl=False)
@@ -95,18 +147,6 @@ def compare(
         write_text(html, found.html())
     if plot is not None:
         found.plot(plot)
-    return Exit.LIMIT if asked.is_set() else Exit.DONE
-
-
-def _problem(path: Path, seed: int) -> Problem | Request:
-    """Read an instance, or what a specification asks for."""
-    from tabprotect.formats import read_instance
-    from tabprotect.workflow.specification import check_spec, load_toml
-    from tabprotect.workflow.specified import request_of
-
-    if path.suffix != ".toml":
-        return read_instance(path)
-    return request_of(check_spec(load_toml(path), str(path)), path.parent, seed=seed)
 
 
 def _json(found: Comparison) -> str:
