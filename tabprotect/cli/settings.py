@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from tabprotect.errors import collect
 
 __all__ = ["as_flags", "read_settings"]
 
-_FLAGS = ("decimal", "thousands", "separator", "encoding")
-_SETTINGS = ("member", "sheet", "relation", "tolerance", "margins", "empty")
-_KEYWORD = re.compile(rf"\b({'|'.join((*_FLAGS, *_SETTINGS))})=('[^']*'|[-+.\w]+)?(?=[\s;,.)]|$)")
+QUOTE = "'"
+_QUOTED = ("decimal", "thousands", "separator")
 
 
 def read_settings(words: Iterable[str]) -> dict[str, Any]:
@@ -67,6 +66,41 @@ def _put(into: dict[str, Any], more: dict[str, Any]) -> bool:
     return True
 
 
+_COLUMNS = ("value", "shadow", "contributor", "holding", "weight", "request", "waiver", "count", "status", "lpl", "upl")
+_FLAGS = ("decimal", "thousands", "separator", "encoding", "tolerance", "margins", "empty", "levels", "cost")
+_SETTINGS = ("member", "sheet", "relation", "measure", "kind")
+
+_CURES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
+    (r"Dimension\('([^']*)', (missing|total)=\[?'?([^'\])]*)'?\]?\)", r"--\2 \1=\3"),
+    (r"rename it with Dimension\(\.\.\., name=\.\.\.\)", "rename the column in the file"),
+    (r"\bmissing=\['([^']*)'\]", r"--missing DIM=\1"),
+    (r"\b(lengths|digits)=\[([\d, ]+)\]", lambda found: f"--{found[1]} DIM={found[2].replace(' ', '')}"),
+    (r"\bby=\[([^\]]*)\]", lambda found: " ".join(f"--by {one.strip(' ' + QUOTE)}" for one in found[1].split(","))),
+    (r"give top=\d+ to tabulate, or (\d+) columns of maxima to Table.from_cells", r"give --maximum COLUMN \1 times"),
+    (r"the columns of maxima to Table.from_cells", "--maximum COLUMN"),
+    (r"the column of counts to Table.from_cells", "--count COLUMN"),
+    (r"\btabulate\((\w+)=\.\.\.\)", r"--\1 COLUMN"),
+    (r"\bbounds=\(([^,]*), None\)", r"--set lower=\1"),
+    (r"\bbounds='([^']*)'", r"--bounds \1"),
+    (r"\bthreshold=(?=[\s;,.)]|$)", "--rule threshold=N"),
+    (
+        rf"\b({'|'.join(_COLUMNS)})=('[^']*'|\.\.\.)?( to tabulate)?(?=[\s;,.)]|$)",
+        lambda found: f"--{found[1]} {(found[2] or '...').strip(QUOTE).replace('...', 'COLUMN')}",
+    ),
+    (
+        rf"\b({'|'.join(_FLAGS)})=('[^']*'|[-+.\w]+)?(?=[\s;,.)]|$)",
+        lambda found: (
+            f"--{found[1]} {found[2] or ''}".rstrip() if found[1] in _QUOTED else f"--{found[1]} {_bare(found[2])}"
+        ),
+    ),
+    (
+        rf"\b({'|'.join(_SETTINGS)})=('[^']*'|[-+.\w]+)?(?=[\s;,.)]|$)",
+        lambda found: f"--set {found[1]}={_bare(found[2])}",
+    ),
+)
+"""How messages for Python name their cures, and what that is on the command line."""
+
+
 def as_flags(message: str) -> str:
     """Write the cures of a message as they are given on the command line.
 
@@ -75,13 +109,16 @@ def as_flags(message: str) -> str:
     >>> as_flags("nothing decides; pass decimal=',' or decimal='.'")
     "nothing decides; pass --decimal ',' or --decimal '.'"
     >>> as_flags("let margins be computed: margins='add'")
-    'let margins be computed: --set margins=add'
+    'let margins be computed: --margins add'
+    >>> as_flags("name the total differently: Dimension('sector', total='all')")
+    'name the total differently: --total sector=all'
+    >>> as_flags("give contributor= to tabulate; pass digits=[2, 2, 1]; by=['region', 'size']")
+    'give --contributor COLUMN; pass --digits DIM=2,2,1; --by region --by size'
     """
+    for pattern, cure in _CURES:
+        message = re.sub(pattern, cure, message)
+    return message
 
-    def flag(found: re.Match[str]) -> str:
-        name, value = found[1], found[2]
-        if name in _FLAGS:
-            return f"--{name}" + (f" {value}" if value else "")
-        return f"--set {name}={'...' if value is None else value.strip(chr(39))}"
 
-    return _KEYWORD.sub(flag, message)
+def _bare(word: str | None) -> str:
+    return "..." if word is None else word.strip(QUOTE)
