@@ -119,6 +119,10 @@ INPUT: tuple[Flag, ...] = (
         "--protect-hidden", "protect_hidden", "Hidden cells that no rule asks protection levels for get some, too.",
         RULES, kind=bool,
     ),
+    Flag(
+        "--attacker", "attackers", "A cell that an intruder of this name knows; repeat it.", RULES, "NAME=CELL",
+        several=True,
+    ),
     Flag("--cost", "cost", "What hiding costs: value, unit, count, or a column.", SEARCH, "WORD"),
     Flag("--decimal", "decimal", "Decimal sign; recognised.", READING, "SIGN"),
     Flag("--thousands", "thousands", "Sign between thousands; recognised.", READING, "SIGN"),

@@ -60,6 +60,11 @@ def _put(given: dict[str, Any], flag: Flag, value: Any, absolute: bool, problems
         lower, sign, upper = value.partition(",")
         given["lower"], given["upper"] = _bound(lower), _bound(upper if sign else lower)
         return
+    if flag.key == "attackers":
+        for word in value:
+            for name, cell in _pairs(flag, [word], problems).items():
+                given.setdefault("attackers", {}).setdefault(name, []).append(cell)
+        return
     if flag.metavar.startswith(("DIM=", "NAME=")):
         table, _, inner = flag.key.partition(".")
         for name, word in _pairs(flag, value, problems).items():

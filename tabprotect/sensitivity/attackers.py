@@ -1,16 +1,22 @@
-"""Respondents who know cells because nobody else contributes to them."""
+"""Intruders who know cells: respondents to whose cells nobody else contributes, and those that are named."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from tabprotect.problem import Attacker
+from tabprotect.errors import InputError, collect
+from tabprotect.problem import Attacker, Problem
 from tabprotect.sensitivity.concentration import counts
+from tabprotect.table.naming import cell_of_table
 from tabprotect.table.table import Table
 
-__all__ = ["singletons"]
+__all__ = ["knowing", "singletons"]
 
 
 def singletons(table: Table, may_hide: npt.NDArray[np.bool_]) -> tuple[Attacker, ...]:
@@ -62,6 +68,46 @@ def singletons(table: Table, may_hide: npt.NDArray[np.bool_]) -> tuple[Attacker,
         )
         for group in groups
     )
+
+
+def knowing(problem: Problem, table: Table, attackers: Mapping[str, Sequence[Any]]) -> Problem:
+    """Return a problem with further intruders, who know the cells that are named.
+
+    Parameters
+    ----------
+    problem : Problem
+    table : Table
+        That it was made from.
+    attackers : mapping of str to sequence of cells
+        As `tabprotect.table.naming.cell_of_table` takes them. What is published anyway is known to all.
+
+    Raises
+    ------
+    InputError
+        Names every cell that there is not.
+
+    Examples
+    --------
+    >>> from tabprotect.table.system import LinearSystem
+    >>> system = LinearSystem.from_equations([("t", ["a", "b", "c"])])
+    >>> table = Table(system, np.array([9.0, 4, 2, 3]))
+    >>> problem = Problem.from_arrays(system.A, table.values, [1], lpl=1, upl=1)
+    >>> knowing(problem, table, {"tax office": ["c", "b"]}).attackers[0].known
+    (2, 3)
+    """
+    more = []
+    with collect() as problems:
+        for name, cells in attackers.items():
+            known = set()
+            for cell in cells:
+                try:
+                    known.add(cell_of_table(table, cell))
+                except InputError as error:
+                    problems.found += [f"attacker '{name}': {problem}" for problem in error.problems]
+            hidden = tuple(sorted(cell for cell in known if problem.may_hide[cell]))
+            if hidden:
+                more.append(Attacker(name, hidden))
+    return replace(problem, attackers=(*problem.attackers, *more)) if more else problem
 
 
 def _holders(table: Table, cells: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.object_]]:

@@ -64,6 +64,9 @@ class Table:
     empty_shown : bool
         The publication shows which cells nobody contributes to: they are left out of the table, or published with
         status 'z'. A cell that is hidden then has a contributor, and everybody knows it.
+    roles : mapping of str to str
+        The columns of the records that it was made from, by role: 'shadow', 'contributor', 'holding', 'weight',
+        'request', 'waiver', as far as there were any. Confidential.
     wide : Wide, optional
         How the cells were laid out, where they came as a crosstab: the place of each of the first rows.
     """
@@ -85,6 +88,7 @@ class Table:
     parts: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     empty_shown: bool = False
     wide: Wide | None = None
+    roles: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         n = self.system.n_cells

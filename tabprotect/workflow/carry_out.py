@@ -91,7 +91,7 @@ def _changed(prepared: Prepared) -> ChangedRelease:
 def _settings(prepared: Prepared) -> dict[str, Any]:
     """Return what was asked for, for the internal report."""
     request, table, limits = prepared.request, prepared.table, prepared.request.limits
-    roles = {} if prepared.source.roles is None else prepared.source.roles
+    roles = table.roles
     short = request.bounds is None or _short(request.bounds)
     return {
         "rules": [str(rule) for rule in request.rules],
@@ -104,6 +104,7 @@ def _settings(prepared: Prepared) -> dict[str, Any]:
         "sampling weight": roles.get("weight"),
         "external bounds": "as given" if not short else None if request.bounds is None else str(request.bounds),
         "singletons attack": request.singletons,
+        "attackers": {name: [str(cell) for cell in cells] for name, cells in request.attackers.items()} or None,
         "seed": prepared.seed,
         "time limit (seconds)": limits.seconds,
         "work limit": limits.work,

@@ -21,6 +21,7 @@ from tabprotect.methods.suppression.method import Suppress
 from tabprotect.problem import Problem
 from tabprotect.seeds import Seed, secret_seed
 from tabprotect.sensitivity.assess import Assessment, assess, needs
+from tabprotect.sensitivity.attackers import knowing
 from tabprotect.sensitivity.build import make_problem
 from tabprotect.sensitivity.costs import raised
 from tabprotect.sensitivity.hidden import levels_for_hidden
@@ -153,6 +154,7 @@ def _stated(request: Request, table: Table, assessment: Assessment, seed: int, b
         bounds=request.bounds,
         singletons=request.singletons,
     )
+    problem = knowing(problem, table, request.attackers)
     if how.random_costs:
         problem = replace(problem, weights=raised(problem.weights, how.random_costs, seed))
     budget.report("levels")

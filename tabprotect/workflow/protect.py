@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from tabprotect.methods.recoding.method import Recode
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         levels: Levels
         bounds: Bounds | None
         singletons: bool
+        attackers: Mapping[str, Sequence[Any]] | None
         unions: Literal["repair", "audit", "off"]
         protect_hidden: bool
         limits: Limits | float | None
@@ -93,6 +94,7 @@ def protect(
     levels: Levels = "symmetric",
     bounds: Bounds | None = None,
     singletons: bool = True,
+    attackers: Mapping[str, Sequence[Any]] | None = None,
     unions: Literal["repair", "audit", "off"] = "repair",
     protect_hidden: bool = False,
     limits: Limits | float | None = None,
@@ -122,6 +124,10 @@ def protect(
         `Adjust`, `SmallCounts`, `CellKey`, `Swap`.
     levels, bounds, singletons
         Protection levels, external bounds and intruders who know cells; see `tabprotect.make_problem`.
+    attackers : mapping of str to sequence of cells, optional
+        Intruders who know cells besides what is published, such as ``{"tax office": ["N x small", ("S", "large")]}``:
+        a name, and the cells by their codes. Every sensitive cell that such an intruder does not know is protected
+        against him as against respondents. Sums of hidden cells are looked at for the public and for respondents only.
     unions : {'repair', 'audit', 'off'}
         Sums of hidden cells that everybody can compute and that are sensitive themselves: protect them too, only
         find them (the release is not safe if there are any), or do not look. Only where cells are hidden.
@@ -208,7 +214,8 @@ def protect(
     finished = isinstance(data, Table)
     asked = Request.of(
         source=Finished(data) if finished else Records(data, of_data),
-        rules=rules, method=method, levels=levels, bounds=bounds, singletons=singletons, unions=unions,
+        rules=rules, method=method, levels=levels, bounds=bounds, singletons=singletons,
+        attackers=attackers, unions=unions,
         protect_hidden=protect_hidden, limits=Limits() if limits is None else limits, seed=seed, intervals=intervals,
         title=title, separate_statuses=separate_statuses, decimals=decimals, allow_unsafe=allow_unsafe,
         progress=progress, executor=executor, resume=resume,

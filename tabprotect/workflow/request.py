@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from numbers import Real
 from typing import Any, Literal
 
@@ -46,6 +47,7 @@ class Request(BaseModel):
     levels: Any = "symmetric"
     bounds: Any = None
     singletons: bool = True
+    attackers: Any = None
     unions: Literal["repair", "audit", "off"] = "repair"
     protect_hidden: bool = False
     limits: Limits = Limits()
@@ -74,6 +76,17 @@ class Request(BaseModel):
         if not isinstance(method, Suppress | Recode | Method):
             raise InputError(f"method must be such as Suppress(method='exact') or Round(base=5), not {method!r}")
         return method
+
+    @field_validator("attackers")
+    @classmethod
+    def _attackers(cls, given: Any) -> Any:
+        given = {} if given is None else given
+        if not isinstance(given, Mapping) or any(isinstance(cells, str) for cells in given.values()):
+            raise InputError(
+                "attackers must map a name to the cells that this intruder knows, such as "
+                f"{{'tax office': ['N x small']}}, not {given!r}"
+            )
+        return {str(name): tuple(cells) for name, cells in given.items()}
 
     @field_validator("limits", mode="before")
     @classmethod

@@ -172,6 +172,9 @@ class Spec(TableSpec):
     )
     upper: float | str | None = Field(default=None, description="The same upwards; without it no upper bound is known.")
     singletons: bool = Field(default=True, description="Respondents alone in a cell attack with what they know.")
+    attackers: dict[str, list[str]] = Field(
+        default={}, description="Name of an intruder -> labels of cells that he knows, such as 'N x small'."
+    )
     unions: Literal["repair", "audit", "off"] = Field(default="repair", description="Sensitive sums of hidden cells.")
     protect_hidden: bool = Field(
         default=False, description="Hidden cells that no rule asks protection levels for get some, too."

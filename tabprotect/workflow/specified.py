@@ -118,7 +118,7 @@ def request_of(spec: Spec, base: Path, **other: Any) -> Request:
     seconds = spec.limits.seconds
     if isinstance(method, Method) and seconds is None and spec.limits.work is None:
         seconds = DEFAULT_SECONDS
-    same = ("rules", "levels", "singletons", "unions", "protect_hidden", "seed", "intervals")
+    same = ("rules", "levels", "singletons", "attackers", "unions", "protect_hidden", "seed", "intervals")
     given: dict[str, Any] = {
         **{name: getattr(spec, name) for name in same},
         "source": Specified(spec, base),

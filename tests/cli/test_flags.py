@@ -39,7 +39,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 SAMPLES: dict[str, Any] = {
     "by": ["region"], "rules": ["p%=15"], "cells": None, "hierarchy": {"region": {"lengths": [1, 2]}},
-    "total": {"region": "all"}, "missing": {"region": ["x"]}, "tables": {}, "maxima": ["a"], "holders": ["b"],
+    "total": {"region": "all"}, "missing": {"region": ["x"]}, "tables": {}, "maxima": ["a"], "holders": ["b"], "attackers": {"office": ["N1 x s"]},
     "margins": "add", "empty": "zero", "decimal": ",", "thousands": ".", "separator": ";", "levels": "upper",
     "lower": "50%", "upper": 5.0, "unions": "audit", "options": {"base": 5}, "tolerance": 0.5, "random_costs": 0.1,
     "seed": 3, "singletons": False, "protect_hidden": True, "intervals": False, "seconds": 5.0, "work": 100, "gap": 0.1,

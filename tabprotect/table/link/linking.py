@@ -103,6 +103,7 @@ def link(
         backend=given[0].backend,
         parts={key: t.dimensions for key, t in named.items()},
         empty_shown=all(t.empty_shown for t in given),
+        roles={role: name for role, name in given[0].roles.items() if all(t.roles.get(role) == name for t in given)},
     )
 
 

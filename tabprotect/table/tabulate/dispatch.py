@@ -225,6 +225,7 @@ def _table(found: Tabulated, roles: Roles, frequency: bool, empty: str | None, b
         residual=float(np.abs(system.residuals(values)).max(initial=0.0)),
         backend=backend,
         empty_shown=empty != "zero",
+        roles=roles.named,
     )
 
 

@@ -35,6 +35,12 @@ class Roles:
     counts: bool = False
 
     @property
+    def named(self) -> dict[str, str]:
+        """The columns by role, but for the dimensions and the value; what is not there is left out."""
+        names = ("shadow", "contributor", "holding", "weight", "request", "waiver")
+        return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+
+    @property
     def numbers(self) -> tuple[str, ...]:
         """Columns of numbers, each once."""
         names = (self.value, self.shadow, self.cost, self.weight)
