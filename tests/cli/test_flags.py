@@ -39,12 +39,12 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 SAMPLES: dict[str, Any] = {
     "by": ["region"], "rules": ["p%=15"], "cells": None, "hierarchy": {"region": {"lengths": [1, 2]}},
-    "total": {"region": "all"}, "missing": {"region": ["x"]}, "tables": {}, "maxima": ["a"], "holders": ["b"], "attackers": {"office": ["N1 x s"]},
+    "total": {"region": "all"}, "missing": {"region": ["x"]}, "tables": {}, "maxima": ["a"], "holders": ["b"],
     "margins": "add", "empty": "zero", "decimal": ",", "thousands": ".", "separator": ";", "levels": "upper",
     "lower": "50%", "upper": 5.0, "unions": "audit", "options": {"base": 5}, "tolerance": 0.5, "random_costs": 0.1,
     "seed": 3, "singletons": False, "protect_hidden": True, "intervals": False, "seconds": 5.0, "work": 100, "gap": 0.1,
     "memory": 2.0, "formats": ["xlsx"], "separate_statuses": True, "decimals": 2, "allow_unsafe": True,
-    "codes": ["a"], "columns": ["a", "b"], "lengths": [1], "digits": [1, 1],
+    "attackers": {"office": ["N1 x s"]}, "codes": ["a"], "columns": ["a", "b"], "lengths": [1], "digits": [1, 1],
 }  # fmt: skip
 """A value that each key may have, where a word does not do."""
 
