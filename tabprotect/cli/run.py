@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from tabprotect.cli import screen
 from tabprotect.cli.exits import Exit
 from tabprotect.cli.progress import Display, interruptible
-from tabprotect.errors import InputError
 from tabprotect.workflow.specification import Spec
 
 if TYPE_CHECKING:
@@ -43,15 +42,12 @@ def carry_out(spec: Spec, base: Path, *, workers: int | None = None, resume: Pat
     InputError
         If anything is wrong with the data or the place for the release; nothing is written then.
     """
-    from tabprotect.formats.folder import check_replaceable
     from tabprotect.solver.limits import Budget
     from tabprotect.solver.tasks.pieces import processes
     from tabprotect.workflow.carry_out import carry_out as release_of
     from tabprotect.workflow.specified import Specified, request_of
 
     folder = base / spec.output.folder
-    check_replaceable(folder)
-    _check_formats(spec)
     request = request_of(spec, base, resume=resume)
     err = screen.screen()
     pool = nullcontext() if workers is None else processes(workers)
@@ -125,11 +121,3 @@ def _more(release: Release) -> str:
     flag, setting = flags.get(release.result.stopped, ("", ""))
     limit = release.settings.get(setting)
     return f"; try {flag} {MORE * limit:g}" if limit else ""
-
-
-def _check_formats(spec: Spec) -> None:
-    if "xlsx" in spec.output.formats:
-        try:
-            import openpyxl  # noqa: F401
-        except ImportError as error:
-            raise InputError("Excel files need openpyxl: install tabprotect[excel]") from error

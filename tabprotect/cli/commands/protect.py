@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from tabprotect.cli.arguments import MemoryLimit, Resume, TimeLimit, Workers, WorkLimit
+from tabprotect.cli.flags import SEARCH, with_flags
 
 EPILOG = """Examples:
 
@@ -19,20 +20,14 @@ EPILOG = """Examples:
 
 [bold]tabprotect protect register.csv --by nace --by region --value turnover --rule "p%=15" --method round
 --base 1000[/]
+
+[bold]tabprotect protect firms.csv --by code --value turnover --decimal , --lengths code=1,3 --rule "p%=15"[/]
+
+[bold]tabprotect protect --cells table.csv --by region --value v --count n --margins add --rule "threshold=3"[/]
 """
 
-DATA = (
-    ".csv", ".tsv", ".tab", ".txt", ".gz", ".zip", ".xlsx", ".xlsm", ".parquet", ".pq", ".duckdb", ".ddb",
-)  # fmt: skip
 
-_READING = "How the data are written"
-_TABLE, _RULES, _SEARCH, _OUTPUT = "What the table is", "What is sensitive", "How to search", "What to write"
-
-
-def _text(flag: str, help_: str, panel: str = _TABLE, metavar: str = "COLUMN") -> Any:
-    return typer.Option(flag, help=help_, rich_help_panel=panel, metavar=metavar, show_default=False)
-
-
+@with_flags(release=True)
 def protect(
     spec: Annotated[
         Path | None,
@@ -42,61 +37,15 @@ def protect(
             show_default=False,
         ),
     ] = None,
-    data: Annotated[Path | None, _text("--data", "Microdata: text, Excel, Parquet or DuckDB.", metavar="FILE")] = None,
-    cells: Annotated[Path | None, _text("--cells", "Or a finished table, one row a cell.", metavar="FILE")] = None,
-    by: Annotated[list[str] | None, _text("--by", "A dimension; repeat it.")] = None,
-    value: Annotated[str | None, _text("--value", "What is summed; without it records are counted.")] = None,
-    hierarchy: Annotated[
-        list[str] | None,
-        _text("--hierarchy", "Hierarchy of a dimension: .hrc, parent and child, or a code list.", metavar="DIM=FILE"),
-    ] = None,
-    total: Annotated[list[str] | None, _text("--total", "Code of the total.", metavar="DIM=CODE")] = None,
-    contributor: Annotated[str | None, _text("--contributor", "Who the record belongs to.")] = None,
-    holding: Annotated[str | None, _text("--holding", "The group that counts as one contributor.")] = None,
-    weight: Annotated[str | None, _text("--weight", "Sampling weight.")] = None,
-    shadow: Annotated[str | None, _text("--shadow", "The variable that rules look at.")] = None,
-    request: Annotated[str | None, _text("--request", "Request codes.")] = None,
-    waiver: Annotated[str | None, _text("--waiver", "Consent to publication.")] = None,
-    count: Annotated[str | None, _text("--count", "Number of contributors (finished table).")] = None,
-    maxima: Annotated[
-        list[str] | None, _text("--maximum", "Largest contributions (finished table); repeat it.")
-    ] = None,
-    status: Annotated[str | None, _text("--status", "Statuses given by hand (finished table).")] = None,
-    rule: Annotated[
-        list[str] | None,
-        _text("--rule", "A primary rule, such as p%=15, nk=2,85, threshold=3; repeat it.", _RULES, "RULE"),
-    ] = None,
-    levels: Annotated[str | None, _text("--levels", "symmetric, upper or sliding.", _RULES, "WORD")] = None,
-    protect_hidden: Annotated[
-        bool,
-        typer.Option(
-            "--protect-hidden",
-            help="Hidden cells that no rule asks protection levels for get some, too.",
-            rich_help_panel=_RULES,
-        ),
-    ] = False,
-    cost: Annotated[
-        str | None, _text("--cost", "What hiding costs: value, unit, count, or a column.", _SEARCH, "WORD")
-    ] = None,
-    random_costs: Annotated[
-        float | None,
-        _text(
-            "--random-costs", "Costs are raised at random by up to this share, from a secret seed.", _SEARCH, "SHARE"
-        ),
-    ] = None,
     method: Annotated[
         str | None,
-        _text(
+        typer.Option(
             "--method",
-            "Hiding: {hiding}. Other values: {tables}; from microdata: {records}. Fewer categories: {recoding}.",
-            _SEARCH,
-            "WORD",
+            metavar="WORD",
+            help="Hiding: {hiding}. Other values: {tables}; from microdata: {records}. Fewer categories: {recoding}.",
+            rich_help_panel=SEARCH,
+            show_default=False,
         ),
-    ] = None,
-    round_base: Annotated[float | None, _text("--base", "Of the rounding methods.", _SEARCH, "B")] = None,
-    option: Annotated[
-        list[str] | None,
-        _text("--option", "Of a method that changes values; repeat it. {options}", _SEARCH, "NAME=VALUE"),
     ] = None,
     time_limit: TimeLimit = None,
     work_limit: WorkLimit = None,
@@ -104,121 +53,20 @@ def protect(
     workers: Workers = None,
     resume: Resume = None,
     seed: Annotated[
-        int | None, typer.Option("--seed", min=0, help="Same seed, same answer.", rich_help_panel=_SEARCH)
+        int | None, typer.Option("--seed", min=0, help="Same seed, same answer.", rich_help_panel=SEARCH)
     ] = None,
-    decimal: Annotated[str | None, _text("--decimal", "Decimal sign; recognised.", _READING, "SIGN")] = None,
-    thousands: Annotated[
-        str | None, _text("--thousands", "Sign between thousands; recognised.", _READING, "SIGN")
-    ] = None,
-    separator: Annotated[
-        str | None, _text("--separator", "Sign between fields, or 'tab'; recognised.", _READING, "SIGN")
-    ] = None,
-    encoding: Annotated[str | None, _text("--encoding", "Such as cp1252; recognised.", _READING, "NAME")] = None,
-    set_: Annotated[
-        list[str] | None,
-        _text("--set", "Any key of a specification, such as output.decimals=1; repeat it.", _OUTPUT, "KEY=VALUE"),
-    ] = None,
-    out: Annotated[Path | None, _text("--out", "Folder that gets publish/ and internal/.", _OUTPUT, "FOLDER")] = None,
-    format_: Annotated[
-        list[str] | None,
-        _text("--format", "csv, text.csv (for spreadsheets), parquet or xlsx; repeat it.", _OUTPUT, "WORD"),
-    ] = None,
-    title: Annotated[str | None, _text("--title", "Heading of the pages; public.", _OUTPUT, "TEXT")] = None,
-    separate: Annotated[
-        bool,
-        typer.Option("--separate-statuses", help="Tell the public which cells are primary.", rich_help_panel=_OUTPUT),
-    ] = False,
-    unsafe: Annotated[
-        bool,
-        typer.Option("--allow-unsafe", help="Write the release even if it is not safe.", rich_help_panel=_OUTPUT),
-    ] = False,
+    *,
+    flags: Mapping[str, Any],
 ) -> int:
     """Find the sensitive cells of a table, hide or change as little as possible to protect them, and prove it.
 
     Writes publish/ (for everybody) and internal/ (confidential). The first Ctrl-C stops with the best answer so far.
     """
+    from tabprotect.cli.asked import asked
     from tabprotect.cli.run import carry_out
-    from tabprotect.cli.settings import read_settings
-    from tabprotect.errors import InputError
-    from tabprotect.workflow.specification import check_spec, load_toml
+    from tabprotect.workflow.beforehand import check_beforehand
 
-    if spec is not None and spec.suffix.lower() in DATA:
-        if data is not None:
-            raise InputError(f"microdata are given twice: {spec} and --data {data}")
-        spec, data = None, spec
-    base = Path() if spec is None else spec.parent
-
-    def place(path: Path | None) -> str | None:
-        # paths of flags are relative to where we are, those of a specification to where it is
-        return None if path is None else str(path if spec is None else path.absolute())
-
-    given: dict[str, Any] = {
-        "data": place(data),
-        "cells": place(cells),
-        "by": by,
-        "value": value,
-        "hierarchy": {dim: place(Path(file)) for dim, file in _pairs("--hierarchy", "DIM=FILE", hierarchy).items()},
-        "total": _pairs("--total", "DIM=CODE", total),
-        "contributor": contributor,
-        "holding": holding,
-        "weight": weight,
-        "shadow": shadow,
-        "request": request,
-        "waiver": waiver,
-        "count": count,
-        "maxima": maxima,
-        "status": status,
-        "rules": rule,
-        "levels": levels,
-        "protect_hidden": protect_hidden or None,
-        "cost": cost,
-        "random_costs": random_costs,
-        "method": method,
-        "options": {**_pairs("--option", "NAME=VALUE", option), **({} if round_base is None else {"base": round_base})},
-        "decimal": decimal,
-        "thousands": thousands,
-        "separator": "\t" if separator in ("tab", "\\t") else separator,
-        "encoding": encoding,
-        "seed": seed,
-        "limits": {"seconds": time_limit, "work": work_limit, "memory": memory_limit},
-        "output": {
-            "folder": place(out),
-            "formats": format_,
-            "title": title,
-            "separate_statuses": separate or None,
-            "allow_unsafe": unsafe or None,
-        },
-    }
-    content = {} if spec is None else load_toml(spec)
-    name = "flags" if spec is None else str(spec)
-    return carry_out(
-        check_spec(_merged(_merged(content, read_settings(set_ or ())), given), name),
-        base,
-        workers=workers,
-        resume=resume,
-    )
-
-
-def _pairs(flag: str, form: str, words: list[str] | None) -> dict[str, str]:
-    """Read ``name=value`` words."""
-    from tabprotect.errors import collect
-
-    with collect() as problems:
-        for word in words or ():
-            if "=" not in word:
-                problems.add(f"{flag} '{word}': write {form}")
-    return dict(word.split("=", 1) for word in words or ())
-
-
-def _merged(content: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Put what was given over what is there; None and empty mappings were not given."""
-    merged = dict(content)
-    for name, value in given.items():
-        if isinstance(value, dict):
-            below = merged.get(name, {})
-            inner = _merged(below, value) if isinstance(below, dict) else below
-            if inner:
-                merged[name] = inner
-        elif value is not None:
-            merged[name] = value
-    return merged
+    limits = {"seconds": time_limit, "work": work_limit, "memory": memory_limit}
+    given = asked(spec, flags, method=method, seed=seed, limits=limits)
+    checked = check_beforehand(given.content, given.name, given.base, resume=resume)
+    return carry_out(checked, given.base, workers=workers, resume=resume)
