@@ -12,7 +12,7 @@ from tabprotect.cli.flags import Flag, by_key
 from tabprotect.cli.settings import read_settings
 from tabprotect.errors import InputError, Problems
 
-__all__ = ["FLAGS_ONLY", "Asked", "asked"]
+__all__ = ["FLAGS_ONLY", "Asked", "asked", "is_given"]
 
 FLAGS_ONLY = "flags"
 """The name of what is asked for without a specification."""
@@ -55,17 +55,20 @@ def asked(path: Path | None, flags: Mapping[str, Any], **more: Any) -> Asked:
     InputError
         Everything that is wrong with the flags.
     """
+    from tabprotect.formats import is_instance
     from tabprotect.workflow.specification import load_toml
 
     problems = Problems()
     given, spec = dict(flags), path
-    if path is not None and path.suffix.lower() != ".toml":
+    if path is not None and is_instance(path):
+        problems.add(f"{path} is an instance, which states its problem itself: tabprotect solve {path}")
+    elif path is not None and path.suffix.lower() != ".toml":
         if given.get("--data") is not None:
             problems.add(f"microdata are given twice: {path} and --data {given['--data']}")
         spec, given["--data"] = None, path
     said: dict[str, Any] = {}
     for flag in by_key().values():
-        if given.get(flag.name) not in (None, False, []):
+        if is_given(given.get(flag.name)):
             _put(said, flag, given[flag.name], spec, problems)
     try:
         settings = read_settings(given.get("--set") or ())
@@ -75,6 +78,11 @@ def asked(path: Path | None, flags: Mapping[str, Any], **more: Any) -> Asked:
     content = {} if spec is None else load_toml(spec)
     content = _merged(_merged(content, settings), _merged(said, more))
     return Asked(content, FLAGS_ONLY if spec is None else str(spec), Path() if spec is None else spec.parent)
+
+
+def is_given(value: Any) -> bool:
+    """Return whether a flag was given: 0 was, a switch that is off was not."""
+    return not (value is None or value is False or value == [])
 
 
 def _put(said: dict[str, Any], flag: Flag, value: Any, spec: Path | None, problems: Problems) -> None:

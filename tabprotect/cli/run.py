@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from tabprotect.cli import screen
 from tabprotect.cli.exits import Exit
 from tabprotect.cli.progress import Display, interruptible
+from tabprotect.counted import counted
 from tabprotect.workflow.specification import Spec
 
 if TYPE_CHECKING:
@@ -25,7 +26,9 @@ MORE = 4
 """So many times the limit that was too little is what the terminal proposes."""
 
 
-def carry_out(spec: Spec, base: Path, *, workers: int | None = None, resume: Path | None = None) -> int:
+def carry_out(
+    spec: Spec, base: Path, *, workers: int | None = None, resume: Path | None = None, planned: str = ""
+) -> int:
     """Do what a specification says; paths in it are relative to `base`.
 
     Parameters
@@ -36,6 +39,8 @@ def carry_out(spec: Spec, base: Path, *, workers: int | None = None, resume: Pat
         Processes for independent parts of the search.
     resume : path, optional
         Folder of finished pieces.
+    planned : str
+        The limit that is meant to end the search ('time', 'work'): it is no reason for another exit code.
 
     Raises
     ------
@@ -61,7 +66,7 @@ def carry_out(spec: Spec, base: Path, *, workers: int | None = None, resume: Pat
                 _warn_of_formulas(err, release.public.frame)
     for found in request.source.recognised if isinstance(request.source, Specified) else ():
         err.print(found.line(), style="dim", soft_wrap=True)
-    return _report(release, folder)
+    return _report(release, folder, planned)
 
 
 def _warn_of_formulas(err: Screen, frame: pd.DataFrame) -> None:
@@ -72,13 +77,14 @@ def _warn_of_formulas(err: Screen, frame: pd.DataFrame) -> None:
     words = as_formulas(frame)
     if words:
         err.print(
-            f"Spreadsheets take {len(words)} labels of table.csv for formulas: {some([repr(w) for w in words], 3)}; "
+            f"Spreadsheets take {counted(len(words), 'label')} of table.csv for formulas: "
+            f"{some([repr(w) for w in words], 3)}; "
             "--format text.csv writes them as text.",
             style="yellow",
         )
 
 
-def _report(release: Publication, folder: Path) -> int:
+def _report(release: Publication, folder: Path, planned: str = "") -> int:
     """Print what was done, and return the exit code."""
     from rich.text import Text
 
@@ -98,7 +104,7 @@ def _report(release: Publication, folder: Path) -> int:
             cure = "--allow-unsafe writes it on your responsibility"
             console.print(Text.assemble(bad, f": nothing was written ({cure})."))
             return Exit.UNSAFE
-        console.print(Text.assemble(bad, ", written because allow_unsafe is set."))
+        console.print(Text.assemble(bad, ", written because --allow-unsafe is set."))
     console.print()
     screen.show_table(console, release)
     console.print()
@@ -112,7 +118,8 @@ def _report(release: Publication, folder: Path) -> int:
     )
     if not release.safe:
         return Exit.UNSAFE
-    return Exit.LIMIT if release.stopped else Exit.DONE
+    why = release.result.stopped if isinstance(release, Release) else release.stopped
+    return Exit.LIMIT if why and why != planned else Exit.DONE
 
 
 def _more(release: Release) -> str:

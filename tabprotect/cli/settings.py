@@ -1,19 +1,14 @@
-"""Keys of a specification on the command line, and messages in the words of the command line."""
+"""Keys of a specification on the command line."""
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections.abc import Iterable
 from typing import Any
 
 from tabprotect.errors import collect
 
-__all__ = ["as_flags", "read_settings"]
-
-_FLAGS = ("decimal", "thousands", "separator", "encoding")
-_SETTINGS = ("member", "sheet", "relation", "tolerance", "margins", "empty")
-_KEYWORD = re.compile(rf"\b({'|'.join((*_FLAGS, *_SETTINGS))})=('[^']*'|[-+.\w]+)?(?=[\s;,.)]|$)")
+__all__ = ["read_settings"]
 
 
 def read_settings(words: Iterable[str]) -> dict[str, Any]:
@@ -65,23 +60,3 @@ def _put(into: dict[str, Any], more: dict[str, Any]) -> bool:
         else:
             into[name] = value
     return True
-
-
-def as_flags(message: str) -> str:
-    """Write the cures of a message as they are given on the command line.
-
-    Examples
-    --------
-    >>> as_flags("nothing decides; pass decimal=',' or decimal='.'")
-    "nothing decides; pass --decimal ',' or --decimal '.'"
-    >>> as_flags("let margins be computed: margins='add'")
-    'let margins be computed: --set margins=add'
-    """
-
-    def flag(found: re.Match[str]) -> str:
-        name, value = found[1], found[2]
-        if name in _FLAGS:
-            return f"--{name}" + (f" {value}" if value else "")
-        return f"--set {name}={'...' if value is None else value.strip(chr(39))}"
-
-    return _KEYWORD.sub(flag, message)
