@@ -45,6 +45,7 @@ _PHRASES = (
     (" to make_problem", ""),
 )  # fmt: skip
 _MORE = re.compile(rf"(?<![-.\w%])(maxima|count)=({_VALUE})?(?=[\s;,.):]|$)")
+_WITHIN = re.compile(r"\bhierarchy\.([^:\s]+): (?=(?:lengths|digits)=)")
 _SPEC = re.compile(r"^flags: (?:'(\w+)' is missing|'(\w+)' belongs|([\w.]+): )")
 
 
@@ -80,11 +81,15 @@ def said_on(message: str, face: Face) -> str:
     '--by is missing: Columns.'
     """
     message = _checked(message)
+    within = _WITHIN.search(message)
+    if within and not face.specification:
+        message = message.replace(within[0], "", 1)
+    dimension = within[1] if within else None
     message = _FEW.sub(r"give the columns of \1 largest contributions, maxima=[...]", message)
     for old, new in _PHRASES:
         message = message.replace(old, new)
     message = _DIMENSION.sub(lambda found: _write("total", found[2], face, found[1]), message)
-    message = _KEYWORD.sub(lambda found: _write(_OTHER.get(found[1], found[1]), found[2], face), message)
+    message = _KEYWORD.sub(lambda found: _write(_OTHER.get(found[1], found[1]), found[2], face, dimension), message)
     return _MORE.sub(lambda found: _write(found[1], found[2], face), message)
 
 
@@ -153,7 +158,7 @@ def _as_key(key: str, value: Any, dimension: str | None) -> str:
         return " and ".join(pairs)
     if key.startswith("hierarchy.*"):
         return f"{key.rpartition('.')[2]} = {_toml(value)}"
-    if dimension is not None:
+    if key in ("total", "missing") and dimension is not None:
         return f"{key} = {{{json.dumps(dimension, ensure_ascii=False)} = {_toml(value)}}}"
     return f"{key} = {_toml(value)}"
 

@@ -63,8 +63,8 @@ def in_short(equation: str, most: int = 160) -> str:
 
     Examples
     --------
-    >>> in_short("all = a + b"), len(in_short(200 * "a + "))
-    ('all = a + b', 160)
+    >>> in_short("all = a + b"), in_short(200 * "a + ", most=12)
+    ('all = a + b', 'a + a + ...')
     """
     return equation if len(equation) <= most else equation[: most - 4].rstrip() + " ..."
 
@@ -112,8 +112,8 @@ def check_additivity(system: LinearSystem, values: Floats, tolerance: Tolerance,
     more = f"; and {len(bad) - WORST} more" if len(bad) > WORST else ""
     largest = float(np.abs(residuals).max())
     raise InputError(
-        f"the table does not add up in {len(bad)} of {system.n_equations} equations of '{name}', "
-        f"worst first: {worst}{more}. If the "
+        f"the table does not add up in {len(bad)} of {system.n_equations} equations of '{name}': "
+        f"{worst}{more}. If the "
         f"values are rounded, state how far they may be off: tolerance={largest:.6g}; if margins are not in the table, "
         "let them be computed: margins='add'"
     )
