@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 import numpy.typing as npt
 
+from tabprotect.counted import counted
 from tabprotect.problem import Problem, Status
 
 __all__ = ["Counts"]
@@ -74,7 +75,7 @@ class Counts:
     @property
     def cells_words(self) -> str:
         """The number of cells, and of rows where it is another."""
-        return f"{self.cells:,} cells" + ("" if self.rows == self.cells else f" in {self.rows:,} rows")
+        return counted(self.cells, "cell") + ("" if self.rows == self.cells else f" in {counted(self.rows, 'row')}")
 
     @property
     def hidden_words(self) -> str:
@@ -87,7 +88,7 @@ class Counts:
         """The number of protected sums; empty without any."""
         if not self.sums:
             return ""
-        return f"{self.sums:,} sums of hidden cells were protected, too"
+        return f"{counted(self.sums, 'sum')} of hidden cells {'was' if self.sums == 1 else 'were'} protected, too"
 
     def document(self) -> dict[str, int]:
         """Return the numbers by name, as JSON documents hold them."""

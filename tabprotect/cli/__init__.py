@@ -9,6 +9,13 @@ __all__ = ["main"]
 
 def main() -> None:
     """Run the command line and leave with its exit code."""
-    from tabprotect.cli.app import run
+    from tabprotect.cli.exits import Exit
 
-    sys.exit(run(sys.argv[1:]))
+    try:
+        from tabprotect.cli.app import run
+
+        code = run(sys.argv[1:])
+    except KeyboardInterrupt:
+        # before or after anything that could say more
+        code = int(Exit.INTERRUPTED)
+    sys.exit(code)

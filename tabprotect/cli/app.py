@@ -22,7 +22,6 @@ from tabprotect.cli import screen as screens
 from tabprotect.cli.exits import Exit
 from tabprotect.cli.named import Command
 from tabprotect.cli.screen import Screen
-from tabprotect.cli.settings import as_flags
 from tabprotect.errors import InfeasibleError, InputError, SolverError
 
 __all__ = ["Exit", "app", "run"]
@@ -32,7 +31,8 @@ app = typer.Typer(
     name="tabprotect",
     help="Protect statistical tables against disclosure, with a proof that needs no solver to check.",
     epilog="Exit codes: 0 done, 1 not safe or infeasible, 2 bad input, 3 a limit was reached with a safe answer, "
-    "70 the program failed, which says nothing about the data, 130 ended by a second Ctrl-C.",
+    "70 the program failed, which says nothing about the data, 130 ended by Ctrl-C without an answer: by the second "
+    "one, or by the first where no part of the work is an answer (mask).",
     no_args_is_help=True,
     pretty_exceptions_enable=False,  # its tracebacks show local variables, which may be confidential
     rich_markup_mode="rich",
@@ -87,18 +87,16 @@ def _run(arguments: Sequence[str], screen: Screen) -> int:
         code = app(list(arguments), standalone_mode=False)
         sys.stdout.flush()
     except InputError as error:
-        return _fail(screen, "Bad input", as_flags(str(error)), Exit.INPUT)
+        return _fail(screen, "Bad input", error, Exit.INPUT)
     except InfeasibleError as error:
         return _fail(screen, "Not possible", error, Exit.UNSAFE)
     except SolverError as error:
         return _fail(screen, "Solver failed", error, Exit.FAULT)
     except MemoryError:
         return _fail(screen, "Out of memory", "nothing was written", Exit.FAULT)
-    except typer.Abort:
-        return int(Exit.INTERRUPTED)
     except _Usage as error:
         return _misused(screen, error)
-    except KeyboardInterrupt:
+    except (typer.Abort, KeyboardInterrupt):
         screen.print("Ended; nothing was written.", style="yellow")
         return int(Exit.INTERRUPTED)
     return int(code or 0)

@@ -15,4 +15,4 @@ class Exit(IntEnum):
     INPUT = 2  #: the input is wrong
     LIMIT = 3  #: a limit was reached (or Ctrl-C pressed); the answer given is safe
     FAULT = 70  #: the program failed, and says nothing about the data
-    INTERRUPTED = 130  #: ended by a second Ctrl-C
+    INTERRUPTED = 130  #: ended by a second Ctrl-C, or by the first where no part of the work is an answer

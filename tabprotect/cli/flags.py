@@ -1,196 +1,216 @@
-"""Flags that set keys of a specification: one table of them, for every command that takes what `protect` takes."""
+"""Flags for the keys of a specification: one table, from which commands, messages and help are made."""
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
-from tabprotect.cli.arguments import MEMORY_LIMIT, TIME_LIMIT, WORK_LIMIT
+__all__ = ["FLAGS", "OUTPUT", "RELEASE", "SEARCH", "SET", "Flag", "by_key", "flag_names", "with_flags"]
 
-__all__ = ["FLAGS", "INPUT", "Flag", "takes"]
+READING, TABLE, CODES = "How the data are written", "What the table is", "What the codes are"
+RULES, SEARCH, OUTPUT = "What is sensitive", "How to search", "What to write"
 
-READING, TABLE, RULES = "How the data are written", "What the table is", "What is sensitive"
-SEARCH, OUTPUT = "How to search", "What to write"
+Form = Literal[
+    "text", "list", "path", "number", "whole", "switch", "off", "pairs", "files", "words", "numbers", "several", "two"
+]
+
+_TYPES: Mapping[str, Any] = {"path": Path | None, "number": float | None, "whole": int | None, "text": str | None,
+                             "two": str | None, "switch": bool, "off": bool}  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Flag:
-    """A flag for one key of a specification.
+    """One flag, and the key of a specification that it sets.
 
     Attributes
     ----------
-    flag : str
+    name : str
+        Such as ``--value``.
     key : str
-        The key, with dots where it is in a table, such as 'limits.seconds'.
-    help : str
-    panel : str
-        Heading under which the help lists it.
-    metavar : str
-        What the help calls the value; 'DIM=...' where each dimension has one.
-    kind : type
-        Of a value; bool for a flag without one.
-    several : bool
-        Whether it can be repeated.
-    option : OptionInfo, optional
-        Shared with other commands; instead of help and metavar.
+        Such as ``value``, ``output.title``, or ``hierarchy.*.lengths``, where the star is the dimension.
+    form : str
+        What is given: a text, a list (the flag is repeated), a path, a number, a whole number, nothing (a switch that
+        turns something on or off), or something for a dimension: a text, a file, words, whole numbers; for a name (the
+        flag is repeated), a text; or two bounds.
+    help, panel, metavar : str
+        In the help of a command.
+    least : float, optional
+        The smallest number.
     """
 
-    flag: str
+    name: str
     key: str
-    help: str = ""
-    panel: str = TABLE
+    form: Form
+    help: str
+    panel: str
     metavar: str = "COLUMN"
-    kind: type = str
-    several: bool = False
-    option: Any = None
+    least: float | None = None
 
     @property
-    def name(self) -> str:
-        """Name of the parameter."""
-        return self.flag.removeprefix("--").replace("-", "_") + "_"
+    def parameter(self) -> str:
+        """The name of the function's argument."""
+        return "flag_" + self.name.strip("-").replace("-", "_")
 
-    def parameter(self) -> inspect.Parameter:
-        """Return it as a parameter of a command."""
-        shown: dict[str, Any] = {"help": self.help, "rich_help_panel": self.panel, "show_default": False}
-        if self.kind is not bool:
-            shown["metavar"] = self.metavar
-        option = self.option or typer.Option(self.flag, **shown)
-        kind: Any = list[self.kind] if self.several else self.kind  # type: ignore[name-defined]
-        whole = Annotated[bool, option] if self.kind is bool else Annotated[kind | None, option]
-        default = False if self.kind is bool else None
-        return inspect.Parameter(self.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=whole)
+    @property
+    def annotation(self) -> Any:
+        """The argument as the command line needs it."""
+        plain = self.form in ("switch", "off")
+        more: dict[str, Any] = {} if plain else {"metavar": self.metavar, "show_default": False}
+        if self.least is not None:
+            more["min"] = self.least
+        option = typer.Option(self.name, help=self.help, rich_help_panel=self.panel, **more)
+        return Annotated[_TYPES.get(self.form, list[str] | None), option]
 
+    @property
+    def by_dimension(self) -> bool:
+        """Whether it is given for one dimension."""
+        return self.form in ("pairs", "files", "words", "numbers", "several")
 
-INPUT: tuple[Flag, ...] = (
-    Flag("--data", "data", "Microdata: text, Excel, Parquet or DuckDB.", metavar="FILE", kind=Path),
-    Flag("--cells", "cells", "Or a finished table, one row a cell.", metavar="FILE", kind=Path),
-    Flag("--by", "by", "A dimension; repeat it.", several=True),
-    Flag("--value", "value", "What is summed; without it records are counted."),
-    Flag(
-        "--hierarchy", "hierarchy.file", "Hierarchy of a dimension: .hrc, parent and child, or a code list.",
-        metavar="DIM=FILE", several=True,
-    ),
-    Flag(
-        "--pairs", "hierarchy.pairs", "Hierarchy as a CSV file with the columns parent and child.", metavar="DIM=FILE",
-        several=True,
-    ),
-    Flag(
-        "--lengths", "hierarchy.lengths", "Hierarchy by prefixes: where the codes of every level end, such as 2,4,5.",
-        metavar="DIM=N,N,...", several=True,
-    ),
-    Flag(
-        "--digits", "hierarchy.digits", "The same by what every level adds, such as 2,2,1.", metavar="DIM=N,N,...",
-        several=True,
-    ),
-    Flag("--total", "total", "Code of the total.", metavar="DIM=CODE", several=True),
-    Flag("--missing", "missing", "Codes that stand for 'unknown'.", metavar="DIM=CODE,...", several=True),
-    Flag("--empty", "empty", "What cells without records are: zero, structural or drop.", metavar="WORD"),
-    Flag("--contributor", "contributor", "Who the record belongs to."),
-    Flag("--holding", "holding", "The group that counts as one contributor."),
-    Flag("--weight", "weight", "Sampling weight."),
-    Flag("--shadow", "shadow", "The variable that rules look at."),
-    Flag("--request", "request", "Request codes."),
-    Flag("--waiver", "waiver", "Consent to publication."),
-    Flag("--count", "count", "Number of contributors (finished table)."),
-    Flag("--maximum", "maxima", "Largest contributions (finished table); repeat it.", several=True),
-    Flag("--status", "status", "Statuses given by hand (finished table)."),
-    Flag("--lpl", "lpl", "Lower protection levels (finished table)."),
-    Flag("--upl", "upl", "Upper protection levels (finished table)."),
-    Flag("--margins", "margins", "check, or add those that are not there (finished table).", metavar="WORD"),
-    Flag(
-        "--tolerance", "tolerance", "Largest rounding residual of an equation (finished table).", metavar="AMOUNT",
-        kind=float,
-    ),
-    Flag(
-        "--rule", "rules", "A primary rule, such as p%=15, nk=2,85, threshold=3; repeat it.", RULES, "RULE",
-        several=True,
-    ),
-    Flag("--levels", "levels", "symmetric, upper or sliding.", RULES, "WORD"),
-    Flag(
-        "--bounds", "bounds", "What intruders know of any value: how far below and above, such as 50%,100%.", RULES,
-        "LOWER,UPPER",
-    ),
-    Flag(
-        "--protect-hidden", "protect_hidden", "Hidden cells that no rule asks protection levels for get some, too.",
-        RULES, kind=bool,
-    ),
-    Flag(
-        "--attacker", "attackers", "A cell that an intruder of this name knows; repeat it.", RULES, "NAME=CELL",
-        several=True,
-    ),
-    Flag("--cost", "cost", "What hiding costs: value, unit, count, or a column.", SEARCH, "WORD"),
-    Flag("--decimal", "decimal", "Decimal sign; recognised.", READING, "SIGN"),
-    Flag("--thousands", "thousands", "Sign between thousands; recognised.", READING, "SIGN"),
-    Flag("--separator", "separator", "Sign between fields, or 'tab'; recognised.", READING, "SIGN"),
-    Flag("--encoding", "encoding", "Such as cp1252; recognised.", READING, "NAME"),
-)  # fmt: skip
-"""What the table is and what is sensitive in it: what `compare` takes, too."""
 
 FLAGS: tuple[Flag, ...] = (
-    *INPUT,
-    Flag(
-        "--random-costs", "random_costs", "Costs are raised at random by up to this share, from a secret seed.", SEARCH,
-        "SHARE", float,
-    ),
-    Flag(
-        "--method", "method",
-        "Hiding: {hiding}. Other values: {tables}; from microdata: {records}. Fewer categories: {recoding}.", SEARCH,
-        "WORD",
-    ),
-    Flag("--base", "options.base", "Of the rounding methods.", SEARCH, "B"),
-    Flag(
-        "--option", "options", "Of a method that changes values; repeat it. {options}", SEARCH, "NAME=VALUE",
-        several=True,
-    ),
-    Flag("--time-limit", "limits.seconds", kind=float, option=TIME_LIMIT),
-    Flag("--work-limit", "limits.work", kind=int, option=WORK_LIMIT),
-    Flag("--memory-limit", "limits.memory", kind=float, option=MEMORY_LIMIT),
-    Flag("--seed", "seed", "Same seed, same answer.", SEARCH, "N", int),
-    Flag("--out", "output.folder", "Folder that gets publish/ and internal/.", OUTPUT, "FOLDER", Path),
-    Flag(
-        "--format", "output.formats", "csv, text.csv (for spreadsheets), parquet or xlsx; repeat it.", OUTPUT, "WORD",
-        several=True,
-    ),
-    Flag("--title", "output.title", "Heading of the pages; public.", OUTPUT, "TEXT"),
-    Flag(
-        "--separate-statuses", "output.separate_statuses", "Tell the public which cells are primary.", OUTPUT,
-        kind=bool,
-    ),
-    Flag(
-        "--allow-unsafe", "output.allow_unsafe", "Write the release even if it is not safe.", OUTPUT, kind=bool
-    ),
+    Flag("--data", "data", "path", "Microdata: text, Excel, Parquet or DuckDB.", TABLE, "FILE"),
+    Flag("--cells", "cells", "path", "Or a finished table, one row a cell.", TABLE, "FILE"),
+    Flag("--by", "by", "list", "A dimension; repeat it.", TABLE),
+    Flag("--value", "value", "text", "What is summed; without it records are counted.", TABLE),
+    Flag("--contributor", "contributor", "text", "Who the record belongs to.", TABLE),
+    Flag("--holding", "holding", "text", "The group that counts as one contributor.", TABLE),
+    Flag("--weight", "weight", "text", "Sampling weight.", TABLE),
+    Flag("--shadow", "shadow", "text", "The variable that rules look at.", TABLE),
+    Flag("--request", "request", "text", "Request codes.", TABLE),
+    Flag("--waiver", "waiver", "text", "Consent to publication.", TABLE),
+    Flag("--kind", "kind", "text", "magnitude or frequency.", TABLE, "WORD"),
+    Flag("--count", "count", "text", "Number of contributors (finished table).", TABLE),
+    Flag("--weighted-count", "weighted_count", "text", "Sum of weights (finished table).", TABLE),
+    Flag("--maximum", "maxima", "list", "Largest contributions (finished table); repeat it.", TABLE),
+    Flag("--holder", "holders", "list", "Whose they are (finished table); repeat it.", TABLE),
+    Flag("--status", "status", "text", "Statuses given by hand (finished table).", TABLE),
+    Flag("--lpl", "lpl", "text", "Lower protection levels (finished table).", TABLE),
+    Flag("--upl", "upl", "text", "Upper protection levels (finished table).", TABLE),
+    Flag("--spl", "spl", "text", "Sliding protection levels (finished table).", TABLE),
+    Flag("--margins", "margins", "text", "check (default) or add those that are not there (finished table).", TABLE,
+         "WORD"),
+    Flag("--tolerance", "tolerance", "number", "Largest rounding residual accepted (finished table).", TABLE, "T", 0.0),
+    Flag("--empty", "empty", "text", "What cells without records are: zero, structural, drop.", TABLE, "WORD"),
+    Flag("--hierarchy", "hierarchy.*.file", "files",
+         "Hierarchy of a dimension: indented (.hrc), parent and child, or a code list; known by what is in it.", CODES,
+         "DIM=FILE"),
+    Flag("--pairs", "hierarchy.*.pairs", "files", "Or a CSV file with the columns parent and child.", CODES,
+         "DIM=FILE"),
+    Flag("--codes", "hierarchy.*.codes", "words", "Or the codes below the total, in this order.", CODES, "DIM=A,B,..."),
+    Flag("--columns", "hierarchy.*.columns", "words", "Or nested columns of the data, outermost first.", CODES,
+         "DIM=A,B,..."),
+    Flag("--lengths", "hierarchy.*.lengths", "numbers", "Or where the codes of every level end, as 2,4,5.", CODES,
+         "DIM=N,N,..."),
+    Flag("--digits", "hierarchy.*.digits", "numbers", "Or the characters that every level adds, as 2,2,1.", CODES,
+         "DIM=N,N,..."),
+    Flag("--total", "total", "pairs", "Code of the total.", CODES, "DIM=CODE"),
+    Flag("--missing", "missing", "words", "Codes that stand for 'unknown'.", CODES, "DIM=A,B,..."),
+    Flag("--rule", "rules", "list", "A primary rule, such as p%=15, nk=2,85, threshold=3; repeat it.", RULES, "RULE"),
+    Flag("--levels", "levels", "text", "symmetric (default), upper or sliding.", RULES, "WORD"),
+    Flag("--bounds", "bounds", "two",
+         "What intruders know: 50% of the value both ways; or LOWER,UPPER: numbers, percentages, columns of a finished "
+         "table; either may be left empty.", RULES, "LOWER,UPPER"),
+    Flag("--protect-hidden", "protect_hidden", "switch",
+         "Hidden cells that no rule asks protection levels for get some, too.", RULES),
+    Flag("--no-singletons", "singletons", "off", "Respondents alone in a cell do not attack.", RULES),
+    Flag("--attacker", "attackers", "several", "A cell that an intruder of this name knows; repeat it.", RULES,
+         "NAME=CELL"),
+    Flag("--unions", "unions", "text", "Sensitive sums of hidden cells: repair (default), audit or off.", RULES,
+         "WORD"),
+    Flag("--cost", "cost", "text", "What hiding costs: value, unit, count, or a column.", SEARCH, "WORD"),
+    Flag("--random-costs", "random_costs", "number",
+         "Costs are raised at random by up to this share, from a secret seed.", SEARCH, "SHARE"),
+    Flag("--base", "options.base", "number", "Of the rounding methods.", SEARCH, "B"),
+    Flag("--option", "options", "pairs", "Of a method that changes values; repeat it. {options}", SEARCH,
+         "NAME=VALUE"),
+    Flag("--engine", "engine", "text", "What solves suppression: scip (default), highs or pyomo.", SEARCH, "WORD"),
+    Flag("--gap", "limits.gap", "number", "Stop at this (cost - bound) / cost.", SEARCH, "GAP"),
+    Flag("--decimal", "decimal", "text", "Decimal sign; recognised, and said.", READING, "SIGN"),
+    Flag("--thousands", "thousands", "text", "Sign between thousands; recognised, and said.", READING, "SIGN"),
+    Flag("--separator", "separator", "text", "Sign between fields, or 'tab'; recognised, and said.", READING, "SIGN"),
+    Flag("--encoding", "encoding", "text", "Such as cp1252; recognised, and said.", READING, "NAME"),
+    Flag("--member", "member", "text", "File in a zip archive that holds several.", READING, "NAME"),
+    Flag("--sheet", "sheet", "text", "Sheet of an Excel file that holds several.", READING, "NAME"),
+    Flag("--relation", "relation", "text", "Table of a DuckDB file that holds several.", READING, "NAME"),
+    Flag("--title", "output.title", "text", "Heading of the pages; public.", OUTPUT, "TEXT"),
 )  # fmt: skip
-"""What `protect` takes."""
+"""What states a table and its protection; the same for every command that takes them."""
+
+RELEASE: tuple[Flag, ...] = (
+    Flag("--out", "output.folder", "path", "Folder that gets publish/ and internal/.", OUTPUT, "FOLDER"),
+    Flag("--format", "output.formats", "list", "csv, text.csv (for spreadsheets), parquet or xlsx; repeat it.", OUTPUT,
+         "WORD"),
+    Flag("--decimals", "output.decimals", "whole", "Round published values.", OUTPUT, "N", 0),
+    Flag("--separate-statuses", "output.separate_statuses", "switch", "Tell the public which cells are primary.",
+         OUTPUT),
+    Flag("--allow-unsafe", "output.allow_unsafe", "switch", "Write the release even if it is not safe.", OUTPUT),
+    Flag("--no-intervals", "intervals", "off", "Compute no interval of any hidden cell.", OUTPUT),
+)  # fmt: skip
+"""What states a release."""
+
+ELSEWHERE: Mapping[str, str] = {
+    "method": "--method",
+    "seed": "--seed",
+    "limits.seconds": "--time-limit",
+    "limits.work": "--work-limit",
+    "limits.memory": "--memory-limit",
+}
+"""Keys whose flags are arguments of their own: they differ between commands."""
+
+SET = Flag("--set", "", "list", "Any key of a specification, such as output.decimals=1; repeat it.", OUTPUT,
+           "KEY=VALUE")  # fmt: skip
 
 
-def takes(flags: Iterable[Flag]) -> Callable[[Callable[..., int]], Callable[..., int]]:
-    """Give a command these flags; it gets those that were given as ``flags``, a mapping from `Flag` to value.
+def by_key() -> dict[str, Flag]:
+    """Return the flags by the keys that they set."""
+    return {flag.key: flag for flag in (*FLAGS, *RELEASE)}
 
-    The flags follow the command's first parameter in its help.
+
+def flag_names() -> dict[str, str]:
+    """Return the names of flags by the keys that they set, as ``hierarchy.*.lengths``."""
+    return {**{key: flag.name for key, flag in by_key().items()}, **ELSEWHERE}
+
+
+def with_flags(*, release: bool) -> Callable[[Callable[..., int]], Callable[..., int]]:
+    """Give a command the flags of specifications, which it gets as one mapping, `flags`.
+
+    Parameters
+    ----------
+    release : bool
+        Whether those of a release are among them.
     """
-    known = {flag.name: flag for flag in flags}
+    taken = (*FLAGS, *(RELEASE if release else ()), SET)
 
     def decorate(command: Callable[..., int]) -> Callable[..., int]:
-        def run(*args: Any, **named: Any) -> int:
-            given: Mapping[Flag, Any] = {
-                flag: value
-                for name, flag in known.items()
-                if (value := named.pop(name, None)) is not None and value is not False and value != []
-            }
-            return command(*args, flags=given, **named)
-
         own = inspect.signature(command, eval_str=True)
-        first, *others = [one for one in own.parameters.values() if one.name != "flags"]
-        keyword = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in others]
-        parameters = [first, *(flag.parameter() for flag in known.values()), *keyword]
-        run.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
-        run.__name__, run.__doc__, run.__module__ = command.__name__, command.__doc__, command.__module__
-        run.__annotations__ = {one.name: one.annotation for one in parameters} | {"return": int}
-        return run
+
+        @functools.wraps(command)
+        def called(**given: Any) -> int:
+            flags = {flag.name: given.pop(flag.parameter) for flag in taken}
+            return command(**given, flags=flags)
+
+        named: list[inspect.Parameter] = []
+        for parameter in own.parameters.values():
+            named += _parameters(taken) if parameter.name == "flags" else [parameter]
+        parameters = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in named]
+        called.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
+        called.__annotations__ = {one.name: one.annotation for one in parameters} | {"return": int}
+        return called
 
     return decorate
+
+
+def _parameters(flags: Iterable[Flag]) -> list[inspect.Parameter]:
+    kind = inspect.Parameter.KEYWORD_ONLY
+    return [
+        inspect.Parameter(
+            one.parameter, kind, default=False if one.form in ("switch", "off") else None, annotation=one.annotation
+        )
+        for one in flags
+    ]

@@ -1,10 +1,14 @@
-"""Help that lists methods: by the registry, which is read when the help is asked for."""
+"""Commands: help that lists methods by the registry, read when it is asked for, and errors in words of the face."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import typer.core
+
+from tabprotect.cli.faces import Face, said_on
+from tabprotect.errors import InputError
 
 __all__ = ["Command", "filled"]
 
@@ -19,6 +23,16 @@ class Command(typer.core.TyperCommand):
             if text:
                 parameter.help = filled(text)  # type: ignore[attr-defined]
         super().format_help(ctx, formatter)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Carry the command out; the cures of its errors name its flags, or the keys of its specification."""
+        try:
+            return super().invoke(ctx)
+        except InputError as error:
+            options = [name for parameter in self.params for name in parameter.opts if name.startswith("--")]
+            arguments = [one for one in ctx.params.values() if isinstance(one, Path)]
+            face = Face(options, any(path.suffix.lower() == ".toml" for path in arguments))
+            raise InputError(*(said_on(problem, face) for problem in error.problems)) from error
 
 
 def filled(text: str) -> str:

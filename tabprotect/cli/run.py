@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from tabprotect.cli import screen
 from tabprotect.cli.exits import Exit
 from tabprotect.cli.progress import Display, interruptible
-from tabprotect.errors import InputError
+from tabprotect.counted import counted
 from tabprotect.workflow.specification import Spec
 
 if TYPE_CHECKING:
@@ -26,7 +26,9 @@ MORE = 4
 """So many times the limit that was too little is what the terminal proposes."""
 
 
-def carry_out(spec: Spec, base: Path, *, workers: int | None = None, resume: Path | None = None) -> int:
+def carry_out(
+    spec: Spec, base: Path, *, workers: int | None = None, resume: Path | None = None, planned: str = ""
+) -> int:
     """Do what a specification says; paths in it are relative to `base`.
 
     Parameters
@@ -37,21 +39,20 @@ def carry_out(spec: Spec, base: Path, *, workers: int | None = None, resume: Pat
         Processes for independent parts of the search.
     resume : path, optional
         Folder of finished pieces.
+    planned : str
+        The limit that is meant to end the search ('time', 'work'): it is no reason for another exit code.
 
     Raises
     ------
     InputError
         If anything is wrong with the data or the place for the release; nothing is written then.
     """
-    from tabprotect.formats.folder import check_replaceable
     from tabprotect.solver.limits import Budget
     from tabprotect.solver.tasks.pieces import processes
     from tabprotect.workflow.carry_out import carry_out as release_of
     from tabprotect.workflow.specified import Specified, request_of
 
     folder = base / spec.output.folder
-    check_replaceable(folder)
-    _check_formats(spec)
     request = request_of(spec, base, resume=resume)
     err = screen.screen()
     pool = nullcontext() if workers is None else processes(workers)
@@ -65,7 +66,7 @@ def carry_out(spec: Spec, base: Path, *, workers: int | None = None, resume: Pat
                 _warn_of_formulas(err, release.public.frame)
     for found in request.source.recognised if isinstance(request.source, Specified) else ():
         err.print(found.line(), style="dim", soft_wrap=True)
-    return _report(release, folder)
+    return _report(release, folder, planned)
 
 
 def _warn_of_formulas(err: Screen, frame: pd.DataFrame) -> None:
@@ -76,13 +77,14 @@ def _warn_of_formulas(err: Screen, frame: pd.DataFrame) -> None:
     words = as_formulas(frame)
     if words:
         err.print(
-            f"Spreadsheets take {len(words)} labels of table.csv for formulas: {some([repr(w) for w in words], 3)}; "
+            f"Spreadsheets take {counted(len(words), 'label')} of table.csv for formulas: "
+            f"{some([repr(w) for w in words], 3)}; "
             "--format text.csv writes them as text.",
             style="yellow",
         )
 
 
-def _report(release: Publication, folder: Path) -> int:
+def _report(release: Publication, folder: Path, planned: str = "") -> int:
     """Print what was done, and return the exit code."""
     from rich.text import Text
 
@@ -102,7 +104,7 @@ def _report(release: Publication, folder: Path) -> int:
             cure = "--allow-unsafe writes it on your responsibility"
             console.print(Text.assemble(bad, f": nothing was written ({cure})."))
             return Exit.UNSAFE
-        console.print(Text.assemble(bad, ", written because allow_unsafe is set."))
+        console.print(Text.assemble(bad, ", written because --allow-unsafe is set."))
     console.print()
     screen.show_table(console, release)
     console.print()
@@ -116,7 +118,8 @@ def _report(release: Publication, folder: Path) -> int:
     )
     if not release.safe:
         return Exit.UNSAFE
-    return Exit.LIMIT if release.stopped else Exit.DONE
+    why = release.result.stopped if isinstance(release, Release) else release.stopped
+    return Exit.LIMIT if why and why != planned else Exit.DONE
 
 
 def _more(release: Release) -> str:
@@ -125,11 +128,3 @@ def _more(release: Release) -> str:
     flag, setting = flags.get(release.result.stopped, ("", ""))
     limit = release.settings.get(setting)
     return f"; try {flag} {MORE * limit:g}" if limit else ""
-
-
-def _check_formats(spec: Spec) -> None:
-    if "xlsx" in spec.output.formats:
-        try:
-            import openpyxl  # noqa: F401
-        except ImportError as error:
-            raise InputError("Excel files need openpyxl: install tabprotect[excel]") from error

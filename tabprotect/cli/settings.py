@@ -1,18 +1,14 @@
-"""Keys of a specification on the command line, and messages in the words of the command line."""
+"""Keys of a specification on the command line."""
 
 from __future__ import annotations
 
-import re
 import tomllib
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from tabprotect.errors import collect
 
-__all__ = ["as_flags", "read_settings"]
-
-QUOTE = "'"
-_QUOTED = ("decimal", "thousands", "separator")
+__all__ = ["read_settings"]
 
 
 def read_settings(words: Iterable[str]) -> dict[str, Any]:
@@ -64,61 +60,3 @@ def _put(into: dict[str, Any], more: dict[str, Any]) -> bool:
         else:
             into[name] = value
     return True
-
-
-_COLUMNS = ("value", "shadow", "contributor", "holding", "weight", "request", "waiver", "count", "status", "lpl", "upl")
-_FLAGS = ("decimal", "thousands", "separator", "encoding", "tolerance", "margins", "empty", "levels", "cost")
-_SETTINGS = ("member", "sheet", "relation", "measure", "kind")
-
-_CURES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
-    (r"Dimension\('([^']*)', (missing|total)=\[?'?([^'\])]*)'?\]?\)", r"--\2 \1=\3"),
-    (r"rename it with Dimension\(\.\.\., name=\.\.\.\)", "rename the column in the file"),
-    (r"\bmissing=\['([^']*)'\]", r"--missing DIM=\1"),
-    (r"\b(lengths|digits)=\[([\d, ]+)\]", lambda found: f"--{found[1]} DIM={found[2].replace(' ', '')}"),
-    (r"\bby=\[([^\]]*)\]", lambda found: " ".join(f"--by {one.strip(' ' + QUOTE)}" for one in found[1].split(","))),
-    (r"give top=\d+ to tabulate, or (\d+) columns of maxima to Table.from_cells", r"give --maximum COLUMN \1 times"),
-    (r"the columns of maxima to Table.from_cells", "--maximum COLUMN"),
-    (r"the column of counts to Table.from_cells", "--count COLUMN"),
-    (r"\btabulate\((\w+)=\.\.\.\)", r"--\1 COLUMN"),
-    (r"\bbounds=\(([^,]*), None\)", r"--set lower=\1"),
-    (r"\bbounds='([^']*)'", r"--bounds \1"),
-    (r"\bthreshold=(?=[\s;,.)]|$)", "--rule threshold=N"),
-    (
-        rf"\b({'|'.join(_COLUMNS)})=('[^']*'|\.\.\.)?( to tabulate)?(?=[\s;,.)]|$)",
-        lambda found: f"--{found[1]} {(found[2] or '...').strip(QUOTE).replace('...', 'COLUMN')}",
-    ),
-    (
-        rf"\b({'|'.join(_FLAGS)})=('[^']*'|[-+.\w]+)?(?=[\s;,.)]|$)",
-        lambda found: (
-            f"--{found[1]} {found[2] or ''}".rstrip() if found[1] in _QUOTED else f"--{found[1]} {_bare(found[2])}"
-        ),
-    ),
-    (
-        rf"\b({'|'.join(_SETTINGS)})=('[^']*'|[-+.\w]+)?(?=[\s;,.)]|$)",
-        lambda found: f"--set {found[1]}={_bare(found[2])}",
-    ),
-)
-"""How messages for Python name their cures, and what that is on the command line."""
-
-
-def as_flags(message: str) -> str:
-    """Write the cures of a message as they are given on the command line.
-
-    Examples
-    --------
-    >>> as_flags("nothing decides; pass decimal=',' or decimal='.'")
-    "nothing decides; pass --decimal ',' or --decimal '.'"
-    >>> as_flags("let margins be computed: margins='add'")
-    'let margins be computed: --margins add'
-    >>> as_flags("name the total differently: Dimension('sector', total='all')")
-    'name the total differently: --total sector=all'
-    >>> as_flags("give contributor= to tabulate; pass digits=[2, 2, 1]; by=['region', 'size']")
-    'give --contributor COLUMN; pass --digits DIM=2,2,1; --by region --by size'
-    """
-    for pattern, cure in _CURES:
-        message = re.sub(pattern, cure, message)
-    return message
-
-
-def _bare(word: str | None) -> str:
-    return "..." if word is None else word.strip(QUOTE)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from tabprotect.counted import counted
 from tabprotect.errors import InputError, Problems, did_you_mean
 
 if TYPE_CHECKING:
@@ -170,14 +171,19 @@ def show(console: Any, name: str, result: Result) -> None:
     from tabprotect.methods.rounding import RoundingResult
 
     problem = result.problem
-    sizes = f"{problem.n_cells:,} cells, {len(problem.primaries):,} primary, {problem.system.n_equations:,} equations"
+    sizes = (
+        f"{counted(problem.n_cells, 'cell')}, {len(problem.primaries):,} primary, "
+        f"{counted(problem.system.n_equations, 'equation')}"
+    )
     lines = [("instance", f"{name}: {sizes}"), ("status", result.status)]
     lines += [(word, number(x)) for word, x in (("cost", result.cost), ("bound", result.bound)) if x is not None]
     if result.gap is not None:
         lines.append(("gap", f"{100 * result.gap:.2f} %"))
     if result.values is not None:
         moved = np.abs(result.values - problem.values)
-        lines.append(("changed", f"{int(np.sum(moved > 0)):,} cells, by up to {number(float(moved.max(initial=0)))}"))
+        lines.append(
+            ("changed", f"{counted(int(np.sum(moved > 0)), 'cell')}, by up to {number(float(moved.max(initial=0)))}")
+        )
     if isinstance(result, RoundingResult):
         lines.append(("base", f"{number(result.base)}, further steps allowed: {result.steps}"))
         if result.values is not None:

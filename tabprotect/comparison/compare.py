@@ -18,6 +18,7 @@ from tabprotect.comparison.approaches import Approach, parse_approach, publish
 from tabprotect.comparison.figures import charts, grids
 from tabprotect.comparison.line import Line
 from tabprotect.comparison.measures import risk
+from tabprotect.counted import counted
 from tabprotect.errors import InfeasibleError, InputError
 from tabprotect.methods.base.method import Call
 from tabprotect.methods.loss import loss
@@ -74,7 +75,8 @@ class Comparison:
     def html(self) -> str:
         """A page of its own that fetches nothing; confidential."""
         p = self.problem
-        facts = f"{p.n_cells:,} cells, {len(p.primaries):,} sensitive, {p.system.n_equations:,} equations"
+        equations = counted(p.system.n_equations, "equation")
+        facts = f"{counted(p.n_cells, 'cell')}, {len(p.primaries):,} sensitive, {equations}"
         return comparison_page(self.title, facts, self.charts(), self.grids())
 
     def plot(self, path: str | Path) -> None:

@@ -11,7 +11,7 @@ from types import ModuleType
 from tabprotect.errors import InputError, did_you_mean
 from tabprotect.problem import Problem
 
-__all__ = ["instance_suffixes", "read_instance"]
+__all__ = ["instance_suffixes", "is_instance", "read_instance"]
 
 
 @cache
@@ -32,6 +32,21 @@ def instance_suffixes() -> tuple[str, ...]:
     return tuple(sorted(_readers()))
 
 
+def is_instance(path: str | Path) -> bool:
+    """Return whether the ending of a file's name is one of an instance.
+
+    Examples
+    --------
+    >>> is_instance("a.jj.gz"), is_instance("a.csv.gz")
+    (True, False)
+    """
+    return _suffix(Path(path)) in _readers()
+
+
+def _suffix(path: Path) -> str:
+    return (path.with_suffix("") if path.suffix == ".gz" else path).suffix.lower()
+
+
 def read_instance(path: str | Path, *, additive: bool = True) -> Problem:
     """Read a protection problem from a file; the ending of its name says how (``.gz`` may follow).
 
@@ -47,7 +62,7 @@ def read_instance(path: str | Path, *, additive: bool = True) -> Problem:
         If the ending is unknown, or the file does not hold what its ending says.
     """
     path = Path(path)
-    suffix = (path.with_suffix("") if path.suffix == ".gz" else path).suffix.lower()
+    suffix = _suffix(path)
     if suffix not in _readers():
         raise InputError(
             f"{path}: instances are read from files that end in {' or '.join(instance_suffixes())} (or with .gz "

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from tabprotect.counted import counted
 from tabprotect.errors import InputError, Problems
 from tabprotect.formats.files import read_text
 from tabprotect.formats.places import recover, usual_rights, writing_folder
@@ -105,7 +106,7 @@ def check_replaceable(folder: str | Path) -> None:
     foreign = sorted(found - {str(Path(name)) for name in ours})
     if foreign:
         raise InputError(
-            f"{folder} holds a release and {len(foreign)} files that are not of it ({', '.join(foreign[:3])}); "
+            f"{folder} holds a release and {counted(len(foreign), 'file')} not of it ({', '.join(foreign[:3])}); "
             "move them away, or name another folder"
         )
 

@@ -15,6 +15,7 @@ from scipy import sparse
 from tabprotect.errors import InputError, Problems, did_you_mean
 from tabprotect.formats.files import read_text, write_text
 from tabprotect.problem import Problem, Status
+from tabprotect.table.additivity import in_short
 from tabprotect.table.system import LinearSystem
 
 __all__ = ["JJ", "read_instance", "read_jj", "write_jj"]
@@ -153,8 +154,9 @@ class JJ:
         wrong = np.flatnonzero(np.abs(residual) > ADDITIVITY * np.maximum(scale, 1.0))
         if not len(wrong):
             return []
-        shown = [f"{self.system.equation(int(row))} is off by {residual[row]:.6g}" for row in wrong[:3]]
-        listed = "; ".join(shown) + ("; ..." if len(wrong) > 3 else "")
+        worst = wrong[np.argsort(-np.abs(residual[wrong]), kind="stable")[:5]]
+        listed = "; ".join(f"{in_short(self.system.equation(int(row)))} is off by {residual[row]:.6g}" for row in worst)
+        listed += f"; and {len(wrong) - 5} more" if len(wrong) > 5 else ""
         cure = "mend the values, or use a method that adjusts them"
         return [f"{len(wrong)} of {self.system.n_equations} equations do not add up ({listed}); {cure}"]
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from tabprotect.counted import counted
 from tabprotect.errors import InputError, did_you_mean
 
 __all__ = ["SEPARATORS", "Recognised", "decode", "find_separator", "unpack"]
@@ -86,7 +87,7 @@ class Recognised:
 
     def __str__(self) -> str:
         named = {"\t": "tab", " ": "blank"}
-        found = [f"{self.path}: {self.kind}, {self.rows:,} rows, {len(self.columns)} columns"]
+        found = [f"{self.path}: {self.kind}, {counted(self.rows, 'row')}, {counted(len(self.columns), 'column')}"]
         names = ("packed", "member", "encoding", "separator", "decimal", "thousands", "sheet", "table")
         given = ((name, getattr(self, name)) for name in names)
         found += [f"  {name}: {named.get(value, value)}" for name, value in given if value]

@@ -14,6 +14,7 @@ import pandas as pd
 from tabprotect.attack.audit import Audit, audit
 from tabprotect.attack.values import ValuesCertificate, certify_values
 from tabprotect.certificate.claims import DOUBTS, note
+from tabprotect.counted import counted
 from tabprotect.errors import InfeasibleError
 from tabprotect.methods.base.method import Changed
 from tabprotect.methods.loss import Loss, loss
@@ -158,7 +159,7 @@ class ChangedRelease(Publication):
         lines += [(f"rule {rule}", f"{int(mask.sum()):,} primary") for rule, mask in self.assessment.reasons.items()]
         if self.judgement is not None and result.values is not None:
             lost = loss(self.problem, result.values)
-            lines.append(("changed", f"{lost.changed:,} cells, by up to {number(lost.largest)}"))
+            lines.append(("changed", f"{counted(lost.changed, 'cell')}, by up to {number(lost.largest)}"))
             lines.append(("mean change", f"{100 * lost.relative:.2f} % of the values"))
             lines.append(("sums", "add up" if lost.off == 0 else f"are off by up to {number(lost.off)}"))
         if result.cost is not None:

@@ -16,6 +16,7 @@ from tabprotect.attack.audit import Audit, audit
 from tabprotect.attack.certificate import Certificate, certify
 from tabprotect.attack.counts import Counts
 from tabprotect.attack.proof import BoundProof
+from tabprotect.counted import counted
 from tabprotect.errors import InfeasibleError
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem, Status
@@ -258,7 +259,9 @@ class Release(Publication):
         exposed = self.judgement.exposed
         if len(exposed):
             names = ", ".join(label(int(i)) for i in exposed[:5])
-            why.append(f"{len(exposed)} cells are exposed: {names}{', ...' if len(exposed) > 5 else ''}")
+            why.append(
+                f"{counted(len(exposed), 'cell is', 'cells are')} exposed: {names}{', ...' if len(exposed) > 5 else ''}"
+            )
         if self.judgement.lp_safe_only:
             why.append("no integral witness was found for some cells")
         raise InfeasibleError(

@@ -16,6 +16,7 @@ import jinja2
 from markupsafe import Markup
 
 from tabprotect._version import __version__
+from tabprotect.counted import counted
 from tabprotect.report.cube import Cube, Detail, StatusKey
 from tabprotect.report.plain import plain_tables
 
@@ -114,7 +115,7 @@ def public_page(
     """Return the page that may leave the building; it holds what the cubes, keys and note hold, and nothing else."""
     data, cut = _data(value, cubes, statuses, decimals)
     cells, rows = sum(key.count for key in statuses), sum(len(cube.value) for cube in cubes)
-    words = f"{cells:,} cells" + ("" if rows == cells else f" in {rows:,} rows")
+    words = counted(cells, "cell") + ("" if rows == cells else f" in {counted(rows, 'row')}")
     plain = plain_tables(cubes, statuses, value, decimals)
     return _page("public", title=title, data=data, cut=cut, statuses=statuses, words=words, note=note, plain=plain)
 

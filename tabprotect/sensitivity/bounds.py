@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from tabprotect.counted import counted
 from tabprotect.errors import InputError, Problems, did_you_mean
 from tabprotect.table.table import Table
 
@@ -69,7 +70,8 @@ def external_bounds(table: Table, bounds: Bounds | None = None) -> tuple[Floats,
     if negative.any():
         names = _names(table, negative)
         problems.add(
-            f"{int(negative.sum())} cells are negative or hold negative contributions ({names}), so y >= 0 cannot be "
+            f"{counted(int(negative.sum()), 'cell is', 'cells are')} negative or with negative contributions "
+            f"({names}), so y >= 0 cannot be "
             "assumed: say what intruders know, such as bounds='100%' or bounds=(-1e6, None), or give columns 'lower', "
             "'upper'"
         )

@@ -11,12 +11,15 @@ import numpy.typing as npt
 from tabprotect.errors import InputError
 from tabprotect.table.system import LinearSystem
 
-__all__ = ["NOISE", "Tolerance", "check_additivity"]
+__all__ = ["NOISE", "Tolerance", "beyond_noise", "check_additivity", "in_short"]
 
 Floats = npt.NDArray[np.float64]
 
 NOISE: Final = 1e-9
 """Differences below this fraction of an equation's terms are noise of floating-point arithmetic and always accepted."""
+
+WORST: Final = 5
+"""So many equations are named in an error."""
 
 
 @dataclass(frozen=True)
@@ -41,8 +44,33 @@ class Tolerance:
         return bad[np.argsort(-np.abs(residuals[bad]), kind="stable")]
 
 
+def beyond_noise(system: LinearSystem, values: Floats, residuals: Floats) -> float:
+    """Return the largest residual that is more than noise of floating-point arithmetic; 0 without any.
+
+    Examples
+    --------
+    >>> s = LinearSystem.from_equations([("all", ["a", "b"])])
+    >>> y = np.array([0.3, 0.1, 0.2])
+    >>> float(s.residuals(y)[0]) == 0.0, beyond_noise(s, y, s.residuals(y))
+    (False, 0.0)
+    """
+    size = abs(system.A) @ np.abs(values) + np.abs(system.b)
+    return float(np.abs(residuals[np.abs(residuals) > NOISE * size]).max(initial=0.0))
+
+
+def in_short(equation: str, most: int = 160) -> str:
+    """Return the words of an equation, cut where they are long.
+
+    Examples
+    --------
+    >>> in_short("all = a + b"), in_short(200 * "a + ", most=12)
+    ('all = a + b', 'a + a + ...')
+    """
+    return equation if len(equation) <= most else equation[: most - 4].rstrip() + " ..."
+
+
 def check_additivity(system: LinearSystem, values: Floats, tolerance: Tolerance, name: str) -> float:
-    """Return the largest residual; refuse a table that is off by more than the tolerance.
+    """Return the largest residual beyond noise; refuse a table that is off by more than the tolerance.
 
     Raises
     ------
@@ -64,11 +92,11 @@ def check_additivity(system: LinearSystem, values: Floats, tolerance: Tolerance,
     def off(row: int) -> str:
         cells, signs = A.indices[A.indptr[row] : A.indptr[row + 1]], A.data[A.indptr[row] : A.indptr[row + 1]]
         parts = float((values[cells] * np.maximum(signs, 0)).sum())
-        return f"{system.equation(row)} ({parts - residuals[row]:.10g} against {parts:.10g})"
+        return f"{in_short(system.equation(row))} ({parts - residuals[row]:.10g} against {parts:.10g})"
 
     bad = tolerance.exceeded(system, residuals)
     if not len(bad):
-        return float(np.abs(residuals).max(initial=0.0))
+        return beyond_noise(system, values, residuals)
     between = 0
     for row in bad[:200].tolist():
         cells, signs = A.indices[A.indptr[row] : A.indptr[row + 1]], A.data[A.indptr[row] : A.indptr[row + 1]]
@@ -80,11 +108,12 @@ def check_additivity(system: LinearSystem, values: Floats, tolerance: Tolerance,
             f"margin lies between its parts instead of being their sum, as in {off(int(bad[0]))}; "
             "protect the tables of numerators and denominators, then divide what is published"
         )
-    worst = "; ".join(off(row) for row in bad[:5].tolist())
-    more = f"; and {len(bad) - 5} more" if len(bad) > 5 else ""
+    worst = "; ".join(off(row) for row in bad[:WORST].tolist())
+    more = f"; and {len(bad) - WORST} more" if len(bad) > WORST else ""
     largest = float(np.abs(residuals).max())
     raise InputError(
-        f"the table does not add up in {len(bad)} of {system.n_equations} equations of '{name}': {worst}{more}. If the "
+        f"the table does not add up in {len(bad)} of {system.n_equations} equations of '{name}': "
+        f"{worst}{more}. If the "
         f"values are rounded, state how far they may be off: tolerance={largest:.6g}; if margins are not in the table, "
         "let them be computed: margins='add'"
     )

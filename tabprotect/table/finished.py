@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from tabprotect.counted import counted
 from tabprotect.errors import InputError, Problems, collect, did_you_mean
 from tabprotect.sums import Limbs
 from tabprotect.table.additivity import Tolerance, check_additivity
@@ -275,7 +276,7 @@ def _check_rows(
         ]
         more = which.ngroups - len(words)
         problems.add(
-            f"{which.ngroups} cells are in the table more than once: {', '.join(words)}"
+            f"{counted(which.ngroups, 'cell is', 'cells are')} in the table more than once: {', '.join(words)}"
             + (f" and {more} more" if more else "")
         )
 

@@ -37,7 +37,7 @@ from tabprotect.workflow.source import Source
 from tabprotect.workflow.specification import HierarchySpec, Spec, each_table
 from tabprotect.workflow.swap import ROLES
 
-__all__ = ["DEFAULT_SECONDS", "Specified", "link_specified", "request_of"]
+__all__ = ["DEFAULT_SECONDS", "Specified", "check_readable", "link_specified", "request_of"]
 
 GIGABYTE = 10**9
 
@@ -253,60 +253,113 @@ def _bounds(spec: Spec) -> Bounds | None:
     return None if sides == [None, None] else (sides[0], sides[1])
 
 
-def _table(spec: Spec, base: Path, top: int, recoding: Mapping[str, Any], recognised: list[Recognised]) -> Table:
-    """Read the data; the errors of all hierarchies come together."""
-    path = base / str(spec.data if spec.data is not None else spec.cells)
-    dimensions: list[Dimension] = []
+def check_readable(spec: Spec, base: Path) -> None:
+    """Check that files, columns and hierarchies are what a specification says, without making its table.
+
+    Raises
+    ------
+    InputError
+        Everything that is wrong with them; every problem names the file.
+    """
+    specs = {f"tables.{name}: ": one for name, one in each_table(spec).items()} if spec.tables else {"": spec}
     with collect() as problems:
+        for before, one in specs.items():
+            path = base / str(one.data if one.data is not None else one.cells)
+            try:
+                _columns(one, base, path, recoded=spec.method == RECODE)
+            except InputError as error:
+                name = path.name
+                problems.found += [before + _named(p, base, name, _sources(one, name)) for p in error.problems]
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """What is needed of a file: its dimensions, the columns of them and of texts, and those of numbers."""
+
+    dimensions: list[Dimension]
+    texts: list[str]
+    numbers: list[str]
+    opened: DataFile | None
+
+
+def _columns(spec: Spec, base: Path, path: Path, *, recoded: bool) -> _Columns:
+    """Open a file that has every column; the errors of all hierarchies and columns come together."""
+    dimensions: list[Dimension] = []
+    cost = None if spec.cost in _COSTS else spec.cost
+    columns = [one for name in spec.by for one in spec.hierarchy.get(name, HierarchySpec()).columns or [name]]
+    if spec.data is not None:
+        texts: list[str | None] = [spec.contributor, spec.holding, spec.request, spec.waiver]
+        numbers: list[str | None] = [spec.value, spec.shadow, cost, spec.weight]
+    else:
+        texts = [*spec.holders, spec.status]
+        bounds = [side for side in (spec.lower, spec.upper) if isinstance(side, str) and _is_column(side)]
+        single = (spec.count, spec.weighted_count, spec.shadow, spec.lpl, spec.upl, spec.spl)
+        numbers = [spec.value, *spec.maxima, *bounds, cost, *single]
+    needed = columns + [name for name in texts if name is not None]
+    figures = list(dict.fromkeys(name for name in numbers if name is not None))
+    with collect() as problems:
+        if spec.cells is not None and spec.value is None:
+            problems.add("a finished table needs 'value', the column of the cell values")
+        opened = None
+        if not recoded:
+            try:
+                opened = open_data(path, needed, figures, _reading(spec))
+            except InputError as error:
+                problems.found += error.problems
         for name in spec.by:
+            source = spec.hierarchy.get(name, HierarchySpec())
+            if problems.found and _from_codes(source):
+                # the codes are in a file that has problems of its own
+                continue
             try:
                 dimensions.append(_dimension(spec, name, base, path))
             except InputError as error:
                 problems.found += error.problems
-        if spec.cells is not None and spec.value is None:
-            problems.add("a finished table needs 'value', the column of the cell values")
-    cost = None if spec.cost in _COSTS else spec.cost
-    if spec.data is not None:
-        numbers = [name for name in (spec.value, spec.shadow, cost, spec.weight) if name is not None]
-        if recoding:
-            source: Any = recode_microdata(path, recoding, numbers, _reading(spec))
-            decimal = "."
-        else:
-            others = [c for c in (spec.contributor, spec.holding, spec.request, spec.waiver) if c is not None]
-            opened = open_data(path, [c for d in dimensions for c in d.columns] + others, numbers, _reading(spec))
-            source, decimal = opened.source, opened.decimal
-            _note(opened, recognised)
-        roles = ("shadow", "contributor", "holding", "weight", "request", "waiver", "kind", "empty")
-        given = {"decimal": decimal, **{name: getattr(spec, name) for name in roles}}
-        if spec.limits.memory is not None:
-            given["memory_limit"] = share_of(int(GIGABYTE * spec.limits.memory))
-        return tabulate(source, dimensions, spec.value, cost=cost, top=max(3, top, needs(spec.rules)), **given)
+    return _Columns(dimensions, needed, figures, opened)
+
+
+def _table(spec: Spec, base: Path, top: int, recoding: Mapping[str, Any], recognised: list[Recognised]) -> Table:
+    """Read the data."""
+    path = base / str(spec.data if spec.data is not None else spec.cells)
+    read = _columns(spec, base, path, recoded=bool(recoding))
+    if read.opened is not None:
+        _note(read.opened, recognised)
+    if spec.data is None:
+        return _of_cells(spec, read)
+    if read.opened is None:
+        source: Any = recode_microdata(path, recoding, read.numbers, _reading(spec))
+        decimal = "."
+    else:
+        source, decimal = read.opened.source, read.opened.decimal
+    roles = ("shadow", "contributor", "holding", "weight", "request", "waiver", "kind", "empty")
+    given = {"decimal": decimal, **{name: getattr(spec, name) for name in roles}}
+    if spec.limits.memory is not None:
+        given["memory_limit"] = share_of(int(GIGABYTE * spec.limits.memory))
+    top = max(3, top, needs(spec.rules))
+    return tabulate(source, read.dimensions, spec.value, cost=_cost_column(spec), top=top, **given)
+
+
+def _of_cells(spec: Spec, read: _Columns) -> Table:
+    """Take a finished table."""
+    assert read.opened is not None
     names = (
-        "count",
-        "weighted_count",
-        "maxima",
-        "holders",
-        "shadow",
-        "status",
-        "lpl",
-        "upl",
-        "spl",
-        "kind",
-        "tolerance",
-    )
-    given = {name: getattr(spec, name) for name in (*names, "margins")}
+        "count", "weighted_count", "maxima", "holders", "shadow", "status", "lpl", "upl", "spl", "kind", "tolerance",
+        "margins",
+    )  # fmt: skip
+    given = {name: getattr(spec, name) for name in names}
     if spec.empty is not None:
         given["empty"] = spec.empty
-    columns = {name: side for name in ("lower", "upper") if _is_column(side := getattr(spec, name))}
-    numbers = [str(spec.value), *spec.maxima, *columns.values(), *([] if cost is None else [cost])]
-    single = (spec.count, spec.weighted_count, spec.shadow, spec.lpl, spec.upl, spec.spl)
-    numbers += [name for name in single if name is not None]
-    others = [*spec.holders, *([] if spec.status is None else [spec.status])]
-    needed = [c for d in dimensions for c in d.columns] + others
-    opened = open_data(path, needed, list(dict.fromkeys(numbers)), _reading(spec))
-    _note(opened, recognised)
-    given["decimal"] = opened.decimal
-    return Table.from_cells(opened.source, dimensions, str(spec.value), cost=cost, **columns, **given)
+    given |= {name: side for name in ("lower", "upper") if _is_column(side := getattr(spec, name))}
+    given["decimal"] = read.opened.decimal
+    return Table.from_cells(read.opened.source, read.dimensions, str(spec.value), cost=_cost_column(spec), **given)
+
+
+def _cost_column(spec: Spec) -> str | None:
+    return None if spec.cost in _COSTS else spec.cost
+
+
+def _from_codes(source: HierarchySpec) -> bool:
+    return source.lengths is not None or source.digits is not None or source.separator is not None
 
 
 def _reading(spec: Spec) -> Reading:
@@ -348,7 +401,7 @@ def _hierarchy(
             raise InputError(*(f"{source.pairs}: {problem}" for problem in error.problems)) from error
     if source.codes is not None:
         return Hierarchy.flat(source.codes, total)
-    if source.lengths is not None or source.digits is not None or source.separator is not None:
+    if _from_codes(source):
         # what stands for 'unknown' is no code with levels; tabulation puts it below the total
         codes = [code for code in _codes(path, name, reading) if code != total and code not in missing]
         try:

@@ -175,7 +175,7 @@ P: list[Case] = [
     ("decimal comma", replaced("firms.csv", "f3,40", 'f3,"40,5"'), "spec.toml", ["decimal"]),
     ("missing code", replaced("firms.csv", "n,s,f3", ",s,f3"), "spec.toml", ["'region' has no code"]),
     ("code of the total", replaced("firms.csv", "n,s,f3", "Total,s,f3"), "spec.toml", ["'Total'", "total"]),
-    ("negative values", replaced("firms.csv", "f5,20", "f5,-200"), "spec.toml", ["negative", "bounds"]),
+    ("negative values", replaced("firms.csv", "f5,20", "f5,-200"), "spec.toml", ["negative", 'lower = "100%"']),
     (
         "no hierarchy file",
         replaced("spec.toml", "[output]", '[hierarchy]\nregion = "no.hrc"\n\n[output]'),

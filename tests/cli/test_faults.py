@@ -192,7 +192,7 @@ def test_labels_that_spreadsheets_take_for_formulas(place: Path, tabprotect: Cal
     frame.to_csv("odd.csv", index=False)
     done = tabprotect(*call("odd.csv"))
     assert done.code == Exit.DONE
-    assert "take 1 labels of table.csv for formulas" in done.err
+    assert "take 1 label of table.csv for formulas" in done.err
     assert "--format text.csv" in done.err
     done = tabprotect(*call("odd.csv", "--format", "text.csv"))
     assert "formulas" not in done.err

@@ -1,218 +1,313 @@
-"""Flags say what a specification says, for `protect` and `compare` alike, and messages name flags that exist."""
+"""Every key of a specification on the command line, cures that can be followed, and compare beside protect."""
 
 from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
-from pydantic import BaseModel
 
-from tabprotect.cli.flags import FLAGS, INPUT
-from tabprotect.cli.request import specification
-from tabprotect.cli.settings import read_settings
-from tabprotect.workflow.specification import HierarchySpec, LimitsSpec, OutputSpec, Spec, check_spec
-from tests.cli.conftest import Outcome
+from tabprotect.cli import flags as flags_module
+from tabprotect.cli.flags import by_key, flag_names
+from tabprotect.workflow.specification import Spec
+from tests.cli.test_european_files import keys
 
-Run = Callable[..., Outcome]
+Run = Callable[..., Any]
 
-FIRMS = pd.DataFrame(
-    {
-        "region": ["N1", "N1", "N2", "S1", "S1", "S2", "N2", "S2", "N1", "S2"] * 3,
-        "size": ["small", "large", "small", "large", "small", "small"] * 5,
-        "turnover": [float(7 + 13 * i % 97) for i in range(30)],
-        "firm": [f"f{i}" for i in range(30)],
-    }
+FIRMS = "code,size,firm,turnover,w\n" + "".join(
+    f"{c}{d},{'bs'[i % 2]},f{i},{7 * i % 23 + 1},1\n" for i, (c, d) in enumerate(["ab", "ac", "bd", "be"] * 6)
 )
+CELLS = "region,value,n,m1,lo,hi\nTotal,100,9,60,1,1\nn,70,5,60,1,1\ns,30,4,10,1,1\n"
+COMMON = ("--by", "code", "--value", "turnover", "--rule", "threshold=3")
+FINISHED = ("--by", "region", "--value", "value", "--rule", "manual=0")
 
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "firms.csv").write_text(FIRMS)
+    (tmp_path / "cells.csv").write_text(CELLS)
+    (tmp_path / "tree.txt").write_text("a\n@ab\n@ac\nb\n@bd\n@be\n")
+    (tmp_path / "tree.csv").write_text("parent,child\nTotal,a\nTotal,b\na,ab\na,ac\nb,bd\nb,be\n")
     monkeypatch.chdir(tmp_path)
-    FIRMS.to_csv("firms.csv", index=False)
     return tmp_path
 
 
-SAMPLES: dict[str, Any] = {
-    "by": ["region"], "rules": ["p%=15"], "cells": None, "hierarchy": {"region": {"lengths": [1, 2]}},
-    "total": {"region": "all"}, "missing": {"region": ["x"]}, "tables": {}, "maxima": ["a"], "holders": ["b"],
-    "margins": "add", "empty": "zero", "decimal": ",", "thousands": ".", "separator": ";", "levels": "upper",
-    "lower": "50%", "upper": 5.0, "unions": "audit", "options": {"base": 5}, "tolerance": 0.5, "random_costs": 0.1,
-    "seed": 3, "singletons": False, "protect_hidden": True, "intervals": False, "seconds": 5.0, "work": 100, "gap": 0.1,
-    "memory": 2.0, "formats": ["xlsx"], "separate_statuses": True, "decimals": 2, "allow_unsafe": True,
-    "attackers": {"office": ["N1 x s"]}, "codes": ["a"], "columns": ["a", "b"], "lengths": [1], "digits": [1, 1],
-}  # fmt: skip
-"""A value that each key may have, where a word does not do."""
+#: key -> what is given on the command line, and what the specification holds then; the rest takes a text
+GIVEN: dict[str, tuple[str, Any]] = {
+    "by": ("code", ["code"]),
+    "maxima": ("m1", ["m1"]),
+    "holders": ("h", ["h"]),
+    "margins": ("add", "add"),
+    "tolerance": ("0.5", 0.5),
+    "empty": ("drop", "drop"),
+    "decimal": (",", ","),
+    "thousands": (".", "."),
+    "separator": (";", ";"),
+    "hierarchy.region.codes": ("code=a,b", ["a", "b"]),
+    "hierarchy.region.columns": ("code=a,b", ["a", "b"]),
+    "hierarchy.region.lengths": ("code=1,2", [1, 2]),
+    "hierarchy.region.digits": ("code=1,1", [1, 1]),
+    "hierarchy.region.file": ("code=tree.txt", "tree.txt"),
+    "hierarchy.region.pairs": ("code=tree.csv", "tree.csv"),
+    "total": ("code=all", {"code": "all"}),
+    "missing": ("code=a,b", {"code": ["a", "b"]}),
+    "rules": ("threshold=3", ["threshold=3"]),
+    "levels": ("upper", "upper"),
+    "unions": ("audit", "audit"),
+    "random_costs": ("0.1", 0.1),
+    "protect_hidden": ("", True),
+    "singletons": ("", False),
+    "intervals": ("", False),
+    "seed": ("7", 7),
+    "limits.seconds": ("2.5", 2.5),
+    "limits.work": ("9", 9),
+    "limits.memory": ("1.5", 1.5),
+    "limits.gap": ("0.1", 0.1),
+    "options": ("base=5", {"base": "5"}),
+    "output.formats": ("parquet", ["parquet"]),
+    "output.decimals": ("1", 1),
+    "output.separate_statuses": ("", True),
+    "output.allow_unsafe": ("", True),
+    "lower": ("50%,", "50%"),
+    "upper": (",50%", "50%"),
+    "tables": ('{t = {data = "firms.csv", by = ["code"]}}', None),
+}
+
+
+def key_of(key: str) -> str:
+    return key.replace(".region.", ".*.") if key.startswith("hierarchy") else key
+
+
+@pytest.mark.parametrize("key", keys(Spec))
+def test_every_key_is_set_on_the_command_line(key: str, place: Path, tabprotect: Run,
+                                              monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+    """By its flag where it has one, by --set elsewhere; the checked specification holds what was given."""
+    seen: list[Any] = []
+    monkeypatch.setattr("tabprotect.cli.run.carry_out", lambda spec, *_a, **_k: seen.append(spec) or 0)
+    name = flag_names().get(key_of(key)) or ("--bounds" if key in ("lower", "upper") else None)
+    word, expected = GIVEN.get(key, ("x", "x"))
+    if key in ("data", "cells"):
+        word = expected = f"{'firms' if key == 'data' else 'cells'}.csv"
+    if key == "method":
+        word = expected = "greedy"
+    if name is None:
+        plain = key.replace(".region.", ".code.")
+        arguments = ["--set", f"{plain}={word}"]
+        if key.startswith("hierarchy"):
+            arguments += [] if key.endswith("separator") else ["--codes", "code=a,b"]
+    else:
+        arguments = [name, *([word] if word else [])]
+    finished = key in ("cells", "count", "weighted_count", "maxima", "holders", "status", "lpl", "upl", "spl",
+                       "margins", "tolerance")  # fmt: skip
+    arguments += ["--method", "round"] if key == "options" else []
+    source = [] if key in ("data", "cells", "tables") else ["--cells", "cells.csv"] if finished else ["firms.csv"]
+    common = [] if key == "by" else ["--by", "code"]
+    rules = [] if key == "rules" else ["--rule", "threshold=3"]
+    done = tabprotect("protect", *source, *common, *rules, "--value", "turnover", *arguments)
+    assert done.code == 0, done.err
+    found: Any = seen[0]
+    for part in key.replace(".region.", ".code.").split("."):
+        found = found[part] if isinstance(found, dict) else getattr(found, part)
+    if key == "tables":
+        assert found["t"].data == "firms.csv"
+    else:
+        assert found == expected
+
+
+def test_every_flag_sets_a_key() -> None:
+    known = {key_of(key) for key in keys(Spec)}
+    strange = {key for key in by_key() if key not in known} - {"bounds", "options.base"}
+    assert not strange
+    wanted = (
+        "--decimal --separator --encoding --thousands --lengths --digits --pairs --bounds --tolerance --margins "
+        "--empty --missing --lpl --upl"
+    )
+    assert set(wanted.split(" ")) <= {flag.name for flag in flags_module.FLAGS}
 
 
 @pytest.mark.parametrize(
-    ("model", "prefix"),
-    [(Spec, ""), (LimitsSpec, "limits."), (OutputSpec, "output."), (HierarchySpec, "hierarchy.region.")],
+    ("file", "name"), [("tree.txt", "a.dat"), ("tree.csv", "b.hrc"), ("tree.csv", "c.txt"), ("tree.txt", "d.csv")]
 )
-def test_every_key_can_be_set_on_the_command_line(model: type[BaseModel], prefix: str) -> None:
-    for name in model.model_fields:
-        if name in ("limits", "output", "tables"):
-            continue
-        value = "all" if (model, name) == (HierarchySpec, "total") else SAMPLES.get(name, "word")
-        if value is None:
-            continue
-        text = json.dumps(value) if not isinstance(value, dict) else _inline(value)
-        given = read_settings([f"{prefix}{name}={text}"])
-        below = given
-        for key in prefix.split(".")[:-1]:
-            below = below[key]
-        assert below == {name: value}
-        assert model.model_validate({**_least(model), **below})
-
-
-def _inline(value: dict[str, Any]) -> str:
-    inner = (f"{k} = {_inline(v) if isinstance(v, dict) else json.dumps(v)}" for k, v in value.items())
-    return "{" + ", ".join(inner) + "}"
-
-
-def _least(model: type[BaseModel]) -> dict[str, Any]:
-    return {"by": ["region"], "rules": ["p%=15"], "data": "firms.csv"} if model is Spec else {}
-
-
-EXPECTED: list[tuple[str, dict[str, Any]]] = [
-    ("--lengths region=1,2", {"hierarchy": {"region": {"lengths": [1, 2]}}}),
-    ("--digits region=1,1", {"hierarchy": {"region": {"digits": [1, 1]}}}),
-    ("--pairs region=pairs.csv", {"hierarchy": {"region": {"pairs": "pairs.csv"}}}),
-    (
-        "--hierarchy region=a.hrc --total size=all",
-        {"hierarchy": {"region": {"file": "a.hrc"}}, "total": {"size": "all"}},
-    ),
-    ("--missing size=x,y", {"missing": {"size": ["x", "y"]}}),
-    ("--empty drop", {"empty": "drop"}),
-    ("--bounds 50%,100%", {"lower": "50%", "upper": "100%"}),
-    ("--bounds 40", {"lower": 40.0, "upper": 40.0}),
-    ("--levels upper", {"levels": "upper"}),
-    ("--decimal , --separator tab", {"decimal": ",", "separator": "\t"}),
-    ("--method round --base 5 --option levels=yes", {"method": "round", "options": {"base": "5", "levels": "yes"}}),
-    ("--time-limit 3 --work-limit 7 --memory-limit 2", {"limits": {"seconds": 3.0, "work": 7, "memory": 2.0}}),
-    ("--out there --format xlsx --format csv", {"output": {"folder": "there", "formats": ["xlsx", "csv"]}}),
-    ("--set output.decimals=1 --seed 4", {"output": {"decimals": 1}, "seed": 4}),
-]
-
-
-@pytest.mark.parametrize(("words", "key"), EXPECTED, ids=[words for words, _ in EXPECTED])
-def test_flags_are_the_keys_of_a_specification(
-    words: str, key: dict[str, Any], place: Path, monkeypatch: pytest.MonkeyPatch, tabprotect: Run
-) -> None:
-    seen: list[Spec] = []
-    monkeypatch.setattr("tabprotect.cli.run.carry_out", lambda spec, base, **_: seen.append(spec) or 0)
-    base = {"data": "firms.csv", "by": ["region", "size"], "value": "turnover", "rules": ["p%=15"]}
-    flags = ["firms.csv", "--by", "region", "--by", "size", "--value", "turnover", "--rule", "p%=15"]
-    assert tabprotect("protect", *flags, *words.split()).code == 0
-    assert seen == [check_spec({**base, **key}, "expected")]
-
-
-def test_flags_of_finished_tables(place: Path, monkeypatch: pytest.MonkeyPatch, tabprotect: Run) -> None:
-    seen: list[Spec] = []
-    monkeypatch.setattr("tabprotect.cli.run.carry_out", lambda spec, base, **_: seen.append(spec) or 0)
-    words = "--cells cells.csv --by region --value v --rule p%=15 --lpl low --upl high --margins add --tolerance 0.5"
-    assert tabprotect("protect", *words.split()).code == 0
-    (spec,) = seen
-    assert (spec.cells, spec.lpl, spec.upl, spec.margins, spec.tolerance) == ("cells.csv", "low", "high", "add", 0.5)
-
-
-def test_wrong_words_are_named_together(place: Path, tabprotect: Run) -> None:
-    wrong = tabprotect(
-        "protect", "firms.csv", "--data", "firms.csv", "--lengths", "region=one,2", "--total", "region",
-        "--hierarchy", "size=a.hrc", "--pairs", "size=b.csv", "--by", "region",
-    )  # fmt: skip
-    assert wrong.code == 2
-    for words in (
-        "microdata are given twice", "--lengths 'one,2': write whole numbers", "--total 'region': write DIM=CODE",
-        "--pairs size=b.csv: 'size' is given twice",
-    ):  # fmt: skip
-        assert words in wrong.err
-
-
-def test_paths_of_flags_stay_where_they_are_beside_a_specification(place: Path) -> None:
-    (place / "specs").mkdir()
-    (place / "specs" / "a.toml").write_text('data = "here.csv"\nby = ["region"]\nrules = ["threshold=3"]\n')
-    pairs = next(flag for flag in FLAGS if flag.flag == "--pairs")
-    spec, base = specification(Path("specs/a.toml"), {pairs: ["region=pairs.csv"]}, ())
-    assert base == Path("specs")
-    assert spec.data == "here.csv"
-    assert spec.hierarchy["region"].pairs == str(place / "pairs.csv")
-
-
-def test_compare_takes_what_protect_takes(place: Path, tabprotect: Run) -> None:
-    flags = ["--by", "region", "--by", "size", "--value", "turnover", "--contributor", "firm", "--lengths",
-             "region=1,2", "--rule", "p%=15", "--rule", "threshold=3"]  # fmt: skip
-    (place / "spec.toml").write_text(
-        'data = "firms.csv"\nby = ["region", "size"]\nvalue = "turnover"\ncontributor = "firm"\n'
-        'rules = ["p%=15", "threshold=3"]\nhierarchy = {region = {lengths = [1, 2]}}\n'
-    )
-    how = ["--method", "suppress", "--method", "round:base=10", "--json"]
-    found = []
-    for given in (["firms.csv", *flags], ["--data", "firms.csv", *flags], ["spec.toml"]):
-        done = tabprotect("compare", *given, *how, "out.json")
+def test_hierarchies_are_known_by_what_is_in_them(place: Path, tabprotect: Run, file: str, name: str) -> None:
+    (place / name).write_bytes((place / file).read_bytes())
+    for out, flag in (("one", f"--hierarchy=code={name}"), ("two", "--lengths=code=1,2")):
+        done = tabprotect("protect", "firms.csv", *COMMON, flag, "--out", out)
         assert done.code == 0, done.err
-        found.append([{k: v for k, v in one.items() if k != "seconds"} for one in _methods("out.json")])
-    assert found[0] == found[1] == found[2]
-    assert found[0][0]["cost"] > 0
-    released = tabprotect("protect", "firms.csv", *flags, "--out", "release")
-    assert released.code == 0
-    cost = json.loads((place / "release" / "internal" / "release.json").read_text())["cost"]
-    assert cost == found[0][0]["cost"]
+    assert (place / "one/publish/table.csv").read_bytes() == (place / "two/publish/table.csv").read_bytes()
 
 
-def _methods(path: str) -> list[dict[str, Any]]:
-    return list(json.loads(Path(path).read_text())["methods"])
+def cure(words: str) -> list[str]:
+    """Return the flags that a message proposes first, as they are given."""
+    found = re.search(r"(--[a-z-]+ ('[^']*'|[^\s;,)]+(,[^\s;)]+)*))", words)
+    assert found, words
+    return shlex.split(found[1])
 
 
-def test_compare_refuses_flags_beside_an_instance(place: Path, tabprotect: Run) -> None:
-    done = tabprotect("compare", "table.jj", "--by", "region")
+PROPOSED = {
+    "decimal": ("r;v\na;1.234\nb;2.345\nb;1.111\na;1.111\n", ("--by", "r", "--value", "v", "--rule", "threshold=1")),
+    "negative": ("r,v\na,-5\nb,2\nb,4\na,9\n", ("--by", "r", "--value", "v", "--rule", "threshold=1")),
+    "total": ("r,v\nTotal,5\nb,2\nb,4\na,9\n", ("--by", "r", "--value", "v", "--rule", "threshold=1")),
+    "digits": ("r,v\nab1,5\nab2,2\nac1,4\n", ("--by", "r", "--value", "v", "--rule", "threshold=1", "--lengths",
+                                               "r=2,1")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PROPOSED)
+def test_cures_of_microdata_work_as_they_are_printed(place: Path, tabprotect: Run, name: str) -> None:
+    text, arguments = PROPOSED[name]
+    (place / "a.csv").write_text(text)
+    before = tabprotect("protect", "a.csv", *arguments)
+    assert before.code == 2
+    proposed = cure(before.err.partition("pass ")[2] or before.err)
+    kept = [one for one in arguments if one not in ("--lengths", "r=2,1")]
+    after = tabprotect("protect", "a.csv", *kept, *proposed, "--out", "out")
+    assert after.code == 0, (proposed, after.err)
+
+
+@pytest.mark.parametrize("lines", ["n,70\ns,30\n", "Total,100\nn,70.5\ns,30\n"])
+def test_cures_of_finished_tables_work_as_they_are_printed(place: Path, tabprotect: Run, lines: str) -> None:
+    """Margins that are not there, and sums that are off."""
+    (place / "c.csv").write_text("region,value\n" + lines)
+    how = ("--cells", "c.csv", "--by", "region", "--value", "value", "--rule", "manual=0")
+    before = tabprotect("protect", *how)
+    assert before.code == 2
+    assert "=" not in re.sub(r"region=|Total = n \+ s", "", before.err), before.err
+    proposed = cure(before.err.replace("--total region=CODE", ""))
+    after = tabprotect("protect", *how, *proposed, "--out", "out")
+    assert after.code == 0, (proposed, after.err)
+
+
+def test_a_cure_is_a_key_in_a_specification_and_a_keyword_in_python(place: Path, tabprotect: Run) -> None:
+    import tabprotect as tp
+
+    text = 'data = "a.csv"\nby = ["r"]\nvalue = "v"\nrules = ["threshold=1"]\n'
+    (place / "a.csv").write_text("r;v\na;1.234\nb;2.345\nb;1.111\na;1.111\n")
+    (place / "a.toml").write_text(text)
+    before = tabprotect("protect", "a.toml")
+    assert before.code == 2
+    proposed = re.search(r'decimal = "[,.]"', before.err)
+    assert proposed, before.err
+    assert "--decimal" not in before.err
+    (place / "a.toml").write_text(text + proposed[0] + "\n")
+    assert tabprotect("protect", "a.toml").code == 0
+    with pytest.raises(tp.InputError, match=r"decimal=','"):
+        tp.protect(pd.DataFrame({"r": ["a", "b"], "v": ["1,5", "2"]}), by=["r"], value="v", rules="threshold=1")
+
+
+def test_flags_that_are_wrong_are_named_as_flags(place: Path, tabprotect: Run) -> None:
+    done = tabprotect("protect", "firms.csv", "--value", "turnover", "--levels", "uper", "--rule", "threshold=3")
     assert done.code == 2
-    assert "--by do not go with an instance" in done.err
+    assert "--by is missing" in done.err
+    assert "--levels: 'uper' is not possible" in done.err
+    assert "flags" not in done.err
 
 
-def test_everything_of_the_input_is_taken_by_both() -> None:
-    assert set(INPUT) <= set(FLAGS)
-    outputs = {flag.key.split(".")[0] for flag in set(FLAGS) - set(INPUT)}
-    assert outputs == {"random_costs", "method", "options", "limits", "seed", "output"}
+INPUTS: dict[str, tuple[str, ...]] = {
+    "data": ("firms.csv", *COMMON, "--lengths", "code=1,2", "--contributor", "firm"),
+    "cells": ("--cells", "cells.csv", "--by", "region", "--value", "value", "--count", "n", "--rule", "threshold=5"),
+    "levels": ("--cells", "cells.csv", *FINISHED[:4], "--count", "n", "--lpl", "lo", "--upl", "hi", "--bounds", "0,500",
+               "--rule", "threshold=5"),
+    "rounding": ("firms.csv", *COMMON, "--method", "round", "--base", "5"),
+    "hiding": ("firms.csv", *COMMON, "--by", "size", "--method", "greedy", "--cost", "unit", "--levels", "upper"),
+    "options": ("firms.csv", *COMMON, "--method", "adjust", "--option", "norm=l1", "--title", "A table"),
+    "specification": ("s.toml", "--rule", "threshold=4"),
+}  # fmt: skip
 
 
-def cures(text: str) -> set[str]:
-    """Flags that a message names."""
-    return set(re.findall(r"--[a-z][-a-z]+", text))
+@pytest.mark.parametrize("name", INPUTS)
+def test_compare_takes_what_protect_takes(place: Path, tabprotect: Run, monkeypatch: pytest.MonkeyPatch,
+                                          name: str) -> None:  # fmt: skip
+    """The same arguments state the same problem."""
+    (place / "s.toml").write_text(
+        'data = "firms.csv"\nby = ["code"]\nvalue = "turnover"\nrules = ["p%=15"]\n[hierarchy.code]\nlengths = [1, 2]\n'
+    )
+    stated: list[Any] = []
+    for name_, attribute in (("comparison.compare", "prepare_request"), ("workflow.carry_out", "prepare")):
+        module = import_module(f"tabprotect.{name_}")
+        real = getattr(module, attribute)
+
+        def spy(*given: Any, real: Any = real, **named: Any) -> Any:
+            stated.append(real(*given, **named))
+            return stated[-1]
+
+        monkeypatch.setattr(module, attribute, spy)
+    one = tabprotect("protect", *INPUTS[name], "--out", "out")
+    two = tabprotect("compare", *INPUTS[name], "--json", "-")
+    assert (one.code, two.code) == (0, 0), (one, two)
+    first, second = (prepared.problem for prepared in stated)
+    assert (first.system.A != second.system.A).nnz == 0
+    for what in ("values", "weights", "lower", "upper", "lpl", "upl", "spl", "status"):
+        assert np.array_equal(getattr(first, what), getattr(second, what), equal_nan=what != "status"), what
+    assert len(first.attackers) == len(second.attackers)
+    if "--method" in INPUTS[name]:
+        assert len(json.loads(two.out)["methods"]) == 1
 
 
-def test_cures_are_flags_and_they_work(place: Path, tabprotect: Run) -> None:
-    frame = FIRMS.copy()
-    frame.loc[3, "region"] = None
-    frame.to_csv("gaps.csv", index=False)
-    FIRMS.assign(region=FIRMS["region"].replace("N1", "Total")).to_csv("totals.csv", index=False)
-    FIRMS.assign(turnover=FIRMS["turnover"] - 20).to_csv("negative.csv", index=False)
-    cells = FIRMS.groupby(["region", "size"], as_index=False).agg(turnover=("turnover", "sum"), n=("firm", "count"))
-    cells.to_csv("cells.csv", index=False)
-    common = ["--by", "region", "--by", "size", "--value", "turnover", "--out", "out"]
-    threshold = ["--cells", "cells.csv", *common, "--rule", "threshold=3"]
-    cases: list[tuple[list[str], list[str]]] = [
-        (["gaps.csv", *common, "--rule", "p%=15"], ["--missing", "region=unknown"]),
-        (["totals.csv", *common, "--rule", "p%=15"], ["--total", "region=all"]),
-        (["negative.csv", *common, "--rule", "threshold=3"], ["--bounds", "100%"]),
-        (threshold, ["--margins", "add"]),
-        ([*threshold, "--margins", "add"], ["--empty", "structural"]),
-        ([*threshold, "--margins", "add", "--empty", "structural"], ["--count", "n"]),
-        (["negative.csv", *common[2:], "--rule", "threshold=3"], ["--by", "region"]),
-    ]
-    known = {flag.flag for flag in FLAGS} | {"--set"}
-    for arguments, cure in cases:
-        failed = tabprotect("protect", *arguments)
-        assert failed.code == 2, arguments
-        assert cures(failed.err) <= known, failed.err
-        assert not re.search(r"Dimension\(|tabulate|[a-z]+=\[|from_cells", failed.err), failed.err
-        if cure[0] == "--by":
-            continue
-        assert cure[0] in cures(failed.err), failed.err
-        cured = tabprotect("protect", *arguments, *cure)
-        # what comes next is another problem, or a release
-        assert cured.code in (0, 1) or cure[0] not in cures(cured.err), cured.err
+def test_options_of_no_method_that_is_compared_are_refused(place: Path, tabprotect: Run) -> None:
+    done = tabprotect("compare", "firms.csv", *COMMON, "--method", "suppress", "--base", "5")
+    assert (done.code, "no method that is compared has it" in done.err) == (2, True)
+    done = tabprotect("compare", "firms.csv", *COMMON, "--base", "5")
+    assert (done.code, "go with --method" in done.err) == (2, True)
+
+
+def test_all_that_can_be_checked_before_is_one_message(place: Path, tabprotect: Run,
+                                                       monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+    """Rule, levels, column, hierarchy, output folder, folder of pieces; and nothing is tabulated."""
+    monkeypatch.setattr("tabprotect.workflow.specified.tabulate", lambda *_a, **_k: pytest.fail("work was done"))
+    for folder in ("full", "pieces"):
+        (place / folder).mkdir()
+        (place / folder / "mine.txt").write_text("kept")
+    done = tabprotect("protect", "firms.csv", "--by", "cod", "--value", "turnovr", "--rule", "q%=3", "--levels",
+                      "uper", "--out", "full", "--resume", "pieces", "--hierarchy", "cod=no.hrc")  # fmt: skip
+    assert done.code == 2
+    for words in ("7 problems", "rule 'q%=3' is not known", "--levels: 'uper'", "no column 'cod'",
+                  "no column 'turnovr'; did you mean 'turnover'?", "full holds files but no release",
+                  "pieces: not a folder for resuming", "no.hrc"):  # fmt: skip
+        assert words in done.err, done.err
+    assert [sorted(p.name for p in (place / f).iterdir()) for f in ("full", "pieces")] == [["mine.txt"]] * 2
+
+
+def test_a_folder_that_cannot_be_made_is_found_before(place: Path, tabprotect: Run,
+                                                      monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+    monkeypatch.setattr("tabprotect.workflow.specified.tabulate", lambda *_a, **_k: pytest.fail("work was done"))
+    done = tabprotect("protect", "firms.csv", *COMMON, "--out", "firms.csv/out")
+    assert (done.code, "firms.csv is a file" in done.err) == (2, True)
+    done = tabprotect("protect", "firms.csv", *COMMON, "--resume", "firms.csv")
+    assert (done.code, "a file, where a folder for resuming is wanted" in done.err) == (2, True)
+
+
+def test_a_table_that_does_not_add_up_names_the_five_worst_equations(place: Path, tabprotect: Run) -> None:
+    rows = ["r,c,v", "Total,Total,1000"]
+    rows += [f"r{i},Total,{50 + 10 * i}" for i in range(9)] + [f"r{i},c{j},5" for i in range(9) for j in range(10)]
+    rows += [f"Total,c{j},45" for j in range(10)]
+    (place / "c.csv").write_text("\n".join(rows) + "\n")
+    done = tabprotect("protect", "--cells", "c.csv", "--by", "r", "--by", "c", "--value", "v", "--rule", "manual=0")
+    assert done.code == 2
+    named = re.findall(r"(\w+ x Total) = ", done.err.split("do", 1)[1])
+    assert "Total x Total = " in done.err
+    assert [one for one in named if one.startswith("r")][:2] == ["r8 x Total", "r7 x Total"]
+    assert done.err.count(" against ") == 5
+    assert len(done.err) < 1300, len(done.err)
+
+
+def test_noise_of_arithmetic_is_no_note(place: Path, tabprotect: Run) -> None:
+    (place / "c.csv").write_text("r,v,n\nTotal,0.3,9\na,0.1,5\nb,0.2,4\n")
+    how = ("--cells", "c.csv", "--by", "r", "--value", "v", "--count", "n", "--rule", "threshold=2")
+    done = tabprotect("protect", *how)
+    assert (done.code, "residual" in done.out) == (0, False)
+    (place / "c.csv").write_text("r,v,n\nTotal,0.31,9\na,0.1,5\nb,0.2,4\n")
+    done = tabprotect("protect", *how, "--tolerance", "0.02")
+    assert (done.code, "rounding residuals up to 0.01" in done.out) == (0, True)
+
+
+def test_one_is_no_plural(place: Path, tabprotect: Run) -> None:
+    (place / "c.csv").write_text("r,v\nTotal,3\n")
+    done = tabprotect("protect", "--cells", "c.csv", "--by", "r", "--value", "v", "--rule", "manual=0")
+    assert not re.search(r"\b1 (cells|rows|columns|files|labels|sums|equations)\b", done.out + done.err), done

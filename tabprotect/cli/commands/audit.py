@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tabprotect.cli.arguments import TimeLimit
+from tabprotect.counted import counted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -105,7 +106,10 @@ def audit(
         if json_ is not None:
             write_text(json_, text)
         _show(screen.out(), found, failures)
-    return Exit.DONE if found.safe and not failures else Exit.UNSAFE
+    if not found.safe or failures:
+        # what Ctrl-C left undecided may be exposed: 3 would call it safe
+        return Exit.UNSAFE
+    return Exit.LIMIT if asked.is_set() else Exit.DONE
 
 
 def _instance(path: Path, pattern: Path | None) -> tuple[Problem, npt.NDArray[np.bool_]]:
@@ -138,7 +142,9 @@ def _odd(problem: Problem, hidden: npt.NDArray[np.bool_]) -> list[str]:
     if not len(strange):
         return []
     names = ", ".join(problem.system.label(int(i)) for i in strange[:5])
-    return [f"The pattern hides {len(strange)} cells that everybody knows or that must be published: {names}"]
+    return [
+        f"The pattern hides {counted(len(strange), 'cell')} that everybody knows or that must be published: {names}"
+    ]
 
 
 def _verdict(found: Audit, failures: tuple[str, ...]) -> dict[str, Any]:
@@ -177,7 +183,8 @@ def _show(console: Any, found: Audit, failures: tuple[str, ...]) -> None:
 
     problem, counts = found.problem, found.counts
     label = problem.system.label
-    sizes = f": {counts.cells_words}, hidden {counts.hidden_words}; {len(problem.attackers):,} attackers who know cells"
+    known = counted(len(problem.attackers), "attacker who knows", "attackers who know")
+    sizes = f": {counts.cells_words}, hidden {counts.hidden_words}; {known} cells"
     console.print(Text.assemble(verdict(found.safe and not failures), sizes))
     if counts.sums:
         console.print(counts.sums_words)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tabprotect.cli.arguments import Seed, WorkLimit
-from tabprotect.cli.flags import INPUT, Flag, takes
+from tabprotect.cli.arguments import MemoryLimit, Seed, WorkLimit
+from tabprotect.cli.flags import SEARCH, with_flags
 
 if TYPE_CHECKING:
     from tabprotect.comparison import Comparison
+    from tabprotect.comparison.approaches import Approach
+    from tabprotect.errors import Problems
     from tabprotect.problem import Problem
     from tabprotect.workflow.request import Request
 
@@ -20,35 +22,31 @@ EPILOG = """Examples:
 
 [bold]tabprotect compare turnover.toml --html comparison.html[/]
 
-[bold]tabprotect compare register.csv --by nace --by region --value turnover --rule "p%=15" --method suppress
---method round:base=1000[/]
+[bold]tabprotect compare register.csv --by nace --by region --value turnover --rule "p%=15" --json -[/]
 
 [bold]tabprotect compare table8.jj --method suppress --method adjust:norm=l2 --method round:base=5,levels=yes[/]
 """
 
+GIGABYTE = 10**9
 
-@takes(INPUT)
+
+@with_flags(release=False)
 def compare(
     spec: Annotated[
         Path | None,
         typer.Argument(
             metavar="SPEC.toml|DATA|INSTANCE",
-            help="What `tabprotect protect` takes, with its flags, or an instance file.",
+            help="What `tabprotect protect` takes, or an instance file such as .jj.",
             show_default=False,
         ),
-    ] = None,
-    *,
-    flags: Mapping[Flag, Any],
-    settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", help="Any key of a specification; repeat it.", metavar="KEY=VALUE", show_default=False),
     ] = None,
     method: Annotated[
         list[str] | None,
         typer.Option(
             "--method",
             metavar="NAME[:OPTION=VALUE,...]",
-            help="{compared}; repeat it.",
+            help="{compared}; repeat it. --base and --option go to each that has them.",
+            rich_help_panel=SEARCH,
             show_default=False,
         ),
     ] = None,
@@ -56,7 +54,10 @@ def compare(
         float, typer.Option("--time-limit", metavar="SECONDS", min=0.0, help="Of each method, and of each judgement.")
     ] = 60.0,
     work_limit: WorkLimit = None,
+    memory_limit: MemoryLimit = None,
     seed: Seed = 0,
+    *,
+    flags: Mapping[str, Any],
     html: Annotated[Path | None, typer.Option("--html", metavar="OUT", help="Write a page there.")] = None,
     plot: Annotated[
         Path | None, typer.Option("--plot", metavar="OUT", help="Draw the main measures: .png, .svg or .pdf.")
@@ -67,75 +68,29 @@ def compare(
 ) -> int:
     """Run several methods on one table; show what each loses, what its intruder still learns, and how long it takes.
 
+    It takes the data, specifications and flags of `tabprotect protect`, and solves the problem that this would solve.
     Everything that it writes is confidential: it measures distances from the true values.
     """
     from tabprotect.cli.exits import Exit
     from tabprotect.cli.progress import Display, interruptible
-    from tabprotect.cli.screen import screen
+    from tabprotect.cli.screen import out, screen
     from tabprotect.comparison import compare as side_by_side
+    from tabprotect.formats.files import write_text
     from tabprotect.solver.limits import Limits
 
-    _check(method, plot, (html, plot, json_))
-    name, problem = _problem(spec, flags, settings or (), seed)
+    problem, approaches = _checked(spec, flags, method, (html, plot, json_), memory_limit, seed)
+    memory = None if memory_limit is None else int(GIGABYTE * memory_limit)
+    heading = flags["--title"] or f"Comparison of methods: {_source(spec, flags)}"
     with interruptible(screen()) as asked, Display(screen()) as progress:
         found = side_by_side(
             problem,
-            method,
-            limits=Limits(time_limit, work_limit, stop=asked.is_set),
-            audit_limits=Limits(time_limit),
+            approaches,
+            limits=Limits(time_limit, work_limit, flags["--gap"] or 0.0, asked.is_set, memory),
+            audit_limits=Limits(time_limit, stop=asked.is_set),
             seed=seed,
-            title=f"Comparison of methods: {name}",
+            title=heading,
             progress=progress,
         )
-    _write(found, html, plot, json_)
-    return Exit.LIMIT if asked.is_set() else Exit.DONE
-
-
-def _check(methods: Sequence[str] | None, plot: Path | None, files: Sequence[Path | None]) -> None:
-    """Check what can be checked before the work."""
-    from tabprotect.comparison import parse_approach
-    from tabprotect.errors import InputError, collect
-    from tabprotect.formats.files import check_writable
-
-    with collect() as problems:
-        for text in methods or ():
-            try:
-                parse_approach(text)
-            except InputError as error:
-                problems.found += [f"--method {problem}" for problem in error.problems]
-        if plot is not None and plot.suffix not in (".png", ".svg", ".pdf"):
-            problems.add(f"--plot {plot}: plots are written as .png, .svg or .pdf")
-        for path in files:
-            try:
-                if path is not None and str(path) != "-":
-                    check_writable(path)
-            except InputError as error:
-                problems.found += error.problems
-
-
-def _problem(
-    path: Path | None, flags: Mapping[Flag, Any], settings: Sequence[str], seed: int
-) -> tuple[str, Problem | Request]:
-    """Read an instance, or what a specification and flags ask for, with its name."""
-    from tabprotect.cli.request import is_data, specification
-    from tabprotect.errors import InputError
-    from tabprotect.formats import read_instance
-    from tabprotect.workflow.specified import request_of
-
-    if path is not None and path.suffix != ".toml" and not is_data(path):
-        if flags or settings:
-            given = ", ".join(dict.fromkeys([*(flag.flag for flag in flags), *(["--set"] if settings else [])]))
-            raise InputError(f"{given} do not go with an instance, which is a whole problem")
-        return path.name, read_instance(path)
-    spec, base = specification(path, flags, settings)
-    name = path.name if path is not None else Path(str(spec.data or spec.cells)).name
-    return name, request_of(spec, base, seed=seed)
-
-
-def _write(found: Comparison, html: Path | None, plot: Path | None, json_: Path | None) -> None:
-    from tabprotect.cli.screen import out
-    from tabprotect.formats.files import write_text
-
     text = _json(found)
     if json_ is not None and str(json_) == "-":
         typer.echo(text, nl=False)
@@ -147,6 +102,107 @@ def _write(found: Comparison, html: Path | None, plot: Path | None, json_: Path 
         write_text(html, found.html())
     if plot is not None:
         found.plot(plot)
+    return Exit.LIMIT if asked.is_set() else Exit.DONE
+
+
+def _source(spec: Path | None, flags: Mapping[str, Any]) -> str:
+    path = spec or flags["--data"] or flags["--cells"]
+    return "flags" if path is None else path.name
+
+
+def _checked(
+    spec: Path | None,
+    flags: Mapping[str, Any],
+    methods: list[str] | None,
+    written: tuple[Path | None, Path | None, Path | None],
+    memory: float | None,
+    seed: int,
+) -> tuple[Problem | Request, list[Approach] | None]:
+    """Return what is compared, and how; or raise one error with everything that is wrong."""
+    from tabprotect.errors import InputError, Problems
+    from tabprotect.formats.files import check_writable
+
+    problems = Problems()
+    approaches = None if methods is None else _approaches(methods, flags, problems)
+    if methods is None and (flags["--base"] is not None or flags["--option"]):
+        problems.add("--base and --option go with --method: name the methods that are compared")
+    plot = written[1]
+    if plot is not None and plot.suffix not in (".png", ".svg", ".pdf"):
+        problems.add(f"--plot {plot}: plots are written as .png, .svg or .pdf")
+    for path in written:
+        if path is not None and str(path) != "-":
+            try:
+                check_writable(path)
+            except InputError as error:
+                problems.found += error.problems
+    problem = None
+    try:
+        problem = _problem(spec, flags, methods, memory, seed)
+    except InputError as error:
+        problems.found += error.problems
+    problems.raise_if_any()
+    assert problem is not None
+    return problem, approaches
+
+
+def _approaches(methods: list[str], flags: Mapping[str, Any], problems: Problems) -> list[Approach]:
+    """Read methods and their options; --base and --option go to each that has them, and to one at least."""
+    from tabprotect.comparison import parse_approach
+    from tabprotect.comparison.approaches import APPROACHES, Approach
+    from tabprotect.errors import InputError
+    from tabprotect.methods.base.options import option_names
+    from tabprotect.methods.registry import names
+
+    shared = dict(one.split("=", 1) for one in flags["--option"] or () if "=" in one)
+    if flags["--base"] is not None:
+        shared["base"] = flags["--base"]
+    found, taken = [], set()
+    for text in methods:
+        name, _, rest = text.partition(":")
+        if name in names("suppress"):
+            # a method of `protect` that hides cells
+            text = f"suppress:method={name}" + (f",{rest}" if rest else "")
+        try:
+            one = parse_approach(text)
+            more = {key: shared[key] for key in option_names(APPROACHES[one.name]) if key in shared}
+            taken.update(more)
+            found.append(Approach(one.name, {**more, **one.options}))
+        except InputError as error:
+            problems.found += [f"--method {problem}" for problem in error.problems]
+    if not problems.found:
+        left = [name for name in shared if name not in taken]
+        for name in left:
+            problems.add(f"--option {name}: no method that is compared has it; there are {', '.join(methods)}")
+    return found
+
+
+def _problem(
+    spec: Path | None, flags: Mapping[str, Any], methods: list[str] | None, memory: float | None, seed: int
+) -> Problem | Request:
+    """Read an instance, or what `tabprotect protect` would be asked for."""
+    from tabprotect.cli.asked import asked, is_given
+    from tabprotect.cli.flags import FLAGS, SET
+    from tabprotect.errors import InputError
+    from tabprotect.formats import is_instance, read_instance
+    from tabprotect.methods.registry import names
+    from tabprotect.workflow.beforehand import check_beforehand
+    from tabprotect.workflow.specified import request_of
+
+    searching = ("--title", "--base", "--option", "--gap")
+    if spec is not None and is_instance(spec):
+        given = [one.name for one in (*FLAGS, SET) if is_given(flags[one.name])]
+        if strange := [name for name in given if name not in searching]:
+            raise InputError(f"{', '.join(strange)} state a table; {spec} is an instance, which says all that itself")
+        return read_instance(spec)
+    alone = methods is not None and len(methods) == 1 and methods[0] in names()
+    if alone:
+        # a method may ask for another problem: swapping, for cells that are not known to be empty
+        found = asked(spec, flags, method=methods[0] if methods else None, limits={"memory": memory})
+    else:
+        options = dict.fromkeys(("--base", "--option"))
+        found = asked(spec, {**flags, **options}, limits={"memory": memory})
+    checked = check_beforehand(found.content, found.name, found.base, writes=False)
+    return request_of(checked, found.base, seed=seed)
 
 
 def _json(found: Comparison) -> str:

@@ -7,9 +7,13 @@ from typing import Annotated
 
 import typer
 
+from tabprotect.cli.arguments import TimeLimit
+
 EPILOG = """Examples:
 
 [bold]tabprotect demo --out demo[/]
+
+[bold]tabprotect demo --out demo --time-limit 10[/]
 """
 
 WORK_LIMIT = 600_000
@@ -23,16 +27,16 @@ def demo(
     work_limit: Annotated[
         int, typer.Option("--work-limit", metavar="N", min=0, help="Work units of the search.")
     ] = WORK_LIMIT,
+    time_limit: TimeLimit = None,
 ) -> int:
     """Protect turnover by activity, region and size of 20,000 synthetic enterprises, and write the release.
 
-    A second run writes the same files, byte for byte.
+    A second run writes the same files, byte for byte, unless --time-limit or Ctrl-C ended it.
     """
     from tabprotect.cli import screen
-    from tabprotect.cli.exits import Exit
     from tabprotect.cli.run import carry_out
     from tabprotect.instances import data
-    from tabprotect.workflow.specification import check_spec
+    from tabprotect.workflow.beforehand import check_beforehand
 
     content = {
         "data": str(data("register.csv")),
@@ -45,7 +49,7 @@ def demo(
             "size": {"codes": ["0-9", "10-49", "50-249", "250+"]},
         },
         "rules": ["p%=15", "threshold=3"],
-        "limits": {"work": work_limit},
+        "limits": {"work": work_limit, **({} if time_limit is None else {"seconds": time_limit})},
         "output": {
             "folder": str(out.absolute()),
             "formats": ["csv", "parquet"],
@@ -57,5 +61,5 @@ def demo(
         "three contributors, holdings count as one.",
         style="dim",
     )
-    code = carry_out(check_spec(content, "demo"), Path())
-    return Exit.DONE if code == Exit.LIMIT else code  # the work limit is part of the demonstration
+    # the work limit is part of the demonstration
+    return carry_out(check_beforehand(content, "demo", Path()), Path(), planned="work")

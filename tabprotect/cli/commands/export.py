@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from tabprotect.counted import counted
+
 EPILOG = """Examples:
 
 [bold]tabprotect export out table.px[/]
@@ -89,6 +91,6 @@ def export(
         data = encode_sdmx(table, chosen, agency=agency, structure=structure, statuses=by, codes=codes, fixed=constants)
     write_bytes(out, data)
     console().print(
-        f"{out}: {len(table.frame):,} cells, {int(table.hidden.sum()):,} hidden, as {chosen}.", markup=False
+        f"{out}: {counted(len(table.frame), 'cell')}, {int(table.hidden.sum()):,} hidden, as {chosen}.", markup=False
     )
     return Exit.DONE

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from tabprotect.counted import counted
+
 EPILOG = """Examples:
 
 [bold]tabprotect instances --long[/]
@@ -57,6 +59,8 @@ def instances(
     problem = library.load(name)
     path = Path(f"{name}.jj") if out is None else out
     write_jj(replace(problem, attackers=()), path)
-    console.print(f"{path}: {problem.n_cells:,} cells, {len(problem.primaries):,} primary")
+    console.print(f"{path}: {counted(problem.n_cells, 'cell')}, {len(problem.primaries):,} primary")
     if problem.attackers:
-        screen.screen().print(f"Left out: {len(problem.attackers):,} attackers who know cells.", style="yellow")
+        screen.screen().print(
+            f"Left out: {counted(len(problem.attackers), 'attacker')} who know cells.", style="yellow"
+        )

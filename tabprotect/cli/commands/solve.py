@@ -21,6 +21,7 @@ from tabprotect.cli.arguments import (
     Workers,
     WorkLimit,
 )
+from tabprotect.counted import counted
 
 if TYPE_CHECKING:
     from tabprotect.methods.suppression.result import SuppressionResult
@@ -192,7 +193,10 @@ def show(console: Any, name: str, result: SuppressionResult) -> None:
     from tabprotect.proven import hidden_warnings, optimality
 
     problem = result.problem
-    sizes = f"{problem.n_cells:,} cells, {len(problem.primaries):,} primary, {problem.system.n_equations:,} equations"
+    sizes = (
+        f"{counted(problem.n_cells, 'cell')}, {len(problem.primaries):,} primary, "
+        f"{counted(problem.system.n_equations, 'equation')}"
+    )
     status = Text.assemble(f"{optimality(result)}, ", verdict(result.safe))
     lines: list[tuple[str, str | Text]] = [("instance", f"{name}: {sizes}"), ("status", status)]
     if result.cost is not None:
@@ -201,7 +205,7 @@ def show(console: Any, name: str, result: SuppressionResult) -> None:
         lines.append(("bound", number(result.bound)))
     if result.gap is not None:
         lines.append(("gap", f"{100 * result.gap:.2f} %"))
-    hidden = f"{len(result.suppressed):,} cells, {len(result.secondaries):,} of them secondary"
+    hidden = f"{counted(len(result.suppressed), 'cell')}, {len(result.secondaries):,} of them secondary"
     lines += [("hidden", hidden), ("method", result.method), ("time", f"{result.seconds:.1f} s")]
     if result.message:
         lines.append(("message", result.message))

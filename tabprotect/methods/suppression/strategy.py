@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.attack.witness import Deviation, Witnesses
+from tabprotect.counted import counted
 from tabprotect.methods.suppression.large.stages import local_in_stages
 from tabprotect.methods.suppression.large.surroundings import Surroundings
 from tabprotect.methods.suppression.merge import joined
@@ -101,9 +102,9 @@ def choose(problem: Problem) -> tuple[str, str]:
     """
     n = problem.n_cells
     if n <= LOCAL_CELLS:
-        return "exact", f"{n:,} cells are at most {LOCAL_CELLS:,}"
+        return "exact", f"{counted(n, 'cell is', 'cells are')} at most {LOCAL_CELLS:,}"
     if n > EXACT_CELLS:
-        return "local", f"{n:,} cells are more than {EXACT_CELLS:,}"
+        return "local", f"{counted(n, 'cell is', 'cells are')} more than {EXACT_CELLS:,}"
     links = problem.system.A.nnz / n
     if links > LINKED:
         return "exact", f"each of {n:,} cells is in {links:.1f} equations on average"

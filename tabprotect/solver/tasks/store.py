@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -20,7 +21,7 @@ from scipy import sparse
 from tabprotect._version import __version__
 from tabprotect.errors import InputError
 
-__all__ = ["Store", "digest"]
+__all__ = ["Store", "check_resumable", "digest"]
 
 FORMAT: Final = 3
 """Of the files; raised when they mean something else."""
@@ -89,6 +90,55 @@ def _feed(hashed: Any, thing: Any) -> None:
     hashed.update(f"{type(thing).__name__}:{len(data)}:".encode() + data)
 
 
+def check_resumable(folder: str | os.PathLike[str]) -> None:
+    """Refuse a folder that no run can keep its pieces in, whatever the problem; nothing is made or written.
+
+    Raises
+    ------
+    InputError
+        As `Store`, but for the problem that a folder was made for.
+    """
+    folder = Path(folder)
+    try:
+        if folder.is_dir():
+            if any(folder.iterdir()):
+                _written_by_this_version(folder)
+            _owned(folder)
+            return
+        there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be written ({error.strerror or error})") from error
+    if there == folder:
+        raise InputError(f"{folder}: a file, where a folder for resuming is wanted")
+    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+        why = os.strerror(errno.EACCES if there.is_dir() else errno.ENOTDIR)
+        raise InputError(f"{folder}: cannot be written ({why})")
+
+
+def _written_by_this_version(folder: Path) -> dict[str, Any]:
+    """Return what a folder says of itself."""
+    try:
+        found = json.loads((folder / MANIFEST).read_text())
+    except (OSError, ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise InputError(f"{folder}: not a folder for resuming, but not empty either; name a new one")
+    if (found.get("format"), found.get("version")) != (FORMAT, __version__):
+        raise InputError(
+            f"{folder}: written by tabprotect {found.get('version')}, this is {__version__}; name a new folder"
+        )
+    return found
+
+
+def _owned(folder: Path) -> None:
+    """Refuse a folder that others can write into: what is read from it is trusted."""
+    if not hasattr(os, "getuid"):
+        return
+    state = folder.stat()
+    if state.st_uid != os.getuid() or state.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        raise InputError(f"{folder}: others can write into it; chmod 700 it, or name a new folder")
+
+
 class Store:
     """A folder with the answers of finished pieces, by name (see `digest`).
 
@@ -123,40 +173,23 @@ class Store:
             if self.folder.exists() and not self.folder.is_dir():
                 raise InputError(f"{self.folder}: a file, where a folder for resuming is wanted")
             if self.folder.is_dir() and any(self.folder.iterdir()):
-                self._check(path, manifest)
+                self._check(manifest)
                 return
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            self._own()
+            _owned(self.folder)
             text = json.dumps({"notice": NOTICE, **manifest}, indent=2) + "\n"
             self._write(path, text.encode())
         except (OSError, ValueError) as error:
             why = getattr(error, "strerror", None) or error
             raise InputError(f"{self.folder}: cannot be written ({why})") from error
 
-    def _check(self, path: Path, manifest: dict[str, Any]) -> None:
-        try:
-            found = json.loads(path.read_text())
-        except (OSError, ValueError, RecursionError):
-            found = None
-        if not isinstance(found, dict):
-            raise InputError(f"{self.folder}: not a folder for resuming, but not empty either; name a new one")
-        if (found.get("format"), found.get("version")) != (manifest["format"], manifest["version"]):
-            raise InputError(
-                f"{self.folder}: written by tabprotect {found.get('version')}, this is {__version__}; name a new folder"
-            )
+    def _check(self, manifest: dict[str, Any]) -> None:
+        found = _written_by_this_version(self.folder)
         if found.get("purpose") != manifest["purpose"]:
             raise InputError(
                 f"{self.folder}: holds the run of another problem (other data, rules or costs); name a new folder"
             )
-        self._own()
-
-    def _own(self) -> None:
-        """Refuse a folder that others can write into: what is read from it is trusted."""
-        if not hasattr(os, "getuid"):
-            return
-        state = self.folder.stat()
-        if state.st_uid != os.getuid() or state.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-            raise InputError(f"{self.folder}: others can write into it; chmod 700 it, or name a new folder")
+        _owned(self.folder)
 
     def get(self, name: str) -> Any:
         """Return what was kept under a name; None when there is nothing, or only a damaged file."""

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from tabprotect.errors import InputError, Problems, collect, did_you_mean
-from tabprotect.table.additivity import NOISE
+from tabprotect.table.additivity import NOISE, beyond_noise
 from tabprotect.table.codes import some
 from tabprotect.table.link.shared import SharedCells
 from tabprotect.table.table import Contributions, Table
@@ -99,7 +99,7 @@ def link(
         row_cell=np.concatenate([cell[t.row_cell] for t, cell in zip(given, shared.cell, strict=True)]),
         kind=given[0].kind,
         value_name=name,
-        residual=float(np.abs(system.residuals(values)).max(initial=0.0)),
+        residual=beyond_noise(system, values, system.residuals(values)),
         backend=given[0].backend,
         parts={key: t.dimensions for key, t in named.items()},
         empty_shown=all(t.empty_shown for t in given),

@@ -1,0 +1,170 @@
+"""What a command line asks for: a specification, overridden by flags, as one content with the place of its paths."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tabprotect.cli.flags import Flag, by_key
+from tabprotect.cli.settings import read_settings
+from tabprotect.errors import InputError, Problems
+
+__all__ = ["FLAGS_ONLY", "Asked", "asked", "is_given"]
+
+FLAGS_ONLY = "flags"
+"""The name of what is asked for without a specification."""
+
+_SOURCES = ("file", "pairs", "codes", "columns", "lengths", "digits", "separator")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The content of a specification, unchecked.
+
+    Attributes
+    ----------
+    content : mapping
+    name : str
+        In messages.
+    base : Path
+        What its paths are relative to.
+    """
+
+    content: Mapping[str, Any]
+    name: str
+    base: Path
+
+
+def asked(path: Path | None, flags: Mapping[str, Any], **more: Any) -> Asked:
+    """Put flags over a specification, or over nothing.
+
+    Parameters
+    ----------
+    path : Path, optional
+        A specification (.toml), or a file of microdata.
+    flags : mapping
+        Values by the names of flags (see `tabprotect.cli.flags`).
+    **more
+        Further keys of a specification, as flags of their own give them.
+
+    Raises
+    ------
+    InputError
+        Everything that is wrong with the flags.
+    """
+    from tabprotect.formats import is_instance
+    from tabprotect.workflow.specification import load_toml
+
+    problems = Problems()
+    given, spec = dict(flags), path
+    if path is not None and is_instance(path):
+        problems.add(f"{path} is an instance, which states its problem itself: tabprotect solve {path}")
+    elif path is not None and path.suffix.lower() != ".toml":
+        if given.get("--data") is not None:
+            problems.add(f"microdata are given twice: {path} and --data {given['--data']}")
+        spec, given["--data"] = None, path
+    said: dict[str, Any] = {}
+    for flag in by_key().values():
+        if is_given(given.get(flag.name)):
+            _put(said, flag, given[flag.name], spec, problems)
+    try:
+        settings = read_settings(given.get("--set") or ())
+    except InputError as error:
+        problems.found += error.problems
+    problems.raise_if_any()
+    content = {} if spec is None else load_toml(spec)
+    content = _merged(_merged(content, settings), _merged(said, more))
+    return Asked(content, FLAGS_ONLY if spec is None else str(spec), Path() if spec is None else spec.parent)
+
+
+def is_given(value: Any) -> bool:
+    """Return whether a flag was given: 0 was, a switch that is off was not."""
+    return not (value is None or value is False or value == [])
+
+
+def _put(said: dict[str, Any], flag: Flag, value: Any, spec: Path | None, problems: Problems) -> None:
+    """Put the value of a flag where its key belongs."""
+    if flag.form == "two":
+        said.update(_bounds(value))
+    elif flag.by_dimension:
+        _by_dimension(said, flag, value, spec, problems)
+    else:
+        *above, last = flag.key.split(".")
+        place = said
+        for name in above:
+            place = place.setdefault(name, {})
+        if flag.form == "path":
+            value = _place(value, spec)
+        elif flag.form in ("switch", "off"):
+            value = flag.form == "switch"
+        elif flag.key == "separator" and value in ("tab", "\\t"):
+            value = "\t"
+        place[last] = value
+
+
+def _by_dimension(said: dict[str, Any], flag: Flag, words: list[str], spec: Path | None, problems: Problems) -> None:
+    key, _, part = flag.key.partition(".*.")
+    for word in words:
+        name, sign, text = word.partition("=")
+        value: Any = text
+        if not sign or not name:
+            problems.add(f"{flag.name} '{word}': write {flag.metavar}")
+            continue
+        if flag.form == "files":
+            value = _place(Path(text), spec)
+        elif flag.form in ("words", "numbers"):
+            value = [one.strip() for one in text.split(",")]
+        if flag.form == "several":
+            said.setdefault(key, {}).setdefault(name, []).append(text)
+            continue
+        if flag.form == "numbers":
+            if not all(one.isascii() and one.isdigit() for one in value):
+                problems.add(f"{flag.name} '{word}': write whole numbers, such as {flag.name} {name}=2,4")
+                continue
+            value = [int(one) for one in value]
+        inner = said.setdefault(key, {})
+        if part:
+            inner = inner.setdefault(name, {})
+        inner[part or name] = value
+
+
+def _place(path: Path, spec: Path | None) -> str:
+    # paths of flags are relative to where we are, those of a specification to where it is
+    return str(path if spec is None else path.absolute())
+
+
+def _bounds(text: str) -> dict[str, Any]:
+    lower, sign, upper = text.partition(",")
+    sides = {"lower": lower.strip(), "upper": upper.strip() if sign else lower.strip()}
+    return {name: _number(side) for name, side in sides.items() if side}
+
+
+def _number(word: str) -> float | str:
+    try:
+        number = float(word)
+    except ValueError:
+        return word
+    return number if math.isfinite(number) else word
+
+
+def _merged(content: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Put what was given over what is there; None and empty mappings were not given."""
+    merged = dict(content)
+    for name, value in given.items():
+        if isinstance(value, dict):
+            if not value:
+                continue
+            below = merged.get(name)
+            below = below if isinstance(below, dict) else {}
+            if any(source in value for source in _SOURCES):
+                # one source of a hierarchy takes the place of another
+                below = {key: one for key, one in below.items() if key not in _SOURCES}
+            inner = _merged(below, value)
+            if inner:
+                merged[name] = inner
+        elif value is not None:
+            merged[name] = value
+    return merged

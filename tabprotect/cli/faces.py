@@ -1,0 +1,193 @@
+"""Cures of messages, which the library writes as keywords of Python, as flags or as keys of a specification."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+
+from tabprotect.cli.flags import Flag, by_key, flag_names
+
+__all__ = ["Face", "said_on"]
+
+_KEYS = (
+    "decimal", "thousands", "separator", "encoding", "member", "sheet", "relation", "tolerance", "margins", "empty",
+    "contributor", "holding", "request", "weight", "shadow", "cost", "measure", "method", "engine", "by", "kind",
+    "unions", "seed",
+)  # fmt: skip
+"""Keywords of Python that are keys of a specification."""
+
+_OTHER = {
+    "digits": "hierarchy.*.digits",
+    "lengths": "hierarchy.*.lengths",
+    "allow_unsafe": "output.allow_unsafe",
+    "formats": "output.formats",
+    "table": "relation",
+}
+"""Keywords of Python, and the keys that they are called in a specification."""
+
+_VALUE = r"'[^']*'|\[[^]]*\]|\([^)]*\)|\.\.\.|[-+\w]+(?:\.\w+)?"
+_KEYWORD = re.compile(rf"(?<![-.\w%])({'|'.join((*_KEYS, *_OTHER, 'bounds'))})=({_VALUE})?(?=[\s;,.):?]|$)")
+_DIMENSION = re.compile(rf"(?:name the total differently: |with )?Dimension\('([^']*)', total=({_VALUE})\)")
+_FEW = re.compile(r"give top=(\d+) to tabulate, or \d+ columns of maxima to Table\.from_cells")
+_PHRASES = (
+    (", or the columns of maxima to Table.from_cells", ", or maxima=[...]"),
+    (", or the column of counts to Table.from_cells", ", or count=..."),
+    ("cost='count' needs the number of contributors: give contributor= to tabulate, or counts",
+     "the cost 'count' needs the number of contributors: give contributor= to tabulate, or count=..."),
+    ("bounds='100%' or bounds=(-1e6, None), or give columns 'lower', 'upper'",
+     "bounds='100%' or bounds=(-1e6, None)"),
+    ("; use threshold=", "; use the rule threshold=3 instead"),
+    (" to tabulate", ""),
+    (" to make_problem", ""),
+)  # fmt: skip
+_MORE = re.compile(rf"(?<![-.\w%])(maxima|count)=({_VALUE})?(?=[\s;,.):]|$)")
+_WITHIN = re.compile(r"\bhierarchy\.([^:\s]+): (?=(?:lengths|digits)=)")
+_SPEC = re.compile(r"^flags: (?:'(\w+)' is missing|'(\w+)' belongs|([\w.]+): )")
+
+
+@dataclass(frozen=True)
+class Face:
+    """Where a message is read.
+
+    Attributes
+    ----------
+    flags : collection of str
+        Those of the command.
+    specification : bool
+        Whether what is wrong is in a specification (TOML).
+    """
+
+    flags: Collection[str]
+    specification: bool = False
+
+
+def said_on(message: str, face: Face) -> str:
+    """Write the cures of one problem as the face takes them.
+
+    Examples
+    --------
+    >>> flags = Face(["--decimal", "--contributor", "--margins", "--total"])
+    >>> said_on("nothing decides; pass decimal=',' or decimal='.'", flags)
+    "nothing decides; pass --decimal ',' or --decimal '.'"
+    >>> said_on("name the code of the total with Dimension('nuts', total=...), or margins='add'", flags)
+    'name the code of the total --total nuts=CODE, or --margins add'
+    >>> said_on("nothing decides; pass decimal=','", Face([], specification=True))
+    'nothing decides; pass decimal = ","'
+    >>> said_on("flags: 'by' is missing: Columns.", flags)
+    '--by is missing: Columns.'
+    """
+    message = _checked(message)
+    within = _WITHIN.search(message)
+    if within and not face.specification:
+        message = message.replace(within[0], "", 1)
+    dimension = within[1] if within else None
+    message = _FEW.sub(r"give the columns of \1 largest contributions, maxima=[...]", message)
+    for old, new in _PHRASES:
+        message = message.replace(old, new)
+    message = _DIMENSION.sub(lambda found: _write("total", found[2], face, found[1]), message)
+    message = _KEYWORD.sub(lambda found: _write(_OTHER.get(found[1], found[1]), found[2], face, dimension), message)
+    return _MORE.sub(lambda found: _write(found[1], found[2], face), message)
+
+
+def _checked(message: str) -> str:
+    """Let what a check of flags found begin with the flag."""
+    if not message.startswith("flags: "):
+        return message
+    found = _SPEC.match(message)
+    names = flag_names()
+    rest = message.removeprefix("flags: ")
+    if found is None:
+        rest = rest.replace("unknown key '", "--set: unknown key '")
+        return rest.replace(
+            "give either 'data' (microdata) or 'cells' (a finished table)",
+            "give either --data (microdata) or --cells (a finished table)",
+        )
+    key = found[1] or found[2]
+    if key:
+        name = names.get(key, f"--set {key}=...")
+        return rest.replace(f"'{key}'", name, 1).replace("cells = ...", "--cells").replace("data = ...", "--data")
+    key = found[3]
+    parts = key.split(".")
+    plain = key if key in names else f"{parts[0]}.*.{parts[-1]}" if len(parts) > 2 else parts[0]
+    if parts[0] == "hierarchy" and len(parts) == 2:
+        return f"--hierarchy {parts[1]}={rest.removeprefix(key)}"
+    if parts[0] in ("total", "missing") and len(parts) == 2:
+        return f"--{parts[0]} {parts[1]}={rest.removeprefix(key)}"
+    return f"{names.get(plain, f'--set {key}')}{rest.removeprefix(key)}"
+
+
+def _write(key: str, text: str | None, face: Face, dimension: str | None = None) -> str:
+    """Write one cure: a key and its value."""
+    value = _value(text)
+    if face.specification:
+        return _as_key(key, value, dimension)
+    if key == "bounds":
+        both = value if isinstance(value, tuple) else (value, value)
+        words = ",".join("" if side is None else f"{side:g}" if isinstance(side, float) else str(side) for side in both)
+        return f"--bounds {words if isinstance(value, tuple) else value}"
+    flag = by_key().get(key)
+    if flag is None:
+        name = flag_names().get(key, f"--set {key}=")
+        shown = "..." if value is None else _shell(str(value))
+        return f"{name}{shown}" if name.endswith("=") else f"{name} {shown}"
+    return _as_flag(flag, value, face, dimension or "DIM")
+
+
+def _as_flag(flag: Flag, value: Any, face: Face, dimension: str) -> str:
+    name = flag.name if flag.name in face.flags or not face.flags else f"tabprotect protect {flag.name}"
+    if flag.form == "switch":
+        return name
+    if flag.form == "list" and isinstance(value, list) and value not in ([], [...]):
+        return " ".join(f"{name} {_shell(str(one))}" for one in value)
+    if flag.by_dimension:
+        words = flag.metavar.partition("=")[2] if value is None else (
+            ",".join(map(str, value)) if isinstance(value, list) else str(value))  # fmt: skip
+        return f"{name} {_shell(f'{dimension}={words}')}"
+    unknown = value is None or value is ... or value == [...]
+    return f"{name} {flag.metavar if unknown else _shell(f'{value:g}' if isinstance(value, float) else str(value))}"
+
+
+def _as_key(key: str, value: Any, dimension: str | None) -> str:
+    if key == "bounds":
+        both = value if isinstance(value, tuple) else (value, value)
+        pairs = [f"{name} = {_toml(side)}" for name, side in zip(("lower", "upper"), both, strict=True) if side]
+        return " and ".join(pairs)
+    if key.startswith("hierarchy.*"):
+        return f"{key.rpartition('.')[2]} = {_toml(value)}"
+    if key in ("total", "missing") and dimension is not None:
+        return f"{key} = {{{json.dumps(dimension, ensure_ascii=False)} = {_toml(value)}}}"
+    return f"{key} = {_toml(value)}"
+
+
+def _toml(value: Any) -> str:
+    if value is None or value is ... or value == [...]:
+        return "..."
+    if isinstance(value, float):
+        return f"{value:g}"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _shell(text: str) -> str:
+    r"""Write a word for the shell; signs are quoted, so that they can be seen in a sentence.
+
+    Examples
+    --------
+    >>> _shell(","), _shell("cp1252"), _shell("a=b,c"), _shell("l'an")
+    ("','", 'cp1252', 'a=b,c', '"l\'an"')
+    """
+    if re.fullmatch(r"[-\w.=,+:%/]*\w[-\w.=,+:%/]*", text):
+        return text
+    return f"'{text}'" if "'" not in text else json.dumps(text, ensure_ascii=False)
+
+
+def _value(text: str | None) -> Any:
+    if text is None or text == "...":
+        return None
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text

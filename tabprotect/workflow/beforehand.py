@@ -1,0 +1,117 @@
+"""What can be checked before the work: keys, rules, places to write into, files and columns; all of it at once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from tabprotect.errors import InputError, Problems
+from tabprotect.formats.folder import check_replaceable
+from tabprotect.solver.tasks.store import check_resumable
+from tabprotect.workflow.specification import Spec, check_spec
+from tabprotect.workflow.specified import check_readable, request_of
+
+__all__ = ["check_beforehand"]
+
+
+def check_beforehand(
+    content: Mapping[str, Any], name: str, base: Path, *, resume: Path | None = None, writes: bool = True
+) -> Spec:
+    """Return the specification, or raise one error with everything that is wrong in it and around it.
+
+    Files are looked at only where something else is wrong: without that, reading them comes next anyhow, and says
+    the same.
+
+    Parameters
+    ----------
+    content : mapping
+        Of a specification, unchecked.
+    name : str
+        Of the specification, in messages.
+    base : Path
+        What its paths are relative to.
+    resume : Path, optional
+        Folder of finished pieces.
+    writes : bool
+        Whether a release is to be written into the folder of the specification.
+
+    Raises
+    ------
+    InputError
+
+    Examples
+    --------
+    >>> content = {"data": "no.csv", "by": ["region"], "rules": ["p=15"], "levels": "symetric"}
+    >>> try:
+    ...     check_beforehand(content, "a.toml", Path("nowhere"))
+    ... except InputError as error:
+    ...     [problem.partition(";")[0] for problem in error.problems if "rule" not in problem]
+    ["a.toml: levels: 'symetric' is not possible", 'no.csv: there is no such file']
+    """
+    problems = Problems()
+    spec = None
+    try:
+        spec = check_spec(content, name)
+    except InputError as error:
+        problems.found += error.problems
+    likely = spec or _right_part(content)
+    if likely is not None:
+        if writes:
+            _check(problems, check_place, base / likely.output.folder)
+            _check(problems, _check_formats, likely)
+        if resume is not None:
+            _check(problems, check_resumable, resume)
+        if spec is not None:
+            _check(problems, request_of, spec, base, resume=resume)
+        if problems.found and ((likely.data is None) != (likely.cells is None) or likely.tables):
+            _check(problems, check_readable, likely, base)
+    problems.found = list(dict.fromkeys(problems.found))
+    problems.raise_if_any()
+    assert spec is not None
+    return spec
+
+
+def check_place(folder: Path) -> None:
+    """Refuse a folder for a release that holds something else, or that cannot be made.
+
+    Raises
+    ------
+    InputError
+    """
+    check_replaceable(folder)
+    there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+    if not there.is_dir():
+        raise InputError(f"{folder} cannot be made: {there} is a file; name another folder")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise InputError(f"{folder} cannot be written: no right to write into {there}; name another folder")
+
+
+def _check(problems: Problems, checks: Any, *things: Any, **named: Any) -> None:
+    try:
+        checks(*things, **named)
+    except InputError as error:
+        problems.found += error.problems
+
+
+def _check_formats(spec: Spec) -> None:
+    if "xlsx" in spec.output.formats:
+        try:
+            import openpyxl  # noqa: F401
+        except ImportError as error:
+            raise InputError("Excel files need openpyxl: install tabprotect[excel]") from error
+
+
+def _right_part(content: Mapping[str, Any]) -> Spec | None:
+    """Return what is left of a specification without the keys that are wrong; None where nothing can be made of it."""
+    kept = dict(content)
+    for _ in range(2):
+        try:
+            return Spec.model_validate({"rules": ["threshold=1"], **kept})
+        except ValidationError as error:
+            for one in error.errors():
+                kept.pop(str(one["loc"][0]), None)
+    return None

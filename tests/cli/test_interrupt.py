@@ -1,0 +1,104 @@
+"""Ctrl-C: a real SIGINT to a process of its own, and the exit code that is documented for what it leaves."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tabprotect.instances import data
+
+pytestmark = pytest.mark.slow
+
+REGISTER = (str(data("register.csv")), "--by", "division", "--by", "nuts2", "--by", "size", "--value", "turnover",
+            "--contributor", "enterprise_id", "--holding", "group_id", "--hierarchy",
+            f"division={data('division.hrc')}", "--rule", "p%=15", "--rule", "threshold=3")  # fmt: skip
+
+#: a stage of the work, and the code that waits for it in the process itself
+SENT = """
+import os, signal, sys
+from tabprotect.cli import main
+from tabprotect.cli.progress import Display
+shown = Display.__call__
+def call(self, progress):
+    if progress.stage in {stages!r} and not hasattr(Display, "sent"):
+        Display.sent = True
+        os.kill(os.getpid(), signal.SIGINT)
+    shown(self, progress)
+Display.__call__ = call
+sys.argv = ["tabprotect", *{arguments!r}]
+main()
+"""
+
+
+def interrupted(folder: Path, stages: set[str], *arguments: object) -> subprocess.CompletedProcess[str]:
+    """Run a command line; send SIGINT once its progress is at one of some stages."""
+    text = SENT.format(stages=stages, arguments=[str(one) for one in arguments])
+    return subprocess.run(
+        [sys.executable, "-c", text], cwd=folder, capture_output=True, text=True, timeout=300, check=False
+    )
+
+
+def test_protect_writes_the_best_answer_so_far(tmp_path: Path, tabprotect: Callable[..., Any]) -> None:
+    done = interrupted(tmp_path, {"search", "improve", "tree", "root", "cleanup", "cuts"}, "protect", *REGISTER,
+                       "--work-limit", 400_000, "--out", "out")  # fmt: skip
+    assert "Stopping with the best answer so far" in done.stderr
+    assert done.returncode == 3, done
+    assert tabprotect("verify", tmp_path / "out").code == 0
+
+
+@pytest.mark.parametrize("how", [(), ("--time-limit", 30)])
+def test_the_demonstration_does_so_too(tmp_path: Path, tabprotect: Callable[..., Any], how: tuple[Any, ...]) -> None:
+    done = interrupted(tmp_path, {"search", "improve", "tree", "root", "cleanup", "cuts"}, "demo", "--out", "out", *how)
+    assert done.returncode == 3, done
+    assert tabprotect("verify", tmp_path / "out").code == 0
+
+
+def test_a_comparison_shows_what_it_has(tmp_path: Path) -> None:
+    done = interrupted(tmp_path, {"audit"}, "compare", *REGISTER, "--method", "suppress:method=greedy", "--method",
+                       "conventional-round:base=5", "--json", "out.json", "--work-limit", 100_000)  # fmt: skip
+    assert done.returncode == 3, done
+    assert len(json.loads((tmp_path / "out.json").read_text())["methods"]) == 2
+
+
+def test_an_audit_that_is_not_decided_is_not_called_safe(tmp_path: Path, tabprotect: Callable[..., Any]) -> None:
+    made = tabprotect("protect", *REGISTER, "--work-limit", 60_000, "--out", tmp_path / "out")
+    assert made.code in (0, 3), made
+    done = interrupted(tmp_path, {"audit"}, "audit", "out", "--json", "-")
+    assert "Stopping with the best answer so far" in done.stderr
+    verdict = json.loads(done.stdout)
+    assert done.returncode == (3 if verdict["safe"] else 1)
+    assert verdict["safe"] or any(not one["decided"] for one in verdict["exposures"])
+
+
+def test_a_file_is_masked_whole_or_not_at_all(tmp_path: Path) -> None:
+    """No part of a masked file is an answer: 130, and nothing is written."""
+    draw = np.random.default_rng(1)
+    people = pd.DataFrame({"income": draw.normal(size=60_000), "age": draw.integers(1, 99, 60_000)})
+    people.to_csv(tmp_path / "people.csv", index=False)
+    (tmp_path / "people.toml").write_text(
+        'data = "people.csv"\n[schema]\nconfidential = ["income"]\n[[steps]]\nmethod = "microaggregation"\n'
+        'columns = ["income", "age"]\nk = 3\n'
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tabprotect", "mask", "people.toml", "--out", "out"],
+        cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ},
+    )  # fmt: skip
+    time.sleep(3)
+    assert process.poll() is None, process.communicate()
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 130, err
+    assert "Traceback" not in err
+    assert "nothing was written" in err
+    assert not (tmp_path / "out").exists()
