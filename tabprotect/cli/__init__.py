@@ -17,5 +17,6 @@ def main() -> None:
         code = run(sys.argv[1:])
     except KeyboardInterrupt:
         # before or after anything that could say more
+        sys.stderr.write("Ended; nothing was written.\n")
         code = int(Exit.INTERRUPTED)
     sys.exit(code)

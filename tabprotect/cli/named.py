@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import typer
 import typer.core
 
 from tabprotect.cli.faces import Face, said_on
@@ -33,6 +34,9 @@ class Command(typer.core.TyperCommand):
             arguments = [one for one in ctx.params.values() if isinstance(one, Path)]
             face = Face(options, any(path.suffix.lower() == ".toml" for path in arguments))
             raise InputError(*(said_on(problem, face) for problem in error.problems)) from error
+        except KeyboardInterrupt as error:
+            # typer would end the program without a word
+            raise typer.Abort from error
 
 
 def filled(text: str) -> str:

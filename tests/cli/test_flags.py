@@ -61,6 +61,7 @@ GIVEN: dict[str, tuple[str, Any]] = {
     "rules": ("threshold=3", ["threshold=3"]),
     "levels": ("upper", "upper"),
     "unions": ("audit", "audit"),
+    "attackers": ("office=x", {"office": ["x"]}),
     "random_costs": ("0.1", 0.1),
     "protect_hidden": ("", True),
     "singletons": ("", False),

@@ -29,5 +29,7 @@ def test_a_code_for_unknown_is_not_cut_into_levels(tmp_path: Path) -> None:
 
 def test_digits_that_do_not_add_up_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert protect(tmp_path, "[2, 1]") == 2
-    assert "hierarchy.nuts: digits = [2, 1] add up to 3 characters but the longest code has 5" in capsys.readouterr().err
+    assert (
+        "hierarchy.nuts: digits = [2, 1] add up to 3 characters but the longest code has 5" in capsys.readouterr().err
+    )
     assert not (tmp_path / "out").exists()

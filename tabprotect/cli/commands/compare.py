@@ -156,7 +156,8 @@ def _approaches(methods: list[str], flags: Mapping[str, Any], problems: Problems
     shared = dict(one.split("=", 1) for one in flags["--option"] or () if "=" in one)
     if flags["--base"] is not None:
         shared["base"] = flags["--base"]
-    found, taken = [], set()
+    found: list[Any] = []
+    taken: set[str] = set()
     for text in methods:
         name, _, rest = text.partition(":")
         if name in names("suppress"):
