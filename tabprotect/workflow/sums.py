@@ -18,6 +18,7 @@ from tabprotect.methods.suppression.large.stages import local_in_stages
 from tabprotect.methods.suppression.linked import suppress_linked
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.methods.suppression.search.greedy import greedy
+from tabprotect.methods.suppression.start.first import first_results
 from tabprotect.methods.suppression.strategy import (
     EXACT_CELLS,
     SMALL_CELLS,
@@ -39,6 +40,12 @@ LINKED = "linked"
 """What 'auto' does with linked tables: passes, and the exact engine from there."""
 
 Exposed = Callable[[SuppressionResult], tuple[UnionExposure, ...]]
+
+SLICE, FURTHER = 0.1, 0.08
+"""Parts of what is left of the limits for a first safe pattern, and then for each time that it gives sums away."""
+
+OWN_SHARE = 0.6
+"""Part of the limits after which a search that has no pattern yet goes on from that one, in tables that are large."""
 
 FIRST_SHARE = 0.8
 """Part of the limits that the first safe pattern may use; it ends by itself, as a rule long before."""
@@ -138,19 +145,68 @@ def _search(
     linked = method == "auto" and bool(tables) and engine == "scip" and SMALL_CELLS < problem.n_cells <= EXACT_CELLS
     near = method == "local" or (method == "auto" and not linked and _near(problem))
     rounds = _Rounds(exposed, budget, seed, how, means, near, tables)
+    wanted = repair and method in ("auto", "exact") and engine == "scip" and not means and not linked
+    large = problem.n_cells > SMALL_CELLS
+    root = rounds.root(problem) if wanted and not large else None
+    held = rounds.hold(problem, repair) if root is None else None
+    if wanted and large:
+        root = rounds.root(problem)
+    if root is not None:
+        return better_of(_cheaper(rounds, root, method), held, problem)
+    own = OWN_SHARE if held is not None and held.result.safe and large else 1.0
+    answer = _from_scratch(rounds, problem, method, linked, repair, own)
+    if own < 1.0 and not _is_answer(answer) and answer.result.status != "infeasible" and not budget.exhausted:
+        assert held is not None
+        answer = better_of(rounds.close(held.problem, held.result, 1.0, restarts=0), answer, problem)
+    return better_of(answer, held, problem)
+
+
+def _from_scratch(
+    rounds: _Rounds, problem: Problem, method: str, linked: bool, repair: bool, share: float
+) -> Answer:
+    """Search by a method, as if there were no pattern yet; until it finds one, within a share of the limits."""
     if linked:
-        return _linked(rounds, problem, repair)
+        return _linked(rounds, problem, repair, share)
     if not repair:
-        result = rounds.run(problem, method, budget.limits)
+        result = rounds.run(problem, method, _limits(rounds.budget, share))
         return Answer(problem, result, rounds.look(result))
     if method in CLASSIC or method == PASSES:
-        return _once(rounds, problem, method, FIRST_SHARE)
+        return _once(rounds, problem, method, min(share, FIRST_SHARE))
     quick = method == "greedy"
-    root = rounds.root(problem) if method in ("auto", "exact") and engine == "scip" and not means else None
-    if root is not None:
-        return _cheaper(rounds, root, method)
-    best = rounds.close(problem, None, FIRST_SHARE if not quick else 1.0, restarts=10 if quick else 0)
+    first = min(share, 1.0 if quick else FIRST_SHARE)
+    best = rounds.close(problem, None, first, restarts=10 if quick else 0)
     return best if quick else _cheaper(rounds, best, method)
+
+
+def _is_answer(found: Answer) -> bool:
+    """Whether a pattern is safe, its sums included."""
+    return found.result.safe and not found.sums
+
+
+def better_of(found: Answer, held: Answer | None, problem: Problem) -> Answer:
+    """Return what a search found, or the pattern in hand where that is cheaper, or the only safe one.
+
+    Parameters
+    ----------
+    found : Answer
+    held : Answer or None
+        Found before.
+    problem : Problem
+        Without sums: a bound of it holds for the pattern in hand, too, as does one of the problem which that solves.
+    """
+    if held is None or found.result.status == "infeasible":
+        return found
+    if not _is_answer(held):
+        # named cells that nothing protects say more than a search that ran out of time
+        return held if held.result.status == "infeasible" and found.result.status == "unknown" else found
+    cost, paid = found.result.cost, held.result.cost
+    assert paid is not None
+    if _is_answer(found) and cost is not None and cost <= paid:
+        return found
+    result = replace(held.result, stopped=found.result.stopped)
+    if found.problem is problem or found.problem is held.problem:
+        result = replace(_with_bound(result, found.result), method=held.result.method)
+    return replace(held, result=result)
 
 
 def _near(problem: Problem) -> bool:
@@ -179,17 +235,17 @@ def _cheaper(rounds: _Rounds, best: Answer, method: str) -> Answer:
     return best
 
 
-def _linked(rounds: _Rounds, problem: Problem, repair: bool) -> Answer:
+def _linked(rounds: _Rounds, problem: Problem, repair: bool, share: float) -> Answer:
     """Passes over linked tables and the exact engine from there, and once more with the sums that are given away."""
     limits = rounds.budget.limits
     if not repair:
-        result = rounds.run(problem, LINKED, limits)
+        result = rounds.run(problem, LINKED, _limits(rounds.budget, share))
         best = Answer(problem, result, rounds.look(result))
         names = [result.method]
     else:
         # without limits the exact engine would first go to the end of a problem that is not the last one
         limited = limits.seconds is not None or limits.work is not None
-        first = _once(rounds, problem, LINKED if limited else PASSES, LINKED_SHARE)
+        first = _once(rounds, problem, LINKED if limited else PASSES, min(share, LINKED_SHARE))
         best = first if rounds.budget.exhausted else _cheaper(rounds, first, "exact")
         names = [first.result.method, best.result.method]
     named = replace(best.result, method=", then ".join(dict.fromkeys(names)))
@@ -238,6 +294,33 @@ class _Rounds:
     tables: Mapping[str, npt.NDArray[np.int64]]
     looking: float = 0.0
     """Seconds that looking for sums took the last time."""
+    holds: bool = False
+    """Whether a safe pattern is in hand, so that nothing may take longer than the limits."""
+
+    def hold(self, problem: Problem, repair: bool) -> Answer | None:
+        """Return a first safe pattern, its sums protected; what cannot be protected; None where a slice is too short.
+
+        Where everything hidden gives no sums away that is the pattern in hand, until a cheaper one with its sums is.
+        """
+        held: Answer | None = None
+        start: SuppressionResult | None = None
+        share = SLICE
+        for _ in range(MOST_ROUNDS):
+            cheapest, sums = None, ()
+            with self.budget.part(share) as part:
+                for result in first_results(problem, part, start):
+                    if held is not None and cheapest is None and result.pattern[problem.may_hide].all():
+                        continue
+                    cheapest, sums = result, self.look(result)
+                    self.budget.report("first pattern", result.cost)
+                    if not sums or not repair:
+                        held = Answer(problem, result, sums)
+                        self.holds = result.safe and not sums
+            if cheapest is None or not sums or not repair:
+                break
+            problem = self.grow(problem, sums)
+            start, share = _extended(cheapest, problem), FURTHER
+        return held
 
     def look(self, result: SuppressionResult) -> tuple[UnionExposure, ...]:
         """Return the sums that a result gives away."""
@@ -326,7 +409,7 @@ class _Rounds:
         if own.seconds is None:
             return Limits(seconds=None), 1.0 if share else 0.0
         left = share * max(0.0, budget.seconds_left - ROUND_TIME * self.looking)
-        seconds = max(GRACE_SECONDS, left)
+        seconds = max(min(GRACE_SECONDS, budget.seconds_left) if self.holds else GRACE_SECONDS, left)
         return Limits(seconds=seconds), min(1.0, left / seconds)
 
     def _spent(self, result: SuppressionResult) -> SuppressionResult:

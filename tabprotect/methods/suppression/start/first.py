@@ -8,6 +8,7 @@ cells with little weight, wide enough for the levels in question, make a pattern
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -22,7 +23,7 @@ from tabprotect.methods.suppression.start.cheapest import Cheapest
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget
 
-__all__ = ["FIRST_CELLS", "first_pattern", "first_result"]
+__all__ = ["FIRST_CELLS", "first_patterns", "first_results"]
 
 Bools = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
@@ -41,76 +42,78 @@ MANY = 10.0
 """Witnesses of more than so many times the median number of cells are taken only where nothing else is found."""
 
 
-def first_result(problem: Problem, budget: Budget) -> SuppressionResult | None:
-    """Return a safe pattern that may hide more than needed; None where a limit ends the search for it.
+def first_results(
+    problem: Problem, budget: Budget, start: SuppressionResult | None = None
+) -> Iterator[SuppressionResult]:
+    """Yield everything hidden if that is safe, then a pattern that hides less; nothing where a limit comes before.
 
     Parameters
     ----------
     problem : Problem
     budget : Budget
         The slice that the first pattern may take.
+    start : SuppressionResult, optional
+        Of this problem: its pattern is hidden, and what is known of it need not be found again.
 
-    Returns
-    -------
-    SuppressionResult or None
+    Yields
+    ------
+    SuppressionResult
         Without a bound; with the deviations that show its safety. Status 'infeasible' with the cells named where not
         even everything hidden protects them; the pattern then protects all others.
 
     Examples
     --------
     >>> p = Problem.from_arrays([[-1, 1, 1, 1]], [20, 9, 6, 5], primary=[1], lpl=2, upl=2)
-    >>> result = first_result(p, Budget())
-    >>> result.status, result.suppressed.tolist(), result.cost
-    ('feasible', [1, 3], 5.0)
+    >>> [(r.status, r.suppressed.tolist(), r.cost) for r in first_results(p, Budget())]
+    [('feasible', [0, 1, 2, 3], 31.0), ('feasible', [1, 3], 5.0)]
     """
     if problem.n_cells > FIRST_CELLS:
-        return None
+        return
     judge = Witnesses(problem)
-    pattern = first_pattern(judge, budget)
-    if pattern is None:
-        return None
-    result = finish(problem, judge, pattern, budget, "first pattern")
-    if result.status == "unknown":
-        return None
-    return replace(result, deviations=judge.known_about(result.pattern), stopped="")
+    if start is not None:
+        judge.offer_many(start.deviations)
+    for pattern in first_patterns(judge, budget, None if start is None else start.pattern):
+        result = finish(problem, judge, pattern, budget, "first pattern")
+        if result.status != "unknown":
+            yield replace(result, deviations=judge.known_about(result.pattern), stopped="")
 
 
-def first_pattern(judge: Witnesses, budget: Budget) -> Bools | None:
-    """Return a pattern that protects all that hiding everything protects; None where a limit comes before that.
+def first_patterns(judge: Witnesses, budget: Budget, start: Bools | None = None) -> Iterator[Bools]:
+    """Yield patterns that protect all that hiding everything protects: everything hidden, then a cheaper one.
 
     Parameters
     ----------
     judge : Witnesses
-        It is left with the witnesses of the pattern.
+        It is left with the witnesses of the patterns.
     budget : Budget
-        Any-time once there is a pattern.
+        Nothing is yielded where it is exhausted before hiding everything is judged.
+    start : ndarray of bool, shape (cells,), optional
+        Cells hidden in any case.
     """
     problem = judge.problem
-    everything = problem.may_hide
     if not len(judge.questions.need):
-        return problem.must_hide
+        yield problem.must_hide
+        return
+    everything = problem.may_hide | problem.must_hide
     judge.offer_circuits(everything, budget)
     budget.spend(1)
     exposed = judge.check(everything, budget)
     if not all(e.decided for e in exposed) and budget.exhausted:
-        return None
+        return
     lost = {e.key for e in exposed}
-    best = everything | problem.must_hide
-    budget.report("first pattern", None if lost else problem.cost(best))
+    yield everything
     with budget.part(CIRCUITS) as part:
-        _cheap_circuits(judge, part)
-    pattern = _Choice(judge, everything, lost).run(budget)
-    if pattern is None or problem.cost(pattern) > problem.cost(best):
-        return best
-    budget.report("first pattern", None if lost else problem.cost(pattern))
-    return pattern
+        _cheap_circuits(judge, part, start)
+    pattern = _Choice(judge, lost, start).run(budget)
+    if pattern is not None and problem.cost(pattern) < problem.cost(everything):
+        yield pattern
 
 
-def _cheap_circuits(judge: Witnesses, budget: Budget) -> None:
+def _cheap_circuits(judge: Witnesses, budget: Budget, start: Bools | None) -> None:
     """Offer circuits of cells that cost little, for levels of every size."""
     problem = judge.problem
     room = np.minimum(problem.down, problem.up)
-    price = np.where(problem.must_hide, 0.0, problem.weights)
+    price = np.where(problem.must_hide if start is None else problem.must_hide | start, 0.0, problem.weights)
     for level in dict.fromkeys(np.quantile(judge.questions.need, LEVELS, method="higher").tolist()):
         if budget.exhausted:
             return
@@ -125,21 +128,21 @@ class _Choice:
     Parameters
     ----------
     judge : Witnesses
-    hidden : ndarray of bool, shape (cells,)
-        Cells that may be hidden.
     lost : set of Key
         Questions that nothing answers.
+    start : ndarray of bool, shape (cells,), optional
+        Cells hidden in any case.
     """
 
-    def __init__(self, judge: Witnesses, hidden: Bools, lost: set[Key]) -> None:
+    def __init__(self, judge: Witnesses, lost: set[Key], start: Bools | None) -> None:
         problem = judge.problem
         self._judge, self._lost = judge, lost
-        self._valid = judge.pool.valid(hidden)
+        self._valid = judge.pool.valid(problem.may_hide)
         self._supports = sparse.csr_array(judge.pool.supports(self._valid))
         self._answers = sparse.csr_array(judge.pool.answers(self._valid))
         self._by_question = sparse.csc_array(self._answers)
-        self._price = np.where(problem.must_hide, 0.0, problem.weights)
-        self._pattern = problem.must_hide.copy()
+        self._pattern = problem.must_hide.copy() if start is None else problem.must_hide | start
+        self._price = np.where(self._pattern, 0.0, problem.weights)
         self._cheapest = Cheapest(judge)
         sizes = np.diff(self._supports.indptr)
         self._few = sizes <= MANY * float(np.median(sizes)) if len(sizes) else sizes > 0
@@ -147,7 +150,7 @@ class _Choice:
     def run(self, budget: Budget) -> Bools | None:
         """Answer the public, then attackers, then what is still exposed; None where a limit ends that."""
         judge, q = self._judge, self._judge.questions
-        answered = np.zeros(len(q.need), bool)
+        answered = judge.stored(self._pattern)
         for question in np.argsort(-q.need, kind="stable").tolist():
             key = Key(-1, int(q.cell[question]), int(q.side[question]))
             if not answered[question] and not self._ignored(key):
