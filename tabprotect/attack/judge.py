@@ -50,6 +50,8 @@ class Judge(Protocol):
     _known: tuple[Ints, ...]
     _dismissed: dict[int, Bools]
 
-    def offer_circuits(self, pattern: Bools, budget: Budget | None = None) -> None: ...
+    def offer_circuits(self, pattern: Bools, budget: Budget | None = None) -> None:
+        """Store circuits of the hidden cells."""
+        ...
 
     def _take(self, region: Region, programme: AttackProgramme, x: Floats, *, turned: bool) -> Ints: ...

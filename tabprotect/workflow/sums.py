@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -152,13 +152,13 @@ def _search(
     if wanted and large:
         root = rounds.root(problem)
     if root is not None:
-        return better_of(_cheaper(rounds, root, method), held, problem)
+        return better_of(_cheaper(rounds, root, method), held, problem, rounds.bounds)
     own = OWN_SHARE if held is not None and held.result.safe and large else 1.0
     answer = _from_scratch(rounds, problem, method, linked, repair, own)
     if own < 1.0 and not _is_answer(answer) and answer.result.status != "infeasible" and not budget.exhausted:
         assert held is not None
-        answer = better_of(rounds.close(held.problem, held.result, 1.0, restarts=0), answer, problem)
-    return better_of(answer, held, problem)
+        answer = rounds.close(held.problem, held.result, 1.0, restarts=0)
+    return better_of(answer, held, problem, rounds.bounds, own=method in CLASSIC or method == PASSES)
 
 
 def _from_scratch(
@@ -183,7 +183,14 @@ def _is_answer(found: Answer) -> bool:
     return found.result.safe and not found.sums
 
 
-def better_of(found: Answer, held: Answer | None, problem: Problem) -> Answer:
+def better_of(
+    found: Answer,
+    held: Answer | None,
+    problem: Problem,
+    bounds: Sequence[SuppressionResult] = (),
+    *,
+    own: bool = False,
+) -> Answer:
     """Return what a search found, or the pattern in hand where that is cheaper, or the only safe one.
 
     Parameters
@@ -193,6 +200,10 @@ def better_of(found: Answer, held: Answer | None, problem: Problem) -> Answer:
         Found before.
     problem : Problem
         Without sums: a bound of it holds for the pattern in hand, too, as does one of the problem which that solves.
+    bounds : sequence of SuppressionResult
+        Other results with a bound.
+    own : bool
+        A safe pattern that was found is returned, whatever it costs: it is that of a method which was asked for.
     """
     if held is None or found.result.status == "infeasible":
         return found
@@ -201,11 +212,12 @@ def better_of(found: Answer, held: Answer | None, problem: Problem) -> Answer:
         return held if held.result.status == "infeasible" and found.result.status == "unknown" else found
     cost, paid = found.result.cost, held.result.cost
     assert paid is not None
-    if _is_answer(found) and cost is not None and cost <= paid:
+    if _is_answer(found) and cost is not None and (cost <= paid or own):
         return found
     result = replace(held.result, stopped=found.result.stopped)
-    if found.problem is problem or found.problem is held.problem:
-        result = replace(_with_bound(result, found.result), method=held.result.method)
+    for other in (found.result, *bounds):
+        if other.problem is problem or other.problem is held.problem:
+            result = replace(_with_bound(result, other), method=held.result.method)
     return replace(held, result=result)
 
 
@@ -216,7 +228,7 @@ def _near(problem: Problem) -> bool:
 
 def _cheaper(rounds: _Rounds, best: Answer, method: str) -> Answer:
     """Look for cheaper patterns and a bound, from a pattern that gives no sums away."""
-    if not best.result.safe or best.sums:
+    if not best.result.safe or best.sums or (rounds.holds and rounds.budget.exhausted):
         return best
     for _ in range(EXACT_ROUNDS):
         start = best.result if rounds.how["engine"] != "pyomo" else None
@@ -294,6 +306,8 @@ class _Rounds:
     tables: Mapping[str, npt.NDArray[np.int64]]
     looking: float = 0.0
     """Seconds that looking for sums took the last time."""
+    bounds: list[SuppressionResult] = field(default_factory=list)
+    """Results of searches that gave a bound."""
     holds: bool = False
     """Whether a safe pattern is in hand, so that nothing may take longer than the limits."""
 
@@ -410,10 +424,12 @@ class _Rounds:
             return Limits(seconds=None), 1.0 if share else 0.0
         left = share * max(0.0, budget.seconds_left - ROUND_TIME * self.looking)
         seconds = max(min(GRACE_SECONDS, budget.seconds_left) if self.holds else GRACE_SECONDS, left)
-        return Limits(seconds=seconds), min(1.0, left / seconds)
+        return Limits(seconds=seconds), min(1.0, left / seconds) if seconds else 0.0
 
     def _spent(self, result: SuppressionResult) -> SuppressionResult:
         self.budget.spend(result.work)
+        if result.bound is not None:
+            self.bounds.append(result)
         if result.stopped == "cancelled":
             self.budget.cancel()
         return result
