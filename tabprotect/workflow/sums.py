@@ -41,7 +41,7 @@ LINKED = "linked"
 
 Exposed = Callable[[SuppressionResult], tuple[UnionExposure, ...]]
 
-SLICE, FURTHER = 0.1, 0.08
+SLICE, FURTHER = 0.1, 0.12
 """Parts of what is left of the limits for a first safe pattern, and then for each time that it gives sums away."""
 
 OWN_SHARE = 0.6
