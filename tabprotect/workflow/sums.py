@@ -41,8 +41,8 @@ LINKED = "linked"
 
 Exposed = Callable[[SuppressionResult], tuple[UnionExposure, ...]]
 
-SLICE, FURTHER = 0.1, 0.12
-"""Parts of what is left of the limits for a first safe pattern, and then for each time that it gives sums away."""
+SLICE, FURTHER, HOLDING = 0.1, 0.1, 0.3
+"""Parts of what is left of the limits for a first safe pattern; for each time that it gives sums away; for all that."""
 
 OWN_SHARE = 0.6
 """Part of the limits after which a search that has no pattern yet goes on from that one, in tables that are large."""
@@ -161,9 +161,7 @@ def _search(
     return better_of(answer, held, problem, rounds.bounds, own=method in CLASSIC or method == PASSES)
 
 
-def _from_scratch(
-    rounds: _Rounds, problem: Problem, method: str, linked: bool, repair: bool, share: float
-) -> Answer:
+def _from_scratch(rounds: _Rounds, problem: Problem, method: str, linked: bool, repair: bool, share: float) -> Answer:
     """Search by a method, as if there were no pattern yet; until it finds one, within a share of the limits."""
     if linked:
         return _linked(rounds, problem, repair, share)
@@ -318,23 +316,29 @@ class _Rounds:
         """
         held: Answer | None = None
         start: SuppressionResult | None = None
-        share = SLICE
-        for _ in range(MOST_ROUNDS):
-            cheapest, sums = None, ()
-            with self.budget.part(share) as part:
-                for result in first_results(problem, part, start):
-                    if held is not None and cheapest is None and result.pattern[problem.may_hide].all():
-                        continue
-                    cheapest, sums = result, self.look(result)
-                    self.budget.report("first pattern", result.cost)
-                    if not sums or not repair:
-                        held = Answer(problem, result, sums)
-                        self.holds = result.safe and not sums
-            if cheapest is None or not sums or not repair:
-                break
-            problem = self.grow(problem, sums)
-            start, share = _extended(cheapest, problem), FURTHER
+        with self.budget.part(HOLDING) as whole:
+            for share in (SLICE / HOLDING, *[FURTHER / HOLDING] * MOST_ROUNDS):
+                with whole.part(share) as part:
+                    answers = self._held(problem, part, start, held is None or not _is_answer(held))
+                if answers and (_is_answer(answers[-1]) or held is None or not held.result.safe):
+                    held = next((a for a in reversed(answers) if _is_answer(a)), answers[-1])
+                if not answers or not answers[-1].sums or not repair or whole.exhausted:
+                    break
+                problem = self.grow(problem, answers[-1].sums)
+                start = _extended(answers[-1].result, problem)
+        self.holds = held is not None and _is_answer(held)
         return held
+
+    def _held(
+        self, problem: Problem, budget: Budget, start: SuppressionResult | None, everything: bool
+    ) -> list[Answer]:
+        """Return the first patterns of a problem, with the sums that they give away."""
+        found = []
+        for result in first_results(problem, budget, start):
+            if everything or not result.pattern[problem.may_hide].all():
+                found.append(Answer(problem, result, self.look(result)))
+                self.budget.report("first pattern", result.cost)
+        return found
 
     def look(self, result: SuppressionResult) -> tuple[UnionExposure, ...]:
         """Return the sums that a result gives away."""

@@ -33,9 +33,11 @@ def test_a_safe_pattern_is_there_whenever_one_exists(shape: Shape, seed: int) ->
         named = {(u.attacker, u.cell) for u in found[-1].unprotectable}
         assert found[-1].status == "infeasible"
         # an attacker is not asked about what the public knows already
-        assert named <= lost and {cell for _, cell in named} == {cell for _, cell in lost}
+        assert named <= lost
+        assert {cell for _, cell in named} == {cell for _, cell in lost}
         return
-    assert found and [r.status for r in found] == ["feasible"] * len(found)
+    assert found
+    assert [r.status for r in found] == ["feasible"] * len(found)
     costs = [r.cost for r in found if r.cost is not None]
     assert costs == sorted(costs, reverse=True)
     for result in found:
@@ -48,7 +50,8 @@ def test_a_safe_pattern_is_there_whenever_one_exists(shape: Shape, seed: int) ->
 def test_it_costs_less_than_everything(seed: int) -> None:
     problem = family("singletons", seed, activity=(4, 3), region=(3, 2))
     everything, *cheaper = first_results(problem, Budget())
-    assert everything.cost is not None and cheaper[-1].cost is not None
+    assert everything.cost is not None
+    assert cheaper[-1].cost is not None
     assert cheaper[-1].cost < 0.8 * everything.cost
     assert Witnesses(problem).check(cheaper[-1].pattern) == ()
 
