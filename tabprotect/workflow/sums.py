@@ -41,8 +41,9 @@ LINKED = "linked"
 
 Exposed = Callable[[SuppressionResult], tuple[UnionExposure, ...]]
 
-SLICE, FURTHER, HOLDING = 0.1, 0.1, 0.3
-"""Parts of what is left of the limits for a first safe pattern; for each time that it gives sums away; for all that."""
+SLICE = 0.3
+"""Part of the limits for a first safe pattern with its sums; it mostly takes much less, and everything hidden is judged
+at once."""
 
 OWN_SHARE = 0.6
 """Part of the limits after which a search that has no pattern yet goes on from that one, in tables that are large."""
@@ -316,10 +317,9 @@ class _Rounds:
         """
         held: Answer | None = None
         start: SuppressionResult | None = None
-        with self.budget.part(HOLDING) as whole:
-            for share in (SLICE / HOLDING, *[FURTHER / HOLDING] * MOST_ROUNDS):
-                with whole.part(share) as part:
-                    answers = self._held(problem, part, start, held is None or not _is_answer(held))
+        with self.budget.part(SLICE) as whole:
+            for _ in range(MOST_ROUNDS):
+                answers = self._held(problem, whole, start, held is None or not _is_answer(held))
                 if answers and (_is_answer(answers[-1]) or held is None or not held.result.safe):
                     held = next((a for a in reversed(answers) if _is_answer(a)), answers[-1])
                 if not answers or not answers[-1].sums or not repair or whole.exhausted:

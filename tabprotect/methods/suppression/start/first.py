@@ -35,8 +35,11 @@ FIRST_CELLS = 30_000
 LEVELS = (0.5, 0.8, 0.95, 0.25, 1.0, 0.0)
 """Circuits are looked for among cells at least as wide as these quantiles of the levels, in this order."""
 
+CHEAPER = 0.4
+"""Part of what judging everything leaves of the slice that may go into a cheaper pattern."""
+
 CIRCUITS, DEAR = 0.4, 0.6
-"""Parts of what is left of the slice: for circuits, then for attackers by the cheapest deviations, not by circuits."""
+"""Parts of what is left of that: for circuits, then for attackers by the cheapest deviations, not by circuits."""
 
 MANY = 10.0
 """Witnesses of more than so many times the median number of cells are taken only where nothing else is found."""
@@ -102,9 +105,10 @@ def first_patterns(judge: Witnesses, budget: Budget, start: Bools | None = None)
         return
     lost = {e.key for e in exposed}
     yield everything
-    with budget.part(CIRCUITS) as part:
-        _cheap_circuits(judge, part, start)
-    pattern = _Choice(judge, lost, start).run(budget)
+    with budget.part(CHEAPER) as cheaper:
+        with cheaper.part(CIRCUITS) as part:
+            _cheap_circuits(judge, part, start)
+        pattern = _Choice(judge, lost, start).run(cheaper)
     if pattern is not None and problem.cost(pattern) < problem.cost(everything):
         yield pattern
 
