@@ -219,8 +219,9 @@ class _Choice:
         # of those that cost the same the one that hides least: a cell may cost nothing
         cost, size = supports @ self._price, supports @ (~self._pattern).astype(np.int32)
         best = int(np.lexsort((size, cost))[0])
-        self._hide(supports.indices[supports.indptr[best] : supports.indptr[best + 1]])
-        return self._answers.indices[self._answers.indptr[rows[best]] : self._answers.indptr[rows[best] + 1]]
+        self._hide(supports.indices[supports.indptr[best] : supports.indptr[best + 1]].astype(np.int64))
+        own = slice(self._answers.indptr[rows[best]], self._answers.indptr[rows[best] + 1])
+        return np.asarray(self._answers.indices[own], np.int64)
 
     def _any(self, key: Key) -> bool:
         """Hide what any stored witness of a question moves."""

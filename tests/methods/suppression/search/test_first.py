@@ -8,7 +8,7 @@ import pytest
 from benchmarks.problems import SHAPES, Shape, watched
 from tabprotect.attack.witness import Witnesses
 from tabprotect.instances import family
-from tabprotect.methods.suppression.start.first import first_patterns, first_results
+from tabprotect.methods.suppression.search.first import first_patterns, first_results
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget, Limits
 from tests.checker import Judge
