@@ -17,8 +17,8 @@ from tabprotect.methods.suppression import suppress
 from tabprotect.methods.suppression.large.stages import local_in_stages
 from tabprotect.methods.suppression.linked import suppress_linked
 from tabprotect.methods.suppression.result import SuppressionResult
-from tabprotect.methods.suppression.search.greedy import greedy
 from tabprotect.methods.suppression.search.first import first_results
+from tabprotect.methods.suppression.search.greedy import greedy
 from tabprotect.methods.suppression.strategy import (
     EXACT_CELLS,
     SMALL_CELLS,
