@@ -32,6 +32,12 @@ _LEVEL_RANGE = 2.0**13
 _TOGETHER = 8
 """More attackers than this are first played as one."""
 
+_CONTESTED = 5_000
+"""More pairs of an attacker and a question than this are first answered by circuits, as far as these go."""
+
+_CIRCUIT_CELLS = 30_000
+"""Circuits of more hidden cells take too long: their number times that of the equations is computed."""
+
 _JOINT_CAP = 2.0**10
 _SINGLE_CAPS = (2.0**20, 2.0**36, np.inf)
 """Bounds in an attack, as multiples of the level. Exposure is proven with the true bounds, never with a cap."""
@@ -51,6 +57,7 @@ class Check:
         if -1 in judge._dismissed:
             self.answered = self.answered | judge._dismissed[-1]
         self._region: Region | None = None
+        self._searched = False
 
     @property
     def region(self) -> Region:
@@ -62,6 +69,9 @@ class Check:
     def public(self) -> list[tuple[int, Exposure]]:
         """Answer everything for the intruder who knows only what is published."""
         left = np.flatnonzero(~self.answered)
+        if self._circuits(len(left) * len(self.judge._known)):
+            self.valid = self.judge.pool.valid(self.hidden)
+            left = left[~self.judge.pool.answered(self.valid)[left]]
         if not len(left):
             return []
         none = np.zeros(0, np.int64)
@@ -79,6 +89,9 @@ class Check:
             skip |= judge._dismissed[-1]
         found: list[tuple[int, Exposure]] = []
         contested = list(self._contested(skip))
+        if self._circuits(sum(len(left) for _, left in contested)):
+            self.valid = judge.pool.valid(self.hidden)
+            contested = list(self._contested(skip))
         size = len(contested)
         while size > _TOGETHER and not self.budget.exhausted:
             for k in range(0, len(contested), size):
@@ -101,6 +114,17 @@ class Check:
             if found and self.stop:
                 break
         return found
+
+    def _circuits(self, pairs: int) -> bool:
+        """Find circuits where many pairs of an attacker and a question may be open; tell whether that was done.
+
+        The deviations of simultaneous programmes move many cells, so that nearly every attacker knows one of them.
+        """
+        if self._searched or pairs <= _CONTESTED or self.hidden.sum() > _CIRCUIT_CELLS or self.budget.exhausted:
+            return False
+        self._searched = True
+        self.judge.offer_circuits(self.hidden, self.budget)
+        return True
 
     def contested(self) -> Iterator[tuple[int, Ints]]:
         """Attackers and the questions that no stored witness answers for them."""

@@ -13,6 +13,7 @@ from tabprotect.attack.keys import Questions
 from tabprotect.attack.pool import Pool
 from tabprotect.attack.region import Region
 from tabprotect.problem import Problem
+from tabprotect.solver.limits import Budget
 
 __all__ = ["Judge"]
 
@@ -48,5 +49,9 @@ class Judge(Protocol):
     _up: Floats
     _known: tuple[Ints, ...]
     _dismissed: dict[int, Bools]
+
+    def offer_circuits(self, pattern: Bools, budget: Budget | None = None) -> None:
+        """Store circuits of the hidden cells."""
+        ...
 
     def _take(self, region: Region, programme: AttackProgramme, x: Floats, *, turned: bool) -> Ints: ...

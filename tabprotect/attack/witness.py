@@ -19,6 +19,7 @@ from scipy import sparse
 
 from tabprotect.attack.attackers import AttackProgramme
 from tabprotect.attack.check import Check
+from tabprotect.attack.circuits import circuits
 from tabprotect.attack.exposure import Exposure, Multipliers, capacity
 from tabprotect.attack.keys import Key, Questions, keys
 from tabprotect.attack.pool import Deviation, Pool
@@ -209,6 +210,27 @@ class Witnesses:
         off = sparse.coo_array(moved @ self._columns.T)
         np.maximum.at(residual, off.row, np.abs(off.data))
         self.pool.add(moved.indices.astype(np.int64), moved.data, moved.indptr.astype(np.int64), residual)
+
+    def offer_circuits(
+        self, pattern: Bools, budget: Budget | None = None, order: tuple[npt.NDArray[np.generic], ...] = ()
+    ) -> None:
+        """Store circuits of the hidden cells: deviations of few cells, of which most attackers know none.
+
+        Parameters
+        ----------
+        pattern : ndarray of bool, shape (cells,)
+        budget : Budget, optional
+        order : tuple of ndarray, shape (cells,)
+            Cells with small keys are wanted in circuits, by the last key first (as in `numpy.lexsort`). The last key of
+            all is whether somebody knows the cell, the first one how far it can move.
+        """
+        hidden = np.flatnonzero(np.asarray(pattern, bool) & self._movable)
+        if not len(self.questions.need) or not len(hidden):
+            return
+        known = self.knows.sum(axis=0) > 0 if len(self._known) else np.zeros(len(self._movable), bool)
+        keys = (-np.minimum(self._down, self._up), *order, known)
+        wanted = hidden[np.lexsort([key[hidden] for key in keys])]
+        self.offer_all(circuits(self._columns, wanted, self._down, self._up, float(self.questions.need.max()), budget))
 
     def _store(self, cells: Ints, z: Floats) -> Ints:
         """Split deviations of the same cells, one a row, into parts that no equation joins; keep those that answer."""

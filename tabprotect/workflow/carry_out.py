@@ -17,6 +17,7 @@ from tabprotect.workflow.hide import Sums, hide
 from tabprotect.workflow.judge import judge
 from tabprotect.workflow.monotone import Monotone
 from tabprotect.workflow.prepare import Prepared, prepare
+from tabprotect.workflow.pulse import never_silent
 from tabprotect.workflow.request import Request
 from tabprotect.workflow.values import change
 
@@ -31,8 +32,9 @@ def carry_out(request: Request) -> Release | ChangedRelease:
     InputError
         Everything that is wrong with the data, or that a rule or the method lacks.
     """
-    prepared = prepare(request)
-    return _changed(prepared) if isinstance(prepared.method, Method) else _hidden(prepared)
+    with never_silent(request.progress) as progress:
+        prepared = prepare(request.model_copy(update={"progress": progress}))
+        return _changed(prepared) if isinstance(prepared.method, Method) else _hidden(prepared)
 
 
 def _hidden(prepared: Prepared) -> Release:

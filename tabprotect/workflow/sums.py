@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from tabprotect.methods.suppression.large.stages import local_in_stages
 from tabprotect.methods.suppression.linked import suppress_linked
 from tabprotect.methods.suppression.merge import with_bound_of
 from tabprotect.methods.suppression.result import SuppressionResult
+from tabprotect.methods.suppression.search.first import first_results
 from tabprotect.methods.suppression.search.greedy import greedy
 from tabprotect.methods.suppression.strategy import (
     EXACT_CELLS,
@@ -41,6 +42,13 @@ LINKED = "linked"
 """What 'auto' does with linked tables: passes, and the exact engine from there."""
 
 Exposed = Callable[[SuppressionResult], tuple[UnionExposure, ...]]
+
+SLICE = 0.3
+"""Part of the limits for a first safe pattern with its sums; it mostly takes much less, and everything hidden is judged
+at once."""
+
+OWN_SHARE = 0.6
+"""Part of the limits after which a search that has no pattern yet goes on from that one, in tables that are large."""
 
 FIRST_SHARE = 0.8
 """Part of the limits that the first safe pattern may use; it ends by itself, as a rule long before."""
@@ -140,19 +148,78 @@ def _search(
     linked = method == "auto" and bool(tables) and engine == "scip" and SMALL_CELLS < problem.n_cells <= EXACT_CELLS
     near = method == "local" or (method == "auto" and not linked and _near(problem))
     rounds = _Rounds(exposed, budget, seed, how, means, near, tables)
+    wanted = repair and method in ("auto", "exact") and engine == "scip" and not means and not linked
+    large = problem.n_cells > SMALL_CELLS
+    root = rounds.root(problem) if wanted and not large else None
+    held = rounds.hold(problem, repair) if root is None else None
+    if wanted and large:
+        root = rounds.root(problem)
+    if root is not None:
+        return better_of(_cheaper(rounds, root, method), held, problem, rounds.bounds)
+    own = OWN_SHARE if held is not None and held.result.safe and large else 1.0
+    answer = _from_scratch(rounds, problem, method, linked, repair, own)
+    if own < 1.0 and not _is_answer(answer) and answer.result.status != "infeasible" and not budget.exhausted:
+        assert held is not None
+        answer = rounds.close(held.problem, held.result, 1.0, restarts=0)
+    return better_of(answer, held, problem, rounds.bounds, own=method in CLASSIC or method == PASSES)
+
+
+def _from_scratch(rounds: _Rounds, problem: Problem, method: str, linked: bool, repair: bool, share: float) -> Answer:
+    """Search by a method, as if there were no pattern yet; until it finds one, within a share of the limits."""
     if linked:
-        return _linked(rounds, problem, repair)
+        return _linked(rounds, problem, repair, share)
     if not repair:
-        result = rounds.run(problem, method)
+        result = rounds.run(problem, method, share)
         return Answer(problem, result, rounds.look(result))
     if method in CLASSIC or method == PASSES:
-        return _once(rounds, problem, method, FIRST_SHARE)
+        return _once(rounds, problem, method, min(share, FIRST_SHARE))
     quick = method == "greedy"
-    root = rounds.root(problem) if method in ("auto", "exact") and engine == "scip" and not means else None
-    if root is not None:
-        return _cheaper(rounds, root, method)
-    best = rounds.close(problem, None, FIRST_SHARE if not quick else 1.0, restarts=10 if quick else 0)
+    first = min(share, 1.0 if quick else FIRST_SHARE)
+    best = rounds.close(problem, None, first, restarts=10 if quick else 0)
     return best if quick else _cheaper(rounds, best, method)
+
+
+def _is_answer(found: Answer) -> bool:
+    """Whether a pattern is safe, its sums included."""
+    return found.result.safe and not found.sums
+
+
+def better_of(
+    found: Answer,
+    held: Answer | None,
+    problem: Problem,
+    bounds: Sequence[SuppressionResult] = (),
+    *,
+    own: bool = False,
+) -> Answer:
+    """Return what a search found, or the pattern in hand where that is cheaper, or the only safe one.
+
+    Parameters
+    ----------
+    found : Answer
+    held : Answer or None
+        Found before.
+    problem : Problem
+        Without sums: a bound of it holds for the pattern in hand, too, as does one of the problem which that solves.
+    bounds : sequence of SuppressionResult
+        Other results with a bound.
+    own : bool
+        A safe pattern that was found is returned, whatever it costs: it is that of a method which was asked for.
+    """
+    if held is None or found.result.status == "infeasible":
+        return found
+    if not _is_answer(held):
+        # named cells that nothing protects say more than a search that ran out of time
+        return held if held.result.status == "infeasible" and found.result.status == "unknown" else found
+    cost, paid = found.result.cost, held.result.cost
+    assert paid is not None
+    if _is_answer(found) and cost is not None and (cost <= paid or own):
+        return found
+    result = replace(held.result, stopped=found.result.stopped)
+    for other in (found.result, *bounds):
+        if other.problem is problem or other.problem is held.problem:
+            result = replace(with_bound_of(result, other), method=held.result.method)
+    return replace(held, result=result)
 
 
 def _near(problem: Problem) -> bool:
@@ -162,7 +229,7 @@ def _near(problem: Problem) -> bool:
 
 def _cheaper(rounds: _Rounds, best: Answer, method: str) -> Answer:
     """Look for cheaper patterns and a bound, from a pattern that gives no sums away."""
-    if not best.result.safe or best.sums:
+    if not best.result.safe or best.sums or (rounds.holds and rounds.budget.exhausted):
         return best
     for _ in range(EXACT_ROUNDS):
         start = best.result if rounds.how["engine"] != "pyomo" else None
@@ -181,17 +248,17 @@ def _cheaper(rounds: _Rounds, best: Answer, method: str) -> Answer:
     return best
 
 
-def _linked(rounds: _Rounds, problem: Problem, repair: bool) -> Answer:
+def _linked(rounds: _Rounds, problem: Problem, repair: bool, share: float) -> Answer:
     """Passes over linked tables and the exact engine from there, and once more with the sums that are given away."""
     limits = rounds.budget.limits
     if not repair:
-        result = rounds.run(problem, LINKED)
+        result = rounds.run(problem, LINKED, share)
         best = Answer(problem, result, rounds.look(result))
         names = [result.method]
     else:
         # without limits the exact engine would first go to the end of a problem that is not the last one
         limited = limits.seconds is not None or limits.work is not None
-        first = _once(rounds, problem, LINKED if limited else PASSES, LINKED_SHARE)
+        first = _once(rounds, problem, LINKED if limited else PASSES, min(share, LINKED_SHARE))
         best = first if rounds.budget.exhausted else _cheaper(rounds, first, "exact")
         names = [first.result.method, best.result.method]
     named = replace(best.result, method=", then ".join(dict.fromkeys(names)))
@@ -221,6 +288,40 @@ class _Rounds:
     tables: Mapping[str, npt.NDArray[np.int64]]
     looking: float = 0.0
     """Seconds that looking for sums took the last time."""
+    bounds: list[SuppressionResult] = field(default_factory=list)
+    """Results of searches that gave a bound."""
+    holds: bool = False
+    """Whether a safe pattern is in hand, so that nothing may take longer than the limits."""
+
+    def hold(self, problem: Problem, repair: bool) -> Answer | None:
+        """Return a first safe pattern, its sums protected; what cannot be protected; None where a slice is too short.
+
+        Where everything hidden gives no sums away that is the pattern in hand, until a cheaper one with its sums is.
+        """
+        held: Answer | None = None
+        start: SuppressionResult | None = None
+        with self.budget.part(SLICE) as whole:
+            for _ in range(MOST_ROUNDS):
+                answers = self._held(problem, whole, start, held is None or not _is_answer(held))
+                if answers and (_is_answer(answers[-1]) or held is None or not held.result.safe):
+                    held = next((a for a in reversed(answers) if _is_answer(a)), answers[-1])
+                if not answers or not answers[-1].sums or not repair or whole.exhausted:
+                    break
+                problem = self.grow(problem, answers[-1].sums)
+                start = _extended(answers[-1].result, problem)
+        self.holds = held is not None and _is_answer(held)
+        return held
+
+    def _held(
+        self, problem: Problem, budget: Budget, start: SuppressionResult | None, everything: bool
+    ) -> list[Answer]:
+        """Return the first patterns of a problem, with the sums that they give away."""
+        found = []
+        for result in first_results(problem, budget, start):
+            if everything or not result.pattern[problem.may_hide].all():
+                found.append(Answer(problem, result, self.look(result)))
+                self.budget.report("first pattern", result.cost)
+        return found
 
     def look(self, result: SuppressionResult) -> tuple[UnionExposure, ...]:
         """Return the sums that a result gives away."""
@@ -237,20 +338,24 @@ class _Rounds:
             if method in (PASSES, LINKED):
                 together = EXACT_CELLS if method == LINKED else 0
                 means = self.means if self.means else None
-                return suppress_linked(
+                result = suppress_linked(
                     problem, self.tables, limits=part, seed=self.seed, together=together, means=means
                 )
-            return suppress(
-                problem,
-                method=method,
-                limits=part,
-                seed=self.seed,
-                start=start,
-                # these have no pieces; the intruder's intervals have
-                executor=None if method in CLASSIC else self.means.executor,
-                resume=self.means.store,
-                **self.how,
-            )
+            else:
+                result = suppress(
+                    problem,
+                    method=method,
+                    limits=part,
+                    seed=self.seed,
+                    start=start,
+                    # these have no pieces; the intruder's intervals have
+                    executor=None if method in CLASSIC else self.means.executor,
+                    resume=self.means.store,
+                    **self.how,
+                )
+        if result.bound is not None:
+            self.bounds.append(result)
+        return result
 
     def root(self, problem: Problem) -> Answer | None:
         """Return the pattern of the root solve, its sums protected; None where that finds none within a moment."""
@@ -308,8 +413,8 @@ class _Rounds:
             tidy = share * budget.work_left / max(1, own.work)
         elif own.seconds is not None:
             left = share * max(0.0, budget.seconds_left - ROUND_TIME * self.looking)
-            seconds = max(GRACE_SECONDS, left)
-            tidy = min(1.0, left / seconds)
+            seconds = max(min(GRACE_SECONDS, budget.seconds_left) if self.holds else GRACE_SECONDS, left)
+            tidy = min(1.0, left / seconds) if seconds else 0.0
         with budget.beyond(seconds, own.work) as part:
             yield part, tidy
 

@@ -1,0 +1,43 @@
+"""A release holds a first safe pattern, whichever method searches on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import tabprotect as tp
+from benchmarks.first_pattern import case, lost
+from tabprotect.instances import data
+
+
+@pytest.mark.parametrize("method", ["auto", "exact", "greedy", "local"])
+def test_a_limit_of_hardly_any_work_still_leaves_a_safe_pattern(method: str) -> None:
+    frame = pd.DataFrame({"a": list("xxyyzz") * 3, "b": list("pqrpqr") * 3, "v": [10 + 7 * i % 23 for i in range(18)]})
+    release = tp.protect(frame, "p%=30", tp.Suppress(method=method), by=["a", "b"], value="v", limits=tp.Limits(work=3))
+    assert release.safe
+    assert tp.audit(release.problem, release.result.pattern).safe
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["auto", "greedy", "joint", "local"])
+def test_the_register_with_261_attackers_has_a_pattern(method: str) -> None:
+    roles: dict[str, Any] = {
+        "by": ["division", "nuts", "size"],
+        "hierarchies": {name: tp.Hierarchy.read(data(f"{name}.hrc")) for name in ("division", "nuts")},
+        "value": "turnover", "contributor": "enterprise_id", "holding": "group_id",
+    }  # fmt: skip
+    frame = pd.read_csv(data("register.csv"), dtype={"division": str})
+    release = tp.protect(
+        frame, ["p%=15", "threshold=3"], tp.Suppress(method=method), **roles, limits=40.0, intervals=False
+    )
+    assert len(release.problem.attackers) == 261
+    assert release.safe
+
+
+@pytest.mark.slow
+def test_nothing_is_unknown_where_greedy_or_joint_find_a_pattern() -> None:
+    for seed in range(8):
+        _, peer = lost(case(seed, most=200), None, 3000)
+        assert peer == "", seed
