@@ -60,6 +60,8 @@ POLICY = {
     },
 }
 
+JOIN = "lineitem JOIN customer ON lineitem.custkey = customer.custkey"
+
 OF = {"nation": "customer", "segment": "customer"}
 
 
@@ -120,9 +122,7 @@ def condition(name: str, some: list[Any]) -> str:
 
 def statement(conditions: dict[str, str], groups: tuple[str, ...] = ()) -> str:
     """Return a sum under conditions, by groups."""
-    table = "lineitem"
-    if any(OF.get(name) for name in (*conditions, *groups)):
-        table += " JOIN customer ON lineitem.custkey = customer.custkey"
+    table = JOIN if any(OF.get(name) for name in (*conditions, *groups)) else "lineitem"
     sql = f"SELECT {''.join(g + ', ' for g in groups)}SUM(price) FROM {table}"
     sql += f" WHERE {' AND '.join(conditions.values())}" if conditions else ""
     return sql + (f" GROUP BY {', '.join(groups)}" if groups else "")
@@ -192,6 +192,8 @@ def measure(guard: Guard, bare: Any, queries: list[str]) -> dict[str, Any]:
         "guard processor median": round(float(np.median(cpu)), 1),
         "guard processor 99 %": round(float(np.quantile(cpu, 0.99)), 1),
         "guard / bare": round(float(np.median(guarded) / np.median(plain)), 1),
+        "over 1 s of processor": int((cpu > 1000).sum()),
+        "slowest": queries[int(cpu.argmax())].replace(JOIN, "both tables"),
     }
 
 
