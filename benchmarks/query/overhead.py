@@ -4,7 +4,9 @@
 mixture of queries (see `Mixture`) until 0, 1,000 and 10,000 of them are logged as answered. At every stage a guard is
 started on the log as it is then, once over DuckDB and once over a PostgreSQL server of its own, and further queries are
 measured: the time of the guard, and of the same SQL in the database alone. Reported are medians and 99th percentiles in
-milliseconds and as a ratio, and the share answered. What counts is the ratio; milliseconds belong to one machine.
+milliseconds and as a ratio, and the share answered. What counts is the ratio; milliseconds belong to one machine. On a
+machine with other work, the processor time of this process says what the guard itself takes (all threads, an embedded
+DuckDB included; a PostgreSQL server is another process).
 
 With --skew nations, modes and flags follow Zipf's law instead of being equally frequent, so that there are many small
 cells and the safety test has work to do; with --random all queries are sums under random overlapping conditions.
@@ -57,6 +59,8 @@ POLICY = {
         "customer": {"key": "custkey", "public": ["nation", "segment"]},
     },
 }
+
+JOIN = "lineitem JOIN customer ON lineitem.custkey = customer.custkey"
 
 OF = {"nation": "customer", "segment": "customer"}
 
@@ -118,9 +122,7 @@ def condition(name: str, some: list[Any]) -> str:
 
 def statement(conditions: dict[str, str], groups: tuple[str, ...] = ()) -> str:
     """Return a sum under conditions, by groups."""
-    table = "lineitem"
-    if any(OF.get(name) for name in (*conditions, *groups)):
-        table += " JOIN customer ON lineitem.custkey = customer.custkey"
+    table = JOIN if any(OF.get(name) for name in (*conditions, *groups)) else "lineitem"
     sql = f"SELECT {''.join(g + ', ' for g in groups)}SUM(price) FROM {table}"
     sql += f" WHERE {' AND '.join(conditions.values())}" if conditions else ""
     return sql + (f" GROUP BY {', '.join(groups)}" if groups else "")
@@ -168,16 +170,17 @@ class Mixture:
 
 def measure(guard: Guard, bare: Any, queries: list[str]) -> dict[str, Any]:
     """Time the guard and the bare query, one after the other."""
-    with_guard, without, answered = [], [], 0
+    with_guard, without, processor, answered = [], [], [], 0
     for sql in queries:
         begun = time.perf_counter()
         bare(sql)
-        middle = time.perf_counter()
+        middle, used = time.perf_counter(), time.process_time()
         answer = guard.query(sql)
         with_guard.append(time.perf_counter() - middle)
+        processor.append(time.process_time() - used)
         without.append(middle - begun)
         answered += answer.answered
-    guarded, plain = 1000 * np.array(with_guard), 1000 * np.array(without)
+    guarded, plain, cpu = 1000 * np.array(with_guard), 1000 * np.array(without), 1000 * np.array(processor)
     return {
         "queries": len(queries),
         "answered": answered,
@@ -186,7 +189,11 @@ def measure(guard: Guard, bare: Any, queries: list[str]) -> dict[str, Any]:
         "added median": round(float(np.median(guarded - plain)), 1),
         "added 99 %": round(float(np.quantile(guarded - plain, 0.99)), 1),
         "added most": round(float((guarded - plain).max()), 1),
+        "guard processor median": round(float(np.median(cpu)), 1),
+        "guard processor 99 %": round(float(np.quantile(cpu, 0.99)), 1),
         "guard / bare": round(float(np.median(guarded) / np.median(plain)), 1),
+        "over 1 s of processor": int((cpu > 1000).sum()),
+        "slowest": queries[int(cpu.argmax())].replace(JOIN, "both tables"),
     }
 
 

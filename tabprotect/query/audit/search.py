@@ -113,12 +113,25 @@ class Search:
         bits = self.partition.bits
         open_ = np.flatnonzero(self.partition.asked & (self.box.lower < self.box.upper))
         size = min(size, max(1, COLUMNS // len(centres)), len(open_))
-        found = [centres]
-        for c in centres.tolist():
-            distance = np.bitwise_count(bits[open_] ^ bits[c]).sum(axis=1, dtype=np.int64)
+        found, near = [centres], _words(bits[open_])
+        for word in _words(bits[centres]):
+            distance = np.bitwise_count(near ^ word).sum(axis=1, dtype=np.int64)
             self.spent += 1 + len(open_) * bits.shape[1] // BYTES
             found.append(open_[np.argpartition(distance, size - 1)[:size]] if size else open_)
         return np.unique(np.concatenate(found))
+
+
+def _words(bits: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint64]:
+    """Return rows of bytes as rows of words of 64 bits, filled up with zeros.
+
+    Examples
+    --------
+    >>> np.bitwise_count(_words(np.array([[1, 255, 0]], np.uint8))).tolist()
+    [[9]]
+    """
+    words = np.zeros((len(bits), -(-bits.shape[1] // 8)), np.uint64)
+    words.view(np.uint8)[:, : bits.shape[1]] = bits
+    return words
 
 
 def _distinct(bits: npt.NDArray[np.uint8], n_queries: int) -> sparse.csr_array:

@@ -6,6 +6,7 @@ import itertools
 
 import pytest
 
+from tabprotect.errors import InputError
 from tabprotect.query.audit import Denial
 from tabprotect.query.guard.sql import parse
 from tests.query.conftest import EMP, emp_policy, plants_policy
@@ -147,6 +148,48 @@ def test_conditions_that_read_what_is_confidential(guarded):
         assert not answer.answered, condition
         assert answer.reason != str(Denial.SENSITIVE)
     assert not any(entry.applied for entry in guard.log.entries())
+
+
+CASTS = [
+    "CAST(dep AS VARCHAR) <> 'x'",
+    "dep::text <> 'x'",
+    "CAST(dep AS VARCHAR(1)) = 'M'",
+    "dep::char = 'M'",
+    "CAST('1' AS INTEGER) = 1",
+    "CAST(NULL AS VARCHAR) IS NULL",
+    "TRY_CAST(dep AS INTEGER) IS NULL",
+    "CAST(dep AS INTEGER) > 0",
+]
+
+
+def test_casts(guarded):
+    """A cast gives no other account: with the complement answered, whatever adds Management is denied in every form."""
+    guard = guarded(emp_policy())
+    assert guard.query(f"{SUM} WHERE dep <> 'Management'").value == 20
+    for condition in CASTS:
+        answer = guard.query(f"{SUM} WHERE {condition}")
+        assert not answer.answered, condition
+        assert not any(value in answer.reason for value in ("Management", "85", "110"))
+
+
+def test_errors_and_time_limits_of_the_database_tell_nothing(guarded, monkeypatch):
+    """A statement that the database ends is denied by the same words whatever the data, and counts as unanswered."""
+    guard = guarded(emp_policy())
+    reasons = set()
+
+    def ended(sql):
+        raise InputError("the database refused: canceling statement due to statement timeout")
+
+    assert guard.query(f"{SUM} WHERE dep = 'Services'").value == 10
+    with monkeypatch.context() as patch:
+        patch.setattr(guard.database, "columns", ended)
+        for where in ("WHERE dep = 'Administration'", "WHERE dep = 'Management'", ""):
+            answer = guard.query(f"{SUM} {where}")
+            assert not answer.answered
+            reasons.add(answer.reason)
+    assert len(reasons) == 1
+    assert [bool(entry.applied) for entry in guard.log.entries()] == [True, False, False, False]
+    assert guard.query(f"{SUM} WHERE dep = 'Administration'").value == 10
 
 
 STATEMENTS = [
