@@ -47,7 +47,7 @@ def carry_out(spec: Spec, base: Path, *, workers: int | None = None, resume: Pat
     from tabprotect.solver.limits import Budget
     from tabprotect.solver.tasks.pieces import processes
     from tabprotect.workflow.carry_out import carry_out as release_of
-    from tabprotect.workflow.specified import Specified, request_of
+    from tabprotect.workflow.specified import request_of
 
     folder = base / spec.output.folder
     check_replaceable(folder)
@@ -63,7 +63,7 @@ def carry_out(spec: Spec, base: Path, *, workers: int | None = None, resume: Pat
             release.write(folder, spec.output.formats)
             if "csv" in spec.output.formats:
                 _warn_of_formulas(err, release.public.frame)
-    for found in request.source.recognised if isinstance(request.source, Specified) else ():
+    for found in release.table.recognised:
         err.print(found.line(), style="dim", soft_wrap=True)
     return _report(release, folder)
 

@@ -30,9 +30,10 @@ from tabprotect.formats.folder import (
 )
 from tabprotect.formats.frames import encode_frame
 from tabprotect.microdata.claims import Claim, Verification, check_claims
-from tabprotect.microdata.records import Records, pandas_of
+from tabprotect.microdata.records import Records
 from tabprotect.microdata.schema import Schema
 from tabprotect.table.hierarchy import Hierarchy
+from tabprotect.table.reading.stores import pandas_of
 
 __all__ = ["KIND", "Contents", "verify_masked", "write_masked"]
 

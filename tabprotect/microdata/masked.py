@@ -113,7 +113,8 @@ class Masked:
 
     def summary(self) -> str:
         """Return what was done and what holds, one line each; confidential."""
-        lines = [f"{len(self.original):,} records in, {len(self.records):,} released"]
+        lines = [f"read {found.line()}" for found in self.original.recognised]
+        lines += [f"{len(self.original):,} records in, {len(self.records):,} released"]
         lines += [f"step {i + 1}: {step.method} on {', '.join(step.columns)}" for i, step in enumerate(self.steps)]
         lines += [f"claim: {claim}" for claim in self.claims]
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])

@@ -105,7 +105,7 @@ def unsafe_combinations(
     keys: Sequence[str] | None = None,
     up_to: int | None = 3,
     threshold: int | Mapping[int, int] = 3,
-    decimal: str = ".",
+    decimal: str | None = None,
     large: Literal[False] = False,
 ) -> UnsafeCombinations: ...
 
@@ -118,7 +118,7 @@ def unsafe_combinations(
     keys: Sequence[str] | None = None,
     up_to: int | None = 3,
     threshold: int | Mapping[int, int] = 3,
-    decimal: str = ".",
+    decimal: str | None = None,
     large: Literal[True] | Large,
 ) -> LargeUnsafeCombinations: ...
 
@@ -130,7 +130,7 @@ def unsafe_combinations(
     keys: Sequence[str] | None = None,
     up_to: int | None = 3,
     threshold: int | Mapping[int, int] = 3,
-    decimal: str = ".",
+    decimal: str | None = None,
     large: bool | Large = False,
 ) -> UnsafeCombinations | LargeUnsafeCombinations:
     """Count the unsafe combinations of up to so many keys.
@@ -140,7 +140,7 @@ def unsafe_combinations(
 
     Parameters
     ----------
-    data : pandas, polars or pyarrow frame, DuckDB relation, or path of a CSV or Parquet file
+    data : pandas, polars or pyarrow frame, DuckDB relation, path or File
     schema : Schema, optional
     keys : sequence of str, optional
         By default those of the schema.
@@ -149,8 +149,8 @@ def unsafe_combinations(
     threshold : int or mapping of int to int
         One for all sizes, or by the number of keys. (mu-ARGUS calls a combination unsafe up to its threshold D: that
         is ``threshold = D + 1``.)
-    decimal : str
-        Decimal sign of numbers in CSV files.
+    decimal : str, optional
+        Decimal sign of numbers in text files; recognised.
     large : bool or Large
         Count in DuckDB, or in Spark where the data are a Spark frame: memory grows with the unsafe combinations, not
         with the records.

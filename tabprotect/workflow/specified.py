@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from tabprotect.errors import InputError, collect, did_you_mean
-from tabprotect.formats.files import read_bytes
-from tabprotect.formats.recognised import Recognised
 from tabprotect.methods.base.method import Method
 from tabprotect.methods.base.options import read_options
 from tabprotect.methods.recoding.method import Recode
@@ -27,9 +24,10 @@ from tabprotect.table.duck import share_of
 from tabprotect.table.hierarchy import Hierarchy
 from tabprotect.table.link import link
 from tabprotect.table.read import need_columns
+from tabprotect.table.reading import File, Recognised, read_frame
 from tabprotect.table.table import Table
 from tabprotect.table.tabulate import tabulate
-from tabprotect.workflow.files import DataFile, Reading, open_data, read_hierarchy
+from tabprotect.workflow.files import read_hierarchy
 from tabprotect.workflow.recode import recode_microdata
 from tabprotect.workflow.records import microdata, numbers_of
 from tabprotect.workflow.request import Request
@@ -58,19 +56,16 @@ class Specified:
         What its paths are relative to.
     recoding : mapping
         Rules by column of the microdata.
-    recognised : list of Recognised
-        How its files are written; filled in when they are read.
     """
 
     spec: Spec
     base: Path
     recoding: Mapping[str, Any] = field(default_factory=dict)
-    recognised: list[Recognised] = field(default_factory=list)
 
     @property
-    def data(self) -> Path | None:
-        """The file of the records of one table."""
-        return None if self.spec.data is None or self.spec.tables else self.base / self.spec.data
+    def data(self) -> File | None:
+        """The file of the records of one table, and how it is written as far as the specification says."""
+        return None if self.spec.data is None or self.spec.tables else file_of(self.spec, self.base)
 
     @property
     def roles(self) -> Mapping[str, Any] | None:
@@ -81,11 +76,11 @@ class Specified:
 
     def table(self, top: int, memory: str | None) -> Table:
         """Read the table; every problem names the file."""
-        return _read(self.spec, self.base, top, self.recoding, self.recognised)
+        return _read(self.spec, self.base, top, self.recoding)
 
     def records(self) -> pd.DataFrame:
         """Return the records as a frame."""
-        return microdata(self.data, numbers_of(self.roles or {}), _reading(self.spec))
+        return microdata(self.data, numbers_of(self.roles or {}))[0]
 
     def recoded(self, rules: Mapping[str, Any]) -> Source:
         """Return this with columns recoded by hand."""
@@ -194,16 +189,16 @@ def _recode(spec: Spec, base: Path) -> Recode:
     return Recode({name: base / file for name, file in rules.items()}, least, keep, hide)
 
 
-def _read(spec: Spec, base: Path, top: int, recoding: Mapping[str, Any], recognised: list[Recognised]) -> Table:
+def _read(spec: Spec, base: Path, top: int, recoding: Mapping[str, Any]) -> Table:
     """Read the data of one table, or of several that are linked, and the `top` largest contributions at least."""
     if not spec.tables:
-        return _read_one(spec, base, top, recoding, recognised)
+        return _read_one(spec, base, top, recoding)
     specs = each_table(spec)
     tables: dict[str, Table] = {}
     with collect() as problems:
         for name, one in specs.items():
             try:
-                tables[name] = _read_one(one, base, top, recoding, recognised)
+                tables[name] = _read_one(one, base, top, recoding)
             except InputError as error:
                 problems.found += [f"tables.{name}: {problem}" for problem in error.problems]
     return link_specified(specs, tables)
@@ -223,11 +218,11 @@ def link_specified(specs: Mapping[str, Spec], tables: Mapping[str, Table]) -> Ta
     return link(tables, measure=next(iter(measures.values())) if same else measures or None, tolerance=tolerance)
 
 
-def _read_one(spec: Spec, base: Path, top: int, recoding: Mapping[str, Any], recognised: list[Recognised]) -> Table:
+def _read_one(spec: Spec, base: Path, top: int, recoding: Mapping[str, Any]) -> Table:
     """Read the data; every problem names the file."""
     name = Path(str(spec.data if spec.data is not None else spec.cells)).name
     try:
-        return _table(spec, base, top, recoding, recognised)
+        return _table(spec, base, top, recoding)
     except InputError as error:
         raise InputError(*(_named(p, base, name, _sources(spec, name)) for p in error.problems)) from error
 
@@ -253,104 +248,81 @@ def _bounds(spec: Spec) -> Bounds | None:
     return None if sides == [None, None] else (sides[0], sides[1])
 
 
-def _table(spec: Spec, base: Path, top: int, recoding: Mapping[str, Any], recognised: list[Recognised]) -> Table:
+def _table(spec: Spec, base: Path, top: int, recoding: Mapping[str, Any]) -> Table:
     """Read the data; the errors of all hierarchies come together."""
-    path = base / str(spec.data if spec.data is not None else spec.cells)
     dimensions: list[Dimension] = []
     with collect() as problems:
         for name in spec.by:
             try:
-                dimensions.append(_dimension(spec, name, base, path))
+                dimensions.append(_dimension(spec, name, base))
             except InputError as error:
                 problems.found += error.problems
         if spec.cells is not None and spec.value is None:
             problems.add("a finished table needs 'value', the column of the cell values")
+    file = file_of(spec, base)
     cost = None if spec.cost in _COSTS else spec.cost
-    if spec.data is not None:
+    if spec.data is None:
+        return _finished(spec, file, dimensions, cost)
+    roles = ("shadow", "contributor", "holding", "weight", "request", "waiver", "kind", "empty")
+    given = {name: getattr(spec, name) for name in roles}
+    if spec.limits.memory is not None:
+        given["memory_limit"] = share_of(int(GIGABYTE * spec.limits.memory))
+    source: Any = file
+    found: tuple[Recognised, ...] = ()
+    if recoding:
         numbers = [name for name in (spec.value, spec.shadow, cost, spec.weight) if name is not None]
-        if recoding:
-            source: Any = recode_microdata(path, recoding, numbers, _reading(spec))
-            decimal = "."
-        else:
-            others = [c for c in (spec.contributor, spec.holding, spec.request, spec.waiver) if c is not None]
-            opened = open_data(path, [c for d in dimensions for c in d.columns] + others, numbers, _reading(spec))
-            source, decimal = opened.source, opened.decimal
-            _note(opened, recognised)
-        roles = ("shadow", "contributor", "holding", "weight", "request", "waiver", "kind", "empty")
-        given = {"decimal": decimal, **{name: getattr(spec, name) for name in roles}}
-        if spec.limits.memory is not None:
-            given["memory_limit"] = share_of(int(GIGABYTE * spec.limits.memory))
-        return tabulate(source, dimensions, spec.value, cost=cost, top=max(3, top, needs(spec.rules)), **given)
+        frame, found = microdata(file, numbers)
+        source = recode_microdata(frame, recoding)
+    table = tabulate(source, dimensions, spec.value, cost=cost, top=max(3, top, needs(spec.rules)), **given)
+    return replace(table, recognised=(*found, *table.recognised))
+
+
+def _finished(spec: Spec, file: File, dimensions: Sequence[Dimension], cost: str | None) -> Table:
     names = (
-        "count",
-        "weighted_count",
-        "maxima",
-        "holders",
-        "shadow",
-        "status",
-        "lpl",
-        "upl",
-        "spl",
-        "kind",
-        "tolerance",
-    )
-    given = {name: getattr(spec, name) for name in (*names, "margins")}
+        "count", "weighted_count", "maxima", "holders", "shadow", "status", "lpl", "upl", "spl", "kind", "tolerance",
+        "margins",
+    )  # fmt: skip
+    given = {name: getattr(spec, name) for name in names}
     if spec.empty is not None:
         given["empty"] = spec.empty
     columns = {name: side for name in ("lower", "upper") if _is_column(side := getattr(spec, name))}
-    numbers = [str(spec.value), *spec.maxima, *columns.values(), *([] if cost is None else [cost])]
-    single = (spec.count, spec.weighted_count, spec.shadow, spec.lpl, spec.upl, spec.spl)
-    numbers += [name for name in single if name is not None]
-    others = [*spec.holders, *([] if spec.status is None else [spec.status])]
-    needed = [c for d in dimensions for c in d.columns] + others
-    opened = open_data(path, needed, list(dict.fromkeys(numbers)), _reading(spec))
-    _note(opened, recognised)
-    given["decimal"] = opened.decimal
-    return Table.from_cells(opened.source, dimensions, str(spec.value), cost=cost, **columns, **given)
+    return Table.from_cells(file, dimensions, str(spec.value), cost=cost, **columns, **given)
 
 
-def _reading(spec: Spec) -> Reading:
-    return Reading(**{one.name: getattr(spec, one.name) for one in fields(Reading)})
-
-
-def _note(opened: DataFile, recognised: list[Recognised]) -> None:
-    if opened.recognised is not None and opened.recognised not in recognised:
-        recognised.append(opened.recognised)
+def file_of(spec: Spec, base: Path) -> File:
+    """Return the data file of a table, and how it is written as far as its specification says."""
+    path = base / str(spec.data if spec.data is not None else spec.cells)
+    return File(path, **{one.name: getattr(spec, one.name) for one in fields(File)[1:]})
 
 
 def _is_column(bound: float | str | None) -> bool:
     return isinstance(bound, str) and not bound.strip().endswith("%")
 
 
-def _dimension(spec: Spec, name: str, base: Path, path: Path) -> Dimension:
+def _dimension(spec: Spec, name: str, base: Path) -> Dimension:
     source = spec.hierarchy.get(name, HierarchySpec())
     missing = spec.missing.get(name, [])
     if source.columns is not None:
         return Dimension(source.columns, total=source.total, missing=missing, name=name)
-    hierarchy = _hierarchy(source, name, base, path, missing, _reading(spec))
+    hierarchy = _hierarchy(source, name, base, missing, file_of(spec, base))
     return Dimension(name, hierarchy, None if hierarchy else spec.total.get(name), missing)
 
 
-def _hierarchy(
-    source: HierarchySpec, name: str, base: Path, path: Path, missing: Sequence[str], reading: Reading
-) -> Hierarchy | None:
+def _hierarchy(source: HierarchySpec, name: str, base: Path, missing: Sequence[str], data: File) -> Hierarchy | None:
     total = "Total" if source.total is None else source.total
     if source.file is not None:
         return read_hierarchy(base / source.file, source.leader, source.total)
     if source.pairs is not None:
-        pairs = read_bytes(base / source.pairs)
+        frame, _ = read_frame(base / source.pairs)
         try:
-            frame = pd.read_csv(BytesIO(pairs), dtype=str, keep_default_na=False, na_values=[""])
             return Hierarchy.from_pairs(frame, total=source.total)
-        except ValueError as error:
-            raise InputError(f"{source.pairs}: not a CSV file ({error})") from error
         except InputError as error:
             raise InputError(*(f"{source.pairs}: {problem}" for problem in error.problems)) from error
     if source.codes is not None:
         return Hierarchy.flat(source.codes, total)
     if source.lengths is not None or source.digits is not None or source.separator is not None:
         # what stands for 'unknown' is no code with levels; tabulation puts it below the total
-        codes = [code for code in _codes(path, name, reading) if code != total and code not in missing]
+        codes = [code for code in _codes(data, name) if code != total and code not in missing]
         try:
             return Hierarchy.from_prefixes(codes, source.lengths, source.separator, total, digits=source.digits)
         except InputError as error:
@@ -358,9 +330,9 @@ def _hierarchy(
     return None
 
 
-def _codes(path: Path, column: str, reading: Reading) -> list[str]:
+def _codes(data: File, column: str) -> list[str]:
     """Return the different codes of a column of a file."""
-    frame = microdata(path, (), reading)
+    frame, _ = microdata(data)
     with collect() as problems:
         need_columns(frame.columns, [column], problems)
     return sorted(str(code) for code in frame[column].dropna().unique())

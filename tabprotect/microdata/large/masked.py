@@ -14,6 +14,7 @@ from tabprotect.microdata.large.folder import LargeContents, write_large
 from tabprotect.microdata.large.stage import Stage
 from tabprotect.microdata.masked import Step
 from tabprotect.microdata.schema import Schema
+from tabprotect.table.reading import Recognised
 
 __all__ = ["LargeMasked"]
 
@@ -38,6 +39,8 @@ class LargeMasked:
     title : str
     identifiers : Stage or None
         Those of the released records, which are not released.
+    recognised : tuple of Recognised
+        How the file was read.
     """
 
     released: Stage
@@ -50,6 +53,7 @@ class LargeMasked:
     seed: int = 0
     title: str = "Masked microdata"
     identifiers: Stage | None = None
+    recognised: tuple[Recognised, ...] = ()
 
     def __len__(self) -> int:
         return self.released.count
@@ -77,7 +81,8 @@ class LargeMasked:
 
     def summary(self) -> str:
         """Return what was done and what holds, one line each; confidential."""
-        lines = [f"{self.original:,} records in, {len(self):,} released"]
+        lines = [f"read {found.line()}" for found in self.recognised]
+        lines += [f"{self.original:,} records in, {len(self):,} released"]
         lines += [f"step {i + 1}: {step.method} on {', '.join(step.columns)}" for i, step in enumerate(self.steps)]
         lines += [f"claim: {claim}" for claim in self.claims]
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])

@@ -121,7 +121,7 @@ class LargeUnsafeCombinations:
 
 
 def large_unsafe(
-    data: Any, schema: Schema, names: tuple[str, ...], limits: Thresholds, decimal: str, large: Large
+    data: Any, schema: Schema, names: tuple[str, ...], limits: Thresholds, decimal: str | None, large: Large
 ) -> LargeUnsafeCombinations:
     """Count; see `tabprotect.microdata.unsafe_combinations`.
 

@@ -103,6 +103,7 @@ def link(
         backend=given[0].backend,
         parts={key: t.dimensions for key, t in named.items()},
         empty_shown=all(t.empty_shown for t in given),
+        recognised=tuple(dict.fromkeys(one for t in given for one in t.recognised)),
     )
 
 

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from tabprotect.errors import InputError
 from tabprotect.formats.codelists import read_code_list
-from tabprotect.formats.numbers import Notation, find_notation, to_numbers
-from tabprotect.formats.tabular import read_tabular
+from tabprotect.table.reading.numbers import Notation, find_notation, to_numbers
+from tabprotect.table.reading.tabular import read_tabular
 
 ROWS = [("01", "Zürich", "1.234,50"), ("02", "Genève", "7,25"), ("03", "Łódź", "12")]
 
