@@ -63,8 +63,7 @@ def carry_out(spec: Spec, base: Path, *, workers: int | None = None, resume: Pat
             release.write(folder, spec.output.formats)
             if "csv" in spec.output.formats:
                 _warn_of_formulas(err, release.public.frame)
-    for found in release.table.recognised:
-        err.print(found.line(), style="dim", soft_wrap=True)
+    screen.said(release.table.recognised)
     return _report(release, folder)
 
 

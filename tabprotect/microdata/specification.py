@@ -12,10 +12,12 @@ from tabprotect.microdata.large.options import Large
 from tabprotect.microdata.method import Method, make_method
 from tabprotect.microdata.schema import Schema
 from tabprotect.table.hierarchy import Hierarchy
+from tabprotect.table.reading import File
 
 __all__ = ["MaskSpec", "read_mask_spec", "read_schema"]
 
-_KEYS = ("data", "decimal", "title", "seed", "schema", "steps", "formats", "large")
+_READING = tuple(one.name for one in fields(File)[1:])
+_KEYS = ("data", *_READING, "title", "seed", "schema", "steps", "formats", "large")
 
 
 @dataclass(frozen=True)
@@ -24,20 +26,20 @@ class MaskSpec:
 
     Attributes
     ----------
-    data : Path
+    data : File
+        With what is known of how it is written.
     schema : Schema
     steps : tuple of Method
-    decimal, title : str
+    title : str
     seed : int or None
     formats : tuple of str
     large : Large or False
         How the steps are carried out in batches, if they are.
     """
 
-    data: Path
+    data: File
     schema: Schema
     steps: tuple[Method, ...]
-    decimal: str = "."
     title: str = "Masked microdata"
     seed: int | None = None
     formats: tuple[str, ...] = ("csv",)
@@ -64,8 +66,9 @@ def read_mask_spec(content: Mapping[str, Any], base: Path, *, steps: bool = True
         if key not in _KEYS:
             problems.add(f"unknown key '{key}'{did_you_mean(key, _KEYS)}")
     if not isinstance(content.get("data"), str):
-        problems.add("'data' is missing: a CSV or Parquet file, relative to the specification")
-    for key, kind, word in (("decimal", str, "a text"), ("title", str, "a text"), ("seed", int, "a whole number")):
+        problems.add("'data' is missing: a file (text, Excel, Parquet or DuckDB), relative to the specification")
+    texts = ((key, str, "a text") for key in (*_READING, "title"))
+    for key, kind, word in (*texts, ("seed", int, "a whole number")):
         if key in content and (not isinstance(content[key], kind) or isinstance(content[key], bool)):
             problems.add(f"{key} must be {word}, not {content[key]!r}")
     formats = content.get("formats", ["csv"])
@@ -80,9 +83,11 @@ def read_mask_spec(content: Mapping[str, Any], base: Path, *, steps: bool = True
         problems.add("'steps' are missing: one [[steps]] table for every method, such as method = 'top-coding'")
         given = []
     made = [_collected(problems, lambda one=one, i=i: _step(one, i, base)) for i, one in enumerate(given)]
+    known = {key: content[key] for key in _READING if isinstance(content.get(key), str)}
+    data = _collected(problems, lambda: File(base / str(content.get("data")), **known))
     problems.raise_if_any()
     return MaskSpec(
-        base / content["data"], schema, tuple(m for m in made if m is not None), content.get("decimal", "."),
+        data, schema, tuple(m for m in made if m is not None),
         content.get("title", "Masked microdata"), content.get("seed"), tuple(formats), large,
     )  # fmt: skip
 

@@ -26,6 +26,7 @@ from tabprotect.microdata.large.options import Large, as_large
 from tabprotect.microdata.large.unsafe import LargeUnsafeCombinations, large_unsafe
 from tabprotect.microdata.records import read_records
 from tabprotect.microdata.schema import Schema, require
+from tabprotect.table.reading import Recognised
 
 __all__ = ["UnsafeCombinations", "unsafe_combinations"]
 
@@ -45,6 +46,8 @@ class UnsafeCombinations:
         In how many minimal unsafe combinations each record is.
     keys : tuple of str
     thresholds : Thresholds
+    recognised : tuple of Recognised
+        How the file was read.
     """
 
     table: pd.DataFrame
@@ -53,6 +56,7 @@ class UnsafeCombinations:
     thresholds: Thresholds
     _coded: KeyCodes = field(repr=False)
     _patterns: Patterns = field(repr=False)
+    recognised: tuple[Recognised, ...] = ()
 
     @property
     def value(self) -> int:
@@ -202,7 +206,9 @@ def unsafe_combinations(
                 int(patterns.counts[found.unsafe].sum()),
             )
         )  # fmt: skip
-    return UnsafeCombinations(sorted_table(rows), often[patterns.index], names, limits, coded, patterns)
+    return UnsafeCombinations(
+        sorted_table(rows), often[patterns.index], names, limits, coded, patterns, records.recognised
+    )
 
 
 def _different(numbers: Ints) -> int:

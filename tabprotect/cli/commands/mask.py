@@ -40,9 +40,7 @@ def mask(
     except InputError as error:
         raise InputError(*(f"{spec}: {problem}" for problem in error.problems)) from error
     number = given.seed if seed is None else seed
-    masked = md.mask(
-        given.data, given.schema, given.steps, seed=number, decimal=given.decimal, title=given.title, large=given.large
-    )
+    masked = md.mask(given.data, given.schema, given.steps, seed=number, title=given.title, large=given.large)
     masked.write(out, given.formats)
     console = screen.out()
     console.print(masked.summary())

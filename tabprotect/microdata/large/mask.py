@@ -49,9 +49,15 @@ class _Only:
 
 
 def mask_large(
-    data: Any, schema: Schema, methods: Sequence[Method] | Method, *, seed: Seed | None, decimal: str | None, title: str,
+    data: Any,
+    schema: Schema,
+    methods: Sequence[Method] | Method,
+    *,
+    seed: Seed | None,
+    decimal: str | None,
+    title: str,
     large: Any,
-) -> LargeMasked:  # fmt: skip
+) -> LargeMasked:
     """Carry out methods on records in batches; see `tabprotect.microdata.mask`.
 
     Raises

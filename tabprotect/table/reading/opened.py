@@ -156,8 +156,8 @@ def open_data(
     streamed = _streamed(name, numbers, given, large)
     if streamed is not None:
         return streamed
-    frame, found = read_tabular(name, numbers=numbers, needed=needed, **given.known())
-    return DataFile(frame, found.decimal or ".", found)
+    frame, found = read_tabular(name, numbers=numbers, needed=needed, strict=False, **given.known())  # type: ignore[arg-type]
+    return DataFile(frame, "." if numbers else found.decimal or ".", found)
 
 
 def read_frame(file: str | PathLike[str], numbers: Sequence[str] = ()) -> tuple[pd.DataFrame, Recognised]:

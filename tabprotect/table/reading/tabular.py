@@ -17,7 +17,7 @@ import pandas as pd
 
 from tabprotect.errors import InputError, Problems, collect, did_you_mean
 from tabprotect.table.read import need_columns
-from tabprotect.table.reading.numbers import Notation, find_notation, to_numbers
+from tabprotect.table.reading.numbers import Notation, find_notation, plain_numbers, to_numbers
 from tabprotect.table.reading.recognised import Recognised, check_header, decode, find_separator, unpack
 from tabprotect.table.reading.stores import open_duckdb, pandas_of, read_excel, read_parquet
 
@@ -41,6 +41,7 @@ def read_tabular(
     member: str | None = None,
     sheet: str | None = None,
     relation: str | None = None,
+    strict: bool = True,
 ) -> tuple[pd.DataFrame, Recognised]:
     r"""Read a data file of any usual kind, and say how it was read.
 
@@ -63,6 +64,9 @@ def read_tabular(
         Of an Excel file with several.
     relation : str, optional
         Of a DuckDB file with several tables or views.
+    strict : bool
+        False leaves columns of numbers that hold other words as text, with a point as decimal sign, to whoever checks
+        them together with all else.
 
     Returns
     -------
@@ -89,16 +93,18 @@ def read_tabular(
     """
     place = Path(path)
     if has_pattern(fspath(path)):
-        return _numbered(*_several(fspath(path), (separator, decimal, thousands, encoding), numbers), numbers, needed)
+        return _numbered(
+            *_several(fspath(path), (separator, decimal, thousands, encoding), numbers), numbers, needed, strict
+        )
     if not place.is_file():
-        raise InputError(f"{place}: there is no such file{_neighbours(place)}")
+        raise InputError(f"{place}: no such file{_neighbours(place)}")
     suffix = place.suffix.lower()
     if suffix in DUCKDB:
         opened, found = open_duckdb(place, relation)
         frame = pandas_of(opened.to_arrow_table())
-        return _numbered(frame, replace(found, rows=len(frame)), numbers, needed)
+        return _numbered(frame, replace(found, rows=len(frame)), numbers, needed, strict)
     if suffix in PARQUET:
-        return _numbered(*read_parquet([place], fspath(path)), numbers, needed)
+        return _numbered(*read_parquet([place], fspath(path)), numbers, needed, strict)
     raw, packed, inside, why = unpack(place, place.read_bytes(), member)
     if raw[:4] == b"PAR1":
         frame, found = read_parquet(raw, str(place))
@@ -109,7 +115,7 @@ def read_tabular(
     else:
         frame, found = _text(place, raw, numbers, (separator, decimal, thousands, encoding))
     found = replace(found, packed=packed, member=inside, reasons=(*why, *found.reasons))
-    return _numbered(frame, found, numbers, needed)
+    return _numbered(frame, found, numbers, needed, strict)
 
 
 def recognise(
@@ -176,9 +182,19 @@ def _text(
         reasons=reasons,
     )
     if decimal is None and separator == "," and thousands != ".":
-        # a comma ends a field; numbers in quotes may hold one between thousands
-        decimal = "."
+        # a comma ends a field; numbers in quotes may hold one between thousands, or a decimal comma where all do
+        usual = _with_notation(frame, found, numbers, ".", thousands)
+        commas = _with_notation(frame, found, numbers, ",", thousands) if _commas(frame, numbers) else usual
+        return frame, commas
     return frame, _with_notation(frame, found, numbers, decimal, thousands)
+
+
+def _commas(frame: pd.DataFrame, numbers: Sequence[str]) -> bool:
+    """Whether a column of numbers can be read with a decimal comma only."""
+    texts = [frame[name].dropna().astype(str).unique().tolist() for name in numbers if name in frame]
+    return any(
+        find_notation(words, decimal=".") is None and find_notation(words, decimal=",") is not None for words in texts
+    )
 
 
 def _with_notation(
@@ -211,7 +227,7 @@ def _with_notation(
 
 
 def _numbered(
-    frame: pd.DataFrame, found: Recognised, numbers: Sequence[str], needed: Sequence[str]
+    frame: pd.DataFrame, found: Recognised, numbers: Sequence[str], needed: Sequence[str], strict: bool
 ) -> tuple[pd.DataFrame, Recognised]:
     """Turn the columns of numbers into floats."""
     missing = Problems()
@@ -221,11 +237,13 @@ def _numbered(
     columns = {}
     with collect() as problems:
         for name in numbers:
-            columns[name] = _number_column(frame[name], found, name, problems)
+            columns[name] = _number_column(frame[name], found, name, problems, strict)
     return frame.assign(**columns), found
 
 
-def _number_column(column: pd.Series, found: Recognised, name: str, problems: Problems) -> Any:
+def _number_column(column: pd.Series, found: Recognised, name: str, problems: Problems, strict: bool) -> Any:
+    if pd.api.types.is_bool_dtype(column) and not strict:
+        return column
     if pd.api.types.is_bool_dtype(column):
         problems.add(f"{found.path}: column '{name}' must hold numbers, but holds true and false")
         return column
@@ -249,6 +267,9 @@ def _number_column(column: pd.Series, found: Recognised, name: str, problems: Pr
     try:
         return to_numbers(texts, notation, name)
     except InputError as error:
+        if not strict:
+            plain = dict(zip(words := texts.unique().tolist(), plain_numbers(words, notation), strict=True))
+            return texts.map(lambda word: word if plain[word] is None else plain[word] or None)
         problems.found += [f"{found.path}: {problem}" for problem in error.problems]
         return column
 

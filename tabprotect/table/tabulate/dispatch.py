@@ -14,7 +14,7 @@ import pandas as pd
 
 from tabprotect.errors import InputError, collect
 from tabprotect.table.dimension import By, Hierarchies, dimensions_of
-from tabprotect.table.duck import DuckSource, TextFile
+from tabprotect.table.duck import DuckSource, TextFile, set_memory
 from tabprotect.table.grid import Grid
 from tabprotect.table.kinds import check_kind, missing_cells
 from tabprotect.table.read import backend_of, need_columns, open_frame
@@ -165,6 +165,9 @@ def tabulate(
         decimal or ".",
         counted,
     )
+    if memory_limit is not None:
+        with duckdb.connect() as connection:
+            set_memory(connection, memory_limit)
     recognised: tuple[Recognised, ...] = ()
     backend = ""
     if is_file(data) and not isinstance(data, TextFile):

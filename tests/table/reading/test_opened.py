@@ -26,7 +26,8 @@ def test_large_text_gives_the_same_table(tmp_path: Path) -> None:
     large = open_data(path, ["region", "firm"], ["turnover"], large=100)
     assert isinstance(whole.source, pd.DataFrame)
     assert isinstance(large.source, TextFile)
-    assert large.decimal == whole.decimal == ","
+    assert (large.decimal, whole.decimal) == (",", ".")
+    assert whole.recognised.decimal == large.recognised.decimal == ","
     tables = [tabulate(one.source, "region", "turnover", decimal=one.decimal, **ROLES) for one in (whole, large)]
     assert tables[0].values.tolist() == tables[1].values.tolist() == [1800.0, 885.0, 915.0]
     first, second = (table.contributions for table in tables)
