@@ -63,7 +63,6 @@ def carry_out(spec: Spec, base: Path, *, workers: int | None = None, resume: Pat
             release.write(folder, spec.output.formats)
             if "csv" in spec.output.formats:
                 _warn_of_formulas(err, release.public.frame)
-    screen.said(release.table.recognised)
     return _report(release, folder)
 
 

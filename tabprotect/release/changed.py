@@ -150,7 +150,8 @@ class ChangedRelease(Publication):
     def summary(self) -> Summary:
         """Return what was done and how good it is; confidential."""
         result = self.result
-        lines = [
+        lines = [("read", found.line()) for found in self.table.recognised]
+        lines += [
             ("cells", f"{self.table.n_cells:,}"),
             ("sensitive", f"{len(self.problem.primaries):,}"),
             ("verdict", self._verdict()),

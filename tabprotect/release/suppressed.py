@@ -199,7 +199,8 @@ class Release(Publication):
         verdict = "safe, proven by exact witnesses" if self.safe else self.unfinished or "NOT SAFE"
         if self.judgement.lp_safe_only:
             verdict = "LP-safe only: intruders who know that values are whole numbers may conclude more"
-        lines = [
+        lines = [("read", found.line()) for found in self.table.recognised]
+        lines += [
             ("cells", counts.cells_words.replace(" cells", "", 1)),
             ("hidden", counts.hidden_words),
             ("verdict", verdict),

@@ -60,11 +60,11 @@ def test_every_form_gives_the_same_release(tmp_path: Path, tabprotect: Callable[
     MAKERS[name](tmp_path / name)
     found = tabprotect("protect", tmp_path / name, *FLAGS, "--out", tmp_path / "out")
     assert found.code == 0, found.err
-    assert f"{name}: " in found.err
+    assert f"{name}: " in found.out
     published = (tmp_path / "out" / "publish" / "table.csv").read_text()
     assert published.splitlines()[3] == "Total,p,180.25,published"
     if name == "a.csv":
-        assert "encoding cp1252, separator ';', decimal ',', thousands '.'" in found.err
+        assert "encoding cp1252, separator ';', decimal ',', thousands '.'" in found.out
 
 
 def test_two_readings_are_an_error_that_names_the_flag(tmp_path: Path, tabprotect: Callable[..., Any]) -> None:
