@@ -11,7 +11,7 @@ from tabprotect.cli import screen
 from tabprotect.cli.exits import Exit
 from tabprotect.cli.progress import Display, interruptible
 from tabprotect.errors import InputError
-from tabprotect.workflow.specification import Spec
+from tabprotect.workflow.specification import Spec, dialect_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,6 +52,7 @@ def carry_out(spec: Spec, base: Path, *, workers: int | None = None, resume: Pat
     folder = base / spec.output.folder
     check_replaceable(folder)
     _check_formats(spec)
+    dialect_of(spec.output, ())
     request = request_of(spec, base, resume=resume)
     err = screen.screen()
     pool = nullcontext() if workers is None else processes(workers)
@@ -60,7 +61,8 @@ def carry_out(spec: Spec, base: Path, *, workers: int | None = None, resume: Pat
         release = release_of(request.asking(limits=limits, progress=progress, executor=executor))
         if release.safe or release.allow_unsafe:
             Budget(progress=progress).report("write")
-            release.write(folder, spec.output.formats)
+            dialect = dialect_of(spec.output, release.table.recognised)
+            release.write(folder, spec.output.formats, dialect=dialect)
             if "csv" in spec.output.formats:
                 _warn_of_formulas(err, release.public.frame)
     return _report(release, folder)

@@ -15,6 +15,7 @@ from tabprotect.attack.audit import Audit, audit
 from tabprotect.attack.values import ValuesCertificate, certify_values
 from tabprotect.certificate.claims import DOUBTS, note
 from tabprotect.errors import InfeasibleError
+from tabprotect.formats.dialect import Dialect
 from tabprotect.methods.base.method import Changed
 from tabprotect.methods.loss import Loss, loss
 from tabprotect.problem import Problem, Status
@@ -190,8 +191,8 @@ class ChangedRelease(Publication):
     def _inside(self, published: Mapping[str, str], formats: Sequence[str]) -> dict[str, bytes]:
         return internal_files(self, published, formats)
 
-    def _layout(self, formats: Sequence[str]) -> Layout:
-        return Layout.of(self.table, title=self.title, formats=formats)
+    def _layout(self, formats: Sequence[str], dialect: Dialect) -> Layout:
+        return Layout.of(self.table, title=self.title, formats=formats, dialect=dialect)
 
     def _facts(self) -> dict[str, Any]:
         result = self.result

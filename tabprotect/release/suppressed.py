@@ -17,6 +17,7 @@ from tabprotect.attack.certificate import Certificate, certify
 from tabprotect.attack.counts import Counts
 from tabprotect.attack.proof import BoundProof
 from tabprotect.errors import InfeasibleError
+from tabprotect.formats.dialect import Dialect
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem, Status
 from tabprotect.proven import optimality
@@ -232,10 +233,11 @@ class Release(Publication):
     def _inside(self, published: Mapping[str, str], formats: Sequence[str]) -> dict[str, bytes]:
         return internal_files(self, published, formats)
 
-    def _layout(self, formats: Sequence[str]) -> Layout:
+    def _layout(self, formats: Sequence[str], dialect: Dialect) -> Layout:
         return Layout.of(
-            self.table, title=self.title, formats=formats, decimals=self.decimals, separate=self.separate_statuses
-        )
+            self.table, title=self.title, formats=formats, decimals=self.decimals, separate=self.separate_statuses,
+            dialect=dialect,
+        )  # fmt: skip
 
     def _facts(self) -> dict[str, Any]:
         document = self.certificate.document

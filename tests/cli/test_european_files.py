@@ -22,6 +22,7 @@ TEXT = (
     "région;taille;firme;chiffre\r\nN;g;f0;1.090,5\r\nN;g;f1;5\r\nN;g;f2;4\r\nN;p;f3;40\r\nN;p;f4;50\r\n"
     "S;g;f5;20\r\nS;g;f6;30\r\nS;p;f7;60\r\nS;p;f8;10\r\nS;p;f9;20,25\r\n"
 )
+POINTS = "Total,p,180.25,published"
 FLAGS = ("--by", "région", "--by", "taille", "--value", "chiffre", "--contributor", "firme", "--rule", "p%=15")
 
 
@@ -61,8 +62,10 @@ def test_every_form_gives_the_same_release(tmp_path: Path, tabprotect: Callable[
     found = tabprotect("protect", tmp_path / name, *FLAGS, "--out", tmp_path / "out")
     assert found.code == 0, found.err
     assert f"{name}: " in found.out
-    published = (tmp_path / "out" / "publish" / "table.csv").read_text()
-    assert published.splitlines()[3] == "Total,p,180.25,published"
+    encoding = {"a.csv": "cp1252", "a.txt": "utf-8-sig"}.get(name, "utf-8")
+    published = (tmp_path / "out" / "publish" / "table.csv").read_text(encoding=encoding)
+    wanted = {".tsv": "Total\tp\t180,25\tpublished", ".xlsx": POINTS, ".duckdb": POINTS}
+    assert published.splitlines()[3] == wanted.get(Path(name).suffix, "Total;p;180,25;published")
     if name == "a.csv":
         assert "encoding cp1252, separator ';', decimal ',', thousands '.'" in found.out
 
@@ -77,7 +80,7 @@ def test_two_readings_are_an_error_that_names_the_flag(tmp_path: Path, tabprotec
     assert not (tmp_path / "out").exists()
     assert tabprotect("protect", *flags, "--decimal", ",").code == 0
     table = (tmp_path / "out" / "publish" / "table.csv").read_text()
-    assert table.splitlines()[1].startswith("Total,8023,")
+    assert table.splitlines()[1].startswith("Total;8023;")
 
 
 def inside(kind: Any) -> Any:
@@ -125,3 +128,20 @@ def test_a_set_key_acts_as_in_a_specification(tmp_path: Path, tabprotect: Callab
     found = tabprotect("protect", tmp_path / "a.csv", *common, "--set", "hierarchy.code.lenghts=[1]")
     assert found.code == 2
     assert "did you mean 'lengths'" in found.err
+
+
+def test_keys_of_a_specification(tmp_path: Path, tabprotect: Callable[..., Any]) -> None:
+    (tmp_path / "firms.csv").write_bytes(TEXT.encode("cp1252"))
+    spec = tmp_path / "spec.toml"
+    spec.write_text(
+        'data = "firms.csv"\nby = ["région", "taille"]\nvalue = "chiffre"\ncontributor = "firme"\nrules = ["p%=15"]\n'
+        '[output]\nseparator = "\\t"\nencoding = "utf-8-sig"\nfolder = "out"\n',
+        encoding="utf-8",
+    )
+    assert tabprotect("protect", spec).code == 0
+    data = (tmp_path / "out" / "publish" / "table.csv").read_bytes()
+    assert data.startswith("\ufeffrégion\ttaille\tchiffre\tstatus\n".encode())
+    spec.write_text(spec.read_text(encoding="utf-8").replace("utf-8-sig", "utf-9"), encoding="utf-8")
+    found = tabprotect("protect", spec)
+    assert found.code == 2
+    assert "there is no encoding 'utf-9'" in found.err
