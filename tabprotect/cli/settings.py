@@ -21,6 +21,10 @@ _SETTINGS = ("member", "sheet", "relation", "tolerance", "margins", "empty")
 _KEYWORD = re.compile(rf"\b({'|'.join((*_FLAGS, *_SETTINGS))})=('[^']*'|[-+.\w]+)?(?=[\s;,.)]|$)")
 
 
+_NAMES = {"rules": "--rule", "by": "--by", "value": "--value"}
+_MISSING = re.compile(rf"\bflags: '({'|'.join(_NAMES)})' is missing")
+
+
 def read_settings(words: Iterable[str]) -> dict[str, Any]:
     """Read ``key=value`` words: a value of TOML, or a bare text.
 
@@ -108,6 +112,8 @@ def as_flags(message: str) -> str:
     "nothing decides; pass --decimal ',' or --decimal '.'"
     >>> as_flags("let margins be computed: margins='add'")
     'let margins be computed: --set margins=add'
+    >>> as_flags("flags: 'rules' is missing: Such as p%=15.")
+    '--rule is missing: Such as p%=15.'
     """
 
     def flag(found: re.Match[str]) -> str:
@@ -116,4 +122,5 @@ def as_flags(message: str) -> str:
             return f"--{name}" + (f" {value}" if value else "")
         return f"--set {name}={'...' if value is None else value.strip(chr(39))}"
 
-    return _KEYWORD.sub(flag, message)
+    named = _MISSING.sub(lambda found: f"{_NAMES[found[1]]} is missing", message)
+    return _KEYWORD.sub(flag, named)

@@ -19,7 +19,7 @@ from tabprotect.formats.dialect import Dialect
 from tabprotect.methods.base.method import Changed
 from tabprotect.methods.loss import Loss, loss
 from tabprotect.problem import Problem, Status
-from tabprotect.release.publication import Publication, Summary, native, number
+from tabprotect.release.publication import Publication, Summary, native, noticeable, number
 from tabprotect.report.changes import internal_files
 from tabprotect.report.layout import Layout
 from tabprotect.report.public import PublicTable, free_name, public_values
@@ -171,7 +171,7 @@ class ChangedRelease(Publication):
         lines.append(("method", f"{self.settings.get('method', '')}, {result.status}"))
         lines.append(("intruders know", result.knows))
         lines += [("note", text) for text in (*self.problem.notes, result.message) if text]
-        if self.table.residual:
+        if noticeable(self.table):
             lines.append(("note", f"the table carries rounding residuals up to {self.table.residual:g}"))
         return Summary(tuple(lines))
 

@@ -21,7 +21,7 @@ from tabprotect.formats.dialect import Dialect
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem, Status
 from tabprotect.proven import optimality
-from tabprotect.release.publication import Publication, Summary, native, number
+from tabprotect.release.publication import Publication, Summary, native, noticeable, number
 from tabprotect.report.internal import internal_files
 from tabprotect.report.layout import Layout
 from tabprotect.report.public import PUBLISHED, SUPPRESSED, PublicTable, free_name, public_table
@@ -221,7 +221,7 @@ class Release(Publication):
         lines += [("warning", line) for line in self.judgement.warnings()]
         lines += [("unprotectable", f"{problem.system.label(u.cell)}: {u.reason}") for u in result.unprotectable[:10]]
         lines += [("note", note) for note in (*problem.notes, result.message) if note]
-        if self.table.residual:
+        if noticeable(self.table):
             lines.append(("note", f"the table carries rounding residuals up to {self.table.residual:g}"))
         return Summary(tuple(lines))
 

@@ -145,3 +145,83 @@ def test_keys_of_a_specification(tmp_path: Path, tabprotect: Callable[..., Any])
     found = tabprotect("protect", spec)
     assert found.code == 2
     assert "there is no encoding 'utf-9'" in found.err
+
+
+MISTAKES = {
+    "several columns at once": (
+        ["--by", "région,taile", "--value", "chiffre", "--rule", "p%=15"],
+        "no column 'région,taile'; these are several columns: name each on its own",
+    ),
+    "a rule without its sign": (["--by", "région", "--value", "chiffre", "--rule", "p%15"], "did you mean 'p%=15'?"),
+    "no rule": (["--by", "région", "--value", "chiffre"], "--rule is missing: Such as p%=15"),
+    "the other decimal sign": (
+        ["--by", "région", "--value", "chiffre", "--rule", "p%=15", "--decimal", "."],
+        "numbers with a decimal comma: pass --decimal ','",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", MISTAKES)
+def test_mistakes_name_their_cure(case: str, tmp_path: Path, tabprotect: Callable[..., Any]) -> None:
+    flags, cure = MISTAKES[case]
+    text = TEXT.replace("1.090,5", "1.090,5").replace(";5\r", ";5,5\r").replace(";4\r", ";4,5\r")
+    (tmp_path / "firms.csv").write_bytes(text.encode("cp1252"))
+    found = tabprotect("protect", tmp_path / "firms.csv", *flags, "--out", tmp_path / "out")
+    assert found.code == 2
+    assert cure in found.err
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("command", ["mask", "risk", "compare-masks"])
+def test_commands_on_microdata_say_how_the_file_was_read(
+    command: str, tmp_path: Path, tabprotect: Callable[..., Any]
+) -> None:
+    (tmp_path / "firms.csv").write_bytes(TEXT.encode("cp1252"))
+    parts = {
+        "mask": '[[steps]]\nmethod = "top-coding"\ncolumns = "chiffre"\nthreshold = 60\n',
+        "risk": '[[measures]]\nmeasure = "sample-uniqueness"\n',
+        "compare-masks": '[[candidates]]\nmethod = "rank-swapping"\ncolumns = "chiffre"\np = 20\n',
+    }
+    spec = tmp_path / "spec.toml"
+    schema = '[schema]\nkeys = ["région", "taille"]\nidentifiers = ["firme"]\n'
+    spec.write_text(f'data = "firms.csv"\nseed = 1\n{schema}{parts[command]}', encoding="utf-8")
+    out = [] if command == "risk" else ["--out", tmp_path / "out"]
+    found = tabprotect(command, spec, *out)
+    assert found.code in (0, None), found.err
+    assert "firms.csv: text, encoding cp1252, separator ';', decimal ',', thousands '.'" in found.out + found.err
+    spec.write_text(f'data = "firms.csv"\nsepparator = ";"\n{schema}{parts[command]}', encoding="utf-8")
+    assert "did you mean 'separator'?" in tabprotect(command, spec, *out).err
+
+
+def test_unsafe_combinations_of_a_sheet(tmp_path: Path, tabprotect: Callable[..., Any]) -> None:
+    with pd.ExcelWriter(tmp_path / "a.xlsx") as book:
+        for name in ("one", "two"):
+            pd.DataFrame({"a": list("xxy"), "b": list("kkl")}).to_excel(book, sheet_name=name, index=False)
+    found = tabprotect("unsafe", tmp_path / "a.xlsx", "--keys", "a,b")
+    assert found.code == 2
+    assert "--set sheet=" in found.err
+    found = tabprotect("unsafe", tmp_path / "a.xlsx", "--keys", "a,b", "--threshold", "2", "--set", "sheet=two")
+    assert found.code == 1
+    assert "a.xlsx: excel, sheet two" in found.err
+    assert "1 of 3 records" in found.out
+
+
+def test_questions_about_a_file(tmp_path: Path, tabprotect: Callable[..., Any]) -> None:
+    (tmp_path / "firms.csv").write_bytes(TEXT.encode("cp1252"))
+    (tmp_path / "policy.toml").write_text(
+        'unit = "firms.firme"\nminimum_units = 3\nrules = "p%=15"\n[tables.firms]\nkey = "firme"\n'
+        'public = ["région", "taille"]\n[tables.firms.confidential]\nchiffre = {}\n',
+        encoding="utf-8",
+    )
+    flags = (
+        "--policy",
+        tmp_path / "policy.toml",
+        "--database",
+        tmp_path / "firms.csv",
+        "--log",
+        tmp_path / "log.sqlite",
+    )
+    found = tabprotect("query", "SELECT COUNT(*) FROM firms WHERE \"taille\" = 'p'", *flags)
+    assert found.code == 0, found.out + found.err
+    assert found.out.split()[-1] == "5"
+    assert "firms.csv: text, encoding cp1252" in found.err
