@@ -105,8 +105,8 @@ def table_of_cells(
         _check_options(columns, tolerance, empty, margins, kind, problems)
     recognised: tuple[Recognised, ...] = ()
     if is_file(data):
-        codes = [column for d in wanted for column in d.columns]
-        opened = open_data(File.of(data, decimal), [*codes, *columns.codes], list(dict.fromkeys(columns.numbers)))
+        names = [column for d in wanted for column in d.columns]
+        opened = open_data(File.of(data, decimal), [*names, *columns.codes], list(dict.fromkeys(columns.numbers)))
         recognised, decimal = (opened.recognised,), opened.decimal
         data = read_file(opened.source) if is_file(opened.source) else opened.source
     given = open_frame(data)

@@ -100,7 +100,8 @@ def encode_structure(
         by.name(_element(concepts, _STRUCTURE, "Concept", id=name), table.value if name == "OBS_VALUE" else name)
     by.structure(inside, structure, list(dimensions), table.title)
     ET.indent(root)
-    return ET.tostring(root, encoding="utf-8", xml_declaration=True) + b"\n"
+    text: bytes = ET.tostring(root, encoding="utf-8", xml_declaration=True)
+    return text + b"\n"
 
 
 def _parents(codes: list[str], tree: Hierarchy, name: str, problems: Problems) -> dict[str, str]:

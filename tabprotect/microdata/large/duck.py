@@ -294,7 +294,7 @@ def _need_order(relation: duckdb.DuckDBPyRelation) -> None:
         )
 
 
-def _typed(place: Workshop, scan: str, names: Sequence[str], decimal: str | None) -> list[str]:
+def _typed(place: Workshop, scan: str, names: Sequence[str], decimal: str) -> list[str]:
     """Return the columns of a CSV file as SQL: numbers where all of their values are, without leading zeros."""
     plain = []
     for name in names:

@@ -11,9 +11,10 @@ from tabprotect.errors import InfeasibleError, InputError
 from tabprotect.microdata.claims import Claim, Verification
 from tabprotect.microdata.large.checks import check_large
 from tabprotect.microdata.large.folder import LargeContents, write_large
-from tabprotect.microdata.large.stage import Stage
+from tabprotect.microdata.large.stage import RECORDS, ROW, Stage
 from tabprotect.microdata.masked import Step
 from tabprotect.microdata.schema import Schema
+from tabprotect.report.views import MOST_RECORDS, records_view
 from tabprotect.table.reading import Recognised
 
 __all__ = ["LargeMasked"]
@@ -63,6 +64,14 @@ class LargeMasked:
             f"LargeMasked({len(self):,} records, {len(self.released.arrow)} columns, {len(self.steps)} steps, "
             f"{len(self.claims)} claims)"
         )
+
+    def _repr_html_(self) -> str:
+        names = self.released.arrow.names
+        chosen = ", ".join(map(self.released.quoted, names))
+        row = self.released.quoted(ROW)
+        head = self.released.query(f"SELECT {chosen} FROM {RECORDS} ORDER BY {row} LIMIT {MOST_RECORDS}").to_pandas()
+        facts = [f"{len(self):,} records", f"{len(names)} columns", f"{len(self.steps)} steps"]
+        return records_view(self.title, head, len(self), len(names), facts)
 
     @property
     def frame(self) -> Any:

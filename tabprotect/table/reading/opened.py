@@ -95,7 +95,7 @@ class File(PathLike[str]):
     def __repr__(self) -> str:
         return f"File({', '.join([repr(fspath(self.path)), *(f'{k}={v!r}' for k, v in self.known().items())])})"
 
-    def known(self) -> dict[str, str]:
+    def known(self) -> dict[str, Any]:
         """Return what is known of how the file is written."""
         given = ((one.name, getattr(self, one.name)) for one in fields(self)[1:])
         return {name: value for name, value in given if value is not None}
@@ -156,7 +156,7 @@ def open_data(
     streamed = _streamed(name, numbers, given, large)
     if streamed is not None:
         return streamed
-    frame, found = read_tabular(name, numbers=numbers, needed=needed, strict=False, **given.known())  # type: ignore[arg-type]
+    frame, found = read_tabular(name, numbers=numbers, needed=needed, strict=False, **given.known())
     return DataFile(frame, "." if numbers else found.decimal or ".", found)
 
 

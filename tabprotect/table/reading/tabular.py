@@ -281,7 +281,8 @@ def _several(
     paths = files_of(pattern)
     if all(path.suffix.lower() in PARQUET for path in paths):
         return read_parquet(paths, pattern)
-    frames, found = [], []
+    frames: list[pd.DataFrame] = []
+    found: list[Recognised] = []
     with collect() as problems:
         for path in paths:
             raw, _, _, _ = unpack(path, path.read_bytes(), None)

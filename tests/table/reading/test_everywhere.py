@@ -88,7 +88,8 @@ def test_releases_and_cell_keys(path: Path) -> None:
     for method, rule in ((tp.Suppress("unit"), "p%=15"), (tp.CellKey(key="key"), "threshold=3")):
         counted = isinstance(method, tp.CellKey)
         roles = {"by": ROLES["by"]} if counted else ROLES
-        releases = [tp.protect(data, rule, method, seed=1, limits=tp.Limits(work=10), **roles) for data in (path, FIRMS)]
+        given = {"seed": 1, "limits": tp.Limits(work=10), **roles}
+        releases = [tp.protect(data, rule, method, **given) for data in (path, FIRMS)]
         assert releases[0].public.frame.equals(releases[1].public.frame)
         assert path.name.partition(".")[0] in str(releases[0].summary())
 
@@ -123,7 +124,7 @@ def test_unsafe_combinations(path: Path, large: bool) -> None:
 
 def test_risk(path: Path) -> None:
     schema = md.Schema(keys=["région", "size"])
-    assert md.risk.uniqueness(path, None, schema).value == md.risk.uniqueness(FIRMS, None, schema).value
+    assert md.risk.sample_uniqueness(path, None, schema).value == md.risk.sample_uniqueness(FIRMS, None, schema).value
 
 
 def test_questions(path: Path) -> None:
