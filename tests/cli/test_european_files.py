@@ -225,3 +225,19 @@ def test_questions_about_a_file(tmp_path: Path, tabprotect: Callable[..., Any]) 
     assert found.code == 0, found.out + found.err
     assert found.out.split()[-1] == "5"
     assert "firms.csv: text, encoding cp1252" in found.err
+
+
+def test_masked_files_are_written_as_asked(tmp_path: Path, tabprotect: Callable[..., Any]) -> None:
+    (tmp_path / "firms.csv").write_bytes(TEXT.encode("cp1252"))
+    spec = tmp_path / "spec.toml"
+    text = (
+        'data = "firms.csv"\nseed = 1\noutput = {separator = "|", encoding = "utf-8"}\n[schema]\n'
+        'identifiers = ["firme"]\n[[steps]]\nmethod = "top-coding"\ncolumns = "chiffre"\nthreshold = 60.5\n'
+    )
+    spec.write_text(text, encoding="utf-8")
+    assert tabprotect("mask", spec, "--out", tmp_path / "out").code == 0
+    lines = (tmp_path / "out" / "publish" / "data.csv").read_text(encoding="utf-8").splitlines()
+    assert lines[:2] == ["région|taille|chiffre", "N|g|60,5"]
+    assert tabprotect("verify", tmp_path / "out").code == 0
+    spec.write_text(text.replace("separator", "seperator"), encoding="utf-8")
+    assert "output: unknown key 'seperator'; did you mean 'separator'?" in tabprotect("mask", spec, "--out", "x").err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -100,8 +101,9 @@ def encode_structure(
         by.name(_element(concepts, _STRUCTURE, "Concept", id=name), table.value if name == "OBS_VALUE" else name)
     by.structure(inside, structure, list(dimensions), table.title)
     ET.indent(root)
-    text: bytes = ET.tostring(root, encoding="utf-8", xml_declaration=True)
-    return text + b"\n"
+    stream = io.BytesIO()
+    ET.ElementTree(root).write(stream, encoding="utf-8", xml_declaration=True)
+    return stream.getvalue() + b"\n"
 
 
 def _parents(codes: list[str], tree: Hierarchy, name: str, problems: Problems) -> dict[str, str]:

@@ -89,7 +89,8 @@ def write_period(protected: Protected, folder: Path) -> Path:
             dialect = dialect_of(spec.output, release.table.recognised)
             _verify(release.write(place / name, spec.output.formats, dialect=dialect), release.safe)
         for name, masked in protected.masked.items():
-            masked.write(place / name, protected.period.masks[name].formats)
+            asked = protected.period.masks[name]
+            masked.write(place / name, asked.formats, dialect=asked.dialect(masked.original.recognised))
             found = verify_masked(place / name)
             if not found:
                 raise SolverError(f"{name}: the masked file does not hold what is claimed; please report this")
