@@ -42,3 +42,37 @@ def test_what_the_beginning_leaves_open_is_read_whole(tmp_path: Path) -> None:
     found = open_data(path, ["region"], ["turnover"], large=10)
     assert isinstance(found.source, pd.DataFrame)
     assert found.source["turnover"].iloc[-1] == 1234.5
+
+
+def test_large_text_of_whole_numbers_is_not_held_in_memory(tmp_path: Path) -> None:
+    path = tmp_path / "firms.csv"
+    path.write_text("region;turnover\n" + "n;12\ns;30\n" * 50)
+    found = open_data(path, ["region"], ["turnover"], large=10)
+    assert isinstance(found.source, TextFile)
+    assert tabulate(found.source, "region", "turnover", decimal=found.decimal).values.tolist() == [2100, 600, 1500]
+
+
+def test_large_patterns_are_read_by_what_all_beginnings_say(tmp_path: Path) -> None:
+    (tmp_path / "a-1.csv").write_text("region;turnover\n" + "n;1,5\n" * 50)
+    (tmp_path / "a-2.csv").write_text("region;turnover\n" + "s;2\n" * 50)
+    found = open_data(tmp_path / "a-*.csv", ["region"], ["turnover"], large=10)
+    assert isinstance(found.source, TextFile)
+    assert len(found.recognised.files) == 2
+    assert tabulate(found.source, "region", "turnover", decimal=found.decimal).values.tolist() == [175, 75, 100]
+    (tmp_path / "a-2.csv").write_text("region;turnover\n" + "s;2.5\n" * 50)
+    contradicting = open_data(tmp_path / "a-*.csv", ["region"], large=10)
+    assert isinstance(contradicting.source, pd.DataFrame)
+
+
+def test_zstd_is_unpacked_by_what_is_in_the_file(tmp_path: Path) -> None:
+    import pyarrow as pa
+
+    text = "region;turnover\n" + "n;1,5\n" * 50
+    packed = pa.compress(text.encode(), codec="zstd", asbytes=True)
+    for name in ("a.csv.zst", "a.csv"):
+        (tmp_path / name).write_bytes(packed)
+        for large in (10, 10**9):
+            found = open_data(tmp_path / name, ["region"], ["turnover"], large=large)
+            assert found.recognised.packed == "zst"
+            assert tabulate(found.source, "region", "turnover", decimal=found.decimal).values.tolist() == [75]
+            assert isinstance(found.source, TextFile) == (name == "a.csv.zst" and large == 10)
