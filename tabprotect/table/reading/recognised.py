@@ -240,6 +240,6 @@ def check_header(path: Path, names: Sequence[str]) -> None:
     if bare := [str(i + 1) for i, name in enumerate(names) if not str(name).strip()]:
         problems.append(f"{path}: columns {', '.join(bare)} have no name in the first line")
     if twice := sorted({str(name) for name in names if list(names).count(name) > 1 and str(name).strip()}):
-        problems.append(f"{path}: several columns are called {', '.join(map(repr, twice))}")
+        problems.append(f"{path}: several columns are called {', '.join(twice)}; rename all but one")
     if problems:
         raise InputError(*problems)
