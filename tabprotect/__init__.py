@@ -70,6 +70,7 @@ if TYPE_CHECKING:
     from tabprotect.table.hierarchy import Hierarchy
     from tabprotect.table.link import link
     from tabprotect.table.link.clusters import Cluster, find_clusters
+    from tabprotect.table.reading import File, Recognised
     from tabprotect.table.system import LinearSystem
     from tabprotect.table.table import Contributions, Table
     from tabprotect.table.tabulate import tabulate
@@ -131,6 +132,7 @@ _HOMES = {
     "table.dimension": ("Dimension",),
     "table.hierarchy": ("Hierarchy",),
     "table.link": ("link",),
+    "table.reading": ("File", "Recognised"),
     "table.system": ("LinearSystem",),
     "table.table": ("Contributions", "Table"),
     "table.tabulate": ("tabulate",),

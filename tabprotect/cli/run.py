@@ -11,7 +11,7 @@ from tabprotect.cli import screen
 from tabprotect.cli.exits import Exit
 from tabprotect.cli.progress import Display, interruptible
 from tabprotect.counted import counted
-from tabprotect.workflow.specification import Spec
+from tabprotect.workflow.specification import Spec, dialect_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,9 +50,10 @@ def carry_out(
     from tabprotect.solver.limits import Budget
     from tabprotect.solver.tasks.pieces import processes
     from tabprotect.workflow.carry_out import carry_out as release_of
-    from tabprotect.workflow.specified import Specified, request_of
+    from tabprotect.workflow.specified import request_of
 
     folder = base / spec.output.folder
+    dialect_of(spec.output, ())
     request = request_of(spec, base, resume=resume)
     err = screen.screen()
     pool = nullcontext() if workers is None else processes(workers)
@@ -61,11 +62,10 @@ def carry_out(
         release = release_of(request.asking(limits=limits, progress=progress, executor=executor))
         if release.safe or release.allow_unsafe:
             Budget(progress=progress).report("write")
-            release.write(folder, spec.output.formats)
+            dialect = dialect_of(spec.output, release.table.recognised)
+            release.write(folder, spec.output.formats, dialect=dialect)
             if "csv" in spec.output.formats:
                 _warn_of_formulas(err, release.public.frame)
-    for found in request.source.recognised if isinstance(request.source, Specified) else ():
-        err.print(found.line(), style="dim", soft_wrap=True)
     return _report(release, folder, planned)
 
 

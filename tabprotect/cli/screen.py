@@ -18,8 +18,9 @@ from tabprotect.visible import visible
 
 if TYPE_CHECKING:
     from tabprotect.release.publication import Publication
+    from tabprotect.table.reading import Recognised
 
-__all__ = ["Screen", "cells_table", "facts", "number", "out", "screen", "show_table", "verdict", "wrong"]
+__all__ = ["Screen", "cells_table", "facts", "number", "out", "said", "screen", "show_table", "verdict", "wrong"]
 
 
 _FILE_WIDTH = 160  # columns where no terminal says how many it has
@@ -63,6 +64,12 @@ def number(value: float | None) -> str:
     if value is None or value != value:
         return "-"
     return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.10g}"
+
+
+def said(found: Iterable[Recognised]) -> None:
+    """Say on standard error how files were read."""
+    for one in found:
+        screen().print(one.line(), style="dim", soft_wrap=True)
 
 
 def facts(console: Console, lines: Iterable[tuple[str, str | Text]]) -> None:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from tabprotect.errors import collect
+from tabprotect.errors import collect, did_you_mean
 
-__all__ = ["read_settings"]
+if TYPE_CHECKING:
+    from tabprotect.table.reading import File
+
+__all__ = ["file_of", "read_settings"]
 
 
 def read_settings(words: Iterable[str]) -> dict[str, Any]:
@@ -60,3 +65,30 @@ def _put(into: dict[str, Any], more: dict[str, Any]) -> bool:
         else:
             into[name] = value
     return True
+
+
+def file_of(path: Path, flags: Mapping[str, str | None], settings: Iterable[str] | None) -> File:
+    """Return a data file and what flags and ``key=value`` words say of it.
+
+    Raises
+    ------
+    InputError
+        Words that are no keys of files.
+
+    Examples
+    --------
+    >>> file_of(Path("a.xlsx"), {"decimal": ","}, ["sheet=firms"])
+    File('a.xlsx', decimal=',', sheet='firms')
+    """
+    from tabprotect.table.reading import File
+
+    given: dict[str, Any] = {name: value for name, value in flags.items() if value is not None}
+    known = [one.name for one in fields(File)[1:]]
+    with collect() as problems:
+        for name, value in read_settings(settings or ()).items():
+            if name not in known:
+                problems.add(f"--set {name}: no such key of a file{did_you_mean(name, known)}")
+            given[name] = str(value)
+    if given.get("separator") == "tab":
+        given["separator"] = "\t"
+    return File(path, **given)

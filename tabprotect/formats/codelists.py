@@ -10,9 +10,9 @@ from typing import Final
 import pandas as pd
 
 from tabprotect.errors import InputError, Problems, did_you_mean
-from tabprotect.formats.recognised import SEPARATORS, Recognised, decode
-from tabprotect.formats.tabular import read_tabular
 from tabprotect.table.hierarchy import Hierarchy
+from tabprotect.table.reading.recognised import SEPARATORS, Recognised, decode
+from tabprotect.table.reading.tabular import read_tabular
 
 __all__ = ["CodeList", "is_code_list", "read_code_list"]
 

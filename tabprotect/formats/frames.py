@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tabprotect.errors import InputError, did_you_mean
+from tabprotect.formats.dialect import STANDARD, Dialect
 
 __all__ = ["FRAME_FORMATS", "as_formulas", "as_labels", "encode_frame", "without_clock"]
 
@@ -20,7 +21,9 @@ _EXCEL_ROWS = 1_048_576
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the first moment that a zip archive can name
 
 
-def encode_frame(frame: pd.DataFrame, kind: str, *, title: str = "table", confidential: bool = False) -> bytes:
+def encode_frame(
+    frame: pd.DataFrame, kind: str, *, title: str = "table", confidential: bool = False, dialect: Dialect = STANDARD
+) -> bytes:
     r"""Return the bytes of a file that holds the columns of a frame, and nothing else.
 
     Parameters
@@ -34,6 +37,8 @@ def encode_frame(frame: pd.DataFrame, kind: str, *, title: str = "table", confid
         Name of the Excel sheet.
     confidential : bool
         Mark every printed page of an Excel sheet as confidential.
+    dialect : Dialect
+        How text is written.
 
     Raises
     ------
@@ -50,7 +55,11 @@ def encode_frame(frame: pd.DataFrame, kind: str, *, title: str = "table", confid
     """
     if kind not in FRAME_FORMATS:
         raise InputError(f"tables are not written as '{kind}'{did_you_mean(kind, FRAME_FORMATS)}")
-    return FRAME_FORMATS[kind](frame, title, confidential)
+    data = FRAME_FORMATS[kind](frame, title, confidential)
+    if kind not in ("csv", "text.csv") or dialect == STANDARD:
+        return data
+    numbers = [str(name) for name in frame.columns if pd.api.types.is_numeric_dtype(frame[name])]
+    return dialect.encode(data, numbers)
 
 
 def _csv(frame: pd.DataFrame, _title: str, _confidential: bool) -> bytes:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from tabprotect.errors import InputError, collect, did_you_mean
+from tabprotect.formats.dialect import Dialect
 from tabprotect.formats.files import read_bytes
 from tabprotect.formats.folder import PUBLISH, read_manifest
 
@@ -86,11 +87,8 @@ class Published:
         >>> Published.of(frame).hidden.tolist()
         [False, True]
         """
-        names = list(frame.columns)
-        words = set(frame[names[-1]].dropna().astype(str).unique()) if len(names) > 2 else set()
-        has_status = bool(words) and words <= {PUBLISHED, "suppressed", "primary", "secondary"}
-        value, status = (names[-2], names[-1]) if has_status else (names[-1], None)
-        return cls(frame, value, status, **more)  # type: ignore[arg-type]
+        value, last = _value_of(frame), frame.columns[-1]
+        return cls(frame, value, None if value == last else last, **more)  # type: ignore[arg-type]
 
     @property
     def dimensions(self) -> tuple[str, ...]:
@@ -141,6 +139,13 @@ class Published:
         return next(fits, 6)
 
 
+def _value_of(frame: pd.DataFrame) -> Any:
+    """Return the name of the column of values: the last one, but for the status."""
+    names = list(frame.columns)
+    words = set(frame[names[-1]].dropna().astype(str).unique()) if len(names) > 2 else set()
+    return names[-2] if words and words <= {PUBLISHED, "suppressed", "primary", "secondary"} else names[-1]
+
+
 def read_published(folder: str | Path) -> Published:
     """Read the public table of a release folder; nothing confidential is opened but the list of files.
 
@@ -153,8 +158,15 @@ def read_published(folder: str | Path) -> Published:
     public = [name for name in manifest[PUBLISH] if name.startswith("table.")]
     kinds = {Path(name).suffix: name for name in public}
     if ".csv" in kinds:
-        data = io.BytesIO(read_bytes(Path(folder) / PUBLISH / kinds[".csv"]))
-        frame = pd.read_csv(data, dtype=str, keep_default_na=False, na_values=[""])
+        data = read_bytes(Path(folder) / PUBLISH / kinds[".csv"])
+        dialect = Dialect.of(manifest.get("dialect"))
+        try:
+            frame = dialect.decode(data)
+        except ValueError as error:
+            raise InputError(f"{kinds['.csv']} cannot be read: {error}") from error
+        if dialect.decimal != ".":
+            value = _value_of(frame)
+            frame[value] = frame[value].str.replace(dialect.decimal, ".", regex=False)
     elif ".parquet" in kinds:
         frame = pd.read_parquet(Path(folder) / PUBLISH / kinds[".parquet"])
     else:

@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 
 from tabprotect._version import __version__
 from tabprotect.errors import InfeasibleError, InputError
+from tabprotect.formats.dialect import STANDARD, Dialect
 from tabprotect.formats.files import read_bytes
 from tabprotect.formats.folder import (
     INTERNAL,
@@ -30,9 +31,10 @@ from tabprotect.formats.folder import (
 )
 from tabprotect.formats.frames import encode_frame
 from tabprotect.microdata.claims import Claim, Verification, check_claims
-from tabprotect.microdata.records import Records, pandas_of
+from tabprotect.microdata.records import Records
 from tabprotect.microdata.schema import Schema
 from tabprotect.table.hierarchy import Hierarchy
+from tabprotect.table.reading.stores import pandas_of
 
 __all__ = ["KIND", "Contents", "verify_masked", "write_masked"]
 
@@ -54,6 +56,7 @@ class Contents:
     original: Records
     seed: int
     summary: str
+    dialect: Dialect = STANDARD
 
 
 def write_masked(contents: Contents, folder: str | Path, formats: Sequence[str] = ("csv",)) -> Path:
@@ -63,7 +66,9 @@ def write_masked(contents: Contents, folder: str | Path, formats: Sequence[str] 
         raise InfeasibleError("not written, as what is claimed does not hold:\n" + contents.verification.summary())
     frame = contents.records.pandas().reset_index(drop=True)
     kinds = tuple(dict.fromkeys(formats))
-    publish: dict[str, bytes] = {f"data.{kind}": encode_frame(frame, kind, title="data") for kind in kinds}
+    publish: dict[str, bytes] = {
+        f"data.{kind}": encode_frame(frame, kind, title="data", dialect=contents.dialect) for kind in kinds
+    }
     publish["metadata.json"] = _json(_metadata(contents))
     # claims are checked on exact values and types again, whatever the published form keeps of them
     schema = contents.records.schema.to_dict()
@@ -82,6 +87,7 @@ def write_masked(contents: Contents, folder: str | Path, formats: Sequence[str] 
         "title": contents.title,
         "version": __version__,
         "seed": contents.seed,
+        **({} if contents.dialect == STANDARD else {"dialect": contents.dialect.document()}),
     }
     write_release(folder, publish, internal, facts)
     return Path(folder)
@@ -154,10 +160,11 @@ def _parquet(path: Path, schema: Schema) -> Records:
 def _published(folder: Path, manifest: dict[str, Any], released: Records) -> list[str]:
     """Compare every published form with what was released, byte for byte."""
     failures = []
+    dialect = Dialect.of(manifest.get("dialect"))
     for name in manifest[PUBLISH]:
         if not name.startswith("data."):
             continue
-        wanted = encode_frame(released.pandas(), name.partition(".")[2], title="data")
+        wanted = encode_frame(released.pandas(), name.partition(".")[2], title="data", dialect=dialect)
         path = folder / PUBLISH / name
         if path.is_file() and path.read_bytes() != wanted:
             failures.append(f"{PUBLISH}/{name} does not hold the values that the claims are about")

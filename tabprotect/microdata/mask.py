@@ -31,7 +31,7 @@ def mask(
     methods: Sequence[Method] | Method,
     *,
     seed: Seed | None = None,
-    decimal: str = ".",
+    decimal: str | None = None,
     title: str = "Masked microdata",
     large: Literal[False] = False,
 ) -> Masked: ...
@@ -44,7 +44,7 @@ def mask(
     methods: Sequence[Method] | Method,
     *,
     seed: Seed | None = None,
-    decimal: str = ".",
+    decimal: str | None = None,
     title: str = "Masked microdata",
     large: Literal[True] | Large,
 ) -> LargeMasked: ...
@@ -56,7 +56,7 @@ def mask(
     methods: Sequence[Method] | Method,
     *,
     seed: Seed | None = None,
-    decimal: str = ".",
+    decimal: str | None = None,
     title: str = "Masked microdata",
     large: bool | Large = False,
 ) -> Masked | LargeMasked:
@@ -64,7 +64,7 @@ def mask(
 
     Parameters
     ----------
-    data : pandas, polars or pyarrow frame, DuckDB relation, or path of a CSV or Parquet file
+    data : pandas, polars or pyarrow frame, DuckDB relation, path or File
         Stays as it is.
     schema : Schema
         Identifiers are left out of the result.
@@ -73,8 +73,8 @@ def mask(
         Without one a fresh secret seed is drawn; it is kept among the internal files only. Step i draws from
         ``numpy.random.default_rng(tabprotect.seeds.part_of(seed, i))``, which shares no numbers with data that were
         generated with the same seed.
-    decimal : str
-        Decimal sign of numbers in CSV files.
+    decimal : str, optional
+        Decimal sign of numbers in text files; recognised.
     title : str
         Public.
     large : bool or Large

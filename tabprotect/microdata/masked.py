@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tabprotect.formats.dialect import Dialect
 from tabprotect.microdata.claims import Claim, Verification, check_claims
 from tabprotect.microdata.folder import Contents, write_masked
 from tabprotect.microdata.records import Records
@@ -113,13 +114,21 @@ class Masked:
 
     def summary(self) -> str:
         """Return what was done and what holds, one line each; confidential."""
-        lines = [f"{len(self.original):,} records in, {len(self.records):,} released"]
+        lines = [f"read {found.line()}" for found in self.original.recognised]
+        lines += [f"{len(self.original):,} records in, {len(self.records):,} released"]
         lines += [f"step {i + 1}: {step.method} on {', '.join(step.columns)}" for i, step in enumerate(self.steps)]
         lines += [f"claim: {claim}" for claim in self.claims]
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
 
-    def write(self, folder: str | Path, formats: Sequence[str] = ("csv",)) -> Path:
+    def write(self, folder: str | Path, formats: Sequence[str] = ("csv",), *, dialect: Dialect | None = None) -> Path:
         """Write ``publish/`` (the file and public metadata) and ``internal/``, whole or not at all.
+
+        Parameters
+        ----------
+        folder : path
+        formats : sequence of {'csv', 'parquet', 'xlsx'}
+        dialect : Dialect, optional
+            How public text files are written; by default as the file of the data is.
 
         Raises
         ------
@@ -131,5 +140,6 @@ class Masked:
         contents = Contents(
             self.records, self.title, self.verify(), self.claims, self.before, [step.to_dict() for step in self.steps],
             self.links, self.original, self.seed, self.summary(),
+            Dialect.like(self.original.recognised) if dialect is None else dialect,
         )  # fmt: skip
         return write_masked(contents, folder, formats)

@@ -15,11 +15,12 @@ from tabprotect.formats.folder import read_manifest
 from tabprotect.microdata import risk
 from tabprotect.microdata.mask import mask
 from tabprotect.microdata.masked import Masked
-from tabprotect.microdata.records import read_records
+from tabprotect.microdata.records import Records, read_records
 from tabprotect.microdata.risk.base import Measure
 from tabprotect.microdata.risk.transparency import TransparencyRisk
 from tabprotect.microdata.schema import Schema
 from tabprotect.microdata.specification import MaskSpec, read_mask_spec
+from tabprotect.table.reading import File
 
 __all__ = ["Wanted", "mask_again", "measure_file", "read_measures", "risk_measures"]
 
@@ -147,7 +148,7 @@ def mask_again(wanted: Wanted, release: str | Path | None = None) -> Masked:
         )
     if seed is not None and seed < 0:
         raise InputError(f"{release} is no release of masked microdata")
-    masked = mask(spec.data, spec.schema, spec.steps, seed=seed, decimal=spec.decimal, title=spec.title)
+    masked = mask(spec.data, spec.schema, spec.steps, seed=seed, title=spec.title)
     if release is not None:
         path = Path(release) / "internal" / "released.parquet"
         kept = read_records(str(path), Schema()).pandas()
@@ -176,8 +177,17 @@ def same_values(one: pd.DataFrame, other: pd.DataFrame) -> bool:
     return True
 
 
-def measure_file(wanted: Wanted, masked: Masked | None = None) -> tuple[Measure | TransparencyRisk, ...]:
+def measure_file(
+    wanted: Wanted, masked: Masked | None = None, *, original: Records | None = None
+) -> tuple[Measure | TransparencyRisk, ...]:
     """Carry out the measures in their order, of a `Masked` if one is given.
+
+    Parameters
+    ----------
+    wanted : Wanted
+    masked : Masked, optional
+    original : Records, optional
+        The data, where they are read already.
 
     Raises
     ------
@@ -186,10 +196,10 @@ def measure_file(wanted: Wanted, masked: Masked | None = None) -> tuple[Measure 
     """
     known = risk_measures()
     spec = wanted.spec
-    original = read_records(spec.data, spec.schema, decimal=spec.decimal)
+    original = read_records(spec.data if original is None else original, spec.schema)
     released: Any = masked
     if masked is None and wanted.masked is not None:
-        released = read_records(wanted.masked, Schema(), decimal=spec.decimal)
+        released = read_records(File.of(wanted.masked, spec.data.decimal), Schema())
     found = []
     for name, options in wanted.measures:
         needs = inspect.signature(known[name]).parameters["masked"].default is inspect.Parameter.empty

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from os import PathLike, fspath
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-import pyarrow as pa
 
 from tabprotect.errors import InputError, Problems, did_you_mean
 from tabprotect.microdata.columns import like_numbers, like_values
@@ -20,17 +17,15 @@ from tabprotect.microdata.intake import check_columns
 from tabprotect.microdata.scales import Scale, scale_of
 from tabprotect.microdata.schema import Schema
 from tabprotect.table.codes import factorise
-from tabprotect.table.duck import read_file
 from tabprotect.table.read import backend_of, open_frame, read_numbers
+from tabprotect.table.reading import File, Recognised, is_file, read_typed
+from tabprotect.table.reading.stores import pandas_of
 
-__all__ = ["Categories", "Records", "pandas_of", "read_records"]
+__all__ = ["Categories", "Records", "read_records"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
-
-_WHOLE = re.compile(r"-?(0|[1-9]\d*)")
-_NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?")
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,11 +58,14 @@ class Records:
     schema : Schema
     kind : str
         What came in and goes out again: 'pandas', 'polars', 'polars-lazy', 'pyarrow', 'duckdb', 'file'.
+    recognised : tuple of Recognised
+        How the file was read that they come from.
     """
 
     frame: nw.DataFrame[Any]
     schema: Schema
     kind: str
+    recognised: tuple[Recognised, ...] = ()
 
     def __len__(self) -> int:
         return len(self.frame)
@@ -308,29 +306,29 @@ def _float_column(frame: nw.DataFrame[Any]) -> nw.Series[Any]:
     return one
 
 
-def read_records(data: Any, schema: Schema, *, decimal: str = ".") -> Records:
+def read_records(data: Any, schema: Schema, *, decimal: str | None = None) -> Records:
     """Take microdata in, and check that every column of the schema is there.
 
     Parameters
     ----------
-    data : pandas, polars or pyarrow frame, DuckDB relation, or path of a CSV or Parquet file
-        Columns of a CSV file are numbers where all of their values are, without leading zeros.
+    data : pandas, polars or pyarrow frame, DuckDB relation, path or File
+        Files of any usual kind (`tabprotect.File`). Columns of text are numbers where all of their values are, without
+        leading zeros.
     schema : Schema
-    decimal : str
-        Decimal sign of numbers in CSV files.
+    decimal : str, optional
+        Decimal sign of numbers in text files; recognised.
 
     Raises
     ------
     InputError
         If it cannot be read, or names the columns that are not there.
     """
-    if not isinstance(decimal, str) or len(decimal) != 1 or decimal.isalnum() or decimal in "+-":
-        raise InputError(f"decimal must be one sign, such as '.' or ',', not {decimal!r}")
+    recognised: tuple[Recognised, ...] = ()
     if isinstance(data, Records):
-        frame, kind = data.frame, data.kind
-    elif isinstance(data, str | PathLike):
-        table = read_file(fspath(data))
-        frame, kind = nw.from_native(pandas_of(_typed(table, decimal)), eager_only=True), "file"
+        frame, kind, recognised = data.frame, data.kind, data.recognised
+    elif is_file(data):
+        table, found = read_typed(File.of(data, decimal))
+        frame, kind, recognised = nw.from_native(pandas_of(table), eager_only=True), "file", (found,)
     else:
         opened = open_frame(data)
         kind = backend_of(opened)
@@ -348,33 +346,4 @@ def read_records(data: Any, schema: Schema, *, decimal: str = ".") -> Records:
     if not len(frame):
         problems.add("the data have no records")
     problems.raise_if_any()
-    return Records(frame, schema, kind)
-
-
-def _typed(table: pa.Table, decimal: str) -> pa.Table:
-    """Turn columns of text into numbers where all of their values are."""
-    columns = []
-    for name in table.column_names:
-        column = table.column(name)
-        if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
-            columns.append(column)
-            continue
-        words = [word for word in column.unique().to_pylist() if word is not None]
-        plain = {word: word.strip().replace(decimal, ".") if decimal != "." else word.strip() for word in words}
-        if not any(plain.values()) or not all(_NUMBER.fullmatch(word) for word in plain.values() if word):
-            columns.append(column)
-            continue
-        whole = all(_WHOLE.fullmatch(word) and len(word) < 16 for word in plain.values() if word)
-        to = {word: (int(text) if whole else float(text)) if text else None for word, text in plain.items()}
-        kind = pa.int64() if whole else pa.float64()
-        columns.append(pa.array([to[w] if w is not None else None for w in column.to_pylist()], type=kind))
-    return pa.table(columns, names=table.column_names)
-
-
-def pandas_of(table: pa.Table) -> pd.DataFrame:
-    """Return an Arrow table as a pandas frame in which whole numbers with gaps stay whole."""
-    frame: pd.DataFrame = table.to_pandas()
-    for name in table.column_names:
-        if pa.types.is_integer(table.schema.field(name).type) and frame[name].dtype.kind == "f":
-            frame[name] = pd.array(table.column(name).to_pylist(), dtype="Int64")
-    return frame
+    return Records(frame, schema, kind, recognised)

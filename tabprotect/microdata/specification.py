@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal
 
 from tabprotect.errors import InputError, Problems, did_you_mean
+from tabprotect.formats.dialect import Dialect
 from tabprotect.microdata.large.options import Large
 from tabprotect.microdata.method import Method, make_method
 from tabprotect.microdata.schema import Schema
 from tabprotect.table.hierarchy import Hierarchy
+from tabprotect.table.reading import File, Recognised
 
 __all__ = ["MaskSpec", "read_mask_spec", "read_schema"]
 
-_KEYS = ("data", "decimal", "title", "seed", "schema", "steps", "formats", "large")
+_READING = tuple(one.name for one in fields(File)[1:])
+_KEYS = ("data", *_READING, "title", "seed", "schema", "steps", "formats", "large", "output")
+_OUTPUT = ("separator", "decimal", "encoding")
 
 
 @dataclass(frozen=True)
@@ -24,24 +28,31 @@ class MaskSpec:
 
     Attributes
     ----------
-    data : Path
+    data : File
+        With what is known of how it is written.
     schema : Schema
     steps : tuple of Method
-    decimal, title : str
+    title : str
     seed : int or None
     formats : tuple of str
     large : Large or False
         How the steps are carried out in batches, if they are.
+    output : mapping
+        What is asked for of public text files: separator, decimal, encoding.
     """
 
-    data: Path
+    data: File
     schema: Schema
     steps: tuple[Method, ...]
-    decimal: str = "."
     title: str = "Masked microdata"
     seed: int | None = None
     formats: tuple[str, ...] = ("csv",)
     large: Large | Literal[False] = False
+    output: Mapping[str, str] = field(default_factory=dict)
+
+    def dialect(self, recognised: Sequence[Recognised]) -> Dialect:
+        """Return how public text files are written: as the specification says, else as the data are."""
+        return Dialect.like(recognised, **self.output)
 
 
 def read_mask_spec(content: Mapping[str, Any], base: Path, *, steps: bool = True) -> MaskSpec:
@@ -64,8 +75,9 @@ def read_mask_spec(content: Mapping[str, Any], base: Path, *, steps: bool = True
         if key not in _KEYS:
             problems.add(f"unknown key '{key}'{did_you_mean(key, _KEYS)}")
     if not isinstance(content.get("data"), str):
-        problems.add("'data' is missing: a CSV or Parquet file, relative to the specification")
-    for key, kind, word in (("decimal", str, "a text"), ("title", str, "a text"), ("seed", int, "a whole number")):
+        problems.add("'data' is missing: a file (text, Excel, Parquet or DuckDB), relative to the specification")
+    texts = ((key, str, "a text") for key in (*_READING, "title"))
+    for key, kind, word in (*texts, ("seed", int, "a whole number")):
         if key in content and (not isinstance(content[key], kind) or isinstance(content[key], bool)):
             problems.add(f"{key} must be {word}, not {content[key]!r}")
     formats = content.get("formats", ["csv"])
@@ -74,16 +86,21 @@ def read_mask_spec(content: Mapping[str, Any], base: Path, *, steps: bool = True
     large = _collected(problems, lambda: _large(content.get("large", False), base))
     if large and isinstance(formats, list) and "xlsx" in formats:
         problems.add("formats of large files are csv and parquet: a sheet does not hold them")
+    output = _collected(problems, lambda: _output(content.get("output", {}))) or {}
+    if large and output:
+        problems.add("output: files of batches are written with commas, points and UTF-8; leave it out")
     schema = _collected(problems, lambda: read_schema(content.get("schema", {}), base)) or Schema()
     given = content.get("steps", [])
     if steps and (not isinstance(given, list) or not given):
         problems.add("'steps' are missing: one [[steps]] table for every method, such as method = 'top-coding'")
         given = []
     made = [_collected(problems, lambda one=one, i=i: _step(one, i, base)) for i, one in enumerate(given)]
+    known = {key: content[key] for key in _READING if isinstance(content.get(key), str)}
+    data = _collected(problems, lambda: File(base / str(content.get("data")), **known))
     problems.raise_if_any()
     return MaskSpec(
-        base / content["data"], schema, tuple(m for m in made if m is not None), content.get("decimal", "."),
-        content.get("title", "Masked microdata"), content.get("seed"), tuple(formats), large,
+        data, schema, tuple(m for m in made if m is not None),
+        content.get("title", "Masked microdata"), content.get("seed"), tuple(formats), large, output,
     )  # fmt: skip
 
 
@@ -115,6 +132,17 @@ def read_schema(given: Any, base: Path) -> Schema:
     problems.raise_if_any()
     assert isinstance(schema, Schema)
     return schema
+
+
+def _output(given: Any) -> dict[str, str]:
+    """Check what is asked for of public text files."""
+    if not isinstance(given, Mapping):
+        raise InputError(f"output must be a table of {', '.join(_OUTPUT)}, not {given!r}")
+    wrong = [key for key in given if key not in _OUTPUT]
+    if wrong:
+        raise InputError(*(f"output: unknown key '{key}'{did_you_mean(key, _OUTPUT)}" for key in wrong))
+    Dialect.like((), **given)
+    return dict(given)
 
 
 def _large(given: Any, base: Path) -> Large | Literal[False]:

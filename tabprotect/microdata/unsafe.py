@@ -26,6 +26,7 @@ from tabprotect.microdata.large.options import Large, as_large
 from tabprotect.microdata.large.unsafe import LargeUnsafeCombinations, large_unsafe
 from tabprotect.microdata.records import read_records
 from tabprotect.microdata.schema import Schema, require
+from tabprotect.table.reading import Recognised
 
 __all__ = ["UnsafeCombinations", "unsafe_combinations"]
 
@@ -45,6 +46,8 @@ class UnsafeCombinations:
         In how many minimal unsafe combinations each record is.
     keys : tuple of str
     thresholds : Thresholds
+    recognised : tuple of Recognised
+        How the file was read.
     """
 
     table: pd.DataFrame
@@ -53,6 +56,7 @@ class UnsafeCombinations:
     thresholds: Thresholds
     _coded: KeyCodes = field(repr=False)
     _patterns: Patterns = field(repr=False)
+    recognised: tuple[Recognised, ...] = ()
 
     @property
     def value(self) -> int:
@@ -105,7 +109,7 @@ def unsafe_combinations(
     keys: Sequence[str] | None = None,
     up_to: int | None = 3,
     threshold: int | Mapping[int, int] = 3,
-    decimal: str = ".",
+    decimal: str | None = None,
     large: Literal[False] = False,
 ) -> UnsafeCombinations: ...
 
@@ -118,7 +122,7 @@ def unsafe_combinations(
     keys: Sequence[str] | None = None,
     up_to: int | None = 3,
     threshold: int | Mapping[int, int] = 3,
-    decimal: str = ".",
+    decimal: str | None = None,
     large: Literal[True] | Large,
 ) -> LargeUnsafeCombinations: ...
 
@@ -130,7 +134,7 @@ def unsafe_combinations(
     keys: Sequence[str] | None = None,
     up_to: int | None = 3,
     threshold: int | Mapping[int, int] = 3,
-    decimal: str = ".",
+    decimal: str | None = None,
     large: bool | Large = False,
 ) -> UnsafeCombinations | LargeUnsafeCombinations:
     """Count the unsafe combinations of up to so many keys.
@@ -140,7 +144,7 @@ def unsafe_combinations(
 
     Parameters
     ----------
-    data : pandas, polars or pyarrow frame, DuckDB relation, or path of a CSV or Parquet file
+    data : pandas, polars or pyarrow frame, DuckDB relation, path or File
     schema : Schema, optional
     keys : sequence of str, optional
         By default those of the schema.
@@ -149,8 +153,8 @@ def unsafe_combinations(
     threshold : int or mapping of int to int
         One for all sizes, or by the number of keys. (mu-ARGUS calls a combination unsafe up to its threshold D: that
         is ``threshold = D + 1``.)
-    decimal : str
-        Decimal sign of numbers in CSV files.
+    decimal : str, optional
+        Decimal sign of numbers in text files; recognised.
     large : bool or Large
         Count in DuckDB, or in Spark where the data are a Spark frame: memory grows with the unsafe combinations, not
         with the records.
@@ -202,7 +206,9 @@ def unsafe_combinations(
                 int(patterns.counts[found.unsafe].sum()),
             )
         )  # fmt: skip
-    return UnsafeCombinations(sorted_table(rows), often[patterns.index], names, limits, coded, patterns)
+    return UnsafeCombinations(
+        sorted_table(rows), often[patterns.index], names, limits, coded, patterns, records.recognised
+    )
 
 
 def _different(numbers: Ints) -> int:

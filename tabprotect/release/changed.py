@@ -16,10 +16,11 @@ from tabprotect.attack.values import ValuesCertificate, certify_values
 from tabprotect.certificate.claims import DOUBTS, note
 from tabprotect.counted import counted
 from tabprotect.errors import InfeasibleError
+from tabprotect.formats.dialect import Dialect
 from tabprotect.methods.base.method import Changed
 from tabprotect.methods.loss import Loss, loss
 from tabprotect.problem import Problem, Status
-from tabprotect.release.publication import Publication, Summary, native, number
+from tabprotect.release.publication import Publication, Summary, native, noticeable, number
 from tabprotect.report.changes import internal_files
 from tabprotect.report.layout import Layout
 from tabprotect.report.public import PublicTable, free_name, public_values
@@ -151,7 +152,8 @@ class ChangedRelease(Publication):
     def summary(self) -> Summary:
         """Return what was done and how good it is; confidential."""
         result = self.result
-        lines = [
+        lines = [("read", found.line()) for found in self.table.recognised]
+        lines += [
             ("cells", f"{self.table.n_cells:,}"),
             ("sensitive", f"{len(self.problem.primaries):,}"),
             ("verdict", self._verdict()),
@@ -170,7 +172,7 @@ class ChangedRelease(Publication):
         lines.append(("method", f"{self.settings.get('method', '')}, {result.status}"))
         lines.append(("intruders know", result.knows))
         lines += [("note", text) for text in (*self.problem.notes, result.message) if text]
-        if self.table.residual:
+        if noticeable(self.table):
             lines.append(("note", f"the table carries rounding residuals up to {self.table.residual:g}"))
         return Summary(tuple(lines))
 
@@ -190,8 +192,8 @@ class ChangedRelease(Publication):
     def _inside(self, published: Mapping[str, str], formats: Sequence[str]) -> dict[str, bytes]:
         return internal_files(self, published, formats)
 
-    def _layout(self, formats: Sequence[str]) -> Layout:
-        return Layout.of(self.table, title=self.title, formats=formats)
+    def _layout(self, formats: Sequence[str], dialect: Dialect) -> Layout:
+        return Layout.of(self.table, title=self.title, formats=formats, dialect=dialect)
 
     def _facts(self) -> dict[str, Any]:
         result = self.result

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import narwhals as nw
+import numpy as np
 import pandas as pd
 from rich.table import Table as Grid
 from rich.text import Text
@@ -17,6 +18,7 @@ from tabprotect.attack.audit import Audit
 from tabprotect.attack.certificate import Certificate
 from tabprotect.attack.values import ValuesCertificate
 from tabprotect.certificate.verify import Verification
+from tabprotect.formats.dialect import STANDARD, Dialect
 from tabprotect.formats.folder import Content, check_replaceable, digests, write_release
 from tabprotect.report.crosstab import laid_out
 from tabprotect.report.layout import LAYOUT, Layout
@@ -109,7 +111,7 @@ class Publication(ABC):
         """The confidential files but for the certificate."""
 
     @abstractmethod
-    def _layout(self, formats: Sequence[str]) -> Layout:
+    def _layout(self, formats: Sequence[str], dialect: Dialect) -> Layout:
         """How the public files are laid out."""
 
     @abstractmethod
@@ -155,7 +157,7 @@ class Publication(ABC):
         """Check the proof without a solver."""
         return self.certificate.verify()
 
-    def write(self, folder: str | Path, formats: Sequence[str] = ("csv",)) -> Path:
+    def write(self, folder: str | Path, formats: Sequence[str] = ("csv",), *, dialect: Dialect | None = None) -> Path:
         """Write ``publish/`` and ``internal/``, whole or not at all; an earlier release in the folder is replaced.
 
         Parameters
@@ -163,6 +165,9 @@ class Publication(ABC):
         folder : path
         formats : sequence of {'csv', 'text.csv', 'parquet', 'xlsx'}
             See `tabprotect.formats.frames.encode_frame`.
+        dialect : Dialect, optional
+            How public text files are written: separator, decimal sign, encoding. By default as the file of the data is,
+            or with commas, points and UTF-8 where the data came in another form.
 
         Returns
         -------
@@ -177,7 +182,8 @@ class Publication(ABC):
             If a format is unknown, or the folder cannot be written or holds anything but an earlier release.
         """
         check_replaceable(folder)
-        layout = self._layout(tuple(dict.fromkeys(formats)))
+        written = Dialect.like(self.table.recognised) if dialect is None else dialect
+        layout = self._layout(tuple(dict.fromkeys(formats)), written)
         publish = layout.files(self.public)
         names = digests(publish)
         certificate = self.certificate.publishing(names)
@@ -192,9 +198,15 @@ class Publication(ABC):
             "safe": self.safe,
             **self._facts(),
             "settings": dict(self.settings),
+            **({} if written == STANDARD else {"dialect": written.document()}),
         }
         write_release(folder, publish, internal, facts)
         return Path(folder)
+
+
+def noticeable(table: Table) -> bool:
+    """Whether rounding residuals are more than the last digits of floating-point numbers."""
+    return table.residual > 1e-12 * float(np.abs(table.values).max(initial=0.0))
 
 
 def number(value: float) -> str:

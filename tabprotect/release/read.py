@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -21,6 +20,7 @@ from tabprotect.certificate.limits import LIMITS, Limits, read_within
 from tabprotect.certificate.numbers import decimal
 from tabprotect.errors import InputError
 from tabprotect.formats.certificate import check_file, problem_of, read_certificate
+from tabprotect.formats.dialect import Dialect
 from tabprotect.formats.folder import INTERNAL, MANIFEST, PUBLISH, changed_files
 from tabprotect.methods.loss import loss
 from tabprotect.problem import Problem
@@ -228,16 +228,23 @@ def _different(
         why = f" (written with {'; '.join(other)})" if other else ""
         yield f"{PUBLISH}/{name} is not, byte for byte, what was proven{why}"
         if name.endswith(".csv"):
-            yield from (f"{PUBLISH}/{name}: {what}" for what in _says(found, data, problem, cell, shown))
+            yield from (
+                f"{PUBLISH}/{name}: {what}" for what in _says(found, data, problem, cell, shown, layout.dialect)
+            )
 
 
 def _says(
-    found: bytes, expected: bytes, problem: Problem, cell: npt.NDArray[np.int64], shown: npt.NDArray[np.bool_]
+    found: bytes,
+    expected: bytes,
+    problem: Problem,
+    cell: npt.NDArray[np.int64],
+    shown: npt.NDArray[np.bool_],
+    dialect: Dialect,
 ) -> Iterator[str]:
     """Say in what a public table differs from the one expected."""
-    right = _text(expected)
+    right = dialect.decode(expected)
     try:
-        frame = _text(found)
+        frame = dialect.decode(found)
     except (ValueError, pd.errors.ParserError) as error:
         yield f"it cannot be read: {str(error)[:200]}"
         return
@@ -275,7 +282,3 @@ def _says(
         )
         changed = status != right.iloc[:, -1].to_numpy()
         yield from (f"{label(int(i))} has another status than was proven" for i in cell[changed][:5])
-
-
-def _text(data: bytes) -> pd.DataFrame:
-    return pd.read_csv(io.BytesIO(data), dtype=str, keep_default_na=False, na_values=[""])

@@ -18,10 +18,11 @@ from tabprotect.attack.counts import Counts
 from tabprotect.attack.proof import BoundProof
 from tabprotect.counted import counted
 from tabprotect.errors import InfeasibleError
+from tabprotect.formats.dialect import Dialect
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem, Status
 from tabprotect.proven import optimality
-from tabprotect.release.publication import Publication, Summary, native, number
+from tabprotect.release.publication import Publication, Summary, native, noticeable, number
 from tabprotect.report.internal import internal_files
 from tabprotect.report.layout import Layout
 from tabprotect.report.public import PUBLISHED, SUPPRESSED, PublicTable, free_name, public_table
@@ -200,7 +201,8 @@ class Release(Publication):
         verdict = "safe, proven by exact witnesses" if self.safe else self.unfinished or "NOT SAFE"
         if self.judgement.lp_safe_only:
             verdict = "LP-safe only: intruders who know that values are whole numbers may conclude more"
-        lines = [
+        lines = [("read", found.line()) for found in self.table.recognised]
+        lines += [
             ("cells", counts.cells_words.replace(" cells", "", 1)),
             ("hidden", counts.hidden_words),
             ("verdict", verdict),
@@ -220,7 +222,7 @@ class Release(Publication):
         lines += [("warning", line) for line in self.judgement.warnings()]
         lines += [("unprotectable", f"{problem.system.label(u.cell)}: {u.reason}") for u in result.unprotectable[:10]]
         lines += [("note", note) for note in (*problem.notes, result.message) if note]
-        if self.table.residual:
+        if noticeable(self.table):
             lines.append(("note", f"the table carries rounding residuals up to {self.table.residual:g}"))
         return Summary(tuple(lines))
 
@@ -232,10 +234,11 @@ class Release(Publication):
     def _inside(self, published: Mapping[str, str], formats: Sequence[str]) -> dict[str, bytes]:
         return internal_files(self, published, formats)
 
-    def _layout(self, formats: Sequence[str]) -> Layout:
+    def _layout(self, formats: Sequence[str], dialect: Dialect) -> Layout:
         return Layout.of(
-            self.table, title=self.title, formats=formats, decimals=self.decimals, separate=self.separate_statuses
-        )
+            self.table, title=self.title, formats=formats, decimals=self.decimals, separate=self.separate_statuses,
+            dialect=dialect,
+        )  # fmt: skip
 
     def _facts(self) -> dict[str, Any]:
         document = self.certificate.document

@@ -18,7 +18,18 @@ import numpy.typing as npt
 import pandas as pd
 
 from tabprotect._version import __version__
-from tabprotect.certificate.document import integers, label_of, list_of, mapping_of, positions, require, text_of
+from tabprotect.certificate.document import (
+    Malformed,
+    integers,
+    label_of,
+    list_of,
+    mapping_of,
+    positions,
+    require,
+    text_of,
+)
+from tabprotect.errors import InputError
+from tabprotect.formats.dialect import STANDARD, Dialect
 from tabprotect.formats.frames import FRAME_FORMATS
 from tabprotect.problem import Status
 from tabprotect.report.axes import Axis
@@ -83,7 +94,14 @@ class Layout:
 
     @classmethod
     def of(
-        cls, table: Table, *, title: str, formats: Sequence[str], decimals: int | None = None, separate: bool = False
+        cls,
+        table: Table,
+        *,
+        title: str,
+        formats: Sequence[str],
+        decimals: int | None = None,
+        separate: bool = False,
+        dialect: Dialect = STANDARD,
     ) -> Layout:
         """Return the layout of a table.
 
@@ -97,6 +115,8 @@ class Layout:
             As it was asked for; by default the decimals that the values have.
         separate : bool
             Tell the public which hidden cells are primary.
+        dialect : Dialect
+            How text files are written.
         """
         parts = parts_of(table)
         order = np.concatenate([part.rows for part in parts])
@@ -127,6 +147,7 @@ class Layout:
                 ],
                 "cell": table.row_cell[order].tolist(),
                 "written": writers(formats),
+                **({} if dialect == STANDARD else {"dialect": dialect.document()}),
             }
         )
 
@@ -139,7 +160,12 @@ class Layout:
         Malformed
             If it is none, or names other cells.
         """
-        mapping_of(document, "layout", _ENTRIES)
+        other = {"dialect"} & set(document) if isinstance(document, Mapping) else set()
+        mapping_of(document, "layout", (*_ENTRIES, *other))
+        try:
+            Dialect.of(document.get("dialect"))
+        except InputError as error:
+            raise Malformed(f"'dialect' is none: {'; '.join(error.problems)}") from error
         require(document["format"] == _FORMAT, f"not a layout of the form {_FORMAT}")
         for name in ("notice", "title", "value"):
             text_of(document[name], name)
@@ -213,7 +239,12 @@ class Layout:
 
     def files(self, public: PublicTable) -> Mapping[str, bytes]:
         """Return the files of the public folder by name."""
-        return public_files(public, self.document["formats"])
+        return public_files(public, self.document["formats"], self.dialect)
+
+    @property
+    def dialect(self) -> Dialect:
+        """How text files are written."""
+        return Dialect.of(self.document.get("dialect"))
 
     def encode(self) -> bytes:
         """Return the bytes of the file."""

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from tabprotect.formats.dialect import STANDARD, Dialect
 from tabprotect.formats.frames import encode_frame
 from tabprotect.report.pages import Cube, StatusKey, public_page
 from tabprotect.report.parts import Part, code_columns, parts_of
@@ -187,9 +188,9 @@ def free_name(name: str, taken: Any) -> str:
     return name
 
 
-def public_files(public: PublicTable, formats: Sequence[str]) -> Mapping[str, bytes]:
-    """Return the files of the public folder by name."""
-    files = {f"table.{kind}": encode_frame(public.frame, kind, title="table") for kind in formats}
+def public_files(public: PublicTable, formats: Sequence[str], dialect: Dialect = STANDARD) -> Mapping[str, bytes]:
+    """Return the files of the public folder by name; text is written in a dialect."""
+    files = {f"table.{kind}": encode_frame(public.frame, kind, title="table", dialect=dialect) for kind in formats}
     files["index.html"] = page(public).encode()
     return files
 

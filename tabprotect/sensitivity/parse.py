@@ -39,7 +39,7 @@ def parse_rule(text: str) -> Rule | Override:
     >>> parse_rule("p%15")
     Traceback (most recent call last):
     ...
-    tabprotect.errors.InputError: rule 'p%15' is not known; did you mean 'p%'?
+    tabprotect.errors.InputError: rule 'p%15' is not known; did you mean 'p%=15'?
     """
     rules = parse_rules(text)
     if len(rules) != 1:
@@ -121,6 +121,9 @@ def _split(text: str) -> tuple[str, list[str], bool]:
     known = next((k for k in RULES if k == keyword), next((k for k in RULES if k.lower() == keyword.lower()), None))
     if keyword.upper() == "WGT":
         raise InputError(f"rule '{text}': sampling weights are no rule; give weight= to tabulate")
+    bare = re.fullmatch(r"([A-Za-z%]+)[\s:]*([\d.,]+)", text.strip())
+    if known is None and bare and bare[1].lower() in RULES:
+        raise InputError(f"rule '{text}' is not known; did you mean '{bare[1].lower()}={bare[2]}'?")
     if known is None:
         raise InputError(f"rule '{text}' is not known{did_you_mean(keyword, [k for k in RULES if k.islower()])}")
     if str in _types(known):

@@ -27,6 +27,7 @@ __all__ = [
     "quoted",
     "read_file",
     "scan_of",
+    "set_memory",
     "share_of",
 ]
 
@@ -92,6 +93,20 @@ class TextFile(PathLike[str]):
         )
 
 
+def set_memory(connection: duckdb.DuckDBPyConnection, memory_limit: str) -> None:
+    """Say how much memory a connection may take.
+
+    Raises
+    ------
+    InputError
+        If DuckDB does not understand it.
+    """
+    try:
+        connection.execute(f"SET memory_limit = {literal(memory_limit)}")
+    except duckdb.Error as error:
+        raise InputError(f"memory_limit '{memory_limit}' is not understood; write it as '4GB'") from error
+
+
 class DuckSource:
     """A DuckDB connection of our own and the data to be tabulated; use it in a ``with`` block.
 
@@ -126,10 +141,7 @@ class DuckSource:
             raise
 
     def _limit(self, memory_limit: str) -> None:
-        try:
-            self.connection.execute(f"SET memory_limit = {literal(memory_limit)}")
-        except duckdb.Error as error:
-            raise InputError(f"memory_limit '{memory_limit}' is not understood; write it as '4GB'") from error
+        set_memory(self.connection, memory_limit)
 
     def __enter__(self) -> DuckSource:
         return self

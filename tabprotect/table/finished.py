@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from os import PathLike
 from typing import Any, TypeVar
 
 import narwhals as nw
@@ -26,6 +25,7 @@ from tabprotect.table.hierarchy import Hierarchy
 from tabprotect.table.kinds import check_kind, missing_cells
 from tabprotect.table.levels import add_up, levels_of
 from tabprotect.table.read import backend_of, need_columns, open_frame, read_ids, read_numbers
+from tabprotect.table.reading import File, Recognised, is_file, open_data
 from tabprotect.table.status import EMPTY, read_status
 from tabprotect.table.system import LinearSystem
 
@@ -67,6 +67,16 @@ class Columns:
         return _given(*self.maxima, self.lpl, self.upl, self.spl, self.lower, self.upper)
 
     @property
+    def numbers(self) -> tuple[str, ...]:
+        """Every column of numbers."""
+        return (*self.sums, *self.options)
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """Columns of ids and statuses."""
+        return _given(*self.holders, self.status)
+
+    @property
     def all(self) -> tuple[str, ...]:
         """Every column."""
         return _given(*self.sums, *self.options, *self.holders, self.status)
@@ -86,7 +96,7 @@ def table_of_cells(
     tolerance: float | None,
     empty: str,
     margins: str,
-    decimal: str,
+    decimal: str | None,
 ) -> T:
     """Build a table, by calling `make` with its parts, from finished cells; see `Table.from_cells`."""
     data, by, wide = unfolded_cells(data, by, columns.value, columns.all, hierarchies)
@@ -94,11 +104,16 @@ def table_of_cells(
         wanted = dimensions_of(by, hierarchies, problems)
         check_kind(kind, problems.add)
         _check_options(columns, tolerance, empty, margins, kind, problems)
-    if isinstance(data, (str, PathLike)):
-        backend, frame = "file", nw.from_native(read_file(data), eager_only=True)
-    else:
-        opened = open_frame(data)
-        backend, frame = backend_of(opened), opened.collect() if isinstance(opened, nw.LazyFrame) else opened
+    recognised: tuple[Recognised, ...] = ()
+    if is_file(data):
+        names = [column for d in wanted for column in d.columns]
+        opened = open_data(File.of(data, decimal), [*names, *columns.codes], list(dict.fromkeys(columns.numbers)))
+        recognised, decimal = (opened.recognised,), opened.decimal
+        data = read_file(opened.source) if is_file(opened.source) else opened.source
+    given = open_frame(data)
+    backend = "file" if recognised else backend_of(given)
+    frame = given.collect() if isinstance(given, nw.LazyFrame) else given
+    decimal = decimal or "."
     with collect() as problems:
         need_columns(frame.columns, [c for d in wanted for c in d.columns], problems)
         need_columns(frame.columns, columns.all, problems)
@@ -189,6 +204,7 @@ def table_of_cells(
         value_name=columns.value,
         residual=residual,
         backend=backend,
+        recognised=recognised,
         empty_shown=empty in ("structural", "drop"),
         wide=wide,
     )

@@ -70,7 +70,8 @@ def need_columns(available: Iterable[str], wanted: Iterable[str], problems: Prob
     for name in dict.fromkeys(wanted):
         if name not in names:
             several = [part.strip() for part in name.split(",")]
-            cure = "; these are several columns: name each on its own" if set(several) <= set(names) else None
+            near = [part if part in names else did_you_mean(part, names) for part in several]
+            cure = "; these are several columns: name each on its own" if len(several) > 1 and all(near) else None
             problems.add(f"no column '{name}'{cure or did_you_mean(name, names)}")
 
 
@@ -83,7 +84,7 @@ def number_problem(name: str, examples: Sequence[str], where: str) -> str:
 
 def _comma(text: str) -> bool:
     try:
-        float(text.replace(",", ".", 1))
+        float(text.replace(".", "").replace(",", ".", 1))
     except ValueError:
         return False
     return "," in text

@@ -13,6 +13,7 @@ import pandas as pd
 from tabprotect.errors import collect
 from tabprotect.table.contributions import Contributions
 from tabprotect.table.hierarchy import Hierarchy
+from tabprotect.table.reading import Recognised
 from tabprotect.table.system import LinearSystem
 from tabprotect.table.wide import Wide
 from tabprotect.views import many, view
@@ -69,6 +70,8 @@ class Table:
         'request', 'waiver', as far as there were any. Confidential.
     wide : Wide, optional
         How the cells were laid out, where they came as a crosstab: the place of each of the first rows.
+    recognised : tuple of Recognised
+        How the files were read that the cells come from: separator, decimal sign, encoding, ....
     """
 
     system: LinearSystem
@@ -89,6 +92,7 @@ class Table:
     empty_shown: bool = False
     wide: Wide | None = None
     roles: Mapping[str, str] = field(default_factory=dict)
+    recognised: tuple[Recognised, ...] = ()
 
     def __post_init__(self) -> None:
         n = self.system.n_cells
@@ -146,15 +150,16 @@ class Table:
         tolerance: float | None = None,
         empty: str = "refuse",
         margins: str = "check",
-        decimal: str = ".",
+        decimal: str | None = None,
     ) -> Table:
         """Build a table from cells that are tabulated already, one row a cell, margins included.
 
         Parameters
         ----------
-        data : data frame or path
-            pandas, polars, pyarrow; or the path of a CSV (all codes as text) or Parquet file. A pandas frame or series
-            with a named index, or a crosstab, is brought into this form (see `from_crosstab`).
+        data : data frame, path or File
+            pandas, polars, pyarrow; or a file of any usual kind, as `tabprotect.tabulate` takes it (codes in text are
+            text). A pandas frame or series with a named index, or a crosstab, is brought into this form (see
+            `from_crosstab`).
         by : sequence of str or Dimension, or mapping of str to hierarchy
             The dimensions, as in `tabprotect.tabulate`. Without a hierarchy, a column is a total over its other codes.
         value : str
@@ -189,8 +194,8 @@ class Table:
         margins : {'check', 'add'}
             'add' computes margins that are not among the rows. This is for tables with values only: the number of
             contributors of a margin, say, is not the sum over its parts.
-        decimal : str
-            Decimal sign of numbers that come as text.
+        decimal : str, optional
+            Decimal sign of numbers that come as text; recognised in files, else '.'.
 
         Raises
         ------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,33 +13,24 @@ from tabprotect.methods.recoding import RecodingRules, least_recoding
 from tabprotect.sensitivity.assess import Assessment
 from tabprotect.solver.limits import Limits, Progress
 from tabprotect.table.table import Table
-from tabprotect.workflow.files import AS_IT_COMES, Reading
-from tabprotect.workflow.records import microdata
 
 __all__ = ["recode_microdata", "roll_up"]
 
 
-def recode_microdata(
-    data: Any, by_hand: Mapping[str, Any], numbers: Collection[str] = (), reading: Reading = AS_IT_COMES
-) -> pd.DataFrame:
+def recode_microdata(frame: pd.DataFrame, by_hand: Mapping[str, Any]) -> pd.DataFrame:
     """Return microdata with columns recoded by hand.
 
     Parameters
     ----------
-    data : microdata
+    frame : DataFrame
     by_hand : mapping of str to RecodingRules, path or str
         By column.
-    numbers : collection of str
-        Columns of a CSV file that are no codes.
-    reading : Reading
-        How the file is written.
 
     Raises
     ------
     InputError
         Unknown columns, rules that cannot be read or do not fit the codes.
     """
-    frame = microdata(data, numbers, reading)
     with collect() as problems:
         for column, given in by_hand.items():
             if column not in frame:

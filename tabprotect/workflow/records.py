@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 import narwhals as nw
@@ -12,10 +10,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from tabprotect.formats.tabular import read_tabular
 from tabprotect.methods.cell_key import cell_keys, record_keys
 from tabprotect.methods.cell_key.method import CellKey
-from tabprotect.workflow.files import AS_IT_COMES, Reading
+from tabprotect.table.reading import Recognised, is_file, read_frame
 
 __all__ = ["keys_of_cells", "microdata", "numbers_of"]
 
@@ -40,28 +37,27 @@ def keys_of_cells(data: Any, method: CellKey, seed: int, by: Any, empty: str | N
     given: dict[str, Any] = {} if empty is None else {"empty": empty}
     if method.key is not None:
         return cell_keys(data, by, method.key, **given)
-    frame = microdata(data)
+    frame, _ = microdata(data)
     name = "key"
     while name in frame:
         name += "_"
     return cell_keys(frame.assign(**{name: record_keys(len(frame), seed)}), by, name, **given)
 
 
-def microdata(data: Any, numbers: Collection[str] = (), reading: Reading = AS_IT_COMES) -> pd.DataFrame:
-    """Return microdata as a pandas frame; of text files every column as text but for `numbers`.
+def microdata(data: Any, numbers: Collection[str] = ()) -> tuple[pd.DataFrame, tuple[Recognised, ...]]:
+    """Return microdata as a pandas frame (of text files every column as text but for `numbers`), and how it was read.
 
     Raises
     ------
     InputError
         If a file cannot be read.
     """
-    if isinstance(data, (str, Path)):
-        given = asdict(reading)
-        given["table"] = given.pop("relation")
-        return read_tabular(data, numbers=list(numbers), **given)[0]
+    if is_file(data):
+        read, found = read_frame(data, list(numbers))
+        return read, (found,)
     frame = nw.from_native(data)
     whole = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
-    return whole.to_pandas()
+    return whole.to_pandas(), ()
 
 
 def numbers_of(roles: Mapping[str, Any]) -> list[str]:

@@ -9,6 +9,7 @@ from typing import Any, Protocol, runtime_checkable
 import pandas as pd
 
 from tabprotect.errors import InputError
+from tabprotect.table.reading import Recognised
 from tabprotect.table.table import Table
 from tabprotect.table.tabulate import tabulate
 from tabprotect.workflow.recode import recode_microdata
@@ -95,23 +96,30 @@ class Records:
     data : frame, path or relation
     roles : mapping
         Keywords of `tabprotect.tabulate`, `by` among them.
+    recognised : tuple of Recognised
+        How the file was read that the data come from, where they are no file any more.
     """
 
     data: Any = field(repr=False)
     roles: Mapping[str, Any]
+    recognised: tuple[Recognised, ...] = ()
 
     def table(self, top: int, memory: str | None) -> Table:
         """Tabulate."""
-        return tabulate(self.data, top=top, memory_limit=memory, **self.roles)
+        table = tabulate(self.data, top=top, memory_limit=memory, **self.roles)
+        return replace(table, recognised=(*self.recognised, *table.recognised))
 
     def records(self) -> pd.DataFrame:
         """Return the records as a frame."""
-        return microdata(self.data, numbers_of(self.roles))
+        return microdata(self.data, numbers_of(self.roles))[0]
 
     def recoded(self, rules: Mapping[str, Any]) -> Source:
         """Return this with columns recoded by hand."""
-        return replace(self, data=recode_microdata(self.data, rules, numbers_of(self.roles)))
+        frame, found = microdata(self.data, numbers_of(self.roles))
+        return replace(self, data=recode_microdata(frame, rules), recognised=(*self.recognised, *found))
 
     def filled(self) -> Source:
         """Return the records as a frame, empty cells being zero unless something else was asked for."""
-        return Records(self.records(), {**self.roles, "empty": self.roles.get("empty") or "zero"})
+        frame, found = microdata(self.data, numbers_of(self.roles))
+        roles = {**self.roles, "empty": self.roles.get("empty") or "zero"}
+        return Records(frame, roles, (*self.recognised, *found))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -11,9 +11,21 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from pydantic_core import PydanticCustomError
 
 from tabprotect.errors import InputError, did_you_mean
+from tabprotect.formats.dialect import Dialect
 from tabprotect.formats.files import read_text
+from tabprotect.table.reading import Recognised
 
-__all__ = ["HierarchySpec", "LimitsSpec", "OutputSpec", "Spec", "TableSpec", "check_spec", "each_table", "load_toml"]
+__all__ = [
+    "HierarchySpec",
+    "LimitsSpec",
+    "OutputSpec",
+    "Spec",
+    "TableSpec",
+    "check_spec",
+    "dialect_of",
+    "each_table",
+    "load_toml",
+]
 
 
 def _list_methods(schema: dict[str, Any]) -> None:
@@ -81,6 +93,13 @@ class OutputSpec(_Strict):
     )
     separate_statuses: bool = Field(default=False, description="Tell the public which hidden cells are primary.")
     decimals: int | None = Field(default=None, ge=0, le=15, description="Round published values.")
+    separator: Literal[",", ";", "|", "\t"] | None = Field(
+        default=None, description="Sign between the fields of text; by default as in the data."
+    )
+    decimal: Literal[".", ","] | None = Field(
+        default=None, description="Decimal sign in text; by default as in the data."
+    )
+    encoding: str | None = Field(default=None, description="Encoding of text; by default as that of the data.")
     title: str = Field(default="Protected table", description="Heading of the pages; public.")
     allow_unsafe: bool = Field(
         default=False, description="Write a release although the audit says that it is not safe."
@@ -199,6 +218,17 @@ class Spec(TableSpec):
         except InputError as error:
             raise PydanticCustomError("rule", "{why}", {"why": "\n".join(error.problems)}) from error
         return texts
+
+
+def dialect_of(output: OutputSpec, recognised: Sequence[Recognised]) -> Dialect:
+    """Return how public text files are written: as a specification says, else as the data are.
+
+    Raises
+    ------
+    InputError
+        An encoding that is none.
+    """
+    return Dialect.like(recognised, separator=output.separator, decimal=output.decimal, encoding=output.encoding)
 
 
 def load_toml(path: str | Path) -> dict[str, Any]:

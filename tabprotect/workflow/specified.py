@@ -2,44 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
-from io import BytesIO
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from tabprotect.errors import InputError, collect, did_you_mean
-from tabprotect.formats.files import read_bytes
-from tabprotect.formats.recognised import Recognised
 from tabprotect.methods.base.method import Method
 from tabprotect.methods.base.options import read_options
 from tabprotect.methods.recoding.method import Recode
 from tabprotect.methods.registry import RECODE, VALUE_METHODS, names
 from tabprotect.methods.suppression import methods
 from tabprotect.methods.suppression.method import Suppress
-from tabprotect.sensitivity.assess import needs
 from tabprotect.sensitivity.bounds import Bounds
 from tabprotect.solver.limits import Limits
-from tabprotect.table.dimension import Dimension
-from tabprotect.table.duck import share_of
-from tabprotect.table.hierarchy import Hierarchy
-from tabprotect.table.link import link
-from tabprotect.table.read import need_columns
+from tabprotect.table.reading import File
 from tabprotect.table.table import Table
-from tabprotect.table.tabulate import tabulate
-from tabprotect.workflow.files import DataFile, Reading, open_data, read_hierarchy
-from tabprotect.workflow.recode import recode_microdata
+from tabprotect.workflow.inputs import GIGABYTE, file_of, is_column, read_tables
 from tabprotect.workflow.records import microdata, numbers_of
 from tabprotect.workflow.request import Request
 from tabprotect.workflow.source import Source
-from tabprotect.workflow.specification import HierarchySpec, Spec, each_table
+from tabprotect.workflow.specification import Spec
 from tabprotect.workflow.swap import ROLES
 
-__all__ = ["DEFAULT_SECONDS", "Specified", "check_readable", "link_specified", "request_of"]
-
-GIGABYTE = 10**9
+__all__ = ["DEFAULT_SECONDS", "Specified", "request_of"]
 
 DEFAULT_SECONDS = 40.0
 """A search for values ends then unless the caller sets a limit of his own: proofs may take for ever."""
@@ -58,19 +46,16 @@ class Specified:
         What its paths are relative to.
     recoding : mapping
         Rules by column of the microdata.
-    recognised : list of Recognised
-        How its files are written; filled in when they are read.
     """
 
     spec: Spec
     base: Path
     recoding: Mapping[str, Any] = field(default_factory=dict)
-    recognised: list[Recognised] = field(default_factory=list)
 
     @property
-    def data(self) -> Path | None:
-        """The file of the records of one table."""
-        return None if self.spec.data is None or self.spec.tables else self.base / self.spec.data
+    def data(self) -> File | None:
+        """The file of the records of one table, and how it is written as far as the specification says."""
+        return None if self.spec.data is None or self.spec.tables else file_of(self.spec, self.base)
 
     @property
     def roles(self) -> Mapping[str, Any] | None:
@@ -81,11 +66,11 @@ class Specified:
 
     def table(self, top: int, memory: str | None) -> Table:
         """Read the table; every problem names the file."""
-        return _read(self.spec, self.base, top, self.recoding, self.recognised)
+        return read_tables(self.spec, self.base, top, self.recoding)
 
     def records(self) -> pd.DataFrame:
         """Return the records as a frame."""
-        return microdata(self.data, numbers_of(self.roles or {}), _reading(self.spec))
+        return microdata(self.data, numbers_of(self.roles or {}))[0]
 
     def recoded(self, rules: Mapping[str, Any]) -> Source:
         """Return this with columns recoded by hand."""
@@ -194,226 +179,7 @@ def _recode(spec: Spec, base: Path) -> Recode:
     return Recode({name: base / file for name, file in rules.items()}, least, keep, hide)
 
 
-def _read(spec: Spec, base: Path, top: int, recoding: Mapping[str, Any], recognised: list[Recognised]) -> Table:
-    """Read the data of one table, or of several that are linked, and the `top` largest contributions at least."""
-    if not spec.tables:
-        return _read_one(spec, base, top, recoding, recognised)
-    specs = each_table(spec)
-    tables: dict[str, Table] = {}
-    with collect() as problems:
-        for name, one in specs.items():
-            try:
-                tables[name] = _read_one(one, base, top, recoding, recognised)
-            except InputError as error:
-                problems.found += [f"tables.{name}: {problem}" for problem in error.problems]
-    return link_specified(specs, tables)
-
-
-def link_specified(specs: Mapping[str, Spec], tables: Mapping[str, Table]) -> Table:
-    """Link tables by what their specifications say of measures and tolerance.
-
-    Raises
-    ------
-    InputError
-        As `tabprotect.link`.
-    """
-    measures = {name: one.measure for name, one in specs.items() if one.measure is not None}
-    same = len(measures) == len(specs) and len(set(measures.values())) == 1
-    tolerance = max((one.tolerance for one in specs.values() if one.tolerance is not None), default=None)
-    return link(tables, measure=next(iter(measures.values())) if same else measures or None, tolerance=tolerance)
-
-
-def _read_one(spec: Spec, base: Path, top: int, recoding: Mapping[str, Any], recognised: list[Recognised]) -> Table:
-    """Read the data; every problem names the file."""
-    name = Path(str(spec.data if spec.data is not None else spec.cells)).name
-    try:
-        return _table(spec, base, top, recoding, recognised)
-    except InputError as error:
-        raise InputError(*(_named(p, base, name, _sources(spec, name)) for p in error.problems)) from error
-
-
-def _named(problem: str, base: Path, name: str, sources: tuple[str, ...]) -> str:
-    """Let a problem begin with the name of its file, once."""
-    short = problem.removeprefix(f"{base}/")
-    at = short.find(name)
-    if at > 0 and short[at - 1] == "/" and " " not in short[:at]:
-        short = short[at:]
-    return short if short.startswith(sources) else f"{name}: {short}"
-
-
-def _sources(spec: Spec, name: str) -> tuple[str, ...]:
-    """Names of files that a message may start with."""
-    files = [source.file or source.pairs for source in spec.hierarchy.values()]
-    return (name, *(file for file in files if file is not None))
-
-
 def _bounds(spec: Spec) -> Bounds | None:
     """Bounds that are no columns of a finished table (those are in the table already)."""
-    sides = [None if _is_column(side) else side for side in (spec.lower, spec.upper)]
+    sides = [None if is_column(side) else side for side in (spec.lower, spec.upper)]
     return None if sides == [None, None] else (sides[0], sides[1])
-
-
-def check_readable(spec: Spec, base: Path) -> None:
-    """Check that files, columns and hierarchies are what a specification says, without making its table.
-
-    Raises
-    ------
-    InputError
-        Everything that is wrong with them; every problem names the file.
-    """
-    specs = {f"tables.{name}: ": one for name, one in each_table(spec).items()} if spec.tables else {"": spec}
-    with collect() as problems:
-        for before, one in specs.items():
-            path = base / str(one.data if one.data is not None else one.cells)
-            try:
-                _columns(one, base, path, recoded=spec.method == RECODE)
-            except InputError as error:
-                name = path.name
-                problems.found += [before + _named(p, base, name, _sources(one, name)) for p in error.problems]
-
-
-@dataclass(frozen=True)
-class _Columns:
-    """What is needed of a file: its dimensions, the columns of them and of texts, and those of numbers."""
-
-    dimensions: list[Dimension]
-    texts: list[str]
-    numbers: list[str]
-    opened: DataFile | None
-
-
-def _columns(spec: Spec, base: Path, path: Path, *, recoded: bool) -> _Columns:
-    """Open a file that has every column; the errors of all hierarchies and columns come together."""
-    dimensions: list[Dimension] = []
-    cost = None if spec.cost in _COSTS else spec.cost
-    columns = [one for name in spec.by for one in spec.hierarchy.get(name, HierarchySpec()).columns or [name]]
-    if spec.data is not None:
-        texts: list[str | None] = [spec.contributor, spec.holding, spec.request, spec.waiver]
-        numbers: list[str | None] = [spec.value, spec.shadow, cost, spec.weight]
-    else:
-        texts = [*spec.holders, spec.status]
-        bounds = [side for side in (spec.lower, spec.upper) if isinstance(side, str) and _is_column(side)]
-        single = (spec.count, spec.weighted_count, spec.shadow, spec.lpl, spec.upl, spec.spl)
-        numbers = [spec.value, *spec.maxima, *bounds, cost, *single]
-    needed = columns + [name for name in texts if name is not None]
-    figures = list(dict.fromkeys(name for name in numbers if name is not None))
-    with collect() as problems:
-        if spec.cells is not None and spec.value is None:
-            problems.add("a finished table needs 'value', the column of the cell values")
-        opened = None
-        if not recoded:
-            try:
-                opened = open_data(path, needed, figures, _reading(spec))
-            except InputError as error:
-                problems.found += error.problems
-        for name in spec.by:
-            source = spec.hierarchy.get(name, HierarchySpec())
-            if problems.found and _from_codes(source):
-                # the codes are in a file that has problems of its own
-                continue
-            try:
-                dimensions.append(_dimension(spec, name, base, path))
-            except InputError as error:
-                problems.found += error.problems
-    return _Columns(dimensions, needed, figures, opened)
-
-
-def _table(spec: Spec, base: Path, top: int, recoding: Mapping[str, Any], recognised: list[Recognised]) -> Table:
-    """Read the data."""
-    path = base / str(spec.data if spec.data is not None else spec.cells)
-    read = _columns(spec, base, path, recoded=bool(recoding))
-    if read.opened is not None:
-        _note(read.opened, recognised)
-    if spec.data is None:
-        return _of_cells(spec, read)
-    if read.opened is None:
-        source: Any = recode_microdata(path, recoding, read.numbers, _reading(spec))
-        decimal = "."
-    else:
-        source, decimal = read.opened.source, read.opened.decimal
-    roles = ("shadow", "contributor", "holding", "weight", "request", "waiver", "kind", "empty")
-    given = {"decimal": decimal, **{name: getattr(spec, name) for name in roles}}
-    if spec.limits.memory is not None:
-        given["memory_limit"] = share_of(int(GIGABYTE * spec.limits.memory))
-    top = max(3, top, needs(spec.rules))
-    return tabulate(source, read.dimensions, spec.value, cost=_cost_column(spec), top=top, **given)
-
-
-def _of_cells(spec: Spec, read: _Columns) -> Table:
-    """Take a finished table."""
-    assert read.opened is not None
-    names = (
-        "count", "weighted_count", "maxima", "holders", "shadow", "status", "lpl", "upl", "spl", "kind", "tolerance",
-        "margins",
-    )  # fmt: skip
-    given = {name: getattr(spec, name) for name in names}
-    if spec.empty is not None:
-        given["empty"] = spec.empty
-    given |= {name: side for name in ("lower", "upper") if _is_column(side := getattr(spec, name))}
-    given["decimal"] = read.opened.decimal
-    return Table.from_cells(read.opened.source, read.dimensions, str(spec.value), cost=_cost_column(spec), **given)
-
-
-def _cost_column(spec: Spec) -> str | None:
-    return None if spec.cost in _COSTS else spec.cost
-
-
-def _from_codes(source: HierarchySpec) -> bool:
-    return source.lengths is not None or source.digits is not None or source.separator is not None
-
-
-def _reading(spec: Spec) -> Reading:
-    return Reading(**{one.name: getattr(spec, one.name) for one in fields(Reading)})
-
-
-def _note(opened: DataFile, recognised: list[Recognised]) -> None:
-    if opened.recognised is not None and opened.recognised not in recognised:
-        recognised.append(opened.recognised)
-
-
-def _is_column(bound: float | str | None) -> bool:
-    return isinstance(bound, str) and not bound.strip().endswith("%")
-
-
-def _dimension(spec: Spec, name: str, base: Path, path: Path) -> Dimension:
-    source = spec.hierarchy.get(name, HierarchySpec())
-    missing = spec.missing.get(name, [])
-    if source.columns is not None:
-        return Dimension(source.columns, total=source.total, missing=missing, name=name)
-    hierarchy = _hierarchy(source, name, base, path, missing, _reading(spec))
-    return Dimension(name, hierarchy, None if hierarchy else spec.total.get(name), missing)
-
-
-def _hierarchy(
-    source: HierarchySpec, name: str, base: Path, path: Path, missing: Sequence[str], reading: Reading
-) -> Hierarchy | None:
-    total = "Total" if source.total is None else source.total
-    if source.file is not None:
-        return read_hierarchy(base / source.file, source.leader, source.total)
-    if source.pairs is not None:
-        pairs = read_bytes(base / source.pairs)
-        try:
-            frame = pd.read_csv(BytesIO(pairs), dtype=str, keep_default_na=False, na_values=[""])
-            return Hierarchy.from_pairs(frame, total=source.total)
-        except ValueError as error:
-            raise InputError(f"{source.pairs}: not a CSV file ({error})") from error
-        except InputError as error:
-            raise InputError(*(f"{source.pairs}: {problem}" for problem in error.problems)) from error
-    if source.codes is not None:
-        return Hierarchy.flat(source.codes, total)
-    if _from_codes(source):
-        # what stands for 'unknown' is no code with levels; tabulation puts it below the total
-        codes = [code for code in _codes(path, name, reading) if code != total and code not in missing]
-        try:
-            return Hierarchy.from_prefixes(codes, source.lengths, source.separator, total, digits=source.digits)
-        except InputError as error:
-            raise InputError(*(f"hierarchy.{name}: {problem}" for problem in error.problems)) from error
-    return None
-
-
-def _codes(path: Path, column: str, reading: Reading) -> list[str]:
-    """Return the different codes of a column of a file."""
-    frame = microdata(path, (), reading)
-    with collect() as problems:
-        need_columns(frame.columns, [column], problems)
-    return sorted(str(code) for code in frame[column].dropna().unique())

@@ -22,6 +22,7 @@ TEXT = (
     "région;taille;firme;chiffre\r\nN;g;f0;1.090,5\r\nN;g;f1;5\r\nN;g;f2;4\r\nN;p;f3;40\r\nN;p;f4;50\r\n"
     "S;g;f5;20\r\nS;g;f6;30\r\nS;p;f7;60\r\nS;p;f8;10\r\nS;p;f9;20,25\r\n"
 )
+POINTS = "Total,p,180.25,published"
 FLAGS = ("--by", "région", "--by", "taille", "--value", "chiffre", "--contributor", "firme", "--rule", "p%=15")
 
 
@@ -60,11 +61,13 @@ def test_every_form_gives_the_same_release(tmp_path: Path, tabprotect: Callable[
     MAKERS[name](tmp_path / name)
     found = tabprotect("protect", tmp_path / name, *FLAGS, "--out", tmp_path / "out")
     assert found.code == 0, found.err
-    assert f"{name}: " in found.err
-    published = (tmp_path / "out" / "publish" / "table.csv").read_text()
-    assert published.splitlines()[3] == "Total,p,180.25,published"
+    assert f"{name}: " in found.out
+    encoding = {"a.csv": "cp1252", "a.txt": "utf-8-sig"}.get(name, "utf-8")
+    published = (tmp_path / "out" / "publish" / "table.csv").read_text(encoding=encoding)
+    wanted = {".tsv": "Total\tp\t180,25\tpublished", ".xlsx": POINTS, ".duckdb": POINTS}
+    assert published.splitlines()[3] == wanted.get(Path(name).suffix, "Total;p;180,25;published")
     if name == "a.csv":
-        assert "encoding cp1252, separator ';', decimal ',', thousands '.'" in found.err
+        assert "encoding cp1252, separator ';', decimal ',', thousands '.'" in found.out
 
 
 def test_two_readings_are_an_error_that_names_the_flag(tmp_path: Path, tabprotect: Callable[..., Any]) -> None:
@@ -77,7 +80,7 @@ def test_two_readings_are_an_error_that_names_the_flag(tmp_path: Path, tabprotec
     assert not (tmp_path / "out").exists()
     assert tabprotect("protect", *flags, "--decimal", ",").code == 0
     table = (tmp_path / "out" / "publish" / "table.csv").read_text()
-    assert table.splitlines()[1].startswith("Total,8023,")
+    assert table.splitlines()[1].startswith("Total;8023;")
 
 
 def inside(kind: Any) -> Any:
@@ -125,3 +128,116 @@ def test_a_set_key_acts_as_in_a_specification(tmp_path: Path, tabprotect: Callab
     found = tabprotect("protect", tmp_path / "a.csv", *common, "--set", "hierarchy.code.lenghts=[1]")
     assert found.code == 2
     assert "did you mean 'lengths'" in found.err
+
+
+def test_keys_of_a_specification(tmp_path: Path, tabprotect: Callable[..., Any]) -> None:
+    (tmp_path / "firms.csv").write_bytes(TEXT.encode("cp1252"))
+    spec = tmp_path / "spec.toml"
+    spec.write_text(
+        'data = "firms.csv"\nby = ["région", "taille"]\nvalue = "chiffre"\ncontributor = "firme"\nrules = ["p%=15"]\n'
+        '[output]\nseparator = "\\t"\nencoding = "utf-8-sig"\nfolder = "out"\n',
+        encoding="utf-8",
+    )
+    assert tabprotect("protect", spec).code == 0
+    data = (tmp_path / "out" / "publish" / "table.csv").read_bytes()
+    assert data.startswith("\ufeffrégion\ttaille\tchiffre\tstatus\n".encode())
+    spec.write_text(spec.read_text(encoding="utf-8").replace("utf-8-sig", "utf-9"), encoding="utf-8")
+    found = tabprotect("protect", spec)
+    assert found.code == 2
+    assert "there is no encoding 'utf-9'" in found.err
+
+
+MISTAKES = {
+    "several columns at once": (
+        ["--by", "région,taile", "--value", "chiffre", "--rule", "p%=15"],
+        "no column 'région,taile'; these are several columns: name each on its own",
+    ),
+    "a rule without its sign": (["--by", "région", "--value", "chiffre", "--rule", "p%15"], "did you mean 'p%=15'?"),
+    "no rule": (["--by", "région", "--value", "chiffre"], "--rule is missing: Such as p%=15"),
+    "the other decimal sign": (
+        ["--by", "région", "--value", "chiffre", "--rule", "p%=15", "--decimal", "."],
+        "numbers with a decimal comma: pass --decimal ','",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", MISTAKES)
+def test_mistakes_name_their_cure(case: str, tmp_path: Path, tabprotect: Callable[..., Any]) -> None:
+    flags, cure = MISTAKES[case]
+    text = TEXT.replace("1.090,5", "1.090,5").replace(";5\r", ";5,5\r").replace(";4\r", ";4,5\r")
+    (tmp_path / "firms.csv").write_bytes(text.encode("cp1252"))
+    found = tabprotect("protect", tmp_path / "firms.csv", *flags, "--out", tmp_path / "out")
+    assert found.code == 2
+    assert cure in found.err
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("command", ["mask", "risk", "compare-masks"])
+def test_commands_on_microdata_say_how_the_file_was_read(
+    command: str, tmp_path: Path, tabprotect: Callable[..., Any]
+) -> None:
+    (tmp_path / "firms.csv").write_bytes(TEXT.encode("cp1252"))
+    parts = {
+        "mask": '[[steps]]\nmethod = "top-coding"\ncolumns = "chiffre"\nthreshold = 60\n',
+        "risk": '[[measures]]\nmeasure = "sample-uniqueness"\n',
+        "compare-masks": '[[candidates]]\nmethod = "rank-swapping"\ncolumns = "chiffre"\np = 20\n',
+    }
+    spec = tmp_path / "spec.toml"
+    schema = '[schema]\nkeys = ["région", "taille"]\nidentifiers = ["firme"]\n'
+    spec.write_text(f'data = "firms.csv"\nseed = 1\n{schema}{parts[command]}', encoding="utf-8")
+    out = [] if command == "risk" else ["--out", tmp_path / "out"]
+    found = tabprotect(command, spec, *out)
+    assert found.code in (0, None), found.err
+    assert "firms.csv: text, encoding cp1252, separator ';', decimal ',', thousands '.'" in found.out + found.err
+    spec.write_text(f'data = "firms.csv"\nsepparator = ";"\n{schema}{parts[command]}', encoding="utf-8")
+    assert "did you mean 'separator'?" in tabprotect(command, spec, *out).err
+
+
+def test_unsafe_combinations_of_a_sheet(tmp_path: Path, tabprotect: Callable[..., Any]) -> None:
+    with pd.ExcelWriter(tmp_path / "a.xlsx") as book:
+        for name in ("one", "two"):
+            pd.DataFrame({"a": list("xxy"), "b": list("kkl")}).to_excel(book, sheet_name=name, index=False)
+    found = tabprotect("unsafe", tmp_path / "a.xlsx", "--keys", "a,b")
+    assert found.code == 2
+    assert "--set sheet=" in found.err
+    found = tabprotect("unsafe", tmp_path / "a.xlsx", "--keys", "a,b", "--threshold", "2", "--set", "sheet=two")
+    assert found.code == 1
+    assert "a.xlsx: excel, sheet two" in found.err
+    assert "1 of 3 records" in found.out
+
+
+def test_questions_about_a_file(tmp_path: Path, tabprotect: Callable[..., Any]) -> None:
+    (tmp_path / "firms.csv").write_bytes(TEXT.encode("cp1252"))
+    (tmp_path / "policy.toml").write_text(
+        'unit = "firms.firme"\nminimum_units = 3\nrules = "p%=15"\n[tables.firms]\nkey = "firme"\n'
+        'public = ["région", "taille"]\n[tables.firms.confidential]\nchiffre = {}\n',
+        encoding="utf-8",
+    )
+    flags = (
+        "--policy",
+        tmp_path / "policy.toml",
+        "--database",
+        tmp_path / "firms.csv",
+        "--log",
+        tmp_path / "log.sqlite",
+    )
+    found = tabprotect("query", "SELECT COUNT(*) FROM firms WHERE \"taille\" = 'p'", *flags)
+    assert found.code == 0, found.out + found.err
+    assert found.out.split()[-1] == "5"
+    assert "firms.csv: text, encoding cp1252" in found.err
+
+
+def test_masked_files_are_written_as_asked(tmp_path: Path, tabprotect: Callable[..., Any]) -> None:
+    (tmp_path / "firms.csv").write_bytes(TEXT.encode("cp1252"))
+    spec = tmp_path / "spec.toml"
+    text = (
+        'data = "firms.csv"\nseed = 1\noutput = {separator = "|", encoding = "utf-8"}\n[schema]\n'
+        'identifiers = ["firme"]\n[[steps]]\nmethod = "top-coding"\ncolumns = "chiffre"\nthreshold = 60.5\n'
+    )
+    spec.write_text(text, encoding="utf-8")
+    assert tabprotect("mask", spec, "--out", tmp_path / "out").code == 0
+    lines = (tmp_path / "out" / "publish" / "data.csv").read_text(encoding="utf-8").splitlines()
+    assert lines[:2] == ["région|taille|chiffre", "N|g|60,5"]
+    assert tabprotect("verify", tmp_path / "out").code == 0
+    spec.write_text(text.replace("separator", "seperator"), encoding="utf-8")
+    assert "output: unknown key 'seperator'; did you mean 'separator'?" in tabprotect("mask", spec, "--out", "x").err

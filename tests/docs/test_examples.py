@@ -122,3 +122,13 @@ def test_a_wrong_example_is_found(tmp_path: Path) -> None:
         run_console(echo, tmp_path, "page.md:7")
     with pytest.raises(ZeroDivisionError):
         run_python(division, {}, "page.md:12")
+
+
+def test_every_line_of_ours_in_the_migration_guide_runs() -> None:
+    """What is only shown there is of other tools: no command of ours, no Python with our names."""
+    shown = [block for block in blocks(CHECKOUT / "docs" / "migration.md") if block.language not in RUN]
+    own = re.compile(r"\s*(\$ )?tabprotect |.*\b(tp|md)\.|from tabprotect")
+    assert len(shown) >= 3
+    for block in shown:
+        ours = [line for line in block.code.splitlines() if own.match(line)]
+        assert not ours, f"migration.md:{block.line} is shown, not run: {ours}"

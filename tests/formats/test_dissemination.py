@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import itertools
 import json
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +23,16 @@ from tabprotect.formats.crosstab import COLOURS, encode_crosstab
 from tabprotect.formats.jsonstat import encode_jsonstat
 from tabprotect.formats.published import Published, read_published
 from tabprotect.formats.px import encode_px
-from tabprotect.formats.sdmx import ESTAT, SDMX, StatusMap, encode_sdmx, read_hierarchies, read_structures
+from tabprotect.formats.sdmx import (
+    ESTAT,
+    SDMX,
+    StatusMap,
+    encode_sdmx,
+    encode_structure,
+    read_hierarchies,
+    read_structures,
+)
+from tabprotect.table.hierarchy import Hierarchy
 
 CODES = {"region": {"Total": "_T"}, "size": {"Total": "_T"}}
 
@@ -240,3 +250,72 @@ def test_structures_that_are_wrong(tmp_path: Path) -> None:
     path.write_text("<html/>", encoding="utf-8")
     with pytest.raises(InputError, match="no SDMX-ML"):
         read_hierarchies(path)
+
+
+REGIONS = Hierarchy.from_hrc("n\n@n1\n@n2\ns\n", total="Total")
+
+
+def test_structures_come_back(table: Published, tmp_path: Path) -> None:
+    """What we write is read by us, by pysdmx and by sdmx1, with parents, labels and the lists of statuses."""
+    import sdmx
+    from pysdmx.io import read_sdmx
+
+    data = encode_structure(
+        table, agency="XX", structure="DSD", codes=CODES, hierarchies={"region": REGIONS}, fixed={"TIME_PERIOD": "2025"}
+    )
+    path = tmp_path / "dsd.xml"
+    path.write_bytes(data)
+    found = read_structures(path)["XX:DSD(1.0)"]
+    assert list(found.dimensions.items()) == [
+        ("region", "XX:CL_region(1.0)"), ("size", "XX:CL_size(1.0)"), ("TIME_PERIOD", ""),
+    ]  # fmt: skip
+    assert (found.measures, found.attributes) == (("OBS_VALUE",), ("OBS_STATUS", "CONF_STATUS"))
+    tree = read_hierarchies(path)["XX:CL_region(1.0)"]
+    assert tree.hierarchy().splits == (("_T", ("n", "s")),)
+    assert tree.labels["n"] == "North"
+    message = read_sdmx(path)
+    (definition,) = message.get_data_structure_definitions()
+    assert {one.id for one in definition.components} == {*found.dimensions, "OBS_VALUE", "OBS_STATUS", "CONF_STATUS"}
+    codes = next(one for one in message.get_codelists() if one.id == "CL_CONF_STATUS")
+    assert {"F", "C", "D"} <= {code.id for code in codes.items}
+    other = sdmx.read_sdmx(path)
+    assert other.codelist["CL_region"]["n"].parent.id == "_T"
+    assert [one.id for one in other.structure["DSD"].dimensions.components] == list(found.dimensions)
+    # the same table gives the same bytes
+    assert data == encode_structure(
+        table, agency="XX", structure="DSD", codes=CODES, hierarchies={"region": REGIONS}, fixed={"TIME_PERIOD": "2025"}
+    )
+
+
+@hypothesis_settings(max_examples=30, deadline=None)
+@given(st.data())
+def test_hierarchies_come_back_from_structures(data: st.DataObject) -> None:
+    codes = data.draw(
+        st.lists(st.from_regex(r"[A-Za-z0-9_]{1,6}", fullmatch=True), min_size=2, max_size=9, unique=True)
+    )
+    above = {code: codes[data.draw(st.integers(0, i))] for i, code in enumerate(codes[1:])}
+    children = {parent: tuple(c for c in codes[1:] if above[c] == parent) for parent in codes}
+    tree = Hierarchy(tuple((parent, parts) for parent, parts in children.items() if parts))
+    frame = pd.DataFrame({"d": list(tree.codes), "v": [float(i) for i in range(len(codes))]})
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "dsd.xml"
+        path.write_bytes(encode_structure(Published.of(frame), hierarchies={"d": tree}))
+        read = read_hierarchies(path)["ORG:CL_d(1.0)"].hierarchy(codes[0])
+    assert read.codes == tree.codes
+    assert set(read.splits) == set(tree.splits)
+
+
+def test_structures_are_exported_by_the_command(firms: pd.DataFrame, tmp_path: Path) -> None:
+    release = protect(firms, "p%=15", by=["region", "size"], value="turnover", contributor="firm")
+    release.write(tmp_path / "out")
+    (tmp_path / "region.csv").write_text("parent;child\nTotal;n\nTotal;s\n", encoding="utf-8")
+    words = ["--code", "region:Total=_T", "--code", "size:Total=_T"]
+    target = ["export", str(tmp_path / "out"), str(tmp_path / "dsd.xml"), "--form", "structure-2.1", *words]
+    assert run_command([*target, "--hierarchy", f"region={tmp_path / 'region.csv'}"]) == 0
+    trees = read_hierarchies(tmp_path / "dsd.xml")
+    assert trees["ORG:CL_region(1.0)"].hierarchy().codes == ("_T", "n", "s")
+    target = ["export", str(tmp_path / "out"), str(tmp_path / "data.csv"), *words]
+    assert run_command([*target, "--conf", "suppressed=N", "--obs", "suppressed=L"]) == 0
+    lines = (tmp_path / "data.csv").read_text(encoding="utf-8").splitlines()
+    assert {line.rsplit(",", 2)[1:] == ["L", "N"] for line in lines if ",," in line} == {True}
+    assert run_command([*target, "--conf", "suppressed=ZZ"]) == 2

@@ -68,6 +68,17 @@ print(len(tp.__all__))
     assert int(run(code, blocked, tmp_path)) > 60
 
 
+def test_the_import_alone_is_light(tmp_path: Path) -> None:
+    """No solver, no data frames, and nothing of plots, clusters and the web."""
+    code = """
+import tabprotect
+heavy = {"pandas", "numpy", "scipy", "duckdb", "highspy", "pyscipopt", "pyomo", "matplotlib", "pyspark", "fastapi",
+    "uvicorn", "sklearn", "openpyxl", "pysdmx", "polars", "typer"}
+print(sorted(heavy & {name.partition(".")[0] for name in sys.modules}))
+"""
+    assert run(code, [], tmp_path).strip() == "[]"
+
+
 def test_every_command_shows_its_help(blocked: list[str], tmp_path: Path) -> None:
     code = """
 from tabprotect.cli.app import app, run

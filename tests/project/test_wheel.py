@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import subprocess
 import sys
+import tarfile
+import zipfile
 from pathlib import Path
 
 import pytest
+from packaging.metadata import Metadata
 
 pytestmark = pytest.mark.slow
 
@@ -41,6 +45,24 @@ def installed(checkout: Path, tmp_path: Path) -> Path:
     python = folder / "venv" / "bin" / "python"
     run(python, "-m", "pip", "install", "--quiet", "--constraint", locked, wheel, cwd=folder)
     return python.parent
+
+
+def test_what_the_index_would_refuse(checkout: Path, tmp_path: Path) -> None:
+    """The metadata of wheel and source distribution are valid, and the README is what they show."""
+    run(sys.executable, "-m", "build", "--no-isolation", "--outdir", tmp_path, checkout, cwd=tmp_path)
+    (wheel,), (source,) = tmp_path.glob("*.whl"), tmp_path.glob("*.tar.gz")
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = [one for one in archive.namelist() if one.endswith(".dist-info/METADATA")]
+        found = Metadata.from_email(archive.read(name), validate=True)
+    with tarfile.open(source) as archive:
+        (member,) = [one for one in archive.getmembers() if one.name.count("/") == 1 and one.name.endswith("/PKG-INFO")]
+        stream = archive.extractfile(member)
+        assert stream is not None
+        assert Metadata.from_email(stream.read(), validate=True).version == found.version
+    assert found.description_content_type == "text/markdown"
+    assert found.description == (checkout / "README.md").read_text(encoding="utf-8")
+    if importlib.util.find_spec("twine") is not None:
+        run(sys.executable, "-m", "twine", "check", "--strict", wheel, source, cwd=tmp_path)
 
 
 def test_the_wheel_has_every_room_and_runs_the_demo(installed: Path, tmp_path: Path) -> None:

@@ -222,6 +222,22 @@ def test_everything_is_escaped() -> None:
     assert "&lt;script" in masked._repr_html_()
 
 
+def test_every_result_has_a_view() -> None:
+    """What a notebook may end a cell with."""
+    frame = pd.DataFrame({"region": list("nnsse"), "size": list("abaab"), "value": [1.0, 2.0, 3.0, 4.0, 5.0]})
+    release = tp.protect(frame, "threshold=2", by=["region", "size"], value="value")
+    rounded = tp.protect(
+        frame, "threshold=2", tp.Round(base=2), by=["region", "size"], value="value", allow_unsafe=True
+    )
+    schema = md.Schema(keys=["region"])
+    masked = [md.mask(frame, schema, [md.TopCoding("value", threshold=4)], large=large) for large in (False, True)]
+    results = (release.table, release.problem, release.assessment, release.result, release.audit(), release, rounded)
+    for thing in (*results, *masked):
+        page = Reader(thing._repr_html_())
+        assert page.words, type(thing)
+    assert Reader(masked[1]._repr_html_()).words == Reader(masked[0]._repr_html_()).words
+
+
 def test_views_are_bounded_however_large_the_table() -> None:
     codes, n = [f"code {i} " + "x" * 500 for i in range(300)], 300
     frame = pd.DataFrame({"a": np.repeat(codes, n), "b": np.tile(codes, n), "value": 1.0})

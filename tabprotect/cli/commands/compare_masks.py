@@ -32,6 +32,7 @@ def compare_masks(
     from tabprotect.formats.folder import check_replaceable
     from tabprotect.microdata.choosing import compare_masks as compare
     from tabprotect.microdata.choosing import expand_grid
+    from tabprotect.microdata.records import read_records
     from tabprotect.microdata.specification import read_mask_spec
     from tabprotect.workflow.specification import load_toml
 
@@ -56,10 +57,10 @@ def compare_masks(
         if read.large:
             problems.add(f"{spec}: large: candidates are compared with all records in memory; leave it out")
     problems.raise_if_any()
+    original = read_records(read.data, read.schema)
+    screen.said(original.recognised)
     number = read.seed if seed is None else seed
-    found = compare(
-        read.data, read.schema, candidates, seed=number, workers=workers, decimal=read.decimal, linkage=linkage
-    )
+    found = compare(original, read.schema, candidates, seed=number, workers=workers, linkage=linkage)
     found.write(out)
     console = screen.out()
     console.print(escape(found.summary()), soft_wrap=True)

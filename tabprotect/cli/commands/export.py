@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from tabprotect.counted import counted
+
+if TYPE_CHECKING:
+    from tabprotect.errors import Problems
 
 EPILOG = """Examples:
 
@@ -15,6 +20,8 @@ EPILOG = """Examples:
 
 [bold]tabprotect export out table.xml --form ml-2.1 --agency XX --structure DSD_FIRMS --code region:Total=_T[/]
 """
+
+STRUCTURE = "structure-2.1"
 
 _SUFFIXES = {".px": "px", ".xlsx": "xlsx", ".json": "json-stat", ".csv": "csv-2.0", ".xml": "ml-3.0"}
 
@@ -26,8 +33,8 @@ def export(
         str | None,
         typer.Option(
             "--form",
-            help="px, xlsx, json-stat, or SDMX: csv-1.0, csv-2.0, ml-2.1, ml-2.1-generic, ml-3.0; by default by the "
-            "ending of OUT.",
+            help="px, xlsx, json-stat, or SDMX: csv-1.0, csv-2.0, ml-2.1, ml-2.1-generic, ml-3.0, and structure-2.1, "
+            "the data structure; by default by the ending of OUT.",
         ),
     ] = None,
     agency: Annotated[str, typer.Option("--agency", help="SDMX: agency of the data structure.")] = "ORG",
@@ -36,6 +43,18 @@ def export(
     together: Annotated[
         bool, typer.Option("--together", help="SDMX: do not tell primary and secondary cells apart.")
     ] = False,
+    conf: Annotated[
+        list[str] | None,
+        typer.Option("--conf", metavar="STATUS=CODE", help="SDMX: CONF_STATUS of a status, such as secondary=D."),
+    ] = None,
+    obs: Annotated[
+        list[str] | None,
+        typer.Option("--obs", metavar="STATUS=CODE", help="SDMX: OBS_STATUS of a status, such as primary=Q."),
+    ] = None,
+    hierarchy: Annotated[
+        list[str] | None,
+        typer.Option("--hierarchy", metavar="DIM=FILE", help="structure-2.1: code list that says which code is above."),
+    ] = None,
     code: Annotated[
         list[str] | None, typer.Option("--code", metavar="DIM:CODE=ID", help="SDMX: identifier of a code.")
     ] = None,
@@ -55,10 +74,11 @@ def export(
     from tabprotect.formats.jsonstat import encode_jsonstat
     from tabprotect.formats.published import read_published
     from tabprotect.formats.px import encode_px
-    from tabprotect.formats.sdmx import ESTAT, FORMATS, SDMX, encode_sdmx
+    from tabprotect.formats.sdmx import ESTAT, FORMATS, SDMX, encode_sdmx, encode_structure
+    from tabprotect.workflow.files import read_hierarchy
 
     chosen = form or _SUFFIXES.get(out.suffix.lower())
-    known = ("px", "xlsx", "json-stat", *FORMATS)
+    known = ("px", "xlsx", "json-stat", *FORMATS, STRUCTURE)
     maps = {"sdmx": SDMX, "estat": ESTAT}
     codes: dict[str, dict[str, str]] = {}
     with collect() as problems:
@@ -72,10 +92,18 @@ def export(
             if not (colon and sign and dimension):
                 problems.add(f"--code '{word}': write DIM:CODE=ID, such as region:Total=_T")
             codes.setdefault(dimension, {})[name] = identifier
-        if bad := [word for word in fixed or () if "=" not in word]:
-            problems.add(f"--fixed '{bad[0]}': write DIM=ID, such as TIME_PERIOD=2025")
-        if chosen in known and chosen not in FORMATS and (code or fixed or together):
-            problems.add(f"--code, --fixed and --together are for SDMX, not for {chosen}")
+        constants = _pairs(fixed, "--fixed", "DIM=ID, such as TIME_PERIOD=2025", problems)
+        files = _pairs(hierarchy, "--hierarchy", "DIM=FILE, such as region=region.hrc", problems)
+        other = {
+            "conf": _pairs(conf, "--conf", "STATUS=CODE, such as secondary=D", problems),
+            "obs": _pairs(obs, "--obs", "STATUS=CODE, such as primary=Q", problems),
+        }
+        if chosen in known and chosen not in (*FORMATS, STRUCTURE) and (code or fixed or together or conf or obs):
+            problems.add(f"--code, --fixed, --conf, --obs and --together are for SDMX, not for {chosen}")
+        if files and chosen != STRUCTURE:
+            problems.add(f"--hierarchy is for {STRUCTURE}, not for {chosen}")
+    by = maps[statuses].together() if together else maps[statuses]
+    by = replace(by, conf={**by.conf, **other["conf"]}, obs={**by.obs, **other["obs"]})
     table = read_published(release)
     if chosen == "px":
         data = encode_px(table)
@@ -86,11 +114,23 @@ def export(
     else:
         if chosen is None:
             raise InputError("no form")
-        by = maps[statuses].together() if together else maps[statuses]
-        constants = dict(word.split("=", 1) for word in fixed or ())
-        data = encode_sdmx(table, chosen, agency=agency, structure=structure, statuses=by, codes=codes, fixed=constants)
+        words: dict[str, Any] = {
+            "agency": agency, "structure": structure, "statuses": by, "codes": codes, "fixed": constants,
+        }  # fmt: skip
+        if chosen == STRUCTURE:
+            trees = {name: read_hierarchy(Path(file), "@", None) for name, file in files.items()}
+            data = encode_structure(table, hierarchies=trees, **words)
+        else:
+            data = encode_sdmx(table, chosen, **words)
     write_bytes(out, data)
     console().print(
         f"{out}: {counted(len(table.frame), 'cell')}, {int(table.hidden.sum()):,} hidden, as {chosen}.", markup=False
     )
     return Exit.DONE
+
+
+def _pairs(words: Sequence[str] | None, flag: str, form: str, problems: Problems) -> dict[str, str]:
+    """Read words of two parts."""
+    if bad := [word for word in words or () if "=" not in word]:
+        problems.add(f"{flag} '{bad[0]}': write {form}")
+    return dict(word.split("=", 1) for word in words or () if "=" in word)

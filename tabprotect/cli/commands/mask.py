@@ -40,10 +40,11 @@ def mask(
     except InputError as error:
         raise InputError(*(f"{spec}: {problem}" for problem in error.problems)) from error
     number = given.seed if seed is None else seed
-    masked = md.mask(
-        given.data, given.schema, given.steps, seed=number, decimal=given.decimal, title=given.title, large=given.large
-    )
-    masked.write(out, given.formats)
+    masked = md.mask(given.data, given.schema, given.steps, seed=number, title=given.title, large=given.large)
+    if isinstance(masked, md.Masked):
+        masked.write(out, given.formats, dialect=given.dialect(masked.original.recognised))
+    else:
+        masked.write(out, given.formats)
     console = screen.out()
     console.print(masked.summary())
     console.print(f"written to {out}: publish/ may leave the building, internal/ may not")

@@ -113,7 +113,7 @@ def _of_protocol(path: Path) -> None:
         console.print(grid)
         console.print()
     for name, one in period.masks.items():
-        console.print(f"microdata {name}: {one.data.name}, {len(one.steps)} methods")
+        console.print(f"microdata {name}: {Path(one.data).name}, {len(one.steps)} methods")
 
 
 def _write(groups: Sequence[Group], listed: Path, out: Path, rules: list[str], title: str, seconds: float) -> None:

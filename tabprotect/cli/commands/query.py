@@ -22,7 +22,9 @@ def query(
     ),
     database: Annotated[
         str | None,
-        typer.Option("--database", metavar="PLACE", help="A DuckDB file, or postgresql://...", show_default=False),
+        typer.Option(
+            "--database", metavar="PLACE", help="A DuckDB or data file, or postgresql://...", show_default=False
+        ),
     ] = None,
     log: Annotated[
         Path, typer.Option("--log", metavar="FILE", help="All queries and answers; made where it is missing.")
@@ -39,6 +41,7 @@ def query(
 
     The exit code is 0 for an answer and 1 for a denial.
     """
+    from tabprotect.cli import screen
     from tabprotect.cli.exits import Exit
     from tabprotect.cli.screen import out
     from tabprotect.errors import InputError
@@ -51,7 +54,7 @@ def query(
         return Exit.DONE
     if sql is None or database is None:
         raise InputError("give the query and --database (a DuckDB file, or postgresql://user@host/name)")
-    guard = Guard(connect(database), rules, log)
+    guard = Guard(connect(database, lambda found: screen.said([found])), rules, log)
     try:
         answer = guard.query(sql, user=user)
     finally:

@@ -53,6 +53,7 @@ def risk(
     from tabprotect.formats.files import check_writable, write_text
     from tabprotect.microdata.choosing import disclosure_report
     from tabprotect.microdata.measures import mask_again, measure_file, read_measures
+    from tabprotect.microdata.records import read_records
     from tabprotect.workflow.specification import load_toml
 
     for path in (json_out, report):
@@ -65,7 +66,9 @@ def risk(
     except InputError as error:
         raise InputError(*(f"{spec}: {problem}" for problem in error.problems)) from error
     masked = mask_again(wanted, release) if wanted.spec.steps else None
-    found = measure_file(wanted, masked)
+    original = read_records(wanted.spec.data, wanted.spec.schema) if masked is None else masked.original
+    screen.said(original.recognised)
+    found = measure_file(wanted, masked, original=original)
     page = disclosure_report(masked, risks=found) if report is not None and masked is not None else None
     if json_out is not None:
         write_text(json_out, json.dumps([one.to_dict() for one in found], indent=2, ensure_ascii=False) + "\n")

@@ -15,7 +15,9 @@ EPILOG = """Example:
 
 def serve(
     policy: Annotated[Path, typer.Option("--policy", metavar="FILE", help="What is public and protected.")],
-    database: Annotated[str, typer.Option("--database", metavar="PLACE", help="A DuckDB file, or postgresql://...")],
+    database: Annotated[
+        str, typer.Option("--database", metavar="PLACE", help="A DuckDB or data file, or postgresql://...")
+    ],
     log: Annotated[Path, typer.Option("--log", metavar="FILE", help="All queries and answers.")],
     keys: Annotated[Path, typer.Option("--keys", metavar="FILE", help='Lines: user = "SHA-256 of the key".')],
     host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = "127.0.0.1",
@@ -26,6 +28,7 @@ def serve(
 
     Put it behind something that speaks TLS; it does not.
     """
+    from tabprotect.cli import screen
     from tabprotect.cli.exits import Exit
     from tabprotect.errors import InputError
     from tabprotect.query.guard import Guard
@@ -37,7 +40,7 @@ def serve(
     except ImportError as error:
         raise InputError("the service needs uvicorn: install tabprotect[serve]") from error
     known = Keys.read(keys)
-    guard = Guard(connect(database), policy, log)
+    guard = Guard(connect(database, lambda found: screen.said([found])), policy, log)
     try:
         uvicorn.run(create_app(guard, known, per_minute=rate), host=host, port=port, log_level="warning")
     finally:

@@ -18,13 +18,24 @@ What this prints is confidential.
 
 
 def unsafe(
-    data: Annotated[Path, typer.Argument(metavar="DATA", help="CSV or Parquet file with a record in every row.")],
+    data: Annotated[
+        Path, typer.Argument(metavar="DATA", help="File with a record in every row: text, Excel, Parquet, DuckDB.")
+    ],
     keys: Annotated[str, typer.Option("--keys", metavar="A,B,C", help="Columns that an intruder may know.")],
     up_to: Annotated[int, typer.Option("--up-to", min=1, help="The most keys in a combination.")] = 3,
     threshold: Annotated[
         str, typer.Option("--threshold", metavar="N[,N]", help="Records that must share a combination; one by size.")
     ] = "3",
-    decimal: Annotated[str, typer.Option("--decimal", help="Decimal sign of numbers in a CSV file.")] = ".",
+    decimal: Annotated[str | None, typer.Option("--decimal", metavar="SIGN", help="Decimal sign; recognised.")] = None,
+    separator: Annotated[
+        str | None, typer.Option("--separator", metavar="SIGN", help="Sign between fields, or 'tab'; recognised.")
+    ] = None,
+    encoding: Annotated[
+        str | None, typer.Option("--encoding", metavar="NAME", help="Such as cp1252; recognised.")
+    ] = None,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="thousands, member, sheet or relation.")
+    ] = None,
     rows: Annotated[int, typer.Option("--rows", min=1, help="How many sets of keys are shown.")] = 30,
     json_out: Annotated[
         Path | None, typer.Option("--json", metavar="OUT", help="Write the whole table as JSON.", show_default=False)
@@ -39,6 +50,7 @@ def unsafe(
     from tabprotect import microdata as md
     from tabprotect.cli import screen
     from tabprotect.cli.exits import Exit
+    from tabprotect.cli.settings import file_of
     from tabprotect.errors import InputError
     from tabprotect.formats.files import write_text
 
@@ -50,9 +62,11 @@ def unsafe(
             f"--threshold must be a whole number, or one for each size such as 10,3, not '{threshold}'"
         ) from None
     by_size = numbers[0] if len(numbers) == 1 else dict(enumerate(numbers, 1))
+    file = file_of(data, {"decimal": decimal, "separator": separator, "encoding": encoding}, settings)
     found = md.unsafe_combinations(
-        data, keys=names, up_to=up_to, threshold=by_size, decimal=decimal, large=md.Large() if large else False
+        file, keys=names, up_to=up_to, threshold=by_size, large=md.Large() if large else False
     )
+    screen.said(found.recognised)
     if json_out is not None:
         write_text(json_out, json.dumps(found.to_dict(), indent=2, ensure_ascii=False) + "\n")
     console = screen.out()

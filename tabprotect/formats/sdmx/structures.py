@@ -126,7 +126,10 @@ def read_structures(path: str | Path) -> dict[str, Structure]:
                 if name := one.get("id"):
                     dimensions[name] = next(_lists(one), concepts.get(name, ""))
         measures = [
-            one.get("id") or "OBS_VALUE" for kind in ("PrimaryMeasure", "Measure") for one in _all(element, kind)
+            one.get("id") or "OBS_VALUE"
+            for measured in _all(element, "MeasureList")
+            for kind in ("PrimaryMeasure", "Measure")
+            for one in _all(measured, kind)
         ]
         attributes = [one.get("id", "") for one in _all(element, "Attribute")]
         if dimensions:

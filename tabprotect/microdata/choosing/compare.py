@@ -187,7 +187,7 @@ def compare_masks(
     *,
     seed: int | None = None,
     workers: int = 1,
-    decimal: str = ".",
+    decimal: str | None = None,
     linkage: bool = False,
 ) -> Comparison:
     """Mask a file with every candidate and score what comes out.
@@ -201,7 +201,7 @@ def compare_masks(
         Every candidate is masked with it; the answer does not depend on `workers`.
     workers : int
         Threads.
-    decimal : str
+    decimal : str, optional
         Decimal sign of numbers in a CSV file.
     linkage : bool
         Whether record linkage is among the risks of the score, see `score`.

@@ -6,7 +6,7 @@ import tempfile
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from os import PathLike, fspath
+from os import fspath
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -21,8 +21,10 @@ from tabprotect.microdata.large.options import Large
 from tabprotect.microdata.large.part import Part
 from tabprotect.microdata.large.stage import RECORDS, ROW, Change, Stage, check_names, check_order, value_sql
 from tabprotect.microdata.schema import Schema
-from tabprotect.table.duck import literal, quoted, scan_of
+from tabprotect.table.duck import TextFile, literal, quoted, scan_of
 from tabprotect.table.read import open_frame
+from tabprotect.table.reading import File, Recognised, is_file, open_data
+from tabprotect.table.reading.typed import typed
 
 __all__ = ["DuckStage", "open_duck"]
 
@@ -75,6 +77,7 @@ class DuckStage:
 
     def __init__(self, place: Workshop, path: Path, arrow: pa.Schema, count: int, *, lent: bool = False) -> None:
         self.place, self.path, self._arrow, self._count, self.lent = place, path, arrow, count, lent
+        self.recognised: tuple[Recognised, ...] = ()
 
     def __del__(self) -> None:
         if not self.lent:
@@ -201,7 +204,7 @@ def _aligned(after: Iterator[Part], before: Iterator[Part]) -> Iterator[Part]:
 
 
 def open_duck(
-    data: Any, large: Large, decimal: str, random: bool, schema: Schema, columns: Sequence[str] | None = None
+    data: Any, large: Large, decimal: str | None, random: bool, schema: Schema, columns: Sequence[str] | None = None
 ) -> DuckStage:
     """Copy data into the first stage, in their order.
 
@@ -211,34 +214,40 @@ def open_duck(
         If the data cannot be read, have no records, or no order that the draws of a random method could follow.
     """
     place = Workshop(large)
-    file = isinstance(data, str | PathLike)
     with place.reading():
-        if file:
-            scan = scan_of(fspath(data))
+        opened = open_data(File.of(data, decimal), large=0) if is_file(data) else None
+        given = data if opened is None else opened.source
+        lent = None
+        if is_file(given):
+            scan = given.scan if isinstance(given, TextFile) else scan_of(fspath(given))
             names = [row[0] for row in place.connection.sql(f"DESCRIBE SELECT * FROM {scan}").fetchall()]
         else:
-            if isinstance(data, duckdb.DuckDBPyRelation):
+            if isinstance(given, duckdb.DuckDBPyRelation):
                 if random and not large.order:
-                    _need_order(data)
-                lent = _reader(data, large.batch)
+                    _need_order(given)
+                lent = _reader(given, large.batch)
             else:
-                lent = _as_arrow(data)
+                lent = _as_arrow(given)
+                if opened is not None and opened.recognised.kind == "text":
+                    lent = typed(lent, opened.recognised)
             scan, names = "data", list(lent.schema.names)
             place.connection.register(scan, lent)
         wanted = check_names(names, large, schema, columns)
-        if scan.startswith("read_csv"):
-            chosen = ", ".join(_typed(place, scan, wanted, decimal))
+        if opened is not None and isinstance(given, TextFile):
+            chosen = ", ".join(_typed(place, scan, wanted, opened.decimal))
         else:
             chosen = ", ".join(map(quoted, wanted))
         sort = large.order and columns is None
         order = f" ORDER BY {', '.join(map(quoted, large.order))}" if sort else ""
         stage = _first(place, place.connection.sql(f"SELECT {chosen} FROM {scan}{order}"))
-        if not file:
+        if lent is not None:
             place.connection.unregister(scan)
     if not stage.count:
         raise InputError("the data have no records")
     if sort:
         check_order(stage, large.order)
+    if opened is not None:
+        stage.recognised = (opened.recognised,)
     return stage
 
 

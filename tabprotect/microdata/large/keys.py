@@ -84,7 +84,7 @@ def key_frequencies(
     schema: Schema | None = None,
     *,
     keys: Sequence[str] | None = None,
-    decimal: str = ".",
+    decimal: str | None = None,
     large: bool | Large = True,
 ) -> KeyFrequencies:
     """Count how many records share their keys, in DuckDB, or in Spark where the data are a Spark frame.
@@ -95,8 +95,8 @@ def key_frequencies(
     schema : Schema, optional
     keys : sequence of str, optional
         By default those of the schema.
-    decimal : str
-        Decimal sign of numbers in CSV files.
+    decimal : str, optional
+        Decimal sign of numbers in text files; recognised.
     large : Large
         Memory and batches.
 

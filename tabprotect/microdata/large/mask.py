@@ -49,9 +49,15 @@ class _Only:
 
 
 def mask_large(
-    data: Any, schema: Schema, methods: Sequence[Method] | Method, *, seed: Seed | None, decimal: str, title: str,
+    data: Any,
+    schema: Schema,
+    methods: Sequence[Method] | Method,
+    *,
+    seed: Seed | None,
+    decimal: str | None,
+    title: str,
     large: Any,
-) -> LargeMasked:  # fmt: skip
+) -> LargeMasked:
     """Carry out methods on records in batches; see `tabprotect.microdata.mask`.
 
     Raises
@@ -65,7 +71,7 @@ def mask_large(
     number = secret_seed(seed)
     stage: Stage = open_stage(data, options, decimal, any(method.random for method in chain), schema)
     check_chain(chain, prototype(stage.arrow, schema))
-    original = stage.count
+    original, recognised = stage.count, stage.recognised
     steps: list[Step] = []
     live: list[Claim] = []
     withdrawn: list[Claim] = []
@@ -99,7 +105,7 @@ def mask_large(
     needed = {claim.step for claim in live if claim.before}
     return LargeMasked(
         stage, schema, original, tuple(steps), tuple(live), tuple(withdrawn),
-        {step: kept for step, kept in before.items() if step in needed}, number, title, identifiers,
+        {step: kept for step, kept in before.items() if step in needed}, number, title, identifiers, recognised,
     )  # fmt: skip
 
 

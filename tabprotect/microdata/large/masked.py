@@ -11,9 +11,11 @@ from tabprotect.errors import InfeasibleError, InputError
 from tabprotect.microdata.claims import Claim, Verification
 from tabprotect.microdata.large.checks import check_large
 from tabprotect.microdata.large.folder import LargeContents, write_large
-from tabprotect.microdata.large.stage import Stage
+from tabprotect.microdata.large.stage import RECORDS, ROW, Stage
 from tabprotect.microdata.masked import Step
 from tabprotect.microdata.schema import Schema
+from tabprotect.report.views import MOST_RECORDS, records_view
+from tabprotect.table.reading import Recognised
 
 __all__ = ["LargeMasked"]
 
@@ -38,6 +40,8 @@ class LargeMasked:
     title : str
     identifiers : Stage or None
         Those of the released records, which are not released.
+    recognised : tuple of Recognised
+        How the file was read.
     """
 
     released: Stage
@@ -50,6 +54,7 @@ class LargeMasked:
     seed: int = 0
     title: str = "Masked microdata"
     identifiers: Stage | None = None
+    recognised: tuple[Recognised, ...] = ()
 
     def __len__(self) -> int:
         return self.released.count
@@ -59,6 +64,14 @@ class LargeMasked:
             f"LargeMasked({len(self):,} records, {len(self.released.arrow)} columns, {len(self.steps)} steps, "
             f"{len(self.claims)} claims)"
         )
+
+    def _repr_html_(self) -> str:
+        names = self.released.arrow.names
+        chosen = ", ".join(map(self.released.quoted, names))
+        row = self.released.quoted(ROW)
+        head = self.released.query(f"SELECT {chosen} FROM {RECORDS} ORDER BY {row} LIMIT {MOST_RECORDS}").to_pandas()
+        facts = [f"{len(self):,} records", f"{len(names)} columns", f"{len(self.steps)} steps"]
+        return records_view(self.title, head, len(self), len(names), facts)
 
     @property
     def frame(self) -> Any:
@@ -77,7 +90,8 @@ class LargeMasked:
 
     def summary(self) -> str:
         """Return what was done and what holds, one line each; confidential."""
-        lines = [f"{self.original:,} records in, {len(self):,} released"]
+        lines = [f"read {found.line()}" for found in self.recognised]
+        lines += [f"{self.original:,} records in, {len(self):,} released"]
         lines += [f"step {i + 1}: {step.method} on {', '.join(step.columns)}" for i, step in enumerate(self.steps)]
         lines += [f"claim: {claim}" for claim in self.claims]
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])

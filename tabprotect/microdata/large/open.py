@@ -19,7 +19,7 @@ def is_spark(data: Any) -> bool:
 
 
 def open_stage(
-    data: Any, large: Large, decimal: str, random: bool, schema: Schema, columns: Sequence[str] | None = None
+    data: Any, large: Large, decimal: str | None, random: bool, schema: Schema, columns: Sequence[str] | None = None
 ) -> Stage:
     """Take data (or some columns) in; see `Large` for the order of records.
 

@@ -17,6 +17,7 @@ from tabprotect.microdata.large.options import Large
 from tabprotect.microdata.large.part import Part
 from tabprotect.microdata.large.stage import RECORDS, ROW, Change, Stage, check_names, check_order
 from tabprotect.microdata.schema import Schema
+from tabprotect.table.reading import Recognised
 from tabprotect.table.tabulate.spark import Spark
 
 __all__ = ["SparkStage", "open_spark"]
@@ -35,6 +36,7 @@ class SparkStage:
         full = to_arrow_schema(frame.schema)
         self._arrow = pa.schema([f for f in full if f.name != ROW])
         self._count = int(self.frame.count())
+        self.recognised: tuple[Recognised, ...] = ()
 
     @property
     def arrow(self) -> pa.Schema:

@@ -12,6 +12,7 @@ from tabprotect.errors import InputError, Problems, did_you_mean
 from tabprotect.microdata.large.options import Large
 from tabprotect.microdata.large.part import Codebook, Part
 from tabprotect.microdata.schema import Schema
+from tabprotect.table.reading import Recognised
 
 __all__ = [
     "COUNT",
@@ -56,6 +57,9 @@ class Stage(Protocol):
     @property
     def count(self) -> int:
         """How many records there are."""
+
+    recognised: tuple[Recognised, ...]
+    """How the file was read that the first stage comes from; nothing for later ones."""
 
     def quoted(self, name: str) -> str:
         """Return a name as SQL writes it."""

@@ -20,6 +20,7 @@ from tabprotect.microdata.large.open import open_stage
 from tabprotect.microdata.large.options import Large
 from tabprotect.microdata.large.stage import RECORDS
 from tabprotect.microdata.schema import Schema
+from tabprotect.table.reading import Recognised
 
 __all__ = ["LargeUnsafeCombinations", "large_unsafe"]
 
@@ -70,6 +71,8 @@ class LargeUnsafeCombinations:
         How many records are in 0, 1, 2, ... minimal unsafe combinations.
     keys : tuple of str
     thresholds : Thresholds
+    recognised : tuple of Recognised
+        How the file was read.
     """
 
     table: pd.DataFrame
@@ -78,6 +81,7 @@ class LargeUnsafeCombinations:
     thresholds: Thresholds
     _found: dict[tuple[int, ...], Found] = field(repr=False)
     _values: tuple[tuple[Any, ...], ...] = field(repr=False)
+    recognised: tuple[Recognised, ...] = ()
 
     @property
     def value(self) -> int:
@@ -121,7 +125,7 @@ class LargeUnsafeCombinations:
 
 
 def large_unsafe(
-    data: Any, schema: Schema, names: tuple[str, ...], limits: Thresholds, decimal: str, large: Large
+    data: Any, schema: Schema, names: tuple[str, ...], limits: Thresholds, decimal: str | None, large: Large
 ) -> LargeUnsafeCombinations:
     """Count; see `tabprotect.microdata.unsafe_combinations`.
 
@@ -130,7 +134,8 @@ def large_unsafe(
     InputError
         If a column is not there, or there are too many unsafe combinations to be held in memory.
     """
-    coded = coded_keys(open_stage(data, large, decimal, False, schema, names), schema, names)
+    stage = open_stage(data, large, decimal, False, schema, names)
+    coded = coded_keys(stage, schema, names)
     found: dict[tuple[int, ...], Found] = {}
     held = 0
     for size in range(1, min(limits.up_to, len(names)) + 1):
@@ -149,7 +154,9 @@ def large_unsafe(
         )
         for keys, one in sorted(found.items(), key=lambda item: (len(item[0]), item[0]))
     ]  # fmt: skip
-    return LargeUnsafeCombinations(sorted_table(rows), _often(coded, found), names, limits, found, coded.values)
+    return LargeUnsafeCombinations(
+        sorted_table(rows), _often(coded, found), names, limits, found, coded.values, stage.recognised
+    )
 
 
 def _too_many() -> InputError:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import io
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -12,6 +13,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from tabprotect.errors import InputError
+from tabprotect.table.duck import quoted
+from tabprotect.table.reading import Recognised, read_typed
 
 __all__ = ["Database", "connect", "wrap"]
 
@@ -167,8 +170,16 @@ def wrap(connection: Any) -> Database:
     raise InputError(f"connections of DuckDB and pg8000 (PostgreSQL) are understood, not {type(connection).__name__}")
 
 
-def connect(place: str) -> Any:
-    """Open a database read-only: the path of a DuckDB file, or postgresql://user:password@host:port/name.
+def connect(place: str, said: Callable[[Recognised], None] | None = None) -> Any:
+    """Open a database read-only: a DuckDB file, postgresql://user:password@host:port/name, or a data file.
+
+    Parameters
+    ----------
+    place : str
+        A data file (text, Excel, Parquet) is one table, copied into memory, that is called as the file without its
+        endings.
+    said : callable, optional
+        Is handed how a data file was read.
 
     Raises
     ------
@@ -179,10 +190,27 @@ def connect(place: str) -> Any:
         return _connect_postgres(place)
     import duckdb
 
+    if _is_data(Path(place)):
+        table, found = read_typed(place)
+        if said is not None:
+            said(found)
+        connection = duckdb.connect(":memory:")
+        connection.register("records", table)
+        connection.execute(f"CREATE TABLE {quoted(Path(place).name.partition('.')[0])} AS SELECT * FROM records")
+        connection.unregister("records")
+        return connection
     try:
         return duckdb.connect(place, read_only=True)
     except duckdb.Error as error:
         raise InputError(f"database {place}: {str(error).splitlines()[0]}") from None
+
+
+def _is_data(path: Path) -> bool:
+    """Whether a file is there and is no database of DuckDB."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as stream:
+        return stream.read(12)[8:] != b"DUCK"
 
 
 def _connect_postgres(place: str) -> Any:

@@ -104,6 +104,7 @@ def link(
         parts={key: t.dimensions for key, t in named.items()},
         empty_shown=all(t.empty_shown for t in given),
         roles={role: name for role, name in given[0].roles.items() if all(t.roles.get(role) == name for t in given)},
+        recognised=tuple(dict.fromkeys(one for t in given for one in t.recognised)),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from os import PathLike
 from typing import Any, Literal
 
@@ -13,10 +14,11 @@ import pandas as pd
 
 from tabprotect.errors import InputError, collect
 from tabprotect.table.dimension import By, Hierarchies, dimensions_of
-from tabprotect.table.duck import DuckSource
+from tabprotect.table.duck import DuckSource, TextFile, set_memory
 from tabprotect.table.grid import Grid
 from tabprotect.table.kinds import check_kind, missing_cells
 from tabprotect.table.read import backend_of, need_columns, open_frame
+from tabprotect.table.reading import File, Recognised, is_file, open_data
 from tabprotect.table.system import LinearSystem
 from tabprotect.table.table import Contributions, Table
 from tabprotect.table.tabulate.duck import tabulate_duckdb
@@ -48,7 +50,7 @@ def tabulate(
     kind: Literal["magnitude", "frequency"] | None = None,
     empty: Literal["zero", "structural", "drop"] | None = None,
     hierarchies: Hierarchies | None = None,
-    decimal: str = ".",
+    decimal: str | None = None,
     memory_limit: str | None = None,
 ) -> Table:
     """Tabulate microdata: all cells over all codes, with what primary rules need to know of each.
@@ -57,10 +59,12 @@ def tabulate(
 
     Parameters
     ----------
-    data : data frame, DuckDB relation, or path
-        pandas, polars (also lazy), pyarrow; or the path of a CSV or Parquet file (``*`` reads several). Relations and
-        files are tabulated by DuckDB, out of core. Codes in CSV files are text, as written. PySpark frames are
-        tabulated in their cluster; only what is of the size of the table comes here.
+    data : data frame, DuckDB relation, path or File
+        pandas, polars (also lazy), pyarrow; or a file of any usual kind (``*`` reads several): separator, decimal sign,
+        encoding and packing of text are recognised, and said in ``table.recognised``; a `tabprotect.File` says what is
+        known. Relations, Parquet and large text files are tabulated by DuckDB, out of core. Codes in text files are
+        text, as written. PySpark frames are tabulated in their cluster; only what is of the size of the table comes
+        here.
     by : sequence of str, Dimension, or sequence of str; or mapping
         The dimensions: a column, a `Dimension` with its hierarchy, or nested columns such as
         ``("section", "division")``. Or columns with their hierarchies, ``{"region": "region.hrc", "size": None}``: each
@@ -97,8 +101,8 @@ def tabulate(
         which keeps sparse tables small. Cells whose records add up to zero are ordinary cells in any case.
     hierarchies : mapping of str to Hierarchy, path or sequence of str, optional
         Hierarchies by name of the dimension, for entries of `by` that are only names; as in a mapping `by`.
-    decimal : str
-        Decimal sign of numbers that come as text.
+    decimal : str, optional
+        Decimal sign of numbers that come as text; recognised in files, else '.'.
     memory_limit : str, optional
         How much memory DuckDB may take, such as '4GB'.
 
@@ -158,30 +162,45 @@ def tabulate(
         request,
         waiver,
         0 if counted else top,
-        decimal,
+        decimal or ".",
         counted,
     )
+    if memory_limit is not None:
+        with duckdb.connect() as connection:
+            set_memory(connection, memory_limit)
+    recognised: tuple[Recognised, ...] = ()
+    backend = ""
+    if is_file(data) and not isinstance(data, TextFile):
+        backend = "file"
+        codes = [name for name in roles.columns if name not in roles.numbers]
+        opened = open_data(File.of(data, decimal), codes, roles.numbers)
+        data, recognised = opened.source, (opened.recognised,)
+        roles = replace(roles, decimal=opened.decimal)
+    found, library = _tabulated(data, roles, memory_limit)
+    return _table(found, roles, frequency, empty, backend or library, recognised)
+
+
+def _tabulated(data: Any, roles: Roles, memory_limit: str | None) -> tuple[Tabulated, str]:
+    """Tabulate in the engine of the data, and name their library."""
     if isinstance(data, (str, PathLike, duckdb.DuckDBPyRelation)):
-        backend = "duckdb" if isinstance(data, duckdb.DuckDBPyRelation) else "file"
         with DuckSource(data, memory_limit) as source:
             with collect() as problems:
                 need_columns(source.columns, roles.columns, problems)
-            found = tabulate_duckdb(source, roles)
-            return _table(found, roles, frequency, empty, backend)
+            return tabulate_duckdb(source, roles), "duckdb" if isinstance(data, duckdb.DuckDBPyRelation) else "file"
     frame = open_frame(data)
-    backend = backend_of(frame)
-    names = frame.collect_schema().names()
     with collect() as problems:
-        need_columns(names, roles.columns, problems)
+        need_columns(frame.collect_schema().names(), roles.columns, problems)
     if frame.implementation.is_pyspark() or frame.implementation.is_pyspark_connect():
         with Spark(frame.lazy()) as place:
-            return _table(tabulate_lazy(frame.lazy(), roles, place), roles, frequency, empty, "spark")
+            return tabulate_lazy(frame.lazy(), roles, place), "spark"
     chosen = frame.select(*roles.columns)
     found = tabulate_frame(chosen.collect() if isinstance(chosen, nw.LazyFrame) else chosen, roles)
-    return _table(found, roles, frequency, empty, backend)
+    return found, backend_of(frame)
 
 
-def _table(found: Tabulated, roles: Roles, frequency: bool, empty: str | None, backend: str) -> Table:
+def _table(
+    found: Tabulated, roles: Roles, frequency: bool, empty: str | None, backend: str, recognised: tuple[Recognised, ...]
+) -> Table:
     grid, s, measures = found.grid, found.summary, found.measures
     empty = empty or ("zero" if frequency else "structural")
     keys = s.key if empty == "drop" else None
@@ -224,6 +243,7 @@ def _table(found: Tabulated, roles: Roles, frequency: bool, empty: str | None, b
         value_name=name,
         residual=float(np.abs(system.residuals(values)).max(initial=0.0)),
         backend=backend,
+        recognised=recognised,
         empty_shown=empty != "zero",
         roles=roles.named,
     )

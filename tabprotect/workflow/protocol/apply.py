@@ -214,7 +214,7 @@ def protect_period(
             if revised:
                 both[name] = judge_both(release, earlier[name], disclosed)
     masked = {
-        name: mask(one.data, one.schema, one.steps, seed=one.seed, decimal=one.decimal, title=one.title)
+        name: mask(one.data, one.schema, one.steps, seed=one.seed, title=one.title)
         for name, one in period.masks.items()
     }
     return Protected(period, releases, masked, kept, both, tuple(notes))
@@ -275,10 +275,10 @@ def _mask_spec(protocol: Protocol, name: str, given: Mapping[str, Any], data: Pa
     if data.is_file():
         if protocol.shared or len(protocol.microdata) > 1:
             raise InputError(f"{data} is one file, and the protocol has several; name the folder of all of them")
-        return replace(spec, data=data)
+        return replace(spec, data=replace(spec.data, path=data))
     for file in (data / str(given["data"]), data / Path(str(given["data"])).name):
         if file.exists():
-            return replace(spec, data=file)
+            return replace(spec, data=replace(spec.data, path=file))
     raise InputError(f"{data}: there is no file '{Path(str(given['data'])).name}' (microdata.{name})")
 
 

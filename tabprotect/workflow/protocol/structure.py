@@ -14,6 +14,7 @@ from tabprotect.errors import InputError, Problems
 from tabprotect.formats.files import read_text
 from tabprotect.table.codes import some
 from tabprotect.table.duck import DuckSource
+from tabprotect.table.reading import is_file, open_data
 from tabprotect.table.table import Table
 from tabprotect.workflow.specification import Spec, each_table
 
@@ -97,7 +98,10 @@ def columns_of(path: Path) -> list[str]:
     InputError
         If it cannot be read.
     """
-    with DuckSource(str(path)) as source:
+    opened = open_data(path).source
+    if not is_file(opened):
+        return list(map(str, opened.columns))
+    with DuckSource(opened) as source:
         return list(source.columns)
 
 

@@ -13,12 +13,13 @@ from tabprotect.sensitivity.assess import needs
 from tabprotect.sensitivity.parse import as_rules
 from tabprotect.table.link.clusters import Cluster, find_clusters
 from tabprotect.table.table import Table
+from tabprotect.workflow.inputs import link_specified
 from tabprotect.workflow.prepare import TOP
 from tabprotect.workflow.protocol.model import SETTINGS, Protocol
 from tabprotect.workflow.request import Request
 from tabprotect.workflow.source import Source
 from tabprotect.workflow.specification import HierarchySpec, Spec, TableSpec, each_table
-from tabprotect.workflow.specified import Specified, link_specified, request_of
+from tabprotect.workflow.specified import Specified, request_of
 
 __all__ = ["Held", "clusters_of", "located", "place_of", "read_tables", "request_of_cluster"]
 

@@ -17,6 +17,7 @@ from tabprotect.formats.places import recover, writing_folder
 from tabprotect.microdata.folder import verify_masked
 from tabprotect.release.read import certificate_of, read_release
 from tabprotect.workflow.protocol.apply import Protected
+from tabprotect.workflow.specification import dialect_of
 
 __all__ = ["PERIOD", "check_place", "period_report", "write_period"]
 
@@ -85,9 +86,11 @@ def write_period(protected: Protected, folder: Path) -> Path:
     with writing_folder(folder) as place:
         for name, release in protected.releases.items():
             assert spec is not None
-            _verify(release.write(place / name, spec.output.formats), release.safe)
+            dialect = dialect_of(spec.output, release.table.recognised)
+            _verify(release.write(place / name, spec.output.formats, dialect=dialect), release.safe)
         for name, masked in protected.masked.items():
-            masked.write(place / name, protected.period.masks[name].formats)
+            asked = protected.period.masks[name]
+            masked.write(place / name, asked.formats, dialect=asked.dialect(masked.original.recognised))
             found = verify_masked(place / name)
             if not found:
                 raise SolverError(f"{name}: the masked file does not hold what is claimed; please report this")

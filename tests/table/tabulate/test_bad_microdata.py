@@ -108,6 +108,12 @@ BAD: dict[str, tuple[dict[str, list[Any]], list[str]]] = {
 def test_problems_are_named(case: str, backend: str, tmp_path: Path) -> None:
     change, words = BAD[case]
     data = BACKENDS[backend](pd.DataFrame({**GOOD, **change}), tmp_path)
+    if (case, backend) == ("decimal commas", "csv"):
+        # a file says how it is written
+        table = tabulate(data, Dimension("sector", SECTOR), **ROLES)
+        assert table.values[0] == 14
+        assert table.recognised[0].decimal == ","
+        return
     with pytest.raises(InputError) as caught:
         tabulate(data, Dimension("sector", SECTOR), **ROLES)
     for word in words:
@@ -130,6 +136,9 @@ def test_decimal_commas_are_read_when_they_are_announced(backend: str, tmp_path:
     data = BACKENDS[backend](pd.DataFrame({"g": ["a", "b"], "v": ["1,5", "2,25"]}), tmp_path)
     assert tabulate(data, "g", "v", decimal=",").values.tolist() == [3.75, 1.5, 2.25]
     thousands = BACKENDS[backend](pd.DataFrame({"g": ["a", "b"], "v": ["1.000,5", "2,25"]}), tmp_path)
+    if backend == "csv":
+        assert tabulate(thousands, "g", "v", decimal=",").values.tolist() == [1002.75, 1000.5, 2.25]
+        return
     with pytest.raises(InputError, match=r"holds '1\.000,5' in row 1"):
         tabulate(thousands, "g", "v", decimal=",")
 
@@ -197,7 +206,7 @@ def test_data_that_are_none(tmp_path: Path) -> None:
         (pd.DataFrame({"g": [], "v": []}), "the data hold no records"),
         (empty, "the data hold no records"),
         (tmp_path / "none.csv", r"none\.csv: no such file"),
-        (tmp_path / "*.csv.gz", "cannot be read"),
+        (tmp_path / "*.csv.gz", "no file has such a name"),
         (broken, "the data cannot be read"),
         ("data.xlsx", "no such file"),
         ({"g": ["a"], "v": [1.0]}, "data of type dict cannot be read"),
@@ -207,7 +216,7 @@ def test_data_that_are_none(tmp_path: Path) -> None:
             tabulate(data, "g", "v")
     sheet = tmp_path / "data.xlsx"
     sheet.write_bytes(b"")
-    with pytest.raises(InputError, match="give a CSV file"):
+    with pytest.raises(InputError, match="the file is empty"):
         tabulate(sheet, "g", "v")
 
 

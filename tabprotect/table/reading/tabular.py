@@ -5,25 +5,27 @@ from __future__ import annotations
 import csv
 import glob
 import io
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from os import fspath
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import numpy as np
 import pandas as pd
 
 from tabprotect.errors import InputError, Problems, collect, did_you_mean
-from tabprotect.formats.numbers import Notation, find_notation, to_numbers
-from tabprotect.formats.recognised import Recognised, check_header, decode, find_separator, unpack
 from tabprotect.table.read import need_columns
+from tabprotect.table.reading.numbers import Notation, find_notation, plain_numbers, to_numbers
+from tabprotect.table.reading.recognised import Recognised, check_header, decode, find_separator, unpack
+from tabprotect.table.reading.stores import open_duckdb, pandas_of, read_excel, read_parquet
 
-__all__ = ["read_tabular", "recognise"]
+__all__ = ["DUCKDB", "PARQUET", "files_of", "has_pattern", "read_tabular", "recognise"]
 
-_PARQUET = (".parquet", ".pq")
-_DUCKDB = (".duckdb", ".ddb")
+PARQUET = (".parquet", ".pq")
+DUCKDB = (".duckdb", ".ddb")
+_CODE = re.compile(r"\s*[+-]?0\d")
 _EXCEL = b"PK\x03\x04"
 
 
@@ -38,12 +40,13 @@ def read_tabular(
     encoding: str | None = None,
     member: str | None = None,
     sheet: str | None = None,
-    table: str | None = None,
+    relation: str | None = None,
+    strict: bool = True,
 ) -> tuple[pd.DataFrame, Recognised]:
     r"""Read a data file of any usual kind, and say how it was read.
 
-    Whatever is not given is found out: gzip and zip by what is in the file, encoding, separator, decimal sign and the
-    sign between thousands. What is given holds.
+    Whatever is not given is found out: gzip, zstd and zip by what is in the file, encoding, separator, decimal sign and
+    the sign between thousands. What is given holds.
 
     Parameters
     ----------
@@ -59,8 +62,11 @@ def read_tabular(
         File in a zip archive that holds several.
     sheet : str, optional
         Of an Excel file with several.
-    table : str, optional
+    relation : str, optional
         Of a DuckDB file with several tables or views.
+    strict : bool
+        False leaves columns of numbers that hold other words as text, with a point as decimal sign, to whoever checks
+        them together with all else.
 
     Returns
     -------
@@ -86,24 +92,30 @@ def read_tabular(
     ('cp1252', ';', ',', '.')
     """
     place = Path(path)
-    if glob.has_magic(fspath(path)) and not place.is_file():
-        return _numbered(*_several(fspath(path)), numbers, needed)
+    if has_pattern(fspath(path)):
+        return _numbered(
+            *_several(fspath(path), (separator, decimal, thousands, encoding), numbers), numbers, needed, strict
+        )
     if not place.is_file():
-        raise InputError(f"{place}: there is no such file{_neighbours(place)}")
+        raise InputError(f"{place}: no such file{_neighbours(place)}")
     suffix = place.suffix.lower()
-    if suffix in _DUCKDB:
-        return _numbered(*_duckdb(place, table), numbers, needed)
-    if suffix in _PARQUET:
-        return _numbered(*_parquet([place], fspath(path)), numbers, needed)
+    if suffix in DUCKDB:
+        opened, found = open_duckdb(place, relation)
+        frame = pandas_of(opened.to_arrow_table())
+        return _numbered(frame, replace(found, rows=len(frame)), numbers, needed, strict)
+    if suffix in PARQUET:
+        return _numbered(*read_parquet([place], fspath(path)), numbers, needed, strict)
     raw, packed, inside, why = unpack(place, place.read_bytes(), member)
     if raw[:4] == b"PAR1":
-        frame, found = _parquet_bytes(raw, place)
+        frame, found = read_parquet(raw, str(place))
     elif raw[:4] == _EXCEL:
-        frame, found = _excel(place, raw, sheet)
+        frame, found = read_excel(place, raw, sheet)
+        words = frame.select_dtypes(object).map(lambda v: v if isinstance(v, str) else None)
+        found = _with_notation(words, found, (), None, None)
     else:
         frame, found = _text(place, raw, numbers, (separator, decimal, thousands, encoding))
     found = replace(found, packed=packed, member=inside, reasons=(*why, *found.reasons))
-    return _numbered(frame, found, numbers, needed)
+    return _numbered(frame, found, numbers, needed, strict)
 
 
 def recognise(
@@ -170,9 +182,19 @@ def _text(
         reasons=reasons,
     )
     if decimal is None and separator == "," and thousands != ".":
-        # a comma ends a field; numbers in quotes may hold one between thousands
-        decimal = "."
+        # a comma ends a field; numbers in quotes may hold one between thousands, or a decimal comma where all do
+        usual = _with_notation(frame, found, numbers, ".", thousands)
+        commas = _with_notation(frame, found, numbers, ",", thousands) if _commas(frame, numbers) else usual
+        return frame, commas
     return frame, _with_notation(frame, found, numbers, decimal, thousands)
+
+
+def _commas(frame: pd.DataFrame, numbers: Sequence[str]) -> bool:
+    """Whether a column of numbers can be read with a decimal comma only."""
+    texts = [frame[name].dropna().astype(str).unique().tolist() for name in numbers if name in frame]
+    return any(
+        find_notation(words, decimal=".") is None and find_notation(words, decimal=",") is not None for words in texts
+    )
 
 
 def _with_notation(
@@ -180,6 +202,9 @@ def _with_notation(
 ) -> Recognised:
     """Find out how numbers are written: from the columns of numbers, or from all that can be such."""
     texts = {name: frame[name].dropna().astype(str).unique().tolist() for name in numbers or frame if name in frame}
+    if not numbers:
+        # codes such as 01.11 say nothing of numbers
+        texts = {name: words for name, words in texts.items() if not any(map(_CODE.match, words))}
     ways = {name: find_notation(words, decimal=decimal, thousands=thousands) for name, words in texts.items() if words}
     telling = [
         name for name, way in ways.items() if way is not None and any(set(w) & set(",. '’ ") for w in texts[name])
@@ -190,7 +215,7 @@ def _with_notation(
     if together is None:
         example = {name: texts[name][0] for name in telling[:3]}
         words = ", ".join(f"'{word}' in {name}" for name, word in example.items())
-        return replace(found, reasons=(*found.reasons, f"numbers are written in several ways ({words}); pass decimal="))
+        return replace(found, several=words)
     shown = next((w for name in telling for w in texts[name] if set(w) & set(",.")), texts[telling[0]][0])
     return replace(
         found,
@@ -202,7 +227,7 @@ def _with_notation(
 
 
 def _numbered(
-    frame: pd.DataFrame, found: Recognised, numbers: Sequence[str], needed: Sequence[str]
+    frame: pd.DataFrame, found: Recognised, numbers: Sequence[str], needed: Sequence[str], strict: bool
 ) -> tuple[pd.DataFrame, Recognised]:
     """Turn the columns of numbers into floats."""
     missing = Problems()
@@ -212,11 +237,13 @@ def _numbered(
     columns = {}
     with collect() as problems:
         for name in numbers:
-            columns[name] = _number_column(frame[name], found, name, problems)
+            columns[name] = _number_column(frame[name], found, name, problems, strict)
     return frame.assign(**columns), found
 
 
-def _number_column(column: pd.Series, found: Recognised, name: str, problems: Problems) -> Any:
+def _number_column(column: pd.Series, found: Recognised, name: str, problems: Problems, strict: bool) -> Any:
+    if pd.api.types.is_bool_dtype(column) and not strict:
+        return column
     if pd.api.types.is_bool_dtype(column):
         problems.add(f"{found.path}: column '{name}' must hold numbers, but holds true and false")
         return column
@@ -231,94 +258,72 @@ def _number_column(column: pd.Series, found: Recognised, name: str, problems: Pr
             "decimal=',' or decimal='.'"
         )
         return column
+    if found.several and found.kind != "excel":
+        said = f"{found.path}: numbers are written in several ways ({found.several}); pass decimal="
+        if said not in problems.found:
+            problems.add(said)
+        return column
     notation = Notation(found.decimal or ".", found.thousands)
     try:
         return to_numbers(texts, notation, name)
     except InputError as error:
+        if not strict:
+            plain = dict(zip(words := texts.unique().tolist(), plain_numbers(words, notation), strict=True))
+            return texts.map(lambda word: word if plain[word] is None else plain[word] or None)
         problems.found += [f"{found.path}: {problem}" for problem in error.problems]
         return column
 
 
-def _excel(path: Path, raw: bytes, sheet: str | None) -> tuple[pd.DataFrame, Recognised]:
-    try:
-        import openpyxl
-    except ImportError as error:
-        raise InputError("Excel files need openpyxl: install tabprotect[excel]") from error
-    try:
-        book = openpyxl.load_workbook(io.BytesIO(raw), read_only=True, data_only=True)
-    except Exception as error:  # a damaged archive raises what it likes
-        raise InputError(f"{path} is no Excel file that can be read ({error})") from error
-    filled = [name for name in book.sheetnames if next(book[name].iter_rows(values_only=True), None) is not None]
-    if sheet is not None and sheet not in book.sheetnames:
-        raise InputError(f"{path}: no sheet '{sheet}'{did_you_mean(sheet, book.sheetnames)}")
-    if sheet is None and len(filled) != 1:
-        raise InputError(f"{path} has {len(filled)} sheets that hold something; pass sheet={did_you_mean('', filled)}")
-    chosen = sheet or filled[0]
-    rows = [list(row) for row in book[chosen].iter_rows(values_only=True)]
-    rows = [row for row in rows if any(value is not None for value in row)]
-    if not rows:
-        raise InputError(f"{path}: sheet '{chosen}' is empty")
-    width = max(i + 1 for row in rows for i, value in enumerate(row) if value is not None)
-    names = ["" if value is None else str(value).strip() for value in rows[0][:width]]
-    check_header(path, names)
-    full = [[*row, *[None] * width][:width] for row in rows[1:]]
-    frame = pd.DataFrame({name: pd.Series([row[i] for row in full], dtype=object) for i, name in enumerate(names)})
-    numeric = [n for n in names if len(frame) and frame[n].map(lambda v: type(v) in (int, float) or v is None).all()]
-    found = Recognised(str(path), "excel", sheet=chosen, rows=len(frame), columns=tuple(names))
-    if numeric:
-        reason = f"{', '.join(numeric)} hold numbers; codes that lost leading zeros there have to be stored as text"
-        found = replace(found, reasons=(reason,))
-    frame = frame.astype({name: np.float64 for name in numeric if frame[name].notna().any()})
-    words = [name for name in names if name not in numeric]
-    return frame, _with_notation(frame[words].map(lambda v: v if isinstance(v, str) else None), found, (), None, None)
+def _several(
+    pattern: str, given: tuple[str | None, str | None, str | None, str | None], numbers: Sequence[str]
+) -> tuple[pd.DataFrame, Recognised]:
+    """Read all files that a pattern names: Parquet, or text that is written in one way."""
+    paths = files_of(pattern)
+    if all(path.suffix.lower() in PARQUET for path in paths):
+        return read_parquet(paths, pattern)
+    frames: list[pd.DataFrame] = []
+    found: list[Recognised] = []
+    with collect() as problems:
+        for path in paths:
+            raw, _, _, _ = unpack(path, path.read_bytes(), None)
+            if raw[:4] in (b"PAR1", _EXCEL) or path.suffix.lower() in (*PARQUET, *DUCKDB):
+                problems.add(f"{pattern} names {path.name}, which is no text; read files of different kinds one by one")
+                continue
+            try:
+                frame, one = _text(path, raw, numbers, given)
+            except InputError as error:
+                problems.found += error.problems
+                continue
+            if found and one.columns != found[0].columns:
+                problems.add(f"{path} has other columns than {found[0].path}")
+            frames.append(frame)
+            found.append(one)
+    whole = pd.concat(frames, ignore_index=True)
+    encodings = {one.encoding for one in found} - {"utf-8", "utf-8-sig"}
+    together = replace(
+        found[0], path=pattern, files=tuple(map(str, paths)), rows=len(whole), encoding=", ".join(encodings) or "utf-8"
+    )
+    decimal = "." if given[1] is None and all(one.separator == "," for one in found) else given[1]
+    return whole, _with_notation(whole, together, numbers, decimal, given[2])
 
 
-def _parquet_bytes(raw: bytes, path: Path) -> tuple[pd.DataFrame, Recognised]:
-    frame = pd.read_parquet(io.BytesIO(raw))
-    return frame, Recognised(str(path), "parquet", rows=len(frame), columns=tuple(map(str, frame.columns)))
+def has_pattern(path: str) -> bool:
+    """Whether a path names files by a pattern; a file whose name has such signs is one file."""
+    return glob.has_magic(path) and not Path(path).is_file()
 
 
-def _parquet(paths: list[Path], name: str) -> tuple[pd.DataFrame, Recognised]:
-    with duckdb.connect() as connection:
-        try:
-            frame = connection.read_parquet([str(path) for path in paths], union_by_name=False).df()
-        except duckdb.Error as error:
-            raise InputError(f"{name} cannot be read: {str(error).splitlines()[0]}") from error
-    files = tuple(map(str, paths)) if len(paths) > 1 else ()
-    return frame, Recognised(name, "parquet", files=files, rows=len(frame), columns=tuple(map(str, frame.columns)))
+def files_of(pattern: str) -> list[Path]:
+    """Return the files that a pattern names, in order.
 
-
-def _several(pattern: str) -> tuple[pd.DataFrame, Recognised]:
+    Raises
+    ------
+    InputError
+        If there is none.
+    """
     paths = sorted(map(Path, glob.glob(pattern, recursive=True)))  # noqa: PTH207
     if not paths:
         raise InputError(f"{pattern}: no file has such a name")
-    other = [path.name for path in paths if path.suffix.lower() not in _PARQUET]
-    if other:
-        raise InputError(
-            f"{pattern} names files that are not Parquet: {', '.join(other[:5])}; read text files one by one"
-        )
-    return _parquet(paths, pattern)
-
-
-def _duckdb(path: Path, table: str | None) -> tuple[pd.DataFrame, Recognised]:
-    from tabprotect.table.duck import quoted
-
-    try:
-        with duckdb.connect(str(path), read_only=True) as connection:
-            found = connection.execute(
-                "SELECT table_schema, table_name FROM information_schema.tables "
-                "WHERE table_catalog = current_database() ORDER BY ALL"
-            ).fetchall()
-            names = {name if schema == "main" else f"{schema}.{name}": (schema, name) for schema, name in found}
-            if table is None and len(names) != 1:
-                raise InputError(f"{path} holds {len(names)} tables; pass table={did_you_mean('', names)}")
-            if table is not None and table not in names:
-                raise InputError(f"{path} holds no table '{table}'{did_you_mean(table, names)}")
-            chosen = table or next(iter(names))
-            frame = connection.execute(f"SELECT * FROM {'.'.join(map(quoted, names[chosen]))}").df()
-    except duckdb.Error as error:
-        raise InputError(f"{path} cannot be read: {str(error).splitlines()[0]}") from error
-    return frame, Recognised(str(path), "duckdb", table=chosen, rows=len(frame), columns=tuple(map(str, frame.columns)))
+    return paths
 
 
 def _neighbours(path: Path) -> str:

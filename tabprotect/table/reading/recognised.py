@@ -12,10 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+import pyarrow as pa
+
 from tabprotect.counted import counted
 from tabprotect.errors import InputError, did_you_mean
 
-__all__ = ["SEPARATORS", "Recognised", "decode", "find_separator", "unpack"]
+__all__ = ["SEPARATORS", "Recognised", "check_header", "decode", "find_separator", "unpack"]
 
 SEPARATORS: Final = (";", "\t", ",", "|")
 _SAMPLE = 200
@@ -31,7 +33,7 @@ class Recognised:
     ----------
     path : str
     kind : {'text', 'excel', 'parquet', 'duckdb'}
-    packed : {'', 'gz', 'zip'}
+    packed : {'', 'gz', 'zip', 'zst'}
     member : str
         Name of the file in a zip archive.
     encoding : str
@@ -40,12 +42,15 @@ class Recognised:
         '' for what is no text, or has one column.
     decimal, thousands : str
         Of numbers that come as text; '' where there are none, or where columns contradict each other.
-    sheet, table : str
+    sheet, relation : str
         Of an Excel file, of a DuckDB file.
     files : tuple of str
         Where a pattern names several.
     rows : int
+        0 where they are counted later.
     columns : tuple of str
+    several : str
+        Examples of columns that contradict each other; '' for none.
     doubt : str
         A number that can be read in two ways where nothing decides; '' for none.
     reasons : tuple of str
@@ -61,10 +66,11 @@ class Recognised:
     decimal: str = ""
     thousands: str = ""
     sheet: str = ""
-    table: str = ""
+    relation: str = ""
     files: tuple[str, ...] = ()
     rows: int = 0
     columns: tuple[str, ...] = ()
+    several: str = ""
     doubt: str = ""
     reasons: tuple[str, ...] = ()
 
@@ -78,24 +84,26 @@ class Recognised:
         """
         named = {"\t": "tab", " ": "blank"}
         words = [self.kind]
-        for name in ("packed", "member", "encoding", "separator", "decimal", "thousands", "sheet", "table"):
+        for name in ("packed", "member", "encoding", "separator", "decimal", "thousands", "sheet", "relation"):
             value = getattr(self, name)
             signs = name in ("separator", "decimal", "thousands") and value not in named
             if value:
                 words.append(f"{name} '{value}'" if signs else f"{name} {named.get(value, value)}")
+        if self.files:
+            words.append(f"{len(self.files)} files")
         return f"{Path(self.path).name}: {', '.join(words)}"
 
     def __str__(self) -> str:
         named = {"\t": "tab", " ": "blank"}
         found = [f"{self.path}: {self.kind}, {counted(self.rows, 'row')}, {counted(len(self.columns), 'column')}"]
-        names = ("packed", "member", "encoding", "separator", "decimal", "thousands", "sheet", "table")
+        names = ("packed", "member", "encoding", "separator", "decimal", "thousands", "sheet", "relation")
         given = ((name, getattr(self, name)) for name in names)
         found += [f"  {name}: {named.get(value, value)}" for name, value in given if value]
         return "\n".join([*found, *(f"  because {reason}" for reason in self.reasons)])
 
 
 def unpack(path: Path, data: bytes, member: str | None) -> tuple[bytes, str, str, tuple[str, ...]]:
-    """Unpack gzip and zip, by what is in the file and not by its name.
+    """Unpack gzip, zstd and zip, by what is in the file and not by its name.
 
     Returns
     -------
@@ -113,6 +121,11 @@ def unpack(path: Path, data: bytes, member: str | None) -> tuple[bytes, str, str
             return gzip.decompress(data), "gz", "", ("the file begins like one of gzip",)
         except (OSError, EOFError, zlib.error) as error:
             raise InputError(f"{path} begins like gzip, but is not whole ({error})") from error
+    if data[:4] == b"\x28\xb5\x2f\xfd":
+        try:
+            return pa.input_stream(pa.py_buffer(data), compression="zstd").read(), "zst", "", ("it begins like zstd",)
+        except (OSError, pa.ArrowInvalid) as error:
+            raise InputError(f"{path} begins like zstd, but is not whole ({error})") from error
     if data[:4] != b"PK\x03\x04" or path.suffix.lower() in (".xlsx", ".xlsm"):
         return data, "", "", ()
     try:
@@ -228,6 +241,6 @@ def check_header(path: Path, names: Sequence[str]) -> None:
     if bare := [str(i + 1) for i, name in enumerate(names) if not str(name).strip()]:
         problems.append(f"{path}: columns {', '.join(bare)} have no name in the first line")
     if twice := sorted({str(name) for name in names if list(names).count(name) > 1 and str(name).strip()}):
-        problems.append(f"{path}: several columns are called {', '.join(map(repr, twice))}")
+        problems.append(f"{path}: several columns are called {', '.join(twice)}; rename all but one")
     if problems:
         raise InputError(*problems)

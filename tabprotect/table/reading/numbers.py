@@ -12,7 +12,7 @@ import pandas as pd
 
 from tabprotect.errors import InputError
 
-__all__ = ["Notation", "find_notation", "to_numbers"]
+__all__ = ["Notation", "find_notation", "plain_numbers", "to_numbers"]
 
 _SPACES = "    "
 """Blank, no-break space, narrow no-break space, thin space."""
@@ -114,3 +114,21 @@ def to_numbers(texts: Sequence[str] | pd.Series, notation: Notation, name: str) 
     if notation.decimal != ".":
         column = column.str.replace(notation.decimal, ".", regex=False)
     return np.asarray(column.where(~blank, "nan").astype(np.float64), np.float64)
+
+
+def plain_numbers(words: Sequence[str], notation: Notation) -> list[str | None]:
+    """Return numbers as other programs write them, '' for blank ones and None for what is no number.
+
+    Examples
+    --------
+    >>> plain_numbers(["1.234,5", " ", "north"], Notation(",", "."))
+    ['1234.5', '', None]
+    """
+    pattern, found = _pattern(notation.decimal, notation.thousands), list[str | None]()
+    for word in map(str.strip, words):
+        if word and not pattern.match(word):
+            found.append(None)
+            continue
+        bare = re.sub(_sign(notation.thousands), "", word) if notation.thousands else word
+        found.append(bare.replace(notation.decimal, "."))
+    return found

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from tabprotect.errors import InputError
 from tabprotect.formats.codelists import read_code_list
-from tabprotect.formats.numbers import Notation, find_notation, to_numbers
-from tabprotect.formats.tabular import read_tabular
+from tabprotect.table.reading.numbers import Notation, find_notation, to_numbers
+from tabprotect.table.reading.tabular import read_tabular
 
 ROWS = [("01", "Zürich", "1.234,50"), ("02", "Genève", "7,25"), ("03", "Łódź", "12")]
 
@@ -109,12 +109,12 @@ def test_parquet_and_duckdb(tmp_path: Path) -> None:
     with duckdb.connect(str(tmp_path / "a.duckdb")) as connection:
         connection.execute("CREATE TABLE cells AS SELECT * FROM frame")
     found = check(tmp_path / "a.duckdb")
-    assert found.table == "cells"
+    assert found.relation == "cells"
     with duckdb.connect(str(tmp_path / "a.duckdb")) as connection:
         connection.execute("CREATE VIEW other AS SELECT 1 AS x")
     with pytest.raises(InputError, match="holds 2 tables"):
         read_tabular(tmp_path / "a.duckdb")
-    check(tmp_path / "a.duckdb", table="cells")
+    check(tmp_path / "a.duckdb", relation="cells")
 
 
 def test_a_number_of_two_meanings_is_refused(tmp_path: Path) -> None:
