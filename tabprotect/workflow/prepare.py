@@ -28,6 +28,7 @@ from tabprotect.solver.limits import Budget, Limits
 from tabprotect.table.duck import share_of
 from tabprotect.table.link.clusters import cells_by_table
 from tabprotect.table.table import Table
+from tabprotect.workflow.attackers import attackers_of
 from tabprotect.workflow.recode import roll_up
 from tabprotect.workflow.records import keys_of_cells
 from tabprotect.workflow.request import Request
@@ -153,6 +154,8 @@ def _stated(request: Request, table: Table, assessment: Assessment, seed: int, b
         bounds=request.bounds,
         singletons=request.singletons,
     )
+    if request.attackers:
+        problem = replace(problem, attackers=(*problem.attackers, *attackers_of(table, request.attackers)))
     if how.random_costs:
         problem = replace(problem, weights=raised(problem.weights, how.random_costs, seed))
     budget.report("levels")

@@ -18,7 +18,7 @@ from tabprotect.methods.suppression.strategy import EXACT_CELLS, SMALL_CELLS, en
 from tabprotect.methods.suppression.suppress import suppress
 from tabprotect.problem import Problem, cell_mask
 from tabprotect.seeds import Seed, as_seed
-from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
+from tabprotect.solver.limits import Budget, Limits, Progress, as_limits, cancel_on_interrupt
 from tabprotect.solver.tasks.pieces import Means
 from tabprotect.table.system import LinearSystem
 
@@ -37,7 +37,7 @@ def suppress_linked(
     problem: Problem,
     tables: Mapping[str, Ints],
     *,
-    limits: Limits | None = None,
+    limits: Limits | float | None = None,
     seed: Seed = 0,
     progress: Callable[[Progress], None] | None = None,
     together: int = EXACT_CELLS,
@@ -58,7 +58,7 @@ def suppress_linked(
         Of the linked tables (`tabprotect.link`).
     tables : mapping of str to ndarray of int
         The cells of every table (`tabprotect.table.link.clusters.cells_by_table`).
-    limits : Limits, optional
+    limits : Limits or float, optional
     seed : int or numpy.random.Generator
     progress : callable, optional
     together : int
@@ -90,7 +90,7 @@ def suppress_linked(
     >>> result.suppressed.tolist(), result.safe
     ([1, 2], True)
     """
-    limits, seed = limits or Limits(), as_seed(seed)
+    limits, seed = as_limits(limits), as_seed(seed)
     if problem.n_cells <= min(together, SMALL_CELLS):
         return suppress(problem, limits=limits, seed=seed, progress=progress)
     every = np.arange(problem.system.n_equations)

@@ -14,7 +14,7 @@ from tabprotect.errors import InputError, did_you_mean
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem
 from tabprotect.seeds import Seed, as_seed
-from tabprotect.solver.limits import Limits, Progress
+from tabprotect.solver.limits import Limits, Progress, as_limits
 from tabprotect.solver.tasks.pieces import Means
 from tabprotect.solver.tasks.store import Store, digest
 
@@ -38,7 +38,7 @@ def suppress(
     problem: Problem,
     *,
     method: str = "auto",
-    limits: Limits | None = None,
+    limits: Limits | float | None = None,
     seed: Seed = 0,
     progress: Callable[[Progress], None] | None = None,
     engine: str = "scip",
@@ -59,7 +59,7 @@ def suppress(
         by size, dimensions and how far equations reach, and says so in the `method` of the result. The others are the
         classic methods, without a bound: subtable by subtable, by hypercubes, by shortest paths (two-way tables), by
         one linear programme for many cells.
-    limits : Limits, optional
+    limits : Limits or float, optional
         In seconds, work units, or as a gap. Without any, the search goes on until the optimum is proven.
     seed : int or numpy.random.Generator
         The same seed, problem and limits (in work) give the same answer.
@@ -99,7 +99,7 @@ def suppress(
     if not isinstance(problem, Problem):
         kind = type(problem).__name__
         raise InputError(f"suppress needs a Problem, as tabprotect.make_problem states it, not {kind}; see protect")
-    limits = limits or Limits()
+    limits = as_limits(limits)
     if method not in methods():
         raise InputError(f"no method '{method}'{did_you_mean(method, methods())}")
     if engine not in ENGINES:
