@@ -66,6 +66,8 @@ class Table:
         status 'z'. A cell that is hidden then has a contributor, and everybody knows it.
     wide : Wide, optional
         How the cells were laid out, where they came as a crosstab: the place of each of the first rows.
+    origin : mapping of str to str
+        Columns of the microdata that the table was made from, by role; for the provenance of a release.
     """
 
     system: LinearSystem
@@ -85,6 +87,7 @@ class Table:
     parts: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     empty_shown: bool = False
     wide: Wide | None = None
+    origin: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         n = self.system.n_cells

@@ -17,6 +17,7 @@ from tabprotect.workflow.hide import Sums, hide
 from tabprotect.workflow.judge import judge
 from tabprotect.workflow.monotone import Monotone
 from tabprotect.workflow.prepare import Prepared, prepare
+from tabprotect.workflow.provenance import provenance, roles_of
 from tabprotect.workflow.request import Request
 from tabprotect.workflow.values import change
 
@@ -62,6 +63,7 @@ def _hidden(prepared: Prepared) -> Release:
         request.separate_statuses,
         request.decimals,
         request.allow_unsafe,
+        provenance(prepared),
     )
 
 
@@ -79,8 +81,9 @@ def _changed(prepared: Prepared) -> ChangedRelease:
         )  # fmt: skip
     settings = {"method": str(prepared.method), **_settings(prepared)}
     release = ChangedRelease(
-        prepared.table, problem, changed, judgement, prepared.assessment, settings, request.title, request.allow_unsafe
-    )
+        prepared.table, problem, changed, judgement, prepared.assessment, settings, request.title,
+        request.allow_unsafe, provenance(prepared),
+    )  # fmt: skip
     if judgement is not None and (release.safe or request.allow_unsafe):
         found = release.verify()
         if not found.ok:
@@ -91,7 +94,7 @@ def _changed(prepared: Prepared) -> ChangedRelease:
 def _settings(prepared: Prepared) -> dict[str, Any]:
     """Return what was asked for, for the internal report."""
     request, table, limits = prepared.request, prepared.table, prepared.request.limits
-    roles = {} if prepared.source.roles is None else prepared.source.roles
+    roles = roles_of(prepared)
     short = request.bounds is None or _short(request.bounds)
     return {
         "rules": [str(rule) for rule in request.rules],
@@ -104,6 +107,7 @@ def _settings(prepared: Prepared) -> dict[str, Any]:
         "sampling weight": roles.get("weight"),
         "external bounds": "as given" if not short else None if request.bounds is None else str(request.bounds),
         "singletons attack": request.singletons,
+        **({"attackers": len(request.attackers)} if request.attackers else {}),
         "seed": prepared.seed,
         "time limit (seconds)": limits.seconds,
         "work limit": limits.work,

@@ -31,6 +31,9 @@ class Request(BaseModel):
         What hiding a cell would cost, for methods that change values and measure distances by the costs of the
         problem; methods that hide cells name their own.
 
+    command : str, optional
+        The command line that asks for it; kept in the provenance of the release.
+
     Raises
     ------
     InputError
@@ -59,6 +62,7 @@ class Request(BaseModel):
     progress: Any = None
     executor: Any = None
     resume: Any = None
+    command: str | None = None
 
     @field_validator("method")
     @classmethod

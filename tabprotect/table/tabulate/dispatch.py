@@ -181,6 +181,9 @@ def tabulate(
     return _table(found, roles, frequency, empty, backend)
 
 
+_ORIGIN = ("value", "shadow", "cost", "contributor", "holding", "weight", "request", "waiver")
+
+
 def _table(found: Tabulated, roles: Roles, frequency: bool, empty: str | None, backend: str) -> Table:
     grid, s, measures = found.grid, found.summary, found.measures
     empty = empty or ("zero" if frequency else "structural")
@@ -225,6 +228,7 @@ def _table(found: Tabulated, roles: Roles, frequency: bool, empty: str | None, b
         residual=float(np.abs(system.residuals(values)).max(initial=0.0)),
         backend=backend,
         empty_shown=empty != "zero",
+        origin={role: getattr(roles, role) for role in _ORIGIN if getattr(roles, role) is not None},
     )
 
 
