@@ -37,7 +37,9 @@ rules = ["p%=15"]
 [output]
 folder = "out"
 """
-FLAGS = "protect firms.csv --by region,size --value turnover --contributor firm --holding owner --rule p%=15 --out out"
+FLAGS = (
+    "protect firms.csv --by region --by size --value turnover --contributor firm --holding owner --rule p%=15 --out out"
+)
 
 
 @pytest.fixture(autouse=True)
