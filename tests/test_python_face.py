@@ -51,7 +51,9 @@ def test_a_release_is_audited_again_with_the_same_answer() -> None:
 def test_a_limit_is_a_number_of_seconds_everywhere() -> None:
     problem = tp.Problem.from_arrays([[-1, 1, 1, 1]], [20, 9, 6, 5], primary=[1], lpl=2, upl=2)
     assert tp.suppress(problem, limits=5).safe
-    assert tp.compare(problem, ["suppress"], limits=5, audit_limits=5).frame["safe"].tolist() == [True]
+    assert tp.compare(problem, ["suppress"], limits=5, audit_limits=5).frame[
+        ["cost", "exposed"]
+    ].to_numpy().tolist() == [[5, 0]]
     with pytest.raises(tp.InputError, match="limits must be"):
         tp.suppress(problem, limits="5 s")  # type: ignore[arg-type]
 
