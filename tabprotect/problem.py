@@ -73,6 +73,9 @@ class Problem:
         True when intruders know that all values are integers (frequency tables).
     notes : tuple of str
         What was adjusted when the problem was stated, for reports.
+    sums : int
+        How many of the last cells are sums of hidden cells (`tabprotect.protect_unions`). Patterns of the table need
+        not name them: nobody publishes them.
 
     Raises
     ------
@@ -92,6 +95,7 @@ class Problem:
     attackers: tuple[Attacker, ...] = ()
     integer: bool = False
     notes: tuple[str, ...] = ()
+    sums: int = 0
 
     def __post_init__(self) -> None:
         n = self.system.n_cells

@@ -179,6 +179,7 @@ class Audit:
         public, insiders = explore(seen, self.pattern, cells, True, True, budget or Budget(), executor)
         return replace(self, public=public, insiders=insiders, complete=_complete(public, *insiders))
 
+    @property
     def frame(self) -> pd.DataFrame:
         """Return one row a hidden cell and intruder; confidential.
 
@@ -276,7 +277,7 @@ def audit(
     ----------
     problem : Problem
     pattern : sequence of bool or of positions
-        The hidden cells.
+        The hidden cells. Sums that are protected as cells (`Problem.sums`) may be left out; they are never published.
     intervals : bool
         Compute the interval of every hidden cell for the public intruder, and of the primaries for every attacker who
         knows cells; otherwise only answer whether the levels are reached.
@@ -295,6 +296,11 @@ def audit(
         Only answer whether the pattern is safe: the audit ends at the first cell that is certainly exposed, without
         intervals. A pattern that is safe is audited as always.
 
+    Raises
+    ------
+    InputError
+        If `problem` is no problem, or the pattern does not fit it.
+
     Examples
     --------
     >>> p = Problem.from_arrays([[-1, 1, 1, 1]], [20, 9, 6, 5], primary=[1], lpl=2, upl=2)
@@ -311,7 +317,10 @@ def audit(
         kind = type(problem).__name__
         raise InputError(f"audit needs a Problem, such as release.problem or what make_problem states, not {kind}")
     budget = budget or Budget()
-    hidden = pattern_mask(problem, pattern)
+    if not isinstance(problem, Problem):
+        kind = type(problem).__name__
+        raise InputError(f"audit needs a Problem, such as release.problem or what make_problem returns, not {kind}")
+    hidden = _hidden(problem, pattern)
     if deviations and not problem.integer:
         witnesses = witnesses or Witnesses(problem)
         witnesses.offer_many(deviations)
@@ -332,7 +341,25 @@ def audit(
         evidence,
         not intervals or _complete(public, *insiders),
         exhaustive,
+        problem.n_cells - problem.sums if problem.sums else None,
     )
+
+
+def _hidden(problem: Problem, pattern: Any) -> Bools:
+    """Return the hidden cells of a problem; sums of hidden cells are among them whether the pattern names them or not.
+
+    Raises
+    ------
+    InputError
+        If the pattern does not fit.
+    """
+    given, own = np.asarray(pattern), problem.n_cells - problem.sums
+    positions = given.dtype != np.bool_
+    if not problem.sums or not (positions or given.shape == (own,)):
+        return pattern_mask(problem, pattern)
+    hidden = pattern_mask(problem, pattern) if positions else np.r_[given, np.zeros(problem.sums, dtype=bool)]
+    hidden[own:] = True
+    return hidden
 
 
 def left_open_words(problem: Problem, cells: Ints, exact: int) -> list[str]:

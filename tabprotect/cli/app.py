@@ -20,6 +20,7 @@ from tabprotect._version import __version__
 from tabprotect.cli import commands
 from tabprotect.cli import screen as screens
 from tabprotect.cli.exits import Exit
+from tabprotect.cli.line import remember
 from tabprotect.cli.named import Command
 from tabprotect.cli.screen import Screen
 from tabprotect.errors import InfeasibleError, InputError, SolverError
@@ -69,6 +70,7 @@ for _module in sorted(pkgutil.iter_modules(commands.__path__), key=lambda module
 def run(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code; nothing ever ends in a traceback."""
     screen = screens.screen()
+    remember(arguments)
     try:
         with _plain_warnings(screen):
             return _run(arguments, screen)

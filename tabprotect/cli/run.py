@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from tabprotect.cli import screen
 from tabprotect.cli.exits import Exit
+from tabprotect.cli.line import command_line
 from tabprotect.cli.progress import Display, interruptible
 from tabprotect.counted import counted
 from tabprotect.workflow.specification import Spec, dialect_of
@@ -59,7 +60,9 @@ def carry_out(
     pool = nullcontext() if workers is None else processes(workers)
     with interruptible(err) as asked, Display(err) as progress, pool as executor:
         limits = replace(request.limits, stop=asked.is_set)
-        release = release_of(request.asking(limits=limits, progress=progress, executor=executor))
+        release = release_of(
+            request.asking(limits=limits, progress=progress, executor=executor, command=command_line())
+        )
         if release.safe or release.allow_unsafe:
             Budget(progress=progress).report("write")
             dialect = dialect_of(spec.output, release.table.recognised)

@@ -26,7 +26,7 @@ from tabprotect.problem import Problem
 from tabprotect.report.comparison import comparison_page
 from tabprotect.report.pages import Bars, Grid
 from tabprotect.seeds import Seed, as_seed
-from tabprotect.solver.limits import Budget, Limits, Progress
+from tabprotect.solver.limits import Budget, Limits, Progress, as_limits
 from tabprotect.table.table import Table
 from tabprotect.workflow.prepare import Prepared, with_records
 from tabprotect.workflow.prepare import prepare as prepare_request
@@ -52,6 +52,7 @@ class Comparison:
     lines: tuple[Line, ...]
     title: str = "Comparison of methods"
 
+    @property
     def frame(self) -> pd.DataFrame:
         """One row a method, one column a measure; confidential."""
         rows = []
@@ -114,8 +115,8 @@ def compare(
     problem: Problem | Request,
     methods: Sequence[str | Approach] | None = None,
     *,
-    limits: Limits | None = None,
-    audit_limits: Limits | None = None,
+    limits: Limits | float | None = None,
+    audit_limits: Limits | float | None = None,
     seed: Seed = 0,
     keys: npt.NDArray[np.int64] | None = None,
     table: Table | None = None,
@@ -133,9 +134,9 @@ def compare(
     methods : sequence of str or Approach, optional
         Such as ``["suppress", "adjust:norm=l2", "round:base=5"]``; by default suppression, adjustment and rounding,
         with a table also recoding, for counts small count rounding, and the cell key method where there are keys.
-    limits : Limits, optional
+    limits : Limits or float, optional
         Of each method.
-    audit_limits : Limits, optional
+    audit_limits : Limits or float, optional
         Of each judgement; what is not decided within them is told as such.
     seed : int or numpy.random.Generator
     keys : ndarray of int, shape (cells,), optional
@@ -169,7 +170,7 @@ def compare(
     given = None if methods is None else [parse_approach(m) if isinstance(m, str) else m for m in methods]
     prepared = None
     if isinstance(problem, Request):
-        limits = limits or problem.limits
+        limits = problem.limits if limits is None else limits
         seed = seed if problem.seed is None else problem.seed
         request = problem.asking(limits=limits, progress=progress, seed=seed)
         prepared = prepare_request(
@@ -179,8 +180,8 @@ def compare(
         prepare = partial(with_records, prepared) if prepared.source.roles is not None else None
     records = keys is not None or prepare is not None
     approaches = [parse_approach(m) for m in _default(problem, records, table)] if given is None else given
-    call = Call(problem, limits or Limits(), as_seed(seed), progress, keys, table, prepare)
-    lines = tuple(_line(call, one, audit_limits or Limits(), prepared) for one in approaches)
+    call = Call(problem, as_limits(limits), as_seed(seed), progress, keys, table, prepare)
+    lines = tuple(_line(call, one, as_limits(audit_limits), prepared) for one in approaches)
     return Comparison(problem, lines, title)
 
 

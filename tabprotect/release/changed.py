@@ -54,6 +54,8 @@ class ChangedRelease(Publication):
         Heading of the pages; public.
     allow_unsafe : bool
         Whoever sets this takes the responsibility for releasing what is not safe.
+    provenance : mapping
+        Inputs with digest, roles, hierarchies, rules, versions, date and command; confidential.
     """
 
     table: Table = field(repr=False)
@@ -64,6 +66,7 @@ class ChangedRelease(Publication):
     settings: Mapping[str, Any] = field(default_factory=dict, repr=False)
     title: str = "Protected table"
     allow_unsafe: bool = False
+    provenance: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     def __repr__(self) -> str:
         verdict = "safe" if self.safe else "NOT SAFE"

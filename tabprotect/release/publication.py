@@ -67,6 +67,8 @@ class Publication(ABC):
         Heading of the pages; public.
     allow_unsafe : bool
         Whoever sets this takes the responsibility for releasing what is not safe.
+    provenance : mapping
+        Inputs with digest, roles, hierarchies, rules, versions, date and command; confidential.
     judgement : Audit or None
         What an intruder makes of it; None without anything to publish.
     """
@@ -76,6 +78,7 @@ class Publication(ABC):
     settings: Mapping[str, Any]
     title: str
     allow_unsafe: bool
+    provenance: Mapping[str, Any]
     judgement: Any
 
     @property
@@ -199,6 +202,7 @@ class Publication(ABC):
             **self._facts(),
             "settings": dict(self.settings),
             **({} if written == STANDARD else {"dialect": written.document()}),
+            "provenance": dict(self.provenance),
         }
         write_release(folder, publish, internal, facts)
         return Path(folder)

@@ -70,6 +70,8 @@ class Release(Publication):
         Round published values to this; by default to the decimals that they have.
     allow_unsafe : bool
         Whoever sets this takes the responsibility for releasing what is not safe.
+    provenance : mapping
+        Inputs with digest, roles, hierarchies, rules, versions, date and command; confidential.
     """
 
     table: Table = field(repr=False)
@@ -83,6 +85,7 @@ class Release(Publication):
     separate_statuses: bool = False
     decimals: int | None = None
     allow_unsafe: bool = False
+    provenance: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     def __repr__(self) -> str:
         verdict = "safe" if self.safe else "NOT SAFE"

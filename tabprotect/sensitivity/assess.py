@@ -74,6 +74,7 @@ class Assessment:
         """Positions of the primary cells."""
         return np.flatnonzero(self.status == Status.PRIMARY)
 
+    @property
     def frame(self) -> pd.DataFrame:
         """Return one row a cell: codes, value, count, status, levels, and a column of True/False for every rule."""
         frame = self.table.system.cells.to_frame(index=False)

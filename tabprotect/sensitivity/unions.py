@@ -354,6 +354,7 @@ def protect_unions(problem: Problem, exposures: Sequence[UnionExposure]) -> Prob
         lower=lower,
         upper=upper,
         attackers=_who_know_sums(problem.attackers, members),
+        sums=problem.sums + m,
     )
 
 

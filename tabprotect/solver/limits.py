@@ -108,6 +108,30 @@ class Limits:
             raise InputError("the memory of a process cannot be measured on this system; leave that limit out")
 
 
+def as_limits(given: Limits | float | None) -> Limits:
+    """Return limits; a number is one of seconds, None is no limit.
+
+    Raises
+    ------
+    InputError
+        If it is none of these.
+
+    Examples
+    --------
+    >>> as_limits(5).seconds, as_limits(None).seconds
+    (5, None)
+    >>> as_limits("5 s")
+    Traceback (most recent call last):
+    ...
+    tabprotect.errors.InputError: limits must be tabprotect.Limits or a number of seconds, not '5 s'
+    """
+    if given is None or isinstance(given, Limits):
+        return given or Limits()
+    if isinstance(given, Real) and not isinstance(given, bool):
+        return Limits(seconds=given)
+    raise InputError(f"limits must be tabprotect.Limits or a number of seconds, not {given!r}")
+
+
 def held_memory() -> int | None:
     """Return the bytes that this process holds in memory (where only that is known, the most it ever held).
 
@@ -211,9 +235,9 @@ class Budget:
         self.cancelled = True
 
     @classmethod
-    def of(cls, limits: Limits | Budget | None, progress: Callable[[Progress], None] | None = None) -> Budget:
+    def of(cls, limits: Limits | Budget | float | None, progress: Callable[[Progress], None] | None = None) -> Budget:
         """Return a budget of these limits; that of a larger run as it is, with its own progress."""
-        return limits if isinstance(limits, Budget) else cls(limits or Limits(), progress)
+        return limits if isinstance(limits, Budget) else cls(as_limits(limits), progress)
 
     def left(self, share: float = 1.0, *, gap: float | None = None, work: float = math.inf) -> Limits:
         """Return limits of a share of what is left, which end when somebody cancels this budget, too.

@@ -66,8 +66,8 @@ class Table:
         The publication shows which cells nobody contributes to: they are left out of the table, or published with
         status 'z'. A cell that is hidden then has a contributor, and everybody knows it.
     roles : mapping of str to str
-        The columns of the records that it was made from, by role: 'shadow', 'contributor', 'holding', 'weight',
-        'request', 'waiver', as far as there were any. Confidential.
+        The columns of the records that it was made from, by role: 'value', 'shadow', 'cost', 'contributor',
+        'holding', 'weight', 'request', 'waiver', as far as there were any. Confidential.
     wide : Wide, optional
         How the cells were laid out, where they came as a crosstab: the place of each of the first rows.
     recognised : tuple of Recognised

@@ -17,6 +17,7 @@ from tabprotect.workflow.hide import Sums, hide
 from tabprotect.workflow.judge import judge
 from tabprotect.workflow.monotone import Monotone
 from tabprotect.workflow.prepare import Prepared, prepare
+from tabprotect.workflow.provenance import provenance
 from tabprotect.workflow.pulse import never_silent
 from tabprotect.workflow.request import Request
 from tabprotect.workflow.values import change
@@ -64,6 +65,7 @@ def _hidden(prepared: Prepared) -> Release:
         request.separate_statuses,
         request.decimals,
         request.allow_unsafe,
+        provenance(prepared),
     )
 
 
@@ -81,8 +83,9 @@ def _changed(prepared: Prepared) -> ChangedRelease:
         )  # fmt: skip
     settings = {"method": str(prepared.method), **_settings(prepared)}
     release = ChangedRelease(
-        prepared.table, problem, changed, judgement, prepared.assessment, settings, request.title, request.allow_unsafe
-    )
+        prepared.table, problem, changed, judgement, prepared.assessment, settings, request.title,
+        request.allow_unsafe, provenance(prepared),
+    )  # fmt: skip
     if judgement is not None and (release.safe or request.allow_unsafe):
         found = release.verify()
         if not found.ok:

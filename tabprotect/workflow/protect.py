@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from typing import TypedDict, Unpack
 
     from tabprotect.methods.base.method import Method as Choice
+    from tabprotect.problem import Attacker
     from tabprotect.release.changed import ChangedRelease
     from tabprotect.release.suppressed import Release
     from tabprotect.seeds import Seed
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
         levels: Levels
         bounds: Bounds | None
         singletons: bool
-        attackers: Mapping[str, Sequence[Any]] | None
+        attackers: Mapping[str, Sequence[Any]] | Sequence[Attacker] | None
         unions: Literal["repair", "audit", "off"]
         protect_hidden: bool
         limits: Limits | float | None
@@ -94,7 +95,7 @@ def protect(
     levels: Levels = "symmetric",
     bounds: Bounds | None = None,
     singletons: bool = True,
-    attackers: Mapping[str, Sequence[Any]] | None = None,
+    attackers: Mapping[str, Sequence[Any]] | Sequence[Attacker] | None = None,
     unions: Literal["repair", "audit", "off"] = "repair",
     protect_hidden: bool = False,
     limits: Limits | float | None = None,
@@ -113,55 +114,46 @@ def protect(
     Parameters
     ----------
     data : Table or microdata
-        A finished `Table`, or anything that `tabprotect.tabulate` takes; then `by` and what follows it (to
-        `hierarchies`) are handed to it.
+        A finished `Table`, or anything that `tabprotect.tabulate` takes: frame, path, relation.
     rules : rules
         Such as ``["p%=15", "threshold=3"]``; see `tabprotect.assess`.
-    method : Suppress, Recode, Round, Adjust, ..., optional
-        How to protect, or the name of a method with its defaults.
-        By default cells are hidden at the cost of their values. `Recode` rolls categories up before.
-        All others change values: `Round`, `UnbiasedRound`, `SuccessiveRound`, `RandomRound`, `ConventionalRound`,
-        `Adjust`, `SmallCounts`, `CellKey`, `Swap`.
+    method : Suppress, Recode, Round, Adjust, ... or str, optional
+        How to protect, or its name; by default cells are hidden at the cost of their values. `Recode` rolls up before.
+    by, value, shadow, cost : str, sequence or mapping
+        Of microdata: the dimensions, and the columns that are added up; see `tabprotect.tabulate`.
+    contributor, holding, weight, request, waiver : str, optional
+        Of microdata: columns that say who contributes, and what follows from that.
+    kind, empty, hierarchies
+        Of microdata: magnitudes or counts, what empty cells are, and the hierarchy of each dimension (or its file).
     levels, bounds, singletons
-        Protection levels, external bounds and intruders who know cells; see `tabprotect.make_problem`.
-    attackers : mapping of str to sequence of cells, optional
-        Intruders who know cells besides what is published, such as ``{"tax office": ["N x small", ("S", "large")]}``:
-        a name, and the cells by their codes. Every sensitive cell that such an intruder does not know is protected
-        against him as against respondents. Sums of hidden cells are looked at for the public and for respondents only.
+        Protection levels, external bounds, and whether single contributors attack; see `tabprotect.make_problem`.
+    attackers : mapping of str to sequence of cells, or sequence of Attacker, optional
+        Further intruders by name, and the cells that each knows, such as ``{"tax office": ["N x a", ("S", "b")]}``.
+        Sums of hidden cells are looked at for the public and for respondents only.
     unions : {'repair', 'audit', 'off'}
-        Sums of hidden cells that everybody can compute and that are sensitive themselves: protect them too, only
-        find them (the release is not safe if there are any), or do not look. Only where cells are hidden.
+        Sensitive sums of hidden cells: protect them too, only find them (then the release is not safe), or neither.
     protect_hidden : bool
-        Hidden cells that no rule asks levels for get some, too. Cells that are suppressed already (status 'm', 'x')
-        get those of cells marked by hand (`tabprotect.Manual`, 20 % of the value by default). Secondary cells that
-        everybody could compute, exactly or to within 1 % of the value, get an interval as wide as that, and the
-        search is made again. Without it such cells are a warning.
+        Give levels to hidden cells that no rule asks levels for: suppressed already, or secondary and recomputable.
     limits : Limits or float, optional
-        A number is one of seconds.
-        For the search, over all its rounds. What it finds is always judged in full; a tenth of a limit in seconds is
-        set aside for that.
+        Of the search, over all rounds; a number is one of seconds. A tenth of the seconds is kept for the judgement.
     seed : int or numpy.random.Generator, optional
-        The same seed, data and limits (counted in work) give the same release. Without one, methods that draw
-        values at random draw a fresh seed, which only the internal files tell; all others are the same every time.
+        Same seed, data and work limit, same release. By default methods that draw values take a fresh secret seed.
     intervals : bool
-        Compute the intruder's interval of every hidden cell now (for the internal report), as far as a limit of time
-        leaves time for that; else when asked for. Where values are changed, of every sensitive cell.
+        Compute the intruder's intervals now, as far as time allows; else when asked for.
     title : str
         Heading of the pages; public.
     separate_statuses : bool
-        Tell the public which hidden cells are primary.
+        The public sees which hidden cells are primary.
     decimals : int, optional
         Round published values.
     allow_unsafe : bool
-        Let a release that is not safe be written; the internal report says so loudly.
+        A release that is not safe can be written; the internal report warns.
     progress : callable, optional
-        Is handed a `tabprotect.Progress` now and then.
+        Called with a `tabprotect.Progress` every few seconds.
     executor : concurrent.futures.Executor, optional
-        Works on independent parts of the search and on the intruder's intervals side by side; see
-        `tabprotect.suppress`.
+        Runs independent parts of the search in parallel; see `tabprotect.suppress`.
     resume : path, optional
-        A folder (confidential) where finished pieces of the search are kept: the same call goes on there after it was
-        killed. Under limits of work, or none, the release is that of a run in one go.
+        Confidential folder of finished pieces: the same call continues there after an interruption.
 
     Returns
     -------

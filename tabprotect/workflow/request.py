@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import Any, Literal
 
@@ -12,6 +12,7 @@ from tabprotect.errors import InputError, did_you_mean
 from tabprotect.methods.base.method import Method
 from tabprotect.methods.recoding.method import Recode
 from tabprotect.methods.suppression.method import Suppress
+from tabprotect.problem import Attacker
 from tabprotect.sensitivity.parse import as_rules
 from tabprotect.solver.limits import Limits
 from tabprotect.workflow.source import Source
@@ -31,6 +32,9 @@ class Request(BaseModel):
     cost : str or sequence of float, optional
         What hiding a cell would cost, for methods that change values and measure distances by the costs of the
         problem; methods that hide cells name their own.
+
+    command : str, optional
+        The command line that asks for it; kept in the provenance of the release.
 
     Raises
     ------
@@ -60,6 +64,7 @@ class Request(BaseModel):
     progress: Any = None
     executor: Any = None
     resume: Any = None
+    command: str | None = None
 
     @field_validator("method")
     @classmethod
@@ -81,6 +86,8 @@ class Request(BaseModel):
     @classmethod
     def _attackers(cls, given: Any) -> Any:
         given = {} if given is None else given
+        if isinstance(given, Sequence) and not isinstance(given, str) and all(isinstance(a, Attacker) for a in given):
+            given = {attacker.name: attacker.known for attacker in given}
         if not isinstance(given, Mapping) or any(isinstance(cells, str) for cells in given.values()):
             raise InputError(
                 "attackers must map a name to the cells that this intruder knows, such as "

@@ -164,7 +164,7 @@ def test_the_interval_of_a_published_cell_is_refused() -> None:
 
 def test_frame_names_cells_attackers_and_what_is_missing() -> None:
     problem = row(attackers=[Attacker("Smith & Co", (2,))])
-    frame = audit(problem, [1, 2]).frame().set_index(["attacker", "cell"])
+    frame = audit(problem, [1, 2]).frame.set_index(["attacker", "cell"])
     assert list(frame.index) == [("public", 1), ("public", 2), ("Smith & Co", 1)]
     assert frame.loc[("public", 1), ["low", "high", "needed_low", "needed_high", "missing"]].tolist() == [
         0,

@@ -122,7 +122,7 @@ def test_outputs_are_marked(tmp_path):
     assert "&lt;b&gt;A &amp; B" in page
     assert "<b>A" not in page
     assert "http" not in page.replace("http-equiv", "")
-    assert len(found.frame()) == 2
+    assert len(found.frame) == 2
     pytest.importorskip("matplotlib")
     for name in ("plot.svg", "plot.png"):
         found.plot(tmp_path / name)
@@ -174,7 +174,7 @@ def test_hidden_value_cost_and_gap_are_columns_and_nothing_is_best_by_not_applyi
     assert bars["Hidden value (%)"].heights[1] is None
     assert bars["Mean relative change of published cells (%)"].heights[0] is None
     assert bars["Mean relative change of published cells (%)"].bars[0]["label"] == "does not apply"
-    assert found.frame()["hidden_value"].isna().tolist() == [False, True]
+    assert found.frame["hidden_value"].isna().tolist() == [False, True]
 
 
 def test_what_is_exposed_is_red():

@@ -59,12 +59,12 @@ def test_the_page_opens_where_cells_are_hidden_and_folded_rows_say_how_many(dump
     shown = headings(document)
     assert len(shown) <= 60
     # hidden cells that are seen, and those that folded rows count, are all hidden cells of the slice
-    told = sum(int(n) for n in re.findall(r'class="below"[^>]*>(\d+) hidden', document.split("<tbody>")[1]))
+    below = sum(int(n) for n in re.findall(r'class="below"[^>]*>(\d+) hidden', document.split("<tbody>")[1]))
     seen = document.split("<tbody>")[1].split("</tbody>")[0].count(">×<")
     slice_ = large.at[2] == 0
-    assert told > 0
+    assert below > 0
     assert seen > 0
-    assert told + seen == int(np.isnan(large.value[slice_]).sum())
+    assert below + seen == int(np.isnan(large.value[slice_]).sum())
 
 
 def test_the_table_is_shaded_by_value_and_hidden_cells_by_status(picture: Callable[..., Path]) -> None:

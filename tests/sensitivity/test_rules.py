@@ -252,7 +252,7 @@ def test_explanations_have_the_numbers():
 
 
 def test_frame_has_one_row_a_cell_and_one_column_a_rule():
-    frame = assess(table_of([units(100), units(5, 5, 5, 5)]), "p%=15|threshold=3").frame()
+    frame = assess(table_of([units(100), units(5, 5, 5, 5)]), "p%=15|threshold=3").frame
     assert frame.columns.tolist() == ["cell", "value", "count", "status", "lpl", "upl", "spl", "p%=15", "threshold=3"]
     assert frame["status"].tolist() == ["primary", "safe"]
     assert frame["threshold=3"].tolist() == [True, False]

@@ -75,10 +75,10 @@ def test_cells_that_there_are_not_are_named_together() -> None:
 
 def test_a_finished_table_says_whose_records_it_was_made_of() -> None:
     table = tp.tabulate(FIRMS, ["region", "size"], "turnover", contributor="firm")
-    assert table.roles == {"contributor": "firm"}
+    assert table.roles == {"value": "turnover", "contributor": "firm"}
     assert tp.protect(table, "p%=10").settings["contributor"] == "firm"
     both = tp.link({"one": table, "two": tp.tabulate(FIRMS, ["region"], "turnover", contributor="firm")})
-    assert both.roles == {"contributor": "firm"}
+    assert both.roles == table.roles
 
 
 def test_only_public_names_are_listed() -> None:

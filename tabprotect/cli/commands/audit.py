@@ -96,7 +96,7 @@ def audit(
         found = judge(problem, hidden, intervals=intervals is not None, budget=budget, stop_at_first=first)
     found = replace(found, cells=sizes[0], rows=sizes[1])
     if intervals is not None:
-        frame = found.frame().drop(columns="cell").rename(columns={"label": "cell"})
+        frame = found.frame.drop(columns="cell").rename(columns={"label": "cell"})
         write_bytes(intervals, encode_frame(frame, intervals.suffix.lstrip("."), confidential=True))
     verdict = _verdict(found, failures)
     text = json.dumps(verdict, indent=2, allow_nan=False) + "\n"

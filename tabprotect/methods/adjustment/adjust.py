@@ -24,7 +24,7 @@ from tabprotect.methods.adjustment.statement import Statement, state
 from tabprotect.methods.distance import Norm, Weights, check_norm, distance, distance_weights
 from tabprotect.problem import Problem, Status
 from tabprotect.seeds import Seed, as_seed
-from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
+from tabprotect.solver.limits import Budget, Limits, Progress, as_limits, cancel_on_interrupt
 
 __all__ = ["METHODS", "Method", "adjust"]
 
@@ -66,7 +66,7 @@ def adjust(
     preserve: Sequence[Preserve | Sequence[Preserve]] = (),
     decimals: int | None = None,
     method: Method = "auto",
-    limits: Limits | None = None,
+    limits: Limits | float | None = None,
     seed: Seed = 0,
     progress: Callable[[Progress], None] | None = None,
 ) -> AdjustmentResult:
@@ -100,7 +100,7 @@ def adjust(
         gain; 'blocks' then frees the senses of one neighbourhood after the other; 'fix-and-relax' decides the most
         expensive first; 'exact' ends with a proof if the limits allow. 'auto' is 'exact' for small problems; for
         others 'turns', then up to 20,000 cells 'exact' in what is left of a time limit.
-    limits : Limits, optional
+    limits : Limits or float, optional
     seed : int or numpy.random.Generator
         For the order of blocks.
     progress : callable, optional
@@ -134,7 +134,7 @@ def adjust(
     if decimals is None and problem.integer:
         decimals = 0
     conditions = [c for part in preserve for c in (part if isinstance(part, Sequence) else [part])]
-    budget = Budget(limits or Limits(), progress)
+    budget = Budget(as_limits(limits), progress)
     st = state(problem, weight, norm, fixed=keep, preserve=conditions, decimals=decimals)
     given = _given(problem, st, senses)
     with cancel_on_interrupt(budget):

@@ -58,6 +58,7 @@ class SenseRisk:
         """Disclosed cells among all sensitive ones (0 when there are none)."""
         return len(self.disclosed) / len(self.cells) if len(self.cells) else 0.0
 
+    @property
     def frame(self) -> pd.DataFrame:
         """One row a sensitive cell (confidential: `estimate` and the errors tell its true value)."""
         return pd.DataFrame(

@@ -109,6 +109,7 @@ class PerturbationTable:
             which += keys >= self._upper[rows, column]
         return self.noise[which]
 
+    @property
     def frame(self) -> pd.DataFrame:
         """Return the table as other programs exchange it: i, j = i + v, p, v, and the interval of the key.
 

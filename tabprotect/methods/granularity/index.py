@@ -163,6 +163,7 @@ class GranularityReport:
         """Tables with such a hyper-row."""
         return tuple(dict.fromkeys(row.table for row in self.unsafe))
 
+    @property
     def frame(self) -> pd.DataFrame:
         """Return one row a hyper-row that is not normal."""
         columns = ["table", "fixed", "index", "cells", "units", "kind"]

@@ -12,7 +12,7 @@ import pandas as pd
 from scipy import sparse
 
 from tabprotect.errors import InputError, did_you_mean
-from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt, relative_gap
+from tabprotect.solver.limits import Budget, Limits, Progress, as_limits, cancel_on_interrupt, relative_gap
 from tabprotect.solver.mip.milp import solve_milp
 from tabprotect.table.dimension import Dimension
 from tabprotect.table.hierarchy import Hierarchy
@@ -86,7 +86,7 @@ def least_recoding(
     *,
     weights: npt.ArrayLike | None = None,
     keep: Mapping[str, int] | None = None,
-    limits: Limits | None = None,
+    limits: Limits | float | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> RecodingResult:
     """Roll categories up until no given cell is left, at the least loss.
@@ -105,7 +105,7 @@ def least_recoding(
     keep : mapping of str to int, optional
         Down to which level the codes of a dimension must stay (0: its total only); other dimensions may lose all.
         A dimension kept to its deepest level is not recoded.
-    limits : Limits, optional
+    limits : Limits or float, optional
     progress : callable, optional
 
     Returns
@@ -132,7 +132,7 @@ def least_recoding(
     >>> result.collapsed, result.cost, result.recoded().values.tolist()
     ({'region': ('N',)}, 2.0, [7.0, 3.0, 4.0, 2.0, 2.0])
     """
-    budget = Budget(limits or Limits(), progress)
+    budget = Budget(as_limits(limits), progress)
     n = table.n_cells
     given = np.asarray(primaries)
     mask = given if given.dtype == bool else np.isin(np.arange(n), given)

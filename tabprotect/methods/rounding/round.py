@@ -20,7 +20,7 @@ from tabprotect.methods.rounding.search import Search
 from tabprotect.methods.rounding.verdict import judge
 from tabprotect.problem import Problem
 from tabprotect.seeds import Seed, as_seed
-from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
+from tabprotect.solver.limits import Budget, Limits, Progress, as_limits, cancel_on_interrupt
 
 __all__ = ["METHODS", "Method", "round"]
 
@@ -63,7 +63,7 @@ def round(
     weights: Weights | npt.ArrayLike = "unit",
     protect: bool = False,
     method: Method = "auto",
-    limits: Limits | None = None,
+    limits: Limits | float | None = None,
     seed: Seed = 0,
     progress: Callable[[Progress], None] | None = None,
 ) -> RoundingResult:
@@ -93,7 +93,7 @@ def round(
     method : {'auto', 'exact', 'heuristic'}
         'heuristic' gives no proof but the relaxation's bound; 'exact' ends with a proof if the limits allow; 'auto'
         searches first where the table is large.
-    limits : Limits, optional
+    limits : Limits or float, optional
     seed : int or numpy.random.Generator
     progress : callable, optional
 
@@ -122,7 +122,7 @@ def round(
     if steps != "least" and not isinstance(steps, int):
         raise InputError(f"steps are a whole number or 'least', not {steps!r}")
     weight = distance_weights(problem, weights)
-    budget = Budget(limits or Limits(), progress)
+    budget = Budget(as_limits(limits), progress)
     job = _Job(problem, base, norm, weight, protect, method, budget, as_seed(seed))
     with cancel_on_interrupt(budget):
         found, diagnosis = job.least() if steps == "least" else job.given(steps)

@@ -22,7 +22,7 @@ from tabprotect.methods.rounding.plain import reported
 from tabprotect.methods.rounding.programme import Programme
 from tabprotect.methods.rounding.result import RoundingResult
 from tabprotect.problem import Problem
-from tabprotect.solver.limits import Budget, Limits
+from tabprotect.solver.limits import Budget, Limits, as_limits
 from tabprotect.table.system import LinearSystem
 
 __all__ = ["successive_rounding"]
@@ -39,7 +39,7 @@ def successive_rounding(
     along: int = 0,
     norm: Norm = "l1",
     weights: Weights | npt.ArrayLike = "unit",
-    limits: Limits | None = None,
+    limits: Limits | float | None = None,
 ) -> RoundingResult:
     """Round a three-dimensional table layer by layer: additive, each cell less than two bases from its value.
 
@@ -53,7 +53,7 @@ def successive_rounding(
         The dimension (without hierarchy) whose codes are the layers.
     norm, weights :
         How the distance is measured; layers are chosen by the absolute one.
-    limits : Limits, optional
+    limits : Limits or float, optional
 
     Returns
     -------
@@ -79,7 +79,7 @@ def successive_rounding(
     """
     started = time.monotonic()
     weight = distance_weights(problem, weights)
-    budget = Budget(limits or Limits())
+    budget = Budget(as_limits(limits))
     layers, rows = _layers(problem, along)
     every = on_grid(problem, base, 1)
     multiples = np.zeros(problem.n_cells, np.int64)

@@ -15,7 +15,7 @@ from tabprotect.methods.small_counts.search import guess, improved, neighbourhoo
 from tabprotect.methods.small_counts.statement import SIMPLEX, Statement
 from tabprotect.problem import Problem
 from tabprotect.seeds import Seed, as_seed
-from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
+from tabprotect.solver.limits import Budget, Limits, Progress, as_limits, cancel_on_interrupt
 from tabprotect.solver.tolerances import OPTIMAL
 
 __all__ = ["small_counts"]
@@ -37,7 +37,7 @@ def small_counts(
     publish: npt.ArrayLike | None = None,
     norm: Norm = "l1",
     weights: Weights | npt.ArrayLike = "unit",
-    limits: Limits | None = None,
+    limits: Limits | float | None = None,
     seed: Seed = 0,
     progress: Callable[[Progress], None] | None = None,
 ) -> SmallCountResult:
@@ -59,7 +59,7 @@ def small_counts(
         Distance that is minimised over the published cells.
     weights : {'unit', 'value', 'reciprocal', 'problem'} or array
         Of a change in every cell.
-    limits : Limits, optional
+    limits : Limits or float, optional
     seed : int or numpy.random.Generator
         Of the first guess.
     progress : callable, optional
@@ -94,7 +94,7 @@ def small_counts(
     >>> r.values.tolist(), r.cost, r.status
     ([11.0, 3.0, 0.0, 0.0, 8.0], 4.0, 'optimal')
     """
-    budget = Budget(limits or Limits(), progress)
+    budget = Budget(as_limits(limits), progress)
     check_norm(norm)
     first = as_seed(seed)
     published = np.ones(problem.n_cells, bool) if publish is None else np.asarray(publish)

@@ -38,7 +38,7 @@ def suppress_linked(
     problem: Problem,
     tables: Mapping[str, Ints],
     *,
-    limits: Limits | Budget | None = None,
+    limits: Limits | Budget | float | None = None,
     seed: Seed = 0,
     progress: Callable[[Progress], None] | None = None,
     together: int = EXACT_CELLS,
@@ -59,7 +59,7 @@ def suppress_linked(
         Of the linked tables (`tabprotect.link`).
     tables : mapping of str to ndarray of int
         The cells of every table (`tabprotect.table.link.clusters.cells_by_table`).
-    limits : Limits or Budget, optional
+    limits : Limits, float or Budget, optional
     seed : int or numpy.random.Generator
     progress : callable, optional
     together : int

@@ -38,7 +38,7 @@ def suppress(
     problem: Problem,
     *,
     method: str = "auto",
-    limits: Limits | Budget | None = None,
+    limits: Limits | Budget | float | None = None,
     seed: Seed = 0,
     progress: Callable[[Progress], None] | None = None,
     engine: str = "scip",
@@ -59,9 +59,9 @@ def suppress(
         by size, dimensions and how far equations reach, and says so in the `method` of the result. The others are the
         classic methods, without a bound: subtable by subtable, by hypercubes, by shortest paths (two-way tables), by
         one linear programme for many cells.
-    limits : Limits or Budget, optional
-        In seconds, work units, or as a gap. Without any, the search goes on until the optimum is proven. The `Budget`
-        of a larger run that this search is a part of has its own progress.
+    limits : Limits, float or Budget, optional
+        In seconds (a number alone), work units, or as a gap. Without any, the search goes on until the optimum is
+        proven. The `Budget` of a larger run that this search is a part of has its own progress.
     seed : int or numpy.random.Generator
         The same seed, problem and limits (in work) give the same answer.
     progress : callable, optional

@@ -403,12 +403,13 @@ class Hierarchy:
         """The leaf that is the same cell as a code (its position in `leaves`), -1 for codes over several leaves."""
         return np.array([int(m[0]) if len(m) == 1 else -1 for m in self._members], dtype=np.int64)
 
+    @property
     def frame(self) -> pd.DataFrame:
         """Return the codes as a frame: code, parent, level, and the code whose cell it is.
 
         Examples
         --------
-        >>> Hierarchy.flat(["m", "f"]).frame()
+        >>> Hierarchy.flat(["m", "f"]).frame
             code parent  level   cell
         0  Total             0  Total
         1      m  Total      1      m

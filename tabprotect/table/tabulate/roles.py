@@ -36,8 +36,8 @@ class Roles:
 
     @property
     def named(self) -> dict[str, str]:
-        """The columns by role, but for the dimensions and the value; what is not there is left out."""
-        names = ("shadow", "contributor", "holding", "weight", "request", "waiver")
+        """The columns by role, but for the dimensions; what is not there is left out."""
+        names = ("value", "shadow", "cost", "contributor", "holding", "weight", "request", "waiver")
         return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
 
     @property

@@ -98,7 +98,7 @@ def _compared(case: Compare) -> dict[str, Any]:
     table = data if isinstance(data, tp.Table) else tp.tabulate(data, **options)
     problem = tp.make_problem(table, tp.assess(table, case.rules))
     found = tp.compare(problem, case.methods, limits=tp.Limits(work=WORK), seed=1, table=table)
-    frame = found.frame().drop(columns="seconds")
+    frame = found.frame.drop(columns="seconds")
     lines = [{name: _plain(value) for name, value in row.items()} for row in frame.to_dict("records")]
     return {"methods": [_untimed_line(line) for line in lines]}
 

@@ -56,7 +56,7 @@ def test_published_values_are_never_within_the_levels():
             continue
         risk = sense_risk(result)
         assert np.all(risk.published_error >= 1 - 1e-9)
-        assert len(risk.frame()) == len(risk.cells)
+        assert len(risk.frame) == len(risk.cells)
 
 
 def test_nothing_to_attack():

@@ -147,7 +147,7 @@ def test_lookup_gives_every_noise_its_share_of_the_keys():
         assert np.allclose(share, row, atol=2e-6)
     edges = table.lookup(np.array([9, 9]), np.array([0, KEYS - 1]))
     assert edges.tolist() == [-4, 4]
-    frame = table.frame()
+    frame = table.frame
     assert frame.columns.tolist() == ["i", "j", "p", "v", "p_int_lb", "p_int_ub", "type"]
     assert np.allclose(frame["p_int_ub"] - frame["p_int_lb"], frame["p"], atol=1e-7)
     assert frame.groupby("i")["p"].sum().tolist() == pytest.approx([1] * len(table.probabilities))

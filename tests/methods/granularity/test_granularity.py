@@ -140,7 +140,7 @@ def test_report_reads_well():
     data = pd.DataFrame({"job": list("aab"), "sex": list("mfm")})
     report = granularity(data, ["job", "sex"], dimensions=(2,))
     assert str(report.rows[0]) == "job x sex at job = a: 2 of 2 cells (100 %), proportional"
-    frame = report.frame()
+    frame = report.frame
     assert frame.columns.tolist() == ["table", "fixed", "index", "cells", "units", "kind"]
     assert len(frame) == len(report.rows)
     assert report.looked_at == 4

@@ -38,7 +38,7 @@ def test_indented_text_round_trip(h: Hierarchy, leader: str) -> None:
 
 @given(trees())
 def test_pairs_in_any_order_give_the_same_equations(h: Hierarchy) -> None:
-    frame = h.frame()
+    frame = h.frame
     pairs = frame[frame.parent != ""].sample(frac=1, random_state=len(frame))
     again = Hierarchy.from_pairs(pairs, parent="parent", child="code")
     assert set(again.codes) == set(h.codes)
@@ -83,7 +83,7 @@ def test_a_chain_of_only_children_is_one_cell() -> None:
     h = Hierarchy.from_hrc("T\n@A\n@@A1\n@@@A11\n@B\n@@B1\n@@B2")
     assert h.aliases == {"A1": "A", "A11": "A"}
     assert h.equations.shape == (2, 7)
-    assert h.frame().cell.tolist() == ["T", "A", "A", "A", "B", "B1", "B2"]
+    assert h.frame.cell.tolist() == ["T", "A", "A", "A", "B", "B1", "B2"]
     assert Hierarchy.from_hrc("T\n@A\n@@A1").equations.shape[0] == 0
 
 
