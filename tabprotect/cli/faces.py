@@ -138,6 +138,8 @@ def _write(key: str, text: str | None, face: Face, dimension: str | None = None)
 
 
 def _as_flag(flag: Flag, value: Any, face: Face, dimension: str) -> str:
+    if face.flags and flag.name not in face.flags and "--set" in face.flags and not flag.by_dimension:
+        return f"--set {flag.key}={'...' if value is None or value is ... else _shell(str(value))}"
     name = flag.name if flag.name in face.flags or not face.flags else f"tabprotect protect {flag.name}"
     if flag.form == "switch":
         return name

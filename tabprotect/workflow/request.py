@@ -51,7 +51,7 @@ class Request(BaseModel):
     levels: Any = "symmetric"
     bounds: Any = None
     singletons: bool = True
-    attackers: Any = None
+    attackers: Any = {}
     unions: Literal["repair", "audit", "off"] = "repair"
     protect_hidden: bool = False
     limits: Limits = Limits()

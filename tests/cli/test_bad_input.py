@@ -172,7 +172,12 @@ P: list[Case] = [
         "spec.toml",
         ["'turnover' must hold numbers", "forty"],
     ),
-    ("decimal comma", replaced("firms.csv", "f3,40", 'f3,"40,5"'), "spec.toml", ["decimal"]),
+    (
+        "decimal point and comma",
+        replaced("firms.csv", "f3,40", 'f3,"40,5"\nn,b,f77,3.25'),
+        "spec.toml",
+        ["decimal"],
+    ),
     ("missing code", replaced("firms.csv", "n,s,f3", ",s,f3"), "spec.toml", ["'region' has no code"]),
     ("code of the total", replaced("firms.csv", "n,s,f3", "Total,s,f3"), "spec.toml", ["'Total'", "total"]),
     ("negative values", replaced("firms.csv", "f5,20", "f5,-200"), "spec.toml", ["negative", 'lower = "100%"']),

@@ -50,6 +50,9 @@ GIVEN: dict[str, tuple[str, Any]] = {
     "decimal": (",", ","),
     "thousands": (".", "."),
     "separator": (";", ";"),
+    "output.separator": (";", ";"),
+    "output.decimal": (",", ","),
+    "output.encoding": ("cp1252", "cp1252"),
     "hierarchy.region.codes": ("code=a,b", ["a", "b"]),
     "hierarchy.region.columns": ("code=a,b", ["a", "b"]),
     "hierarchy.region.lengths": ("code=1,2", [1, 2]),
@@ -261,7 +264,7 @@ def test_options_of_no_method_that_is_compared_are_refused(place: Path, tabprote
 def test_all_that_can_be_checked_before_is_one_message(place: Path, tabprotect: Run,
                                                        monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
     """Rule, levels, column, hierarchy, output folder, folder of pieces; and nothing is tabulated."""
-    monkeypatch.setattr("tabprotect.workflow.specified.tabulate", lambda *_a, **_k: pytest.fail("work was done"))
+    monkeypatch.setattr("tabprotect.workflow.inputs.tabulate", lambda *_a, **_k: pytest.fail("work was done"))
     for folder in ("full", "pieces"):
         (place / folder).mkdir()
         (place / folder / "mine.txt").write_text("kept")
@@ -277,7 +280,7 @@ def test_all_that_can_be_checked_before_is_one_message(place: Path, tabprotect: 
 
 def test_a_folder_that_cannot_be_made_is_found_before(place: Path, tabprotect: Run,
                                                       monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
-    monkeypatch.setattr("tabprotect.workflow.specified.tabulate", lambda *_a, **_k: pytest.fail("work was done"))
+    monkeypatch.setattr("tabprotect.workflow.inputs.tabulate", lambda *_a, **_k: pytest.fail("work was done"))
     done = tabprotect("protect", "firms.csv", *COMMON, "--out", "firms.csv/out")
     assert (done.code, "firms.csv is a file" in done.err) == (2, True)
     done = tabprotect("protect", "firms.csv", *COMMON, "--resume", "firms.csv")
