@@ -2,31 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
-from tabprotect.attack.pool import Deviation
-from tabprotect.attack.sums import with_sums
 from tabprotect.methods.registry import PASSES
-from tabprotect.methods.suppression import suppress
-from tabprotect.methods.suppression.large.stages import local_in_stages
-from tabprotect.methods.suppression.linked import suppress_linked
 from tabprotect.methods.suppression.merge import with_bound_of
 from tabprotect.methods.suppression.result import SuppressionResult
-from tabprotect.methods.suppression.search.first import first_results
-from tabprotect.methods.suppression.search.greedy import greedy
 from tabprotect.methods.suppression.strategy import (
     EXACT_CELLS,
     SMALL_CELLS,
     because,
     begins_locally,
-    by_root_solve,
     choose,
 )
 from tabprotect.methods.suppression.suppress import CLASSIC
@@ -35,17 +24,9 @@ from tabprotect.sensitivity.unions import UnionExposure
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.tasks.pieces import Means
 from tabprotect.workflow.monotone import one_progress
+from tabprotect.workflow.rounds import LINKED, TIDY_SHARE, Answer, Exposed, Rounds, extended, is_answer
 
 __all__ = ["Answer", "suppress_with_sums"]
-
-LINKED = "linked"
-"""What 'auto' does with linked tables: passes, and the exact engine from there."""
-
-Exposed = Callable[[SuppressionResult], tuple[UnionExposure, ...]]
-
-SLICE = 0.3
-"""Part of the limits for a first safe pattern with its sums; it mostly takes much less, and everything hidden is judged
-at once."""
 
 OWN_SHARE = 0.6
 """Part of the limits after which a search that has no pattern yet goes on from that one, in tables that are large."""
@@ -59,30 +40,8 @@ LINKED_SHARE = 0.6
 SHARE = 0.6
 """Part of what is left that one exact search may use; another one may be needed after it."""
 
-TIDY_SHARE = 0.4
-"""Part of what is left that may go into making a pattern cheaper that was completed for its sums: as a rule it gives
-away others, which need the same again."""
-
-GRACE_SECONDS = 20.0
-"""What completing a pattern to a safe one may take after a time limit or a stop."""
-
-ROUND_TIME = 5.0
-"""What is left to do after a pattern was completed for its sums takes so many times as long as looking for sums."""
-
-MOST_ROUNDS = 20
-"""Rounds of protecting sums, each of which may make further sums computable."""
-
 EXACT_ROUNDS = 3
 """Exact searches, each with the sums that the pattern before it would have given away."""
-
-
-@dataclass(frozen=True, eq=False)
-class Answer:
-    """A result, the problem it solves (with sums as cells of their own), and the sums that are still exposed."""
-
-    problem: Problem
-    result: SuppressionResult
-    sums: tuple[UnionExposure, ...]
 
 
 def suppress_with_sums(
@@ -147,7 +106,7 @@ def _search(
     how = {"engine": engine, "solver": solver}
     linked = method == "auto" and bool(tables) and engine == "scip" and SMALL_CELLS < problem.n_cells <= EXACT_CELLS
     near = method == "local" or (method == "auto" and not linked and _near(problem))
-    rounds = _Rounds(exposed, budget, seed, how, means, near, tables)
+    rounds = Rounds(exposed, budget, seed, how, means, near, tables)
     wanted = repair and method in ("auto", "exact") and engine == "scip" and not means and not linked
     large = problem.n_cells > SMALL_CELLS
     root = rounds.root(problem) if wanted and not large else None
@@ -158,13 +117,13 @@ def _search(
         return better_of(_cheaper(rounds, root, method), held, problem, rounds.bounds)
     own = OWN_SHARE if held is not None and held.result.safe and large else 1.0
     answer = _from_scratch(rounds, problem, method, linked, repair, own)
-    if own < 1.0 and not _is_answer(answer) and answer.result.status != "infeasible" and not budget.exhausted:
+    if own < 1.0 and not is_answer(answer) and answer.result.status != "infeasible" and not budget.exhausted:
         assert held is not None
         answer = rounds.close(held.problem, held.result, 1.0, restarts=0)
     return better_of(answer, held, problem, rounds.bounds, own=method in CLASSIC or method == PASSES)
 
 
-def _from_scratch(rounds: _Rounds, problem: Problem, method: str, linked: bool, repair: bool, share: float) -> Answer:
+def _from_scratch(rounds: Rounds, problem: Problem, method: str, linked: bool, repair: bool, share: float) -> Answer:
     """Search by a method, as if there were no pattern yet; until it finds one, within a share of the limits."""
     if linked:
         return _linked(rounds, problem, repair, share)
@@ -177,11 +136,6 @@ def _from_scratch(rounds: _Rounds, problem: Problem, method: str, linked: bool, 
     first = min(share, 1.0 if quick else FIRST_SHARE)
     best = rounds.close(problem, None, first, restarts=10 if quick else 0)
     return best if quick else _cheaper(rounds, best, method)
-
-
-def _is_answer(found: Answer) -> bool:
-    """Whether a pattern is safe, its sums included."""
-    return found.result.safe and not found.sums
 
 
 def better_of(
@@ -208,12 +162,12 @@ def better_of(
     """
     if held is None or found.result.status == "infeasible":
         return found
-    if not _is_answer(held):
+    if not is_answer(held):
         # named cells that nothing protects say more than a search that ran out of time
         return held if held.result.status == "infeasible" and found.result.status == "unknown" else found
     cost, paid = found.result.cost, held.result.cost
     assert paid is not None
-    if _is_answer(found) and cost is not None and (cost <= paid or own):
+    if is_answer(found) and cost is not None and (cost <= paid or own):
         return found
     result = replace(held.result, stopped=found.result.stopped)
     for other in (found.result, *bounds):
@@ -227,7 +181,7 @@ def _near(problem: Problem) -> bool:
     return choose(problem)[0] == "local" or begins_locally(problem)
 
 
-def _cheaper(rounds: _Rounds, best: Answer, method: str) -> Answer:
+def _cheaper(rounds: Rounds, best: Answer, method: str) -> Answer:
     """Look for cheaper patterns and a bound, from a pattern that gives no sums away."""
     if not best.result.safe or best.sums or (rounds.holds and rounds.budget.exhausted):
         return best
@@ -241,14 +195,14 @@ def _cheaper(rounds: _Rounds, best: Answer, method: str) -> Answer:
         if not sums or rounds.budget.exhausted:
             break
         grown = rounds.grow(best.problem, sums)
-        better = rounds.close(grown, _extended(result, grown), TIDY_SHARE, restarts=0)
+        better = rounds.close(grown, extended(result, grown), TIDY_SHARE, restarts=0)
         if not better.result.safe or better.sums:
             break
         best = replace(better, result=with_bound_of(better.result, best.result))
     return best
 
 
-def _linked(rounds: _Rounds, problem: Problem, repair: bool, share: float) -> Answer:
+def _linked(rounds: Rounds, problem: Problem, repair: bool, share: float) -> Answer:
     """Passes over linked tables and the exact engine from there, and once more with the sums that are given away."""
     limits = rounds.budget.limits
     if not repair:
@@ -265,173 +219,13 @@ def _linked(rounds: _Rounds, problem: Problem, repair: bool, share: float) -> An
     return replace(best, result=because(named, f"{len(rounds.tables)} tables are linked"))
 
 
-def _once(rounds: _Rounds, problem: Problem, method: str, share: float) -> Answer:
+def _once(rounds: Rounds, problem: Problem, method: str, share: float) -> Answer:
     """One search, then what the sums need."""
     result = rounds.run(problem, method, share)
     sums = rounds.look(result)
     if not sums:
         return Answer(problem, result, sums)
     grown = rounds.grow(problem, sums)
-    closed = rounds.close(grown, _extended(result, grown), TIDY_SHARE, restarts=0)
+    closed = rounds.close(grown, extended(result, grown), TIDY_SHARE, restarts=0)
     name = f"{result.method}, sums by {closed.result.method}"
     return replace(closed, result=replace(with_bound_of(closed.result, result), method=name))
-
-
-@dataclass
-class _Rounds:
-    exposed: Exposed
-    budget: Budget
-    seed: int
-    how: dict[str, Any]
-    means: Means
-    near: bool
-    tables: Mapping[str, npt.NDArray[np.int64]]
-    looking: float = 0.0
-    """Seconds that looking for sums took the last time."""
-    bounds: list[SuppressionResult] = field(default_factory=list)
-    """Results of searches that gave a bound."""
-    holds: bool = False
-    """Whether a safe pattern is in hand, so that nothing may take longer than the limits."""
-
-    def hold(self, problem: Problem, repair: bool) -> Answer | None:
-        """Return a first safe pattern, its sums protected; what cannot be protected; None where a slice is too short.
-
-        Where everything hidden gives no sums away that is the pattern in hand, until a cheaper one with its sums is.
-        """
-        held: Answer | None = None
-        start: SuppressionResult | None = None
-        with self.budget.part(SLICE) as whole:
-            for _ in range(MOST_ROUNDS):
-                answers = self._held(problem, whole, start, held is None or not _is_answer(held))
-                if answers and (_is_answer(answers[-1]) or held is None or not held.result.safe):
-                    held = next((a for a in reversed(answers) if _is_answer(a)), answers[-1])
-                if not answers or not answers[-1].sums or not repair or whole.exhausted:
-                    break
-                problem = self.grow(problem, answers[-1].sums)
-                start = _extended(answers[-1].result, problem)
-        self.holds = held is not None and _is_answer(held)
-        return held
-
-    def _held(
-        self, problem: Problem, budget: Budget, start: SuppressionResult | None, everything: bool
-    ) -> list[Answer]:
-        """Return the first patterns of a problem, with the sums that they give away."""
-        found = []
-        for result in first_results(problem, budget, start):
-            if everything or not result.pattern[problem.may_hide].all():
-                found.append(Answer(problem, result, self.look(result)))
-                self.budget.report("first pattern", result.cost)
-        return found
-
-    def look(self, result: SuppressionResult) -> tuple[UnionExposure, ...]:
-        """Return the sums that a result gives away."""
-        before = self.budget.seconds
-        sums = self.exposed(result) if result.safe else ()
-        self.looking = self.budget.seconds - before
-        return sums
-
-    def run(
-        self, problem: Problem, method: str, share: float = 1.0, start: SuppressionResult | None = None
-    ) -> SuppressionResult:
-        """Search within a share of what is left."""
-        with self.budget.run(share) as part:
-            if method in (PASSES, LINKED):
-                together = EXACT_CELLS if method == LINKED else 0
-                means = self.means if self.means else None
-                result = suppress_linked(
-                    problem, self.tables, limits=part, seed=self.seed, together=together, means=means
-                )
-            else:
-                result = suppress(
-                    problem,
-                    method=method,
-                    limits=part,
-                    seed=self.seed,
-                    start=start,
-                    # these have no pieces; the intruder's intervals have
-                    executor=None if method in CLASSIC else self.means.executor,
-                    resume=self.means.store,
-                    **self.how,
-                )
-        if result.bound is not None:
-            self.bounds.append(result)
-        return result
-
-    def root(self, problem: Problem) -> Answer | None:
-        """Return the pattern of the root solve, its sums protected; None where that finds none within a moment."""
-        result = by_root_solve(problem, self.budget, "scip")
-        if not result.safe:
-            return None
-        sums = self.look(result)
-        if not sums:
-            return Answer(problem, result, ())
-        grown = self.grow(problem, sums)
-        return self.close(grown, _extended(result, grown), TIDY_SHARE, restarts=0)
-
-    def grow(self, problem: Problem, sums: tuple[UnionExposure, ...]) -> Problem:
-        self.budget.report("sums", message=f"{len(sums)} sums of hidden cells are protected, too")
-        return with_sums(problem, sums, self.budget)
-
-    def close(self, problem: Problem, start: SuppressionResult | None, share: float, *, restarts: int) -> Answer:
-        """Make patterns quickly until none of the sums that they give away is sensitive."""
-        first = start is None
-        for _ in range(MOST_ROUNDS):
-            # the pattern in hand is not safe, and an answer is worth a moment
-            with self._within(share, first) as (part, tidy):
-                result = self._quickly(problem, start, part, restarts, tidy)
-            sums = self.look(result)
-            if not sums:
-                break
-            problem = self.grow(problem, sums)
-            start, restarts, first = _extended(result, problem), 0, False
-        return Answer(problem, result, sums)
-
-    def _quickly(
-        self, problem: Problem, start: SuppressionResult | None, part: Budget, restarts: int, tidy: float
-    ) -> SuppressionResult:
-        pattern = None if start is None else start.pattern
-        shared: dict[str, Any] = {"limits": part, "seed": self.seed, "start": pattern, "means": self.means}
-        if self.near:
-            deviations = () if start is None else start.deviations
-            return local_in_stages(problem, passes=0, deviations=deviations, **shared)
-        return greedy(problem, restarts=restarts, tidy=tidy, **shared)
-
-    @contextmanager
-    def _within(self, share: float, first: bool) -> Iterator[tuple[Budget, float]]:
-        """Yield a budget for one pattern, and the share of it to make that cheaper.
-
-        The first has its share of what is left. Any other one is needed for a safe answer: it may go beyond the limits.
-        """
-        if first:
-            with self.budget.run(share) as part:
-                yield part, 1.0
-            return
-        budget, own = self.budget, self.budget.limits
-        share = 0.0 if budget.stopped == "cancelled" else share
-        seconds, tidy = None, 1.0 if share else 0.0
-        if own.work is not None:
-            tidy = share * budget.work_left / max(1, own.work)
-        elif own.seconds is not None:
-            left = share * max(0.0, budget.seconds_left - ROUND_TIME * self.looking)
-            seconds = max(min(GRACE_SECONDS, budget.seconds_left) if self.holds else GRACE_SECONDS, left)
-            tidy = min(1.0, left / seconds) if seconds else 0.0
-        with budget.beyond(seconds, own.work) as part:
-            yield part, tidy
-
-
-def _extended(result: SuppressionResult, problem: Problem) -> SuppressionResult:
-    """Return what was found for a problem before its last sums, which are hidden anyway, as found with them."""
-    before, n = result.problem.system.n_equations, result.problem.n_cells
-    more = problem.n_cells - n
-    pattern = np.concatenate([result.pattern, np.ones(more, dtype=bool)])
-    members = problem.system.A[before:, :n]
-    known = result.deviations
-    ends = np.cumsum([0, *(len(d.cells) for d in known)])
-    cells, z = (np.concatenate([np.zeros(0, t), *(d[k] for d in known)]) for k, t in ((0, np.int64), (1, np.float64)))
-    moved = sparse.csr_array((z, cells, ends), shape=(len(known), n))
-    moved = sparse.csr_array(sparse.hstack([moved, moved @ members.T]))
-    moved.sum_duplicates()
-    moved.eliminate_zeros()
-    parts = zip(moved.indptr[:-1].tolist(), moved.indptr[1:].tolist(), strict=True)
-    deviations = tuple(Deviation(moved.indices[i:j].astype(np.int64), moved.data[i:j]) for i, j in parts)
-    return replace(result, problem=problem, pattern=pattern, deviations=deviations)

@@ -19,7 +19,7 @@ def test_time_is_left_for_the_rounds_that_sums_need(rounds: int, monkeypatch: py
     """Every pattern is made cheaper for as long as it may; the next one, and looking at it, still end in time."""
     clock = [0.0]
     monkeypatch.setattr("time.monotonic", lambda: clock[0])
-    monkeypatch.setattr("tabprotect.workflow.sums.with_sums", lambda problem, sums, budget: problem)
+    monkeypatch.setattr("tabprotect.workflow.rounds.with_sums", lambda problem, sums, budget: problem)
     problem = Problem.from_arrays([[-1, 1, 1, 1]], [20, 9, 6, 5], primary=[1], lpl=2, upl=2)
     budget = Budget(Limits(seconds=LIMIT), started=0.0)
     tidied = []
@@ -41,9 +41,9 @@ def test_time_is_left_for_the_rounds_that_sums_need(rounds: int, monkeypatch: py
         clock[0] += LOOK
         return ("a sum",) if len(tidied) < rounds else ()
 
-    monkeypatch.setattr("tabprotect.workflow.sums.first_results", lambda problem, budget, start: iter(()))
-    monkeypatch.setattr("tabprotect.workflow.sums.suppress", search)
-    monkeypatch.setattr("tabprotect.workflow.sums.greedy", quickly)
+    monkeypatch.setattr("tabprotect.workflow.rounds.first_results", lambda problem, budget, start: iter(()))
+    monkeypatch.setattr("tabprotect.workflow.rounds.suppress", search)
+    monkeypatch.setattr("tabprotect.workflow.rounds.greedy", quickly)
     answer = suppress_with_sums(problem, exposed, budget, method="hypercube")
     assert answer.sums == ()
     assert len(tidied) == rounds

@@ -20,7 +20,7 @@ from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem
 from tabprotect.sensitivity.unions import UnionExposure, protect_unions
 from tabprotect.solver.limits import Limits
-from tabprotect.workflow.sums import _extended
+from tabprotect.workflow.rounds import extended
 
 
 def watched() -> Problem:
@@ -107,7 +107,7 @@ def test_deviations_move_sums_as_their_cells(found: tuple[Problem, SuppressionRe
         for k in (0, 5, 9)
     ]
     grown = protect_unions(problem, sums)
-    more = _extended(first, grown)
+    more = extended(first, grown)
     assert more.pattern[problem.n_cells :].all()
     assert np.array_equal(more.pattern[: problem.n_cells], first.pattern)
     touched = 0
