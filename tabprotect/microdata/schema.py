@@ -8,7 +8,7 @@ from typing import Any
 
 from tabprotect.errors import InputError, Problems, collect, did_you_mean
 from tabprotect.microdata.scales import Scale
-from tabprotect.table.dimension import hierarchy_of
+from tabprotect.table.hierarchy.given import hierarchy_of
 
 __all__ = ["Schema"]
 

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from os import PathLike
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -16,8 +13,9 @@ from tabprotect.errors import InputError, Problems, did_you_mean
 from tabprotect.table.codes import Codes, explain_unknown, some, sort_codes
 from tabprotect.table.hierarchy import Hierarchy
 from tabprotect.table.hierarchy.codelists import splits_of_coded
+from tabprotect.table.hierarchy.given import HierarchyLike, hierarchy_of
 
-__all__ = ["By", "Dimension", "Hierarchies", "HierarchyLike", "dimensions_of", "finest", "hierarchy_of"]
+__all__ = ["By", "Dimension", "dimensions_of", "finest"]
 
 Ints = npt.NDArray[np.int64]
 
@@ -208,12 +206,6 @@ class Dimension:
         return replace(self, hierarchy=hierarchy.with_leaves(missing), total=None)
 
 
-HierarchyLike: TypeAlias = Hierarchy | str | PathLike[str] | Sequence[str] | Mapping[str, Any]
-"""What `hierarchy_of` takes."""
-
-Hierarchies: TypeAlias = Mapping[str, HierarchyLike]
-"""Hierarchies by name of the dimension: what `hierarchy_of` takes."""
-
 By: TypeAlias = Dimension | str | Sequence[Dimension | str | Sequence[str]] | Mapping[str, HierarchyLike | None]
 """The dimensions of a table: what `dimensions_of` takes."""
 
@@ -288,40 +280,6 @@ def dimensions_of(by: Any, hierarchies: Any, problems: Problems) -> tuple[Dimens
     for name in given:
         problems.add(f"hierarchies names '{name}', which is no dimension{did_you_mean(name, names)}")
     return tuple(dimensions)
-
-
-def hierarchy_of(name: str, given: Any) -> Hierarchy:
-    """Return the hierarchy of a dimension from what the caller gave for it.
-
-    Parameters
-    ----------
-    name : str
-        Of the dimension, for messages.
-    given : Hierarchy, path, sequence of codes or mapping
-        A hierarchy; the path of an indented code list (.hrc); codes below a total; a mapping of every code to the
-        one above it, where 'Total' is put above several outermost codes; or a mapping of codes to lists of their parts.
-
-    Raises
-    ------
-    InputError
-        If it is something else, or the file cannot be read.
-    """
-    if isinstance(given, Hierarchy):
-        return given
-    if isinstance(given, str | PathLike):
-        return Hierarchy.read(Path(given))
-    if isinstance(given, Sequence) and given and all(isinstance(code, str) for code in given):
-        return Hierarchy.flat(list(given))
-    if isinstance(given, Mapping) and given:
-        if all(isinstance(parts, list | tuple) for parts in given.values()):
-            return Hierarchy(tuple(given.items()))
-        outermost = {above for above in given.values() if above is not None and above not in given}
-        outermost |= {code for code, above in given.items() if above is None}
-        return Hierarchy.from_pairs(given, total="Total" if len(outermost) > 1 else None)
-    raise InputError(
-        f"the hierarchy of '{name}' must be a Hierarchy, the path of an indented code list (.hrc), a list of codes, or "
-        f"a mapping of every code to the one above it, not {textwrap.shorten(repr(given), 60)}"
-    )
 
 
 def _entries(by: Any, problems: Problems) -> list[tuple[Any, Any]]:

@@ -51,7 +51,7 @@ def check_beforehand(
     ...     check_beforehand(content, "a.toml", Path("nowhere"))
     ... except InputError as error:
     ...     [problem.partition(";")[0] for problem in error.problems if "rule" not in problem]
-    ["a.toml: levels: 'symetric' is not possible", 'no.csv: there is no such file']
+    ["a.toml: levels: 'symetric' is not possible", 'no.csv: no such file']
     """
     problems = Problems()
     spec = None

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from tabprotect.sensitivity.assess import Levels, Rules
     from tabprotect.sensitivity.bounds import Bounds
     from tabprotect.solver.limits import Limits, Progress
-    from tabprotect.table.dimension import By, Hierarchies
+    from tabprotect.table.dimension import By
+    from tabprotect.table.hierarchy.given import Hierarchies
 
     class _Options(TypedDict, total=False):
         """What `protect` takes besides data, rules and method."""

@@ -120,6 +120,8 @@ def _search(
     if own < 1.0 and not is_answer(answer) and answer.result.status != "infeasible" and not budget.exhausted:
         assert held is not None
         answer = rounds.close(held.problem, held.result, 1.0, restarts=0)
+    if not repair and answer.result.safe:
+        return answer
     return better_of(answer, held, problem, rounds.bounds, own=method in CLASSIC or method == PASSES)
 
 

@@ -174,7 +174,7 @@ def test_bounds(table):
 def test_negative_values_need_bounds():
     system = LinearSystem.from_equations([("t", ["a", "b"])])
     table = table_of([units(7, -3), units(7), units(-3)], system=system)
-    with pytest.raises(InputError, match=r"1 cells are negative or hold negative contributions \(b\).*bounds='100%'"):
+    with pytest.raises(InputError, match=r"1 cell is negative or with negative contributions \(b\).*bounds='100%'"):
         make_problem(table, "p%=15")
     problem = make_problem(table, "p%=15", bounds=(-10, None))
     assert problem.lower.tolist() == [-10] * 3

@@ -13,9 +13,10 @@ import numpy.typing as npt
 import pandas as pd
 
 from tabprotect.errors import InputError, collect
-from tabprotect.table.dimension import By, Hierarchies, dimensions_of
+from tabprotect.table.dimension import By, dimensions_of
 from tabprotect.table.duck import DuckSource, TextFile, set_memory
 from tabprotect.table.grid import Grid
+from tabprotect.table.hierarchy.given import Hierarchies
 from tabprotect.table.kinds import check_kind, missing_cells
 from tabprotect.table.read import backend_of, need_columns, open_frame
 from tabprotect.table.reading import File, Recognised, is_file, open_data
