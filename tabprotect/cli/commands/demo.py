@@ -31,7 +31,8 @@ def demo(
 ) -> int:
     """Protect turnover by activity, region and size of 20,000 synthetic enterprises, and write the release.
 
-    A second run writes the same files, byte for byte, unless --time-limit or Ctrl-C ended it.
+    A second run writes the same files, byte for byte, unless --time-limit or Ctrl-C ended it; the date and the command
+    in internal/release.json are its own.
     """
     from tabprotect.cli import screen
     from tabprotect.cli.run import carry_out
