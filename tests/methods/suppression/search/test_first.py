@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import tabprotect as tp
+from benchmarks.fuzz_releases import Asked, case
 from benchmarks.problems import SHAPES, Shape, watched
 from tabprotect.attack.witness import Witnesses
 from tabprotect.instances import family
@@ -82,3 +84,11 @@ def test_nothing_comes_when_the_limit_comes_first() -> None:
     assert list(first_results(problem, Budget(Limits(work=0)))) == []
     *_, result = first_results(problem, Budget())
     assert result.suppressed.tolist() == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("seed", [28, 153])
+def test_a_witness_that_the_check_does_not_accept_is_no_endless_search(seed: int) -> None:
+    call = case(Asked(seed, 3.0))
+    made = tp.protect(call.data, call.rules, call.method, **call.options)
+    assert made.safe == (made.result.safe and made.judgement.safe)
+    assert made.result.status in ("feasible", "optimal", "infeasible", "unknown")
