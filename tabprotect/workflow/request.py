@@ -87,6 +87,9 @@ class Request(BaseModel):
     def _attackers(cls, given: Any) -> Any:
         given = {} if given is None else given
         if isinstance(given, Sequence) and not isinstance(given, str) and all(isinstance(a, Attacker) for a in given):
+            names = [attacker.name for attacker in given]
+            if twice := sorted({name for name in names if names.count(name) > 1}):
+                raise InputError(f"attackers need names of their own; twice: {', '.join(twice)}")
             given = {attacker.name: attacker.known for attacker in given}
         if not isinstance(given, Mapping) or any(isinstance(cells, str) for cells in given.values()):
             raise InputError(

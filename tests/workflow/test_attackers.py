@@ -90,3 +90,9 @@ def test_only_public_names_are_listed() -> None:
 def test_audit_says_what_it_wants() -> None:
     with pytest.raises(tp.InputError, match="audit needs a Problem"):
         tp.audit(FIRMS, [True])  # type: ignore[arg-type]
+
+
+def test_two_attackers_of_one_name_are_not_silently_one() -> None:
+    two = [tp.Attacker("office", (1,)), tp.Attacker("office", (2,))]
+    with pytest.raises(tp.InputError, match="names of their own; twice: office"):
+        tp.protect(FIRMS, "p%=10", attackers=two, **HOW)

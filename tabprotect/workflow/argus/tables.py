@@ -107,8 +107,9 @@ def _tabulated(spec: Specified, frame: pd.DataFrame, dimensions: list[Dimension]
     held_rules = [*rules.holding, *(["missing"] if rules.missing_safe else [])]
     held = table_for(held_rules, **holder)
     log.add(
-        "rules of both levels were applied, and a cell is sensitive if one says so; sums of hidden cells are repaired "
-        "at the level of individuals, and checked at that of holdings",
+        "rules of both levels were applied, and a cell is sensitive if one says so; individuals and holdings "
+        "who are alone in cells attack; sums of hidden cells are repaired at the level of individuals, and checked at "
+        "that of holdings",
         DIFFERENT,
     )
     decided = of_holdings(assess(main, texts), assess(held, held_rules))

@@ -5,17 +5,19 @@ from __future__ import annotations
 import csv
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from tabprotect import Suppress as HowToHide
-from tabprotect import protect, read_instance
+from tabprotect import audit, protect, read_instance
 from tabprotect.cli.app import run as run_command
 from tabprotect.errors import InputError
 from tabprotect.formats.argus import read_rda, read_tab
-from tabprotect.problem import Status
+from tabprotect.problem import Attacker, Status
 from tabprotect.solver.limits import Limits
 from tabprotect.workflow.argus import Outcome, run_batch
 from tabprotect.workflow.argus.protection import Means
@@ -208,6 +210,35 @@ def test_individuals_and_holdings_at_once(run: Run) -> None:
     assert any("both levels" in text for text in both.log.of("DIFFERENT"))
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_a_holding_alone_in_a_cell_through_several_enterprises_attacks(run: Run, survey: Path, seed: int) -> None:
+    # every cell has enterprises of one holding or of two; most holdings have several enterprises in a cell
+    rng = np.random.default_rng(seed)
+    lines, of = [], {}
+    for size, region in product([" 2", " 4", " 5"], [" 1", " 2", " 3", "10"]):
+        groups = rng.choice(6, size=rng.choice([1, 2]), replace=False)
+        of[size.strip(), region.strip()] = set(groups.tolist())
+        lines += [
+            f"21{size}{region}A01 1.0{int(rng.integers(50, 200)):8d}{9:5d}{group:3d} "
+            for group in np.repeat(groups, rng.integers(2, 4))
+        ]
+    (survey / "Survey.ASC").write_bytes("\r\n".join([*lines, ""]).encode("cp1252"))
+    outcome = run(
+        *OPEN, TABLE, "<SAFETYRULE> P(60,1)|P(0,0)|P(10,1)|FREQ(3,20)|FREQ(2,20)", READ, "<SUPPRESS> OPT(1,1)"
+    )
+    judged(outcome)
+    release = outcome.releases[1]
+    cells = release.table.system.cells
+    alone: dict[int, list[int]] = {}
+    for (size, region), groups in of.items():
+        if len(groups) == 1:
+            alone.setdefault(*groups, []).append(cells.get_loc((size, region)))
+    holdings = tuple(Attacker(f"holding {group}", tuple(sorted(known))) for group, known in alone.items())
+    assert holdings
+    problem = replace(release.problem, attackers=holdings)
+    assert audit(problem, release.pattern).safe
+
+
 def test_weights_requests_and_missing_codes(run: Run) -> None:
     rules = "<SAFETYRULE> REQ(40,30,3,20)|WGT(1)|MIS(1)|ZERO(5)"
     outcome = run(*OPEN, TABLE, rules, READ, "<SUPPRESS> OPT(1,1)")
@@ -274,6 +305,24 @@ def test_table_0_is_all_tables_linked(run: Run, survey: Path, method: str) -> No
     # common cells are hidden in both or in none
     assert one == two
     assert "x" in {row[2] for row in lines_of(survey / "one.txt")}
+
+
+def test_a_holding_knows_its_cells_of_all_linked_tables(run: Run, survey: Path) -> None:
+    # holding 0 is alone in size 2 of region 1, and in trade C01 of it, with the same two enterprises
+    lines = [f"21 2 1C01 1.0{90:8d}{9:5d}{0:3d} ", f"21 2 1C01 1.0{80:8d}{9:5d}{0:3d} "]
+    lines += [
+        f"21{size}{region}{trade} 1.0{100 + i:8d}{9:5d}{1 + i % 4:3d} "
+        for i, (size, region, trade) in enumerate(product([" 4", " 5"], [" 1", " 2", "10"], ["A01", "B01"]))
+        for _ in range(2)
+    ]
+    (survey / "Survey.ASC").write_bytes("\r\n".join([*lines, ""]).encode("cp1252"))
+    rules = "<SAFETYRULE> P(10,1)|P(0,0)|P(10,1)|FREQ(3,20)|FREQ(2,20)"
+    tables = [f'<SPECIFYTABLE> "{name}""Région"|"Turnover"||' for name in ("Size", "Trade")]
+    outcome = run(*OPEN, tables[0], rules, tables[1], rules, READ, "<SUPPRESS> OPT(0,1)")
+    judged(outcome)
+    release = outcome.releases[1]
+    known = {a.name: {release.table.system.label(c) for c in a.known} for a in release.problem.attackers}
+    assert {"2 x 1 x Total", "Total x 1 x C"} <= known["holding 0"]
 
 
 def test_tables_of_one_total_are_linked_with_table_input(run: Run, survey: Path) -> None:
