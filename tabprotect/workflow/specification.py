@@ -165,6 +165,12 @@ class Spec(TableSpec):
     random_costs: float = Field(
         default=0.0, ge=0, description="Costs of hiding are raised at random, by up to this share, from a secret seed."
     )
+    transform: str | None = Field(
+        default=None, description="What is done to the costs of hiding: log, or boxcox=0.5 (from 0 to 1)."
+    )
+    preferences: dict[str, list[float]] = Field(
+        default={}, description="Dimension -> factors on the costs of hiding by level, the total first: [100, 10, 1]."
+    )
     rules: list[str] = Field(min_length=1, description="Such as p%=15, nk=2,85, pq=10,50, threshold=3.")
     levels: Literal["symmetric", "upper", "sliding"] = "symmetric"
     lower: float | str | None = Field(

@@ -78,6 +78,13 @@ def protect(
     cost: Annotated[
         str | None, _text("--cost", "What hiding costs: value, unit, count, or a column.", _SEARCH, "WORD")
     ] = None,
+    transform: Annotated[
+        str | None, _text("--transform", "Of the costs of hiding: log, or boxcox=0.5.", _SEARCH, "WORD")
+    ] = None,
+    preference: Annotated[
+        list[str] | None,
+        _text("--preference", "Factors on the costs by level, the total first; repeat it.", _SEARCH, "DIM=F,F,..."),
+    ] = None,
     random_costs: Annotated[
         float | None,
         _text(
@@ -173,6 +180,8 @@ def protect(
         "protect_hidden": protect_hidden or None,
         "cost": cost,
         "random_costs": random_costs,
+        "transform": transform,
+        "preferences": _factors(preference),
         "method": method,
         "options": {**_pairs("--option", "NAME=VALUE", option), **({} if round_base is None else {"base": round_base})},
         "decimal": decimal,
@@ -208,6 +217,20 @@ def _pairs(flag: str, form: str, words: list[str] | None) -> dict[str, str]:
             if "=" not in word:
                 problems.add(f"{flag} '{word}': write {form}")
     return dict(word.split("=", 1) for word in words or ())
+
+
+def _factors(words: list[str] | None) -> dict[str, list[float]]:
+    """Read ``dimension=factor,factor`` words."""
+    from tabprotect.errors import collect
+
+    found: dict[str, list[float]] = {}
+    with collect() as problems:
+        for name, numbers in _pairs("--preference", "DIM=F,F,...", words).items():
+            try:
+                found[name] = [float(number) for number in numbers.split(",")]
+            except ValueError:
+                problems.add(f"--preference '{name}={numbers}': factors are numbers, such as {name}=100,10,1")
+    return found
 
 
 def _merged(content: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
