@@ -20,6 +20,7 @@ from tabprotect.errors import InfeasibleError
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem, Status
 from tabprotect.proven import optimality
+from tabprotect.release.carried import Carried
 from tabprotect.release.publication import Publication, Summary, native, number
 from tabprotect.report.internal import internal_files
 from tabprotect.report.layout import Layout
@@ -68,6 +69,8 @@ class Release(Publication):
         Round published values to this; by default to the decimals that they have.
     allow_unsafe : bool
         Whoever sets this takes the responsibility for releasing what is not safe.
+    carried : Carried, optional
+        What became of the pattern of the last period; of a revision, what both releases together tell.
     """
 
     table: Table = field(repr=False)
@@ -81,6 +84,7 @@ class Release(Publication):
     separate_statuses: bool = False
     decimals: int | None = None
     allow_unsafe: bool = False
+    carried: Carried | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
         verdict = "safe" if self.safe else "NOT SAFE"
@@ -88,8 +92,11 @@ class Release(Publication):
 
     @property
     def safe(self) -> bool:
-        """True when every protection level is reached, and no sum of hidden cells gives away what a rule protects."""
-        return self.judgement.safe and not self.unions
+        """True when every protection level is reached, and no sum of hidden cells gives away what a rule protects.
+
+        Of a revision, also when nobody learns more from both releases together.
+        """
+        return self.judgement.safe and not self.unions and (self.carried is None or self.carried.safe)
 
     @property
     def unfinished(self) -> str:
@@ -219,6 +226,7 @@ class Release(Publication):
         lines += [("warning", line) for line in self.judgement.warnings()]
         lines += [("unprotectable", f"{problem.system.label(u.cell)}: {u.reason}") for u in result.unprotectable[:10]]
         lines += [("note", note) for note in (*problem.notes, result.message) if note]
+        lines += [] if self.carried is None else self.carried.lines()
         if self.table.residual:
             lines.append(("note", f"the table carries rounding residuals up to {self.table.residual:g}"))
         return Summary(tuple(lines))
@@ -259,6 +267,8 @@ class Release(Publication):
         if len(exposed):
             names = ", ".join(label(int(i)) for i in exposed[:5])
             why.append(f"{len(exposed)} cells are exposed: {names}{', ...' if len(exposed) > 5 else ''}")
+        if self.carried is not None and self.carried.both is not None:
+            why += self.carried.both.problems(5)
         if self.judgement.lp_safe_only:
             why.append("no integral witness was found for some cells")
         raise InfeasibleError(

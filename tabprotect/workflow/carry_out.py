@@ -17,6 +17,7 @@ from tabprotect.workflow.hide import Sums, hide
 from tabprotect.workflow.judge import judge
 from tabprotect.workflow.monotone import Monotone
 from tabprotect.workflow.prepare import Prepared, prepare
+from tabprotect.workflow.previous import beside
 from tabprotect.workflow.request import Request
 from tabprotect.workflow.values import change
 
@@ -50,7 +51,7 @@ def _hidden(prepared: Prepared) -> Release:
     remaining = answer.sums if result is answer.result else exposed(result)
     if exposed.notes:
         problem = replace(problem, notes=(*problem.notes, *exposed.notes))
-    return Release(
+    release = Release(
         prepared.table,
         problem,
         result,
@@ -63,6 +64,10 @@ def _hidden(prepared: Prepared) -> Release:
         request.decimals,
         request.allow_unsafe,
     )
+    if prepared.earlier is None:
+        return release
+    budget.report("audit", answer.result.cost, answer.result.bound, message="beside the last release")
+    return beside(release, request.previous, prepared.earlier, prepared.disclosed)
 
 
 def _changed(prepared: Prepared) -> ChangedRelease:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from tabprotect.methods.recoding.method import Recode
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from tabprotect.methods.base.method import Method as Choice
     from tabprotect.release.changed import ChangedRelease
+    from tabprotect.release.earlier import Previous
     from tabprotect.release.suppressed import Release
     from tabprotect.seeds import Seed
     from tabprotect.sensitivity.assess import Levels, Rules
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
         progress: Callable[[Progress], None] | None
         executor: Executor | None
         resume: str | PathLike[str] | None
+        previous: str | PathLike[str] | Sequence[bool] | Previous | None
 
 
 __all__ = ["protect"]
@@ -105,6 +107,7 @@ def protect(
     progress: Callable[[Progress], None] | None = None,
     executor: Executor | None = None,
     resume: str | PathLike[str] | None = None,
+    previous: str | PathLike[str] | Sequence[bool] | Previous | None = None,
 ) -> Release | ChangedRelease:
     """Find the sensitive cells of a table, hide or change as little as possible to protect them, and prove it.
 
@@ -156,6 +159,11 @@ def protect(
     resume : path, optional
         A folder (confidential) where finished pieces of the search are kept: the same call goes on there after it was
         killed. Under limits of work, or none, the release is that of a run in one go.
+    previous : path, sequence of bool, or Previous, optional
+        The folder of the last period's release, or which cells of the table were hidden: these cost a tenth now, so
+        that the pattern is kept where it can be. `Previous` sets the factor, keeps them hidden, or says that both
+        releases are of the same quantities and are audited together. ``release.carried`` says what is kept, new and
+        given up. Only where cells are hidden, without recoding.
 
     Returns
     -------
@@ -211,7 +219,7 @@ def protect(
         rules=rules, method=method, levels=levels, bounds=bounds, singletons=singletons, unions=unions,
         protect_hidden=protect_hidden, limits=Limits() if limits is None else limits, seed=seed, intervals=intervals,
         title=title, separate_statuses=separate_statuses, decimals=decimals, allow_unsafe=allow_unsafe,
-        progress=progress, executor=executor, resume=resume,
+        progress=progress, executor=executor, resume=resume, previous=previous,
     )  # fmt: skip
     if finished and given:
         raise InputError(f"{', '.join(given)} belong to microdata; the table is finished already")

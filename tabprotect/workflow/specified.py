@@ -19,6 +19,7 @@ from tabprotect.methods.recoding.method import Recode
 from tabprotect.methods.registry import RECODE, VALUE_METHODS, names
 from tabprotect.methods.suppression import methods
 from tabprotect.methods.suppression.method import Suppress
+from tabprotect.release.earlier import Previous
 from tabprotect.sensitivity.assess import needs
 from tabprotect.sensitivity.bounds import Bounds
 from tabprotect.sensitivity.costs import parse_transform
@@ -126,6 +127,7 @@ def request_of(spec: Spec, base: Path, **other: Any) -> Request:
         "method": method,
         "cost": spec.cost if spec.cost in _COSTS else None,
         "bounds": _bounds(spec),
+        "previous": _previous(spec, base),
         "limits": Limits(seconds, spec.limits.work, spec.limits.gap, None, memory),
         "title": spec.output.title,
         "separate_statuses": spec.output.separate_statuses,
@@ -133,6 +135,11 @@ def request_of(spec: Spec, base: Path, **other: Any) -> Request:
         "allow_unsafe": spec.output.allow_unsafe,
     }
     return Request.of(**{**given, **other})
+
+
+def _previous(spec: Spec, base: Path) -> Previous | None:
+    given = spec.previous
+    return None if given is None else Previous(base / given.release, given.factor, given.keep, given.revision)
 
 
 def _method_of(spec: Spec, base: Path) -> Suppress | Recode | Method:

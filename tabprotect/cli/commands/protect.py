@@ -85,6 +85,22 @@ def protect(
         list[str] | None,
         _text("--preference", "Factors on the costs by level, the total first; repeat it.", _SEARCH, "DIM=F,F,..."),
     ] = None,
+    previous: Annotated[
+        Path | None,
+        _text("--previous", "Release of the last period, whose hidden cells cost a tenth.", _SEARCH, "FOLDER"),
+    ] = None,
+    keep_previous: Annotated[
+        bool,
+        typer.Option("--keep-previous", help="Cells hidden then stay hidden.", rich_help_panel=_SEARCH),
+    ] = False,
+    revision: Annotated[
+        bool,
+        typer.Option(
+            "--revision",
+            help="Both releases are of the same quantities, and audited together.",
+            rich_help_panel=_SEARCH,
+        ),
+    ] = False,
     random_costs: Annotated[
         float | None,
         _text(
@@ -180,6 +196,7 @@ def protect(
         "protect_hidden": protect_hidden or None,
         "cost": cost,
         "random_costs": random_costs,
+        "previous": {"release": place(previous), "keep": keep_previous or None, "revision": revision or None},
         "transform": transform,
         "preferences": _factors(preference),
         "method": method,
