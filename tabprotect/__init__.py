@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from tabprotect.methods.suppression.method import Suppress
     from tabprotect.problem import Attacker, Problem, Status
     from tabprotect.release.changed import ChangedRelease
+    from tabprotect.release.earlier import Previous
     from tabprotect.release.suppressed import Release
     from tabprotect.sensitivity import (
         PQ,
@@ -106,6 +107,7 @@ _HOMES = {
     "methods.suppression.method": ("Suppress",),
     "problem": ("Attacker", "Problem", "Status"),
     "release.changed": ("ChangedRelease",),
+    "release.earlier": ("Previous",),
     "release.suppressed": ("Release",),
     "sensitivity": (
         "APriori",

@@ -115,7 +115,7 @@ def _by_dimension(said: dict[str, Any], flag: Flag, words: list[str], spec: Path
             continue
         if flag.form == "files":
             value = _place(Path(text), spec)
-        elif flag.form in ("words", "numbers"):
+        elif flag.form in ("words", "numbers", "factors"):
             value = [one.strip() for one in text.split(",")]
         if flag.form == "several":
             said.setdefault(key, {}).setdefault(name, []).append(text)
@@ -125,6 +125,12 @@ def _by_dimension(said: dict[str, Any], flag: Flag, words: list[str], spec: Path
                 problems.add(f"{flag.name} '{word}': write whole numbers, such as {flag.name} {name}=2,4")
                 continue
             value = [int(one) for one in value]
+        if flag.form == "factors":
+            try:
+                value = [float(one) for one in value]
+            except ValueError:
+                problems.add(f"{flag.name} '{word}': factors are numbers, such as {flag.name} {name}=100,10,1")
+                continue
         inner = said.setdefault(key, {})
         if part:
             inner = inner.setdefault(name, {})

@@ -17,7 +17,20 @@ READING, TABLE, CODES = "How the data are written", "What the table is", "What t
 RULES, SEARCH, OUTPUT = "What is sensitive", "How to search", "What to write"
 
 Form = Literal[
-    "text", "list", "path", "number", "whole", "switch", "off", "pairs", "files", "words", "numbers", "several", "two"
+    "text",
+    "list",
+    "path",
+    "number",
+    "whole",
+    "switch",
+    "off",
+    "pairs",
+    "files",
+    "words",
+    "numbers",
+    "factors",
+    "several",
+    "two",
 ]
 
 _TYPES: Mapping[str, Any] = {"path": Path | None, "number": float | None, "whole": int | None, "text": str | None,
@@ -36,8 +49,8 @@ class Flag:
         Such as ``value``, ``output.title``, or ``hierarchy.*.lengths``, where the star is the dimension.
     form : str
         What is given: a text, a list (the flag is repeated), a path, a number, a whole number, nothing (a switch that
-        turns something on or off), or something for a dimension: a text, a file, words, whole numbers; for a name (the
-        flag is repeated), a text; or two bounds.
+        turns something on or off), or something for a dimension: a text, a file, words, whole numbers, factors; for a
+        name (the flag is repeated), a text; or two bounds.
     help, panel, metavar : str
         In the help of a command.
     least : float, optional
@@ -70,7 +83,7 @@ class Flag:
     @property
     def by_dimension(self) -> bool:
         """Whether it is given for one dimension."""
-        return self.form in ("pairs", "files", "words", "numbers", "several")
+        return self.form in ("pairs", "files", "words", "numbers", "factors", "several")
 
 
 FLAGS: tuple[Flag, ...] = (
@@ -126,6 +139,14 @@ FLAGS: tuple[Flag, ...] = (
     Flag("--cost", "cost", "text", "What hiding costs: value, unit, count, or a column.", SEARCH, "WORD"),
     Flag("--random-costs", "random_costs", "number",
          "Costs are raised at random by up to this share, from a secret seed.", SEARCH, "SHARE"),
+    Flag("--transform", "transform", "text", "Of the costs of hiding: log, or boxcox=0.5.", SEARCH, "WORD"),
+    Flag("--preference", "preferences", "factors", "Factors on the costs by level, the total first; repeat it.", SEARCH,
+         "DIM=F,F,..."),
+    Flag("--previous", "previous.release", "path", "Release of the last period, whose hidden cells cost a tenth.",
+         SEARCH, "FOLDER"),
+    Flag("--keep-previous", "previous.keep", "switch", "Cells hidden then stay hidden.", SEARCH),
+    Flag("--revision", "previous.revision", "switch",
+         "Both releases are of the same quantities, and audited together.", SEARCH),
     Flag("--base", "options.base", "number", "Of the rounding methods.", SEARCH, "B"),
     Flag("--option", "options", "pairs", "Of a method that changes values; repeat it. {options}", SEARCH,
          "NAME=VALUE"),

@@ -22,6 +22,7 @@ from tabprotect.formats.dialect import Dialect
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem, Status
 from tabprotect.proven import optimality
+from tabprotect.release.carried import Carried
 from tabprotect.release.publication import Publication, Summary, native, noticeable, number
 from tabprotect.report.internal import internal_files
 from tabprotect.report.layout import Layout
@@ -72,6 +73,8 @@ class Release(Publication):
         Whoever sets this takes the responsibility for releasing what is not safe.
     provenance : mapping
         Inputs with digest, roles, hierarchies, rules, versions, date and command; confidential.
+    carried : Carried, optional
+        What became of the pattern of the last period; of a revision, what both releases together tell.
     """
 
     table: Table = field(repr=False)
@@ -86,6 +89,7 @@ class Release(Publication):
     decimals: int | None = None
     allow_unsafe: bool = False
     provenance: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    carried: Carried | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
         verdict = "safe" if self.safe else "NOT SAFE"
@@ -93,8 +97,11 @@ class Release(Publication):
 
     @property
     def safe(self) -> bool:
-        """True when every protection level is reached, and no sum of hidden cells gives away what a rule protects."""
-        return self.judgement.safe and not self.unions
+        """True when every protection level is reached, and no sum of hidden cells gives away what a rule protects.
+
+        Of a revision, also when nobody learns more from both releases together.
+        """
+        return self.judgement.safe and not self.unions and (self.carried is None or self.carried.safe)
 
     @property
     def unfinished(self) -> str:
@@ -225,6 +232,7 @@ class Release(Publication):
         lines += [("warning", line) for line in self.judgement.warnings()]
         lines += [("unprotectable", f"{problem.system.label(u.cell)}: {u.reason}") for u in result.unprotectable[:10]]
         lines += [("note", note) for note in (*problem.notes, result.message) if note]
+        lines += [] if self.carried is None else self.carried.lines()
         if noticeable(self.table):
             lines.append(("note", f"the table carries rounding residuals up to {self.table.residual:g}"))
         return Summary(tuple(lines))
@@ -268,6 +276,8 @@ class Release(Publication):
             why.append(
                 f"{counted(len(exposed), 'cell is', 'cells are')} exposed: {names}{', ...' if len(exposed) > 5 else ''}"
             )
+        if self.carried is not None and self.carried.both is not None:
+            why += self.carried.both.problems(5)
         if self.judgement.lp_safe_only:
             why.append("no integral witness was found for some cells")
         raise InfeasibleError(

@@ -15,7 +15,7 @@ from tabprotect.sensitivity.cells import code_levels
 from tabprotect.sensitivity.concentration import counts
 from tabprotect.table.table import Table
 
-__all__ = ["BoxCox", "Log", "Preferences", "Transform", "costs"]
+__all__ = ["BoxCox", "Log", "Preferences", "Transform", "costs", "parse_transform"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -71,6 +71,34 @@ class Log:
     def __call__(self, cost: Floats) -> Floats:
         """Return the transformed costs."""
         return np.log1p(cost)
+
+
+def parse_transform(text: str) -> Transform:
+    """Read a transformation of costs as specifications and flags write it: ``log`` or ``boxcox=LAMBDA``.
+
+    Raises
+    ------
+    InputError
+        If it is neither, or the parameter does not lie between 0 and 1.
+
+    Examples
+    --------
+    >>> parse_transform("log"), parse_transform("boxcox=0.5")
+    (Log(), BoxCox(lmbda=0.5))
+    >>> parse_transform("lgo")
+    Traceback (most recent call last):
+    ...
+    tabprotect.errors.InputError: transform 'lgo' is not known; did you mean 'log'?; write log or boxcox=0.5
+    """
+    name, sign, parameter = (part.strip() for part in text.partition("="))
+    if name == "log" and not sign:
+        return Log()
+    if name == "boxcox":
+        try:
+            return BoxCox(float(parameter))
+        except ValueError:
+            raise InputError(f"transform '{text}': write boxcox and a number from 0 to 1, such as boxcox=0.5") from None
+    raise InputError(f"transform '{text}' is not known{did_you_mean(name, ['log', 'boxcox'])}; write log or boxcox=0.5")
 
 
 def costs(

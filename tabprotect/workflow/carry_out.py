@@ -17,6 +17,7 @@ from tabprotect.workflow.hide import Sums, hide
 from tabprotect.workflow.judge import judge
 from tabprotect.workflow.monotone import Monotone
 from tabprotect.workflow.prepare import Prepared, prepare
+from tabprotect.workflow.previous import beside
 from tabprotect.workflow.provenance import provenance
 from tabprotect.workflow.pulse import never_silent
 from tabprotect.workflow.request import Request
@@ -53,7 +54,7 @@ def _hidden(prepared: Prepared) -> Release:
     remaining = answer.sums if result is answer.result else exposed(result)
     if exposed.notes:
         problem = replace(problem, notes=(*problem.notes, *exposed.notes))
-    return Release(
+    release = Release(
         prepared.table,
         problem,
         result,
@@ -67,6 +68,10 @@ def _hidden(prepared: Prepared) -> Release:
         request.allow_unsafe,
         provenance(prepared),
     )
+    if prepared.earlier is None:
+        return release
+    budget.report("audit", answer.result.cost, answer.result.bound, message="beside the last release")
+    return beside(release, request.previous, prepared.earlier, prepared.disclosed)
 
 
 def _changed(prepared: Prepared) -> ChangedRelease:

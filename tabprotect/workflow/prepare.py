@@ -19,6 +19,7 @@ from tabprotect.methods.record_swapping.method import Swap
 from tabprotect.methods.registry import PASSES
 from tabprotect.methods.suppression.method import Suppress
 from tabprotect.problem import Problem
+from tabprotect.release.earlier import Earlier
 from tabprotect.seeds import Seed, secret_seed
 from tabprotect.sensitivity.assess import Assessment, assess, needs
 from tabprotect.sensitivity.attackers import knowing
@@ -29,6 +30,7 @@ from tabprotect.solver.limits import Budget, Limits
 from tabprotect.table.duck import share_of
 from tabprotect.table.link.clusters import cells_by_table
 from tabprotect.table.table import Table
+from tabprotect.workflow.previous import carrying, lowered
 from tabprotect.workflow.recode import roll_up
 from tabprotect.workflow.records import keys_of_cells
 from tabprotect.workflow.request import Request
@@ -67,6 +69,10 @@ class Prepared:
     seconds : float
     work : int
         What was spent until the problem was stated.
+    earlier : Earlier or None
+        The pattern of the last period.
+    disclosed : tuple of str
+        Of a revision: cells that are sensitive now, and that the last release published.
     """
 
     request: Request
@@ -80,6 +86,8 @@ class Prepared:
     rolled: str | None
     seconds: float
     work: int
+    earlier: Earlier | None = field(default=None, repr=False)
+    disclosed: tuple[str, ...] = field(default=(), repr=False)
 
     def budget(self) -> Budget:
         """Open the account of a search: preparation is part of it."""
@@ -123,11 +131,13 @@ def prepare(request: Request, contributions: int = 0) -> Prepared:
     if request.hiding.method == PASSES and not tables:
         raise InputError(f"method '{PASSES}' goes table by table through linked tables, and this is one table")
     budget.report("rules", message=f"{table.n_cells:,} cells")
+    table, earlier, disclosed = carrying(request, table)
     table, assessment, rolled = _assessed(request, table)
-    problem = _stated(request, table, assessment, seed, budget)
+    problem = _stated(request, table, assessment, seed, budget, earlier)
     return Prepared(
-        request, source, table, tables, assessment, problem, method, seed, rolled, budget.seconds, budget.work
-    )
+        request, source, table, tables, assessment, problem, method, seed, rolled, budget.seconds, budget.work,
+        earlier, disclosed,
+    )  # fmt: skip
 
 
 def _assessed(request: Request, table: Table) -> tuple[Table, Assessment, str | None]:
@@ -142,7 +152,9 @@ def _assessed(request: Request, table: Table) -> tuple[Table, Assessment, str | 
     return table, assessment, rolled
 
 
-def _stated(request: Request, table: Table, assessment: Assessment, seed: int, budget: Budget) -> Problem:
+def _stated(
+    request: Request, table: Table, assessment: Assessment, seed: int, budget: Budget, earlier: Earlier | None
+) -> Problem:
     """State the problem, without the levels that nothing can provide."""
     how = request.hiding
     problem = make_problem(
@@ -157,6 +169,8 @@ def _stated(request: Request, table: Table, assessment: Assessment, seed: int, b
     problem = knowing(problem, table, request.attackers)
     if how.random_costs:
         problem = replace(problem, weights=raised(problem.weights, how.random_costs, seed))
+    if earlier is not None:
+        problem = lowered(problem, table, earlier, request.previous.factor)
     budget.report("levels")
     with budget.part(LEVELS_SHARE) as part:
         return within_reach(problem, part)

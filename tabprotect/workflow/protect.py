@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tabprotect.methods.base.method import Method as Choice
     from tabprotect.problem import Attacker
     from tabprotect.release.changed import ChangedRelease
+    from tabprotect.release.earlier import Previous
     from tabprotect.release.suppressed import Release
     from tabprotect.seeds import Seed
     from tabprotect.sensitivity.assess import Levels, Rules
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
         progress: Callable[[Progress], None] | None
         executor: Executor | None
         resume: str | PathLike[str] | None
+        previous: str | PathLike[str] | Sequence[bool] | Previous | None
 
 
 __all__ = ["protect"]
@@ -109,6 +111,7 @@ def protect(
     progress: Callable[[Progress], None] | None = None,
     executor: Executor | None = None,
     resume: str | PathLike[str] | None = None,
+    previous: str | PathLike[str] | Sequence[bool] | Previous | None = None,
 ) -> Release | ChangedRelease:
     """Find the sensitive cells of a table, hide or change as little as possible to protect them, and prove it.
 
@@ -155,6 +158,8 @@ def protect(
         Runs independent parts of the search in parallel; see `tabprotect.suppress`.
     resume : path, optional
         Confidential folder of finished pieces: the same call continues there after an interruption.
+    previous : path, sequence of bool, or Previous, optional
+        The last period's release, or which cells it hid: these cost a tenth; see `tabprotect.Previous`.
 
     Returns
     -------
@@ -211,7 +216,7 @@ def protect(
         attackers=attackers, unions=unions,
         protect_hidden=protect_hidden, limits=Limits() if limits is None else limits, seed=seed, intervals=intervals,
         title=title, separate_statuses=separate_statuses, decimals=decimals, allow_unsafe=allow_unsafe,
-        progress=progress, executor=executor, resume=resume,
+        progress=progress, executor=executor, resume=resume, previous=previous,
     )  # fmt: skip
     if finished and given:
         raise InputError(f"{', '.join(given)} belong to microdata; the table is finished already")

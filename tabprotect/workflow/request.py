@@ -13,6 +13,7 @@ from tabprotect.methods.base.method import Method
 from tabprotect.methods.recoding.method import Recode
 from tabprotect.methods.suppression.method import Suppress
 from tabprotect.problem import Attacker
+from tabprotect.release.earlier import Previous
 from tabprotect.sensitivity.parse import as_rules
 from tabprotect.solver.limits import Limits
 from tabprotect.workflow.source import Source
@@ -65,6 +66,7 @@ class Request(BaseModel):
     executor: Any = None
     resume: Any = None
     command: str | None = None
+    previous: Any = None
 
     @field_validator("method")
     @classmethod
@@ -81,6 +83,11 @@ class Request(BaseModel):
         if not isinstance(method, Suppress | Recode | Method):
             raise InputError(f"method must be such as Suppress(method='exact') or Round(base=5), not {method!r}")
         return method
+
+    @field_validator("previous")
+    @classmethod
+    def _previous(cls, given: Any) -> Any:
+        return Previous.of(given)
 
     @field_validator("attackers")
     @classmethod
@@ -118,10 +125,13 @@ class Request(BaseModel):
                 "decimals": self.decimals is not None,
                 "resume": self.resume is not None,
                 "protect_hidden": self.protect_hidden,
+                "previous": self.previous is not None,
             }
             if any(asked.values()):
                 names = ", ".join(name for name, given in asked.items() if given)
                 raise InputError(f"{names} belong to hiding cells; {self.method.name} hides none")
+        if isinstance(self.method, Recode) and self.previous is not None:
+            raise InputError("previous: recoding changes the cells, so the last pattern is none of theirs")
         return self
 
     @classmethod

@@ -106,6 +106,20 @@ class OutputSpec(_Strict):
     )
 
 
+class CarriedSpec(_Strict):
+    """How the pattern of the last period is carried forward."""
+
+    release: str = Field(description="Folder of the last release.")
+    factor: float = Field(
+        default=0.1, gt=0, le=1, description="Costs of cells that were hidden in the last period are multiplied by it."
+    )
+    keep: bool = Field(default=False, description="Cells that were hidden in the last period stay hidden.")
+    revision: bool = Field(
+        default=False,
+        description="Both releases are of the same quantities: they are audited together, and safe only together.",
+    )
+
+
 class TableSpec(_Strict):
     """One table; in a specification of several linked ones, what it has besides what all of them have."""
 
@@ -184,6 +198,15 @@ class Spec(TableSpec):
     random_costs: float = Field(
         default=0.0, ge=0, description="Costs of hiding are raised at random, by up to this share, from a secret seed."
     )
+    transform: str | None = Field(
+        default=None, description="What is done to the costs of hiding: log, or boxcox=0.5 (from 0 to 1)."
+    )
+    preferences: dict[str, list[float]] = Field(
+        default={}, description="Dimension -> factors on the costs of hiding by level, the total first: [100, 10, 1]."
+    )
+    previous: CarriedSpec | None = Field(
+        default=None, description="The release of the last period: its folder, or a table with more to say."
+    )
     rules: list[str] = Field(min_length=1, description="Such as p%=15, nk=2,85, pq=10,50, threshold=3.")
     levels: Literal["symmetric", "upper", "sliding"] = "symmetric"
     lower: float | str | None = Field(
@@ -207,6 +230,11 @@ class Spec(TableSpec):
     )
     limits: LimitsSpec = LimitsSpec()
     output: OutputSpec = OutputSpec()
+
+    @field_validator("previous", mode="before")
+    @classmethod
+    def _folder(cls, given: Any) -> Any:
+        return {"release": given} if isinstance(given, str) else given
 
     @field_validator("rules")
     @classmethod
@@ -276,7 +304,9 @@ _FINISHED = (
     "count", "weighted_count", "maxima", "holders", "status", "lpl", "upl", "spl", "margins", "tolerance",
 )  # fmt: skip
 _SOURCES = ("file", "pairs", "codes", "columns", "lengths", "digits", "separator")
-_MODELS: dict[str, type[BaseModel]] = {"limits": LimitsSpec, "output": OutputSpec, "hierarchy": HierarchySpec}
+_MODELS: dict[str, type[BaseModel]] = {
+    "limits": LimitsSpec, "output": OutputSpec, "hierarchy": HierarchySpec, "previous": CarriedSpec,
+}  # fmt: skip
 
 
 def _together(content: Mapping[str, Any]) -> list[str]:

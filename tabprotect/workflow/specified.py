@@ -16,7 +16,9 @@ from tabprotect.methods.recoding.method import Recode
 from tabprotect.methods.registry import RECODE, VALUE_METHODS, names
 from tabprotect.methods.suppression import methods
 from tabprotect.methods.suppression.method import Suppress
+from tabprotect.release.earlier import Previous
 from tabprotect.sensitivity.bounds import Bounds
+from tabprotect.sensitivity.costs import parse_transform
 from tabprotect.solver.limits import Limits
 from tabprotect.table.reading import File
 from tabprotect.table.table import Table
@@ -110,6 +112,7 @@ def request_of(spec: Spec, base: Path, **other: Any) -> Request:
         "method": method,
         "cost": spec.cost if spec.cost in _COSTS else None,
         "bounds": _bounds(spec),
+        "previous": _previous(spec, base),
         "limits": Limits(seconds, spec.limits.work, spec.limits.gap, None, memory),
         "title": spec.output.title,
         "separate_statuses": spec.output.separate_statuses,
@@ -117,6 +120,11 @@ def request_of(spec: Spec, base: Path, **other: Any) -> Request:
         "allow_unsafe": spec.output.allow_unsafe,
     }
     return Request.of(**{**given, **other})
+
+
+def _previous(spec: Spec, base: Path) -> Previous | None:
+    given = spec.previous
+    return None if given is None else Previous(base / given.release, given.factor, given.keep, given.revision)
 
 
 def _method_of(spec: Spec, base: Path) -> Suppress | Recode | Method:
@@ -129,9 +137,6 @@ def _method_of(spec: Spec, base: Path) -> Suppress | Recode | Method:
     """
     if spec.tables and spec.method in (RECODE, "cell-key"):
         raise InputError(f"{spec.method} works on one table, and these are linked: {', '.join(spec.tables)}")
-    hide = Suppress(
-        spec.cost if spec.cost in _COSTS else None, spec.method, engine=spec.engine, random_costs=spec.random_costs
-    )
     if spec.method == RECODE:
         return _recode(spec, base)
     if spec.method not in VALUE_METHODS:
@@ -141,7 +146,10 @@ def _method_of(spec: Spec, base: Path) -> Suppress | Recode | Method:
         if spec.options:
             given = ", ".join(spec.options)
             raise InputError(f"options ({given}) are for methods that change values; '{spec.method}' hides cells")
-        return hide
+        return _hiding(spec, spec.method)
+    shaped = [name for name in ("transform", "preferences") if getattr(spec, name)]
+    if shaped:
+        raise InputError(f"{', '.join(shaped)} belong to hiding cells; {spec.method} hides none")
     strange = [
         name
         for name, default in (("engine", "scip"), ("cost", "value"), ("random_costs", 0.0))
@@ -173,10 +181,19 @@ def _recode(spec: Spec, base: Path) -> Recode:
             problems.add("recode: recodings by hand need microdata (data = ...)")
         if then not in methods():
             problems.add(f"recode: then must be a method that hides cells, not {then!r}{did_you_mean(then, methods())}")
-    hide = Suppress(
-        spec.cost if spec.cost in _COSTS else None, then, engine=spec.engine, random_costs=spec.random_costs
+    return Recode({name: base / file for name, file in rules.items()}, least, keep, _hiding(spec, then))
+
+
+def _hiding(spec: Spec, method: str) -> Suppress:
+    """Return how cells are hidden, and what that costs."""
+    return Suppress(
+        spec.cost if spec.cost in _COSTS else None,
+        method,
+        transform=None if spec.transform is None else parse_transform(spec.transform),
+        preferences=spec.preferences or None,
+        engine=spec.engine,
+        random_costs=spec.random_costs,
     )
-    return Recode({name: base / file for name, file in rules.items()}, least, keep, hide)
 
 
 def _bounds(spec: Spec) -> Bounds | None:

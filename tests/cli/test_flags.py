@@ -66,6 +66,12 @@ GIVEN: dict[str, tuple[str, Any]] = {
     "unions": ("audit", "audit"),
     "attackers": ("office=x", {"office": ["x"]}),
     "random_costs": ("0.1", 0.1),
+    "transform": ("log", "log"),
+    "preferences": ("code=100,10", {"code": [100.0, 10.0]}),
+    "previous.release": ("last", "last"),
+    "previous.factor": ("0.5", 0.5),
+    "previous.keep": ("", True),
+    "previous.revision": ("", True),
     "protect_hidden": ("", True),
     "singletons": ("", False),
     "intervals": ("", False),
@@ -111,6 +117,7 @@ def test_every_key_is_set_on_the_command_line(key: str, place: Path, tabprotect:
     finished = key in ("cells", "count", "weighted_count", "maxima", "holders", "status", "lpl", "upl", "spl",
                        "margins", "tolerance")  # fmt: skip
     arguments += ["--method", "round"] if key == "options" else []
+    arguments += ["--previous", "last"] if key.startswith("previous.") and key != "previous.release" else []
     source = [] if key in ("data", "cells", "tables") else ["--cells", "cells.csv"] if finished else ["firms.csv"]
     common = [] if key == "by" else ["--by", "code"]
     rules = [] if key == "rules" else ["--rule", "threshold=3"]

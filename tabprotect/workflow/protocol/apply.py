@@ -13,22 +13,15 @@ from tabprotect.formats.folder import INTERNAL, MANIFEST
 from tabprotect.methods.suppression.method import Suppress
 from tabprotect.microdata import Masked, mask
 from tabprotect.microdata.specification import MaskSpec, read_mask_spec
+from tabprotect.release.carried import Both, Stability
+from tabprotect.release.earlier import Earlier, read_earlier
 from tabprotect.release.publication import Publication
 from tabprotect.release.suppressed import Release
 from tabprotect.solver.limits import Progress
 from tabprotect.table.table import Table
 from tabprotect.workflow.carry_out import carry_out
+from tabprotect.workflow.previous import judge_both, preferring, revising, stability
 from tabprotect.workflow.protocol.model import Protocol
-from tabprotect.workflow.protocol.previous import (
-    Both,
-    Earlier,
-    Stability,
-    judge_both,
-    preferring,
-    read_earlier,
-    revising,
-    stability,
-)
 from tabprotect.workflow.protocol.structure import columns_of, differences, read_structure, structure_of
 from tabprotect.workflow.protocol.tables import Held, clusters_of, located, read_tables, request_of_cluster
 from tabprotect.workflow.request import Request
@@ -233,7 +226,7 @@ def _protect(
     if revised:
         table, disclosed = revising(request, table, last)
         request = request.asking(source=replace(source, held=table, final=True))
-    return carry_out(preferring(request, table, last, period.protocol.previous.factor)), disclosed
+    return carry_out(preferring(request, last, period.protocol.previous.factor)), disclosed
 
 
 def _earlier(

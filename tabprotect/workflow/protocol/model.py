@@ -20,7 +20,9 @@ RULE_KEYS = ("rules", "levels", "lower", "upper", "singletons", "unions", "prote
 """What a file of rules may hold."""
 
 SETTINGS = tuple(
-    name for name in Spec.model_fields if name not in {*TableSpec.model_fields, *RULE_KEYS, "tables", "output"}
+    name
+    for name in Spec.model_fields
+    if name not in {*TableSpec.model_fields, *RULE_KEYS, "tables", "output", "previous"}
 )
 """What every cluster may decide for itself: method, options, cost, limits, ..."""
 
@@ -155,7 +157,9 @@ def read_protocol(path: str | Path) -> Protocol:
     trials = _trials(content.get("trial", []), problems)
     previous = _previous(content.get("previous", {}), problems)
     settings = {name: {k: v for k, v in one.items() if k != "tables"} for name, one in own["clusters"].items()}
-    specified = {k: v for k, v in content.items() if k in Spec.model_fields and k not in ("rules", "tables")}
+    specified = {
+        k: v for k, v in content.items() if k in Spec.model_fields and k not in ("rules", "tables", "previous")
+    }
     protocol = Protocol(
         path, title, content, {**specified, **rules, "tables": own["tables"]} if own["tables"] else {},
         clusters, settings, own["microdata"], trials, previous, structure,

@@ -12,8 +12,9 @@ import pytest
 import tabprotect as tp
 from tabprotect.errors import InputError
 from tabprotect.problem import Status
+from tabprotect.release.earlier import read_earlier
 from tabprotect.workflow.carry_out import carry_out
-from tabprotect.workflow.protocol.previous import judge_both, preferring, read_earlier, revising, stability
+from tabprotect.workflow.previous import judge_both, preferring, revising, stability
 from tabprotect.workflow.protocol.tables import Held
 from tabprotect.workflow.request import Request
 from tabprotect.workflow.source import Finished
@@ -57,7 +58,7 @@ def test_the_pattern_of_the_last_period_is_kept(tmp_path: Path) -> None:
     now = table(other, {(0, 0): 1})
     alone = carry_out(request(now))
     assert stability(alone, earlier).share < 1
-    kept = carry_out(preferring(request(now), now, earlier, 0.01))
+    kept = carry_out(preferring(request(now), earlier, 0.01))
     found = stability(kept, earlier)
     assert (found.share, found.cells, found.suppressed, found.freed) == (1.0, 25, (), ())
     assert kept.safe
@@ -69,7 +70,7 @@ def test_the_pattern_of_the_last_period_is_kept(tmp_path: Path) -> None:
 def test_cells_that_are_freed_and_newly_suppressed_are_counted(tmp_path: Path) -> None:
     earlier = read_earlier(released(tmp_path / "r", table(INNER, {(0, 0): 1})))
     now = table(INNER, {(2, 2): 1})
-    release = carry_out(preferring(request(now), now, earlier, 0.1))
+    release = carry_out(preferring(request(now), earlier, 0.1))
     found = stability(release, earlier)
     was = earlier.hidden[earlier.match(now)]
     assert "c x c" in found.suppressed
@@ -93,7 +94,7 @@ def test_two_safe_releases_that_tell_together(tmp_path: Path) -> None:
     assert any("a x a" in line for line in both.problems())
     revised, disclosed = revising(request(now), now, earlier)
     assert disclosed == ()
-    again = carry_out(preferring(request(revised), revised, earlier, 0.1))
+    again = carry_out(preferring(request(revised), earlier, 0.1))
     assert again.safe
     found = judge_both(again, earlier, disclosed)
     assert found.safe
@@ -152,7 +153,7 @@ def test_nothing_that_is_given_is_changed(tmp_path: Path) -> None:
     asked = request(now)
     columns = dict(now.columns)
     revising(asked, now, earlier)
-    preferring(asked, now, earlier, 0.5)
+    preferring(asked, earlier, 0.5)
     assert dict(now.columns) == columns
     assert asked.hiding == replace(asked.hiding)
 
