@@ -11,7 +11,7 @@ FUZZ ?= 300
 SPECIAL := browser or peer or spark or dask or postgres or r
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-browser setup-java setup-postgres setup-r demo test test-unit test-slow test-browser test-postgres test-r test-spark test-dask lint format docs docs-serve picture golden man rooms bench peer fuzz fuzz-short safety data lock clean
+.PHONY: help setup setup-browser setup-java setup-postgres setup-r demo test test-all test-unit test-slow test-browser test-postgres test-r test-spark test-dask lint format docs docs-serve picture golden man rooms bench peer fuzz fuzz-short safety data lock clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:[^#]*## /\t/' | expand -t 16
@@ -51,12 +51,14 @@ setup-r: ## install R with reticulate, where there is none
 demo: setup ## protect the bundled business register; the report is in build/demo
 	$(BIN)/tabprotect demo --out build/demo
 
-test: test-unit test-slow test-browser test-postgres test-r ## all tests but those that need a peer or a cluster
+test: test-unit test-browser test-postgres test-r ## all but the slow tests and those that need a cluster or a peer
+
+test-all: test test-slow test-spark test-dask fuzz-short ## everything that has to pass before a change goes in
 
 test-unit: setup
 	$(PYTEST) -m "not slow and not ($(SPECIAL))"
 
-test-slow: setup
+test-slow: setup ## those that take more than a few seconds each
 	$(PYTEST) -m "slow and not ($(SPECIAL))"
 
 test-browser: setup setup-browser ## open the reports in a headless Chromium
