@@ -137,15 +137,27 @@ def _public(folder: Path) -> dict[str, bytes]:
 
 def _same_statement(original: dict[str, Any], altered: dict[str, Any]) -> bool:
     """Whether a certificate that was accepted proves no other statement than the original."""
-    equal = ("verdict", "values", "claim", "sums", "drift", "residual")
-    if any(original.get(name) != altered.get(name) for name in equal):
+    equal = ("verdict", "values", "claim", "sums", "drift", "residual", "cost")
+    if any(_as_numbers(original.get(name)) != _as_numbers(altered.get(name)) for name in equal):
         return False
     if set(original.get("pattern", ())) != set(altered.get("pattern", ())):
         return False
     if altered.get("levels_moved") and not original["levels_moved"] and not _moved(altered):
         return False
     bounds = [Fraction(document.get("bound") or 0) for document in (original, altered)]
-    return original["cost"] == altered["cost"] and bounds[1] <= bounds[0]
+    return bounds[1] <= bounds[0]
+
+
+def _as_numbers(found: Any) -> Any:
+    """Return what was found with numbers that are written as text as numbers: '0' and '-0' state the same."""
+    if isinstance(found, list):
+        return [_as_numbers(one) for one in found]
+    if isinstance(found, dict):
+        return {name: _as_numbers(one) for name, one in found.items()}
+    if isinstance(found, str):
+        with contextlib.suppress(ValueError, ZeroDivisionError):
+            return Fraction(found)
+    return found
 
 
 def _moved(document: dict[str, Any]) -> bool:
