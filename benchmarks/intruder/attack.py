@@ -217,7 +217,8 @@ class _Play:
             self.questions, self.undecided = self.questions + 1, self.undecided + (not complete)
             for chosen, rule in found:
                 cells = tuple(int(left[k]) for k in chosen)
-                if cells not in told:
+                # where a record may count twice, no rule says what the sum of cells is
+                if cells not in told and self._apart(cells):
                     told.add(cells)
                     name = "the public" if who is None else f"respondent {who}"
                     yield Finding("sum", name, f"{' + '.join(map(self._name, cells))}, sensitive by {rule}", 0.0, 1.0)

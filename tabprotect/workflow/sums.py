@@ -15,7 +15,7 @@ from tabprotect.methods.suppression.strategy import (
     EXACT_CELLS,
     SMALL_CELLS,
     because,
-    begins_locally,
+    begins,
     choose,
 )
 from tabprotect.methods.suppression.suppress import CLASSIC
@@ -180,7 +180,7 @@ def better_of(
 
 def _near(problem: Problem) -> bool:
     """Whether `auto` begins with local programmes."""
-    return choose(problem)[0] == "local" or begins_locally(problem)
+    return choose(problem)[0] == "local" or begins(problem) == "local"
 
 
 def _cheaper(rounds: Rounds, best: Answer, method: str) -> Answer:

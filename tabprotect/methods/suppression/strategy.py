@@ -17,6 +17,7 @@ from tabprotect.methods.suppression.merge import joined
 from tabprotect.methods.suppression.postsolve.finish import finish
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.methods.suppression.search.exact import exact
+from tabprotect.methods.suppression.search.greedy import greedy
 from tabprotect.methods.suppression.start.root_solve import root_solve
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
@@ -28,7 +29,7 @@ __all__ = [
     "SMALL_CELLS",
     "automatic",
     "because",
-    "begins_locally",
+    "begins",
     "by_root_solve",
     "choose",
     "ended",
@@ -44,8 +45,7 @@ LOCAL_CELLS = 3_000
 """Beyond this many cells tables of three and more dimensions whose equations reach few cells are worked on locally."""
 
 PROBED_CELLS = 5_000
-"""Up to this many cells a first pattern is looked for locally even where equations reach far, and the exact engine
-takes tables of two dimensions with attackers who know cells."""
+"""Up to this many cells the exact engine takes tables of two dimensions with attackers who know cells."""
 
 EXACT_CELLS = 30_000
 """Beyond this many cells all tables are worked on locally."""
@@ -70,8 +70,11 @@ DENSE = 0.2
 """Where more than this share of the cells is primary, solutions of the first pool protect nearly all: they are the
 better start."""
 
-PROBE_SHARE, PROBE_WORK = 0.6, 500_000
+PROBE_SHARE, PROBE_WORK = 0.4, 500_000
 """Share of the limits, and work, that a first pattern to start from may take at most; it mostly takes much less."""
+
+PROBE_CLEANUP = 0.5
+"""Share of what is left of that for cleaning up a pattern of cheapest witnesses."""
 
 
 def nearness(problem: Problem) -> float:
@@ -138,7 +141,7 @@ def automatic(
     budget = Budget.of(limits, progress)
     method, why = choose(problem)
     shared: dict[str, Any] = {"seed": seed, "engine": engine, "means": means or Means()}
-    if method == "exact" and not begins_locally(problem):
+    if method == "exact" and begins(problem) == "exact":
         return because(exact(problem, limits=budget, start=start, **shared), why)
     if start is None and means is None and problem.n_cells <= EXACT_CELLS:
         first = by_root_solve(problem, budget, engine)
@@ -146,6 +149,14 @@ def automatic(
             with budget.run() as rest:
                 result = joined(first, exact(problem, limits=rest, start=first.pattern, **shared))
             return because(result, "its relaxation leaves little open")
+    if method == "exact" and begins(problem) == "greedy":
+        with budget.run(PROBE_SHARE, work=PROBE_WORK) as part:
+            first = greedy(problem, limits=part, seed=seed, restarts=0, tidy=PROBE_CLEANUP, start=start, means=means)
+        if ended(first):
+            return because(first, why)
+        with budget.run() as rest:
+            result = exact(problem, limits=rest, start=first.pattern if first.safe else start, **shared)
+        return because(joined(first, result), why)
     alone = method == "local" and (problem.n_cells > EXACT_CELLS or bool(problem.attackers))
     how: dict[str, Any] = {}
     if method == "exact":
@@ -173,12 +184,12 @@ def by_root_solve(problem: Problem, budget: Budget, engine: str) -> SuppressionR
         return finish(problem, judge, pattern, part, "root solve")
 
 
-def begins_locally(problem: Problem) -> bool:
-    """Whether the exact engine has a better start in a local pattern than in its own first pool."""
+def begins(problem: Problem) -> str:
+    """Return the method whose first pattern is a better start for the exact engine than that of its own first pool."""
     n = problem.n_cells
-    if n <= SMALL_CELLS or problem.system.A.nnz > LINKED * n or _is_dense(problem):
-        return False
-    return n <= PROBED_CELLS or nearness(problem) <= FAR
+    if n <= SMALL_CELLS or _is_dense(problem):
+        return "exact"
+    return "greedy" if problem.system.A.nnz > LINKED * n else "local"
 
 
 def _is_dense(problem: Problem) -> bool:

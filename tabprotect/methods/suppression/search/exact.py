@@ -31,7 +31,8 @@ PROOF_TIME = 20.0
 """Proving the bound takes at most about so many times as long as the reduction of the problem; that is set aside."""
 
 PROOF_SHARE = 0.2
-"""The largest share of a limit in seconds that is set aside for it."""
+"""The largest share of a limit in seconds that is set aside for it; where it needs more, nothing is, and it is left
+out."""
 
 PROOF_CELLS = 20_000
 """Up to this many cells the bound of the relaxation is proven in exact arithmetic."""
@@ -97,7 +98,8 @@ def exact(
         seeds = [int(rng.integers(2**31)) for _ in reduction.cores]
         searches = [Search(core, solver, seed) for core, seed in zip(reduction.cores, seeds, strict=True)]
         proof_seconds = PROOF_TIME * (budget.seconds - begun) if prove and problem.n_cells <= PROOF_CELLS else 0.0
-        with budget.part(1.0 - min(PROOF_SHARE, proof_seconds / max(budget.seconds_left, 1e-9))) as part:
+        reserved = proof_seconds / max(budget.seconds_left, 1e-9)
+        with budget.part(1.0 - (reserved if reserved <= PROOF_SHARE else 0.0)) as part:
             if means:
                 found = search_in_rounds(reduction, seeds, part, start, engine, means)
                 for s, known in zip(searches, found, strict=True):

@@ -26,7 +26,7 @@ from tabprotect.methods.suppression.large.rebuild import Rebuilder
 from tabprotect.methods.suppression.large.rows import LocalRows
 from tabprotect.methods.suppression.large.surroundings import Surroundings
 from tabprotect.methods.suppression.large.windows import Windows
-from tabprotect.methods.suppression.strategy import begins_locally, choose
+from tabprotect.methods.suppression.strategy import begins, choose
 from tabprotect.methods.suppression.suppress import suppress
 from tabprotect.problem import Attacker, Problem, Status
 from tabprotect.solver.limits import Budget, Limits, Progress
@@ -309,8 +309,8 @@ def test_auto_hands_over_to_the_exact_engine_where_the_bound_comes_close(monkeyp
 
 
 def test_auto_starts_in_the_first_pool_where_many_cells_are_primary() -> None:
-    assert begins_locally(large(1100, primaries=0.1, seed=1))
-    assert not begins_locally(large(1100, primaries=0.3, seed=1))
+    assert begins(large(1100, primaries=0.1, seed=1)) == "local"
+    assert begins(large(1100, primaries=0.3, seed=1)) == "exact"
 
 
 def test_bound_needs_no_trust_in_the_solver() -> None:
