@@ -20,6 +20,7 @@ from tabprotect.formats.dialect import Dialect
 from tabprotect.methods.base.method import Changed
 from tabprotect.methods.loss import Loss, loss
 from tabprotect.problem import Problem, Status
+from tabprotect.release.by_status import by_status
 from tabprotect.release.publication import Publication, Summary, native, noticeable, number
 from tabprotect.report.changes import internal_files
 from tabprotect.report.layout import Layout
@@ -96,6 +97,11 @@ class ChangedRelease(Publication):
         """What every cell is: safe, primary, forced, protected or zero; confidential."""
         names = np.array([status.name.lower() for status in Status], dtype=object)
         return np.asarray(names[self.problem.status])
+
+    @cached_property
+    def statuses(self) -> pd.DataFrame:
+        """Cells, value, respondents and changes by status, as `by_status` has them; confidential."""
+        return by_status(self.table, self.words, self.values)
 
     @cached_property
     def frame(self) -> Any:

@@ -22,6 +22,7 @@ from tabprotect.formats.dialect import Dialect
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem, Status
 from tabprotect.proven import optimality
+from tabprotect.release.by_status import by_status
 from tabprotect.release.carried import Carried
 from tabprotect.release.publication import Publication, Summary, native, noticeable, number
 from tabprotect.report.internal import internal_files
@@ -34,7 +35,6 @@ from tabprotect.table.table import Table
 __all__ = ["Release", "Summary"]
 
 SECONDARY = "secondary"
-_ORDER = ("primary", SECONDARY, "forced", "safe", "protected", "zero")
 
 UNFINISHED = {
     "time": "time ran out, no safe pattern yet",
@@ -131,22 +131,8 @@ class Release(Publication):
 
     @cached_property
     def statuses(self) -> pd.DataFrame:
-        """Cells, value and respondents by status; confidential.
-
-        Every cell counts once; totals and their parts are added up alike. ``respondents`` are contributions to cells,
-        so a respondent counts once for every cell that he contributes to; the column is left out where the numbers of
-        contributors are not known.
-        """
-        order = [word for word in _ORDER if (self.words == word).any()]
-        where = [self.words == word for word in order]
-        columns: dict[str, Any] = {
-            "status": order,
-            "cells": [int(mask.sum()) for mask in where],
-            "value": [float(self.table.values[mask].sum()) for mask in where],
-        }
-        if (counts := self.table.counts) is not None:
-            columns["respondents"] = [float(counts[mask].sum()) for mask in where]
-        return pd.DataFrame(columns)
+        """Cells, value and respondents by status, as `by_status` has them; confidential."""
+        return by_status(self.table, self.words)
 
     @cached_property
     def frame(self) -> Any:

@@ -118,3 +118,15 @@ def test_the_frame_of_statuses_adds_up(release: tp.Release, folder: Path) -> Non
     report = (folder / "internal" / "report.html").read_text()
     assert "Cells by status" in report
     assert "Hidden value by level" not in (folder / "publish" / "index.html").read_text()
+
+
+def test_statuses_of_changed_values_say_what_moved() -> None:
+    data = pd.DataFrame({"r": list("aabbbcc") * 3, "v": [50.0, 1, 7, 8, 9, 30, 2] * 3, "firm": list("pqrstuv") * 3})
+    release = tp.protect(data, "p%=15", tp.Round(base=10), by=["r"], value="v", contributor="firm")
+    frame = release.statuses.set_index("status")
+    assert release.values is not None
+    moved = np.abs(release.values - release.table.values)
+    assert frame["cells"].sum() == release.table.n_cells
+    assert frame["changed"].sum() == np.sum(moved > 0)
+    assert frame["distance"].sum() == pytest.approx(moved.sum())
+    assert frame.loc["primary", "distance"] == pytest.approx(moved[release.words == "primary"].sum())
