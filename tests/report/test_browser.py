@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -45,6 +46,18 @@ def test_the_first_view_folds_to_the_second_level_and_shows_hidden_cells(dump: C
     assert shown[0] == ["▾T", "0", "2", "4"]
     assert shown[1] == ["▸g0", "6", "×", "10"]
     assert len(shown) == 6
+
+
+def test_the_first_view_opens_on_codes_of_further_dimensions_that_hide_cells(dump: Callable[..., str]) -> None:
+    keys = [KEYS[0], replace(KEYS[1], hidden=True)]
+    made = cube(50)
+    kind = made.at[2]
+    value = np.where(kind == 1, 1.0, 0.0) * np.arange(len(kind))
+    value[6 + 2 + 1] = np.nan  # g0 x s x y; kind x, the first, hides nothing
+    shown = cells(
+        dump(public_page("t", "v", [replace(made, value=value, status=np.isnan(value).astype(int))], keys, 0, "n"))
+    )
+    assert shown[1][:3] == ["▸g0", "7", "×"]
 
 
 def test_folding_finding_and_choosing_dimensions(dump: Callable[..., str]) -> None:

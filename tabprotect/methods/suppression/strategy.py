@@ -73,8 +73,9 @@ better start."""
 PROBE_SHARE, PROBE_WORK = 0.4, 500_000
 """Share of the limits, and work, that a first pattern to start from may take at most; it mostly takes much less."""
 
-PROBE_CLEANUP = 0.5
-"""Share of what is left of that for cleaning up a pattern of cheapest witnesses."""
+PROBE_CLEANUP, PROBE_PATIENCE = 0.5, 2.0
+"""Share of what is left of that for cleaning up a pattern of cheapest witnesses, and how many times longer than that
+share it may seem to take before it is given up."""
 
 
 def nearness(problem: Problem) -> float:
@@ -151,7 +152,8 @@ def automatic(
             return because(result, "its relaxation leaves little open")
     if method == "exact" and begins(problem) == "greedy":
         with budget.run(PROBE_SHARE, work=PROBE_WORK) as part:
-            first = greedy(problem, limits=part, seed=seed, restarts=0, tidy=PROBE_CLEANUP, start=start, means=means)
+            first = greedy(problem, limits=part, seed=seed, restarts=0, tidy=PROBE_CLEANUP,
+                           patience=PROBE_PATIENCE, start=start, means=means)  # fmt: skip
         if ended(first):
             return because(first, why)
         with budget.run() as rest:

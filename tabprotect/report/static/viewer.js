@@ -51,6 +51,7 @@
       fixed: table.axes.map((axis) => (axis.nodes.length ? axis.nodes[0][0] : 0)),
       open: table.axes.map((axis) => axis.firstOpen()),
     };
+    openOnHidden();
     reveal(down, FIRST.row);
     if (across >= 0) reveal(across, FIRST.col);
     draw();
@@ -66,6 +67,28 @@
       found.set(code, (found.get(code) ?? 0) + 1);
     }
     return found;
+  };
+
+  // Where the first codes of the dimensions that are fixed hide nothing, the page opens on codes that do: the least deep
+  // ones, and of these the ones with the most hidden cells
+  const openOnHidden = () => {
+    const others = [...table.axes.keys()].filter((k) => k !== state.down && k !== state.across);
+    if (!table.hidden.length || hiddenBy(state.down, state.fixed).size) return;
+    const depths = table.axes.map((axis) => {
+      const found = [];
+      for (const [code, depth] of axis.nodes) found[code] = Math.min(found[code] ?? Infinity, depth);
+      return found;
+    });
+    const slices = new Map();
+    for (const i of table.hidden) {
+      const codes = others.map((k) => table.at[k][i]), key = codes.join(" ");
+      const depth = others.reduce((sum, k, j) => sum + depths[k][codes[j]], 0);
+      const slice = slices.get(key) ?? { codes, depth, hidden: 0 };
+      slice.hidden++;
+      slices.set(key, slice);
+    }
+    const [best] = [...slices.values()].sort((a, b) => a.depth - b.depth || b.hidden - a.hidden);
+    others.forEach((k, j) => { state.fixed[k] = best.codes[j]; });
   };
 
   // A code under several parents counts once below a parent of both

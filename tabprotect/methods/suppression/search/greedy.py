@@ -35,6 +35,7 @@ def greedy(
     progress: Callable[[Progress], None] | None = None,
     restarts: int = 10,
     tidy: float = 1.0,
+    patience: float = math.inf,
     start: Bools | None = None,
     means: Means | None = None,
 ) -> SuppressionResult:
@@ -52,6 +53,8 @@ def greedy(
         How often each independent part is tried again (guided restarts, ruin and recreate) after its first pattern.
     tidy : float
         Share of what is left of the limits that may go into the clean-up of the first pattern of a part.
+    patience : float
+        Give up, as at a limit, where the first pattern of a part would take so many times what the limits have.
     start : ndarray of bool, shape (cells,), optional
         Cells hidden to begin with.
     means : Means, optional
@@ -81,7 +84,7 @@ def greedy(
         patterns: list[Bools] = []
         hints = reduction.patterns(start) if start is not None else [None] * len(reduction.cores)
         tasks = [
-            Task(core, hint, int(rng.integers(2**31)), restarts, tidy, Limits())
+            Task(core, hint, int(rng.integers(2**31)), restarts, tidy, patience, Limits())
             for core, hint in zip(reduction.cores, hints, strict=True)
         ]
         for task, answer in zip(tasks, _answers(tasks, reduction, budget, means), strict=True):
@@ -101,6 +104,7 @@ class Task:
     seed: int
     restarts: int
     tidy: float
+    patience: float
     limits: Limits
 
 
@@ -121,7 +125,7 @@ def protect_core(task: Task, budget: Budget | None = None, constant: float = 0.0
     problem = Part(task.core).problem
     judge = Witnesses(problem)
     constructor = Constructor(judge, dismiss=True)
-    x = constructor.build(problem.weights, budget, start=task.hint)
+    x = constructor.build(problem.weights, budget, start=task.hint, patience=task.patience)
     if x is None:
         return CorePattern(None, (), budget.work - before, stopped(budget))
     with budget.part(task.tidy) as part:
@@ -161,7 +165,8 @@ def _answers(
 
     pieces = [limited(task) for task in tasks]
     names = [
-        digest("greedy", t.core, t.hint, t.seed, t.restarts, t.limits.work and t.tidy, t.limits.work) for t in pieces
+        digest("greedy", t.core, t.hint, t.seed, t.restarts, t.limits.work and (t.tidy, t.patience), t.limits.work)
+        for t in pieces
     ]
     for answer in means.answers(protect_core, pieces, names, budget, here=here, grace=GRACE):
         if answer is not None:

@@ -8,6 +8,7 @@ import numpy.typing as npt
 from tabprotect.attack.keys import Key
 from tabprotect.attack.witness import Deviation, Witnesses
 from tabprotect.methods.suppression.start.cheapest import Cheapest
+from tabprotect.solver.credit import meter, meter_left
 from tabprotect.solver.limits import Budget
 
 __all__ = ["Constructor"]
@@ -18,6 +19,9 @@ Ints = npt.NDArray[np.int64]
 
 _SWEEP = 0.05
 """Ask all open questions at once whenever the pattern has grown by this fraction."""
+
+_TRIAL = 0.1
+"""The rate at which questions are answered is looked at after this share of the budget."""
 
 
 class Constructor:
@@ -51,6 +55,7 @@ class Constructor:
         order: Ints | None = None,
         start: Bools | None = None,
         allowed: Bools | None = None,
+        patience: float = np.inf,
     ) -> Bools | None:
         """Return a pattern in which every question is answered (unattainable ones apart), or None at a limit.
 
@@ -65,7 +70,11 @@ class Constructor:
             Cells hidden from the beginning, besides primary and forced ones.
         allowed : ndarray of bool, optional
             Cells that may be hidden.
+        patience : float
+            Give up, as at a limit, where all questions would take so many times what the budget has, at the rate of
+            those answered so far.
         """
+        begun, whole = meter(budget), meter_left(budget)
         judge, problem, q = self.judge, self.judge.problem, self.judge.questions
         pattern = problem.must_hide if start is None else problem.must_hide | start
         price = np.where(pattern, 0.0, cost)
@@ -76,6 +85,9 @@ class Constructor:
             key = Key(-1, int(q.cell[question]), int(q.side[question]))
             if answered[question] or key in self.unattainable:
                 continue
+            spent = meter(budget) - begun
+            if spent > _TRIAL * whole and spent * len(answered) > patience * whole * max(1, int(answered.sum())):
+                return None
             new = self._answer(key, price, pattern, budget, allowed)
             if new is None:
                 return None
