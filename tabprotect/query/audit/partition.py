@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -71,7 +72,7 @@ class Partition:
         """Number of classes; one of them may lie in no query set."""
         return len(self.bits)
 
-    @property
+    @cached_property
     def asked(self) -> Bools:
         """The classes that lie in some query set."""
         return np.asarray(self.bits.any(axis=1))
