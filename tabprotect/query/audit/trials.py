@@ -38,10 +38,10 @@ class Trials:
     >>> import numpy as np
     >>> from tabprotect.query.audit import Auditor
     >>> emp = Auditor(Records.of([85, 3, 2, 4, 3, 3, 4, 3, 3]), "nk=2,85")
-    >>> _ = emp.ask(range(9))
+    >>> _ = emp.ask(range(3, 9))
     >>> trials = Trials.of(emp.state, emp.records, Groups(np.array([-1, -1, -1, 0, 0, 0, 1, 1, 1]), 2))
     >>> [trials.decide(k, emp.work)[0] for k in (0, 1)], trials.state.totals
-    ([True, False], (110, 10))
+    ([True, True], (20, 10))
     """
 
     records: Records
