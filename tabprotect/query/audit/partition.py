@@ -114,7 +114,9 @@ class Partition:
         """Return M, or some of its columns: one row a query of the basis, one column a class."""
         some = self.bits if columns is None else self.bits[columns]
         dense = np.unpackbits(some, axis=1, count=self.n_queries, bitorder="little")
-        return sparse.csr_array(dense.T.astype(np.int64))
+        row, column = np.nonzero(dense.T)
+        starts = np.r_[0, np.cumsum(np.bincount(row, minlength=self.n_queries))]
+        return sparse.csr_array((np.ones(len(row), np.int64), column, starts), shape=dense.T.shape)
 
     def some(self, queries: Ints, columns: Ints | None = None) -> npt.NDArray[np.uint8]:
         """Return some rows of M, or some of their columns, dense.

@@ -32,6 +32,8 @@ class Trials:
     parts : Parts
     small : State
         After the groups answered so far, with a partition of the parts.
+    before : State
+        The state at the beginning, which stays if nothing new is answered.
 
     Examples
     --------
@@ -48,6 +50,7 @@ class Trials:
     sums: list[int]
     parts: Parts
     small: State
+    before: State
 
     @classmethod
     def of(cls, state: State, records: Records, groups: Groups) -> Trials:
@@ -55,12 +58,13 @@ class Trials:
         parts = Parts.of(state.partition, groups, records)
         p = state.partition
         small = replace(state, partition=Partition(p.class_of[parts.first], p.bits, p.n_queries))
-        return cls(records, [int(total) for total in groups.sums(records.values)], parts, small)
+        return cls(records, [int(total) for total in groups.sums(records.values)], parts, small, state)
 
     @property
     def state(self) -> State:
         """The state after the groups answered so far."""
-        return self._whole(self.small)
+        new = len(self.small.totals) > len(self.before.totals)
+        return self._whole(self.small) if new else self.before
 
     def decide(self, k: int, work: int) -> tuple[bool, int]:
         """Decide on one group; if it is answered, it counts from now on.
