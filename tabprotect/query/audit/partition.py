@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -145,5 +146,14 @@ class Partition:
         >>> atom_of.tolist(), first.tolist()
         ([1, 2, 2, 0], [3, 0, 1])
         """
-        width = groups.n + 1
-        return distinct(self.class_of * np.int64(width) + groups.label + 1, self.n_classes * width)
+        if self._cut.get("groups") is not groups:
+            width = groups.n + 1
+            parts = distinct(self.class_of * np.int64(width) + groups.label + 1, self.n_classes * width)
+            self._cut.update(groups=groups, parts=parts)
+        part_of, first = self._cut["parts"]
+        return part_of, first
+
+    @cached_property
+    def _cut(self) -> dict[str, Any]:
+        """The last groups and their parts: a table is looked at several times."""
+        return {}

@@ -71,7 +71,9 @@ def _digest(sets: Sequence[npt.NDArray[np.bool_]], also: Sequence[int]) -> bytes
         narrow = np.int16 if sets.n < 2**15 else np.int64
         parts += [np.zeros(1, np.int8), np.asarray(sets.label, narrow)]
     else:
-        parts += [np.ones(1, np.int8), *(np.packbits(members) for members in sets)]
+        # the bits that fill up the last byte are no records
+        parts += [np.ones(1, np.int8), np.array([len(members) for members in sets], np.int64)]
+        parts += [np.packbits(members) for members in sets]
     digest = hashlib.blake2b(digest_size=32)
     for part in parts:
         digest.update(len(part).to_bytes(8, "little"))

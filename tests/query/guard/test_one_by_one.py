@@ -11,6 +11,7 @@ from tabprotect.query.audit import Auditor, Intruder, Records
 from tabprotect.query.audit import search as search_module
 from tabprotect.query.audit.groups import Groups, chosen, totals
 from tabprotect.query.audit.parts import Parts
+from tabprotect.query.audit.sensitive import sensitivity_step
 from tabprotect.query.guard import grouped
 
 
@@ -56,7 +57,7 @@ def drawn(rng: np.random.Generator, n: int) -> tuple[Records, dict]:
     known = rng.choice(n, 3, replace=False).tolist()
     intruders = (Intruder("rival", tuple(known)),) if rng.random() < 0.4 else ()
     rules = ["p%=10|threshold=3", "nk=2,85|threshold=2", "p%=20", "threshold=4,20"][int(rng.integers(4))]
-    work = int(rng.choice([400, 3000, 20_000]))
+    work = int(rng.choice([400, 1500, 4000]))
     return Records.of(x, units=units, **bounds), {"rules": rules, "intruders": intruders, "work": work}
 
 
@@ -72,13 +73,7 @@ def sequence(seed: int, n: int, most: int) -> tuple[int, int]:
             continue
         g = int(rng.integers(2, 9))
         sets = Groups(rng.integers(-1 if rng.random() < 0.5 else 0, g, n), g)
-        kept = [
-            k
-            for k in range(g)
-            if auditor.decide([sets[k]])[0].denial != "the answer itself is sensitive: "
-            "too few units stand behind it, or few of them dominate it"
-        ]
-        kept = [k for k in kept if sets[k].any()]
+        kept = [k for k in range(g) if sets[k].any() and sensitivity_step(records, [sets[k]], auditor.rules).passed]
         if not kept:
             continue
         good, tried, state = one_by_one(auditor, sets, kept)
@@ -92,22 +87,22 @@ def sequence(seed: int, n: int, most: int) -> tuple[int, int]:
     return published, denied
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(8))
 def test_groups_over_parts_are_decided_as_one_by_one(seed):
-    sequence(seed, 40, 6)
+    sequence(seed, 24, 5)
 
 
 def test_sequences_have_groups_of_both_kinds():
     """Otherwise the comparison would say little."""
-    outcomes = np.array([sequence(seed, 40, 4) for seed in range(20, 26)])
+    outcomes = np.array([sequence(seed, 24, 4) for seed in range(20, 24)])
     assert (outcomes.sum(axis=0) > 5).all()
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(3))
 def test_large_systems_are_decided_as_one_by_one(seed, monkeypatch):
     """The search near a target, which small systems do without."""
     monkeypatch.setattr(search_module, "SMALL", 3)
-    sequence(100 + seed, 120, 5)
+    sequence(100 + seed, 40, 4)
 
 
 @given(st.integers(0, 2**32 - 1))
