@@ -6,7 +6,8 @@ started on the log as it is then, once over DuckDB and once over a PostgreSQL se
 measured: the time of the guard, and of the same SQL in the database alone. Reported are medians and 99th percentiles in
 milliseconds and as a ratio, and the share answered. What counts is the ratio; milliseconds belong to one machine. On a
 machine with other work, the processor time of this process says what the guard itself takes (all threads, an embedded
-DuckDB included; a PostgreSQL server is another process).
+DuckDB included; a PostgreSQL server is another process), and the time for which it waited for a processor (its main
+thread) how much of the rest is due to that other work.
 
 With --skew nations, modes and flags follow Zipf's law instead of being equally frequent, so that there are many small
 cells and the safety test has work to do; with --random all queries are sums under random overlapping conditions.
@@ -168,16 +169,23 @@ class Mixture:
         return condition(name, [COLUMNS[name][k] for k in some])
 
 
+def waiting() -> float:
+    """Return the seconds that this thread was ready to run while other programs had the processors (Linux; else 0)."""
+    place = Path("/proc/thread-self/schedstat")
+    return int(place.read_text().split()[1]) / 1e9 if place.exists() else 0.0
+
+
 def measure(guard: Guard, bare: Any, queries: list[str]) -> dict[str, Any]:
     """Time the guard and the bare query, one after the other."""
-    with_guard, without, processor, answered = [], [], [], 0
+    with_guard, without, processor, delay, answered = [], [], [], [], 0
     for sql in queries:
         begun = time.perf_counter()
         bare(sql)
-        middle, used = time.perf_counter(), time.process_time()
+        middle, used, waited = time.perf_counter(), time.process_time(), waiting()
         answer = guard.query(sql)
         with_guard.append(time.perf_counter() - middle)
         processor.append(time.process_time() - used)
+        delay.append(waiting() - waited)
         without.append(middle - begun)
         answered += answer.answered
     guarded, plain, cpu = 1000 * np.array(with_guard), 1000 * np.array(without), 1000 * np.array(processor)
@@ -191,6 +199,7 @@ def measure(guard: Guard, bare: Any, queries: list[str]) -> dict[str, Any]:
         "added most": round(float((guarded - plain).max()), 1),
         "guard processor median": round(float(np.median(cpu)), 1),
         "guard processor 99 %": round(float(np.quantile(cpu, 0.99)), 1),
+        "guard waiting for a processor 99 %": round(1000 * float(np.quantile(delay, 0.99)), 1),
         "guard / bare": round(float(np.median(guarded) / np.median(plain)), 1),
         "over 1 s of processor": int((cpu > 1000).sum()),
         "slowest": queries[int(cpu.argmax())].replace(JOIN, "both tables"),

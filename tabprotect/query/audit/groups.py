@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -86,6 +86,8 @@ class Groups(Sequence[Bools]):
         >>> Groups(np.array([1, -1, 0, 2]), 3).only([2, 1]).label.tolist()
         [1, -1, -1, 0]
         """
+        if list(some) == list(range(self.n)):
+            return self
         number = np.full(self.n + 1, -1, np.int32)  # the last is that of the label -1
         number[list(some)] = np.arange(len(some))
         return Groups(number[self.label], len(some))
@@ -116,18 +118,34 @@ class Groups(Sequence[Bools]):
         >>> sums.tolist(), starts.tolist()
         ([4, 9, 2], [0, 1, 3])
         """
+        order, first, starts = self._by_units(records)
+        return np.add.reduceat(records.values[order], first) if len(order) else np.zeros(0, np.int64), starts
+
+    @cached_property
+    def _last(self) -> dict[str, Any]:
+        return {}
+
+    def _by_units(self, records: Records) -> tuple[Ints, Ints, Ints]:
+        """Return the records by groups and units, and where every unit and every group begins.
+
+        Kept for the last units: the fields of a table have them in common.
+        """
+        if self._last.get("units") is not records.units:
+            self._last.update(units=records.units, found=self._sorted_by_units(records))
+        order, first, starts = self._last["found"]
+        return order, first, starts
+
+    def _sorted_by_units(self, records: Records) -> tuple[Ints, Ints, Ints]:
         if records.spread:
             by_unit = records.by_unit
             order = by_unit[_sorted(self.label[by_unit], self.n)]
         else:
             order = _sorted(self.label, self.n)
         if not len(order):
-            return np.zeros(0, np.int64), np.zeros(self.n + 1, np.int64)
+            return order, order, np.zeros(self.n + 1, np.int64)
         label, units = self.label[order], records.units[order]
-        new = np.r_[True, (label[1:] != label[:-1]) | (units[1:] != units[:-1])]
-        first = np.flatnonzero(new)
-        sums = np.add.reduceat(records.values[order], first)
-        return sums, np.r_[0, np.cumsum(np.bincount(label[first], minlength=self.n))]
+        first = np.flatnonzero(np.r_[True, (label[1:] != label[:-1]) | (units[1:] != units[:-1])])
+        return order, first, np.r_[0, np.cumsum(np.bincount(label[first], minlength=self.n))]
 
     def units(self, records: Records) -> Ints:
         """Return the number of units behind every group."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -71,7 +73,7 @@ class Partition:
         """Number of classes; one of them may lie in no query set."""
         return len(self.bits)
 
-    @property
+    @cached_property
     def asked(self) -> Bools:
         """The classes that lie in some query set."""
         return np.asarray(self.bits.any(axis=1))
@@ -113,7 +115,9 @@ class Partition:
         """Return M, or some of its columns: one row a query of the basis, one column a class."""
         some = self.bits if columns is None else self.bits[columns]
         dense = np.unpackbits(some, axis=1, count=self.n_queries, bitorder="little")
-        return sparse.csr_array(dense.T.astype(np.int64))
+        row, column = np.nonzero(dense.T)
+        starts = np.r_[0, np.cumsum(np.bincount(row, minlength=self.n_queries))]
+        return sparse.csr_array((np.ones(len(row), np.int64), column, starts), shape=dense.T.shape)
 
     def some(self, queries: Ints, columns: Ints | None = None) -> npt.NDArray[np.uint8]:
         """Return some rows of M, or some of their columns, dense.
@@ -142,5 +146,14 @@ class Partition:
         >>> atom_of.tolist(), first.tolist()
         ([1, 2, 2, 0], [3, 0, 1])
         """
-        width = groups.n + 1
-        return distinct(self.class_of * np.int64(width) + groups.label + 1, self.n_classes * width)
+        if self._cut.get("groups") is not groups:
+            width = groups.n + 1
+            parts = distinct(self.class_of * np.int64(width) + groups.label + 1, self.n_classes * width)
+            self._cut.update(groups=groups, parts=parts)
+        part_of, first = self._cut["parts"]
+        return part_of, first
+
+    @cached_property
+    def _cut(self) -> dict[str, Any]:
+        """The last groups and their parts: a table is looked at several times."""
+        return {}

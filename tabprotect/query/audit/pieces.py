@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from tabprotect.query.audit.parts import Parts
 from tabprotect.query.audit.records import FREE, Records
 
 __all__ = ["Pieces", "Ranked", "pieces"]
@@ -132,7 +133,13 @@ class Ranked:
         return np.where(self.free[owner] > np.where(self.inside, k, k - 1), FREE, rest)
 
 
-def pieces(records: Records, class_of: npt.NDArray[np.int32], classes: Ints, hidden: Bools | None) -> Pieces:
+def pieces(
+    records: Records,
+    class_of: npt.NDArray[np.int32],
+    classes: Ints,
+    hidden: Bools | None,
+    parts: Parts | None = None,
+) -> Pieces:
     """Collect the pieces of some classes.
 
     Parameters
@@ -143,22 +150,26 @@ def pieces(records: Records, class_of: npt.NDArray[np.int32], classes: Ints, hid
         Ascending.
     hidden : ndarray of bool, shape (records,), optional
         The records that the intruder does not know; all of them by default.
+    parts : Parts, optional
+        Then `class_of` has one entry a part, and only the records of the classes looked at are read.
     """
     position = np.full(int(class_of.max(initial=0)) + 1, -1, np.int32)
     position[classes[classes < len(position)]] = np.flatnonzero(classes < len(position))
     owner = position[class_of]
     wanted = owner >= 0
-    if hidden is not None:
-        wanted &= hidden
-    if records.spread:
-        where = records.by_unit[wanted[records.by_unit]]
+    if parts is not None:
+        where = parts.records_of(wanted)
+        where = where if hidden is None else where[hidden[where]]
+        owner = owner[parts.part_of[where]]
     else:
-        where = np.flatnonzero(wanted)
-    owner = owner[where]
+        if hidden is not None:
+            wanted &= hidden
+        where = records.by_unit[wanted[records.by_unit]] if records.spread else np.flatnonzero(wanted)
+        owner = owner[where]
     # a stable sort of 16-bit numbers takes linear time; units stay ascending within every class
     short = owner.astype(np.uint16) if len(classes) < 2**16 else owner
-    where = where[np.argsort(short, kind="stable")]
-    whose: Ints = position[class_of[where]].astype(np.int64)
+    order = np.argsort(short, kind="stable")
+    where, whose = where[order], owner[order].astype(np.int64)
     unit, value = records.units[where], records.values[where]
     if not records.spread:
         return Pieces(whose, unit, value, records.below[where], records.above[where], len(classes))

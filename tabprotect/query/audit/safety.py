@@ -50,7 +50,7 @@ class Safety:
     work: int = 0
 
 
-def judge(state: State, records: Records, work: int) -> Safety:
+def judge(state: State, records: Records, work: int, *, explain: bool = True) -> Safety:
     """Look at every sensitive class, for every rule, side and intruder.
 
     Parameters
@@ -60,10 +60,12 @@ def judge(state: State, records: Records, work: int) -> Safety:
     records : Records
     work : int
         Simplex iterations that may be spent; when they are used up the answer is `Denial.UNDECIDED`.
+    explain : bool
+        Whether `text` says what could be inferred, for which the interval of a sum is worked out.
     """
     result, sensitive = Safety(), 0
     for k in state.knowledge:
-        task = _Task.of(state, records, k, work)
+        task = _Task.of(state, records, k, work, explain)
         denied = task.run()
         work -= task.search.spent
         result.work += task.search.spent
@@ -87,15 +89,16 @@ class _Task:
     records: Records
     k: Knowledge
     search: Search
+    explain: bool = True
     found: Worlds = NONE
     targets: int = 0
 
     @classmethod
-    def of(cls, state: State, records: Records, k: Knowledge, work: int) -> _Task:
+    def of(cls, state: State, records: Records, k: Knowledge, work: int, explain: bool = True) -> _Task:
         # classes in no query set may move as they like, which helps nobody else
         outside = ~state.partition.asked
         held = Box(np.where(outside, 0, k.box.lower), np.where(outside, 0, k.box.upper))
-        return cls(state, records, k, Search(state.partition, held, work))
+        return cls(state, records, k, Search(state.partition, held, work), explain)
 
     def run(self) -> tuple[Denial, str] | None:
         asked = self.state.partition.asked
@@ -246,6 +249,8 @@ class _Task:
 
     def _why(self, need: Needs, classes: Ints, denial: Denial) -> tuple[Denial, str]:
         """Say what could be inferred, with the interval of the sum for this intruder."""
+        if not self.explain:
+            return denial, ""
         records, partition = self.records, self.state.partition
         members = np.isin(partition.class_of, classes)
         units = len(np.unique(records.units[members]))

@@ -14,6 +14,7 @@ from tabprotect.query.audit.inference import Basis
 from tabprotect.query.audit.measures import Measure
 from tabprotect.query.audit.needs import Needs, Side, needs
 from tabprotect.query.audit.partition import Partition, Split
+from tabprotect.query.audit.parts import Parts
 from tabprotect.query.audit.pieces import Pieces, pieces
 from tabprotect.query.audit.records import FREE, Intruder, Records
 from tabprotect.query.audit.witnesses import Worlds
@@ -95,16 +96,21 @@ class State:
             ),
         )
 
-    def with_query(self, records: Records, members: Bools) -> State:
-        """Return the state as it would be if the sum over `members` were answered, with worlds carried over."""
+    def with_query(
+        self, records: Records, members: Bools, parts: Parts | None = None, total: int | None = None
+    ) -> State:
+        """Return the state as it would be if the sum over `members` were answered, with worlds carried over.
+
+        With `parts` the partition and `members` are over parts, and `total` is the sum.
+        """
         partition, split = self.partition.refined(members)
         basis = None if self.basis is None or self.basis.too_large() else self.basis.with_last(partition)
         changed = np.r_[split.parents, split.children]
         return State(
             partition,
             basis,
-            (*self.totals, int(records.values[members].sum())),
-            tuple(_again(k, records, partition, split, changed) for k in self.knowledge),
+            (*self.totals, int(records.values[members].sum()) if total is None else total),
+            tuple(_again(k, records, partition, split, changed, parts) for k in self.knowledge),
         )
 
     def follows(self, members: Bools) -> list[tuple[int, Fraction]] | None:
@@ -194,11 +200,12 @@ def _judged(
     classes: Ints,
     measures: list[Measure],
     hidden: Bools | None,
+    parts: Parts | None = None,
 ) -> tuple[Box, tuple[Needs, ...]]:
     """Judge some classes; unit by unit only those that may be sensitive at all."""
-    totals, large = _screened(records, class_of, classes, measures, hidden)
+    totals, large = _screened(records, class_of, classes, measures, hidden, parts)
     small = np.flatnonzero(~large)
-    p = pieces(records, class_of, classes[small], hidden)
+    p = pieces(records, class_of, classes[small], hidden, parts)
     lower, upper = -totals, np.full(len(classes), FREE)
     lower[small], upper[small] = -_total(p, p.below), _total(p, p.above)
     found = []
@@ -220,6 +227,7 @@ def _screened(
     classes: Ints,
     measures: list[Measure],
     hidden: Bools | None,
+    parts: Parts | None = None,
 ) -> tuple[Ints, Bools]:
     """Return class totals, and which of them are so large that no unit can stand out, whoever is in the class.
 
@@ -229,8 +237,11 @@ def _screened(
     """
     if not (records.nonnegative and records.unbounded and len(records)):
         return np.zeros(len(classes), np.int64), np.zeros(len(classes), bool)
-    known = class_of if hidden is None else class_of[hidden]
-    values = records.values if hidden is None else records.values[hidden]
+    if parts is not None:
+        known, values = class_of, parts.totals(hidden)
+    else:
+        known = class_of if hidden is None else class_of[hidden]
+        values = records.values if hidden is None else records.values[hidden]
     n = int(class_of.max(initial=0)) + 1
     totals = np.bincount(known, weights=values, minlength=max(n, int(classes.max(initial=0)) + 1)).astype(np.int64)
     sizes = records.sizes[::-1]
@@ -246,15 +257,19 @@ def _total(p: Pieces, slack: Ints) -> Ints:
     return np.where(p.sums(infinite.astype(np.int64)) > 0, FREE, p.sums(np.where(infinite, 0, slack)))
 
 
-def _again(k: Knowledge, records: Records, partition: Partition, split: Split, changed: Ints) -> Knowledge:
-    new = _judged_again(k, records, partition, np.sort(changed))
+def _again(
+    k: Knowledge, records: Records, partition: Partition, split: Split, changed: Ints, parts: Parts | None
+) -> Knowledge:
+    new = _judged_again(k, records, partition, np.sort(changed), parts)
     return replace(new, worlds=k.worlds.carried(split, new.box))
 
 
-def _judged_again(k: Knowledge, records: Records, partition: Partition, order: Ints) -> Knowledge:
+def _judged_again(
+    k: Knowledge, records: Records, partition: Partition, order: Ints, parts: Parts | None = None
+) -> Knowledge:
     """Judge some classes (ascending) again; the worlds are those of before."""
     n = partition.n_classes
-    box, new = _judged(records, partition.class_of, order, [m.measure for m in k.needs[::2]], k.hidden)
+    box, new = _judged(records, partition.class_of, order, [m.measure for m in k.needs[::2]], k.hidden, parts)
     lower, upper = np.zeros(n, np.int64), np.zeros(n, np.int64)
     lower[: len(k.box.lower)], upper[: len(k.box.upper)] = k.box.lower, k.box.upper
     lower[order], upper[order] = box.lower, box.upper

@@ -6,11 +6,14 @@ from dataclasses import dataclass, field
 
 from tabprotect.errors import InputError
 from tabprotect.query.audit.auditor import Auditor
+from tabprotect.query.audit.decision import Decision
 from tabprotect.query.audit.groups import sizes
 from tabprotect.query.audit.state import State
 from tabprotect.query.audit.stored import dump, restore
 from tabprotect.query.guard.database import Database
+from tabprotect.query.guard.grouped import Grouped
 from tabprotect.query.guard.log import Entry, Log
+from tabprotect.query.guard.memory import Memory
 from tabprotect.query.guard.policy import Policy
 from tabprotect.query.guard.source import ROWS, Rows, Selection, load, select
 from tabprotect.query.guard.sql import Request
@@ -45,6 +48,8 @@ class Accounts:
     _rows: dict[str, Rows] = field(default_factory=dict, repr=False)
     _auditors: dict[Key, Auditor] = field(default_factory=dict, repr=False)
     _since: dict[Key, int] = field(default_factory=dict, repr=False)
+    _grouped: dict[Key, Memory[Grouped]] = field(default_factory=dict, repr=False)
+    _single: dict[Key, Memory[tuple[Decision, State]]] = field(default_factory=dict, repr=False)
 
     def rows(self, table: str) -> Rows:
         """Return the rows of a table, read at the first use.
@@ -80,6 +85,14 @@ class Accounts:
             else:
                 self._auditors[key] = Auditor(rows.fields[name], rules, intruders=rows.intruders, work=self.policy.work)
         return self._auditors[key]
+
+    def grouped(self, key: Key) -> Memory[Grouped]:
+        """Return the decisions on tables since the last new answer."""
+        return self._grouped.setdefault(key, Memory())
+
+    def single(self, key: Key) -> Memory[tuple[Decision, State]]:
+        """Return the decisions on single sums since the last new answer."""
+        return self._single.setdefault(key, Memory())
 
     def selection(self, request: Request) -> Selection:
         """Return the query sets of a request."""

@@ -20,10 +20,11 @@ from tabprotect.errors import InfeasibleError, SolverError
 from tabprotect.methods.suppression import suppress
 from tabprotect.problem import Problem, Status
 from tabprotect.query.audit.auditor import Auditor
-from tabprotect.query.audit.groups import chosen, totals
+from tabprotect.query.audit.groups import Groups, chosen, totals
 from tabprotect.query.audit.records import FREE
 from tabprotect.query.audit.sensitive import as_table
 from tabprotect.query.audit.state import State
+from tabprotect.query.audit.trials import Trials
 from tabprotect.sensitivity.assess import assess
 from tabprotect.solver.limits import Limits
 from tabprotect.table.system import LinearSystem
@@ -111,18 +112,21 @@ def _singly(auditor: Auditor, sets: Sequence[Bools], kept: list[int], steps: lis
     """Try one group after another, the largest first, with the work of one decision for all of them."""
     sizes = [abs(total) for total in totals(auditor.records, chosen(sets, kept))]
     order = [kept[i] for i in sorted(range(len(kept)), key=lambda i: -sizes[i])][:SINGLY]
-    trial = auditor.copy()
+    groups = Groups.of(sets)
+    if groups is None:
+        raise ValueError("groups of a table have no records in common")
+    trials = Trials.of(auditor.state, auditor.records, groups)
     good, left, tried = [], auditor.work, 0
     for k in order:
         if left <= 0:
             break
-        decision, trial.state = trial.decide([sets[k]], left)
-        left -= decision.work + EACH
+        answered, work = trials.decide(k, min(left, auditor.work))
+        left -= work + EACH
         tried += 1
-        if decision.answered:
+        if answered:
             good.append(k)
     steps.append(f"tried one by one: {len(good)} of {len(kept)} groups are published, {tried} were tried")
-    return Grouped(tuple(sorted(good)), trial.state, tuple(good), tuple(steps))
+    return Grouped(tuple(sorted(good)), trials.state, tuple(good), tuple(steps))
 
 
 def _proposal(auditor: Auditor, sets: Sequence[Bools], open_: list[int], bad: set[int]) -> list[int] | None:

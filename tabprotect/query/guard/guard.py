@@ -199,11 +199,15 @@ class Guard:
         auditor, name = self.accounts.auditor(key), f"{key[1]}.{key[2]}"
         outcome.steps.append(f"Field {'rows' if key[2] == ROWS else name}:")
         if request.groups:
-            grouped = protect_groups(auditor, selection.sets, open_)
+            grouped = self.accounts.grouped(key).recalled(
+                auditor.state, selection.sets, open_, lambda: protect_groups(auditor, selection.sets, open_)
+            )
             outcome.steps += [f"  {step}" for step in grouped.steps]
             outcome.states[key], outcome.applied[name] = grouped.state, list(grouped.applied)
             return list(grouped.published)
-        decision, state = auditor.decide([selection.sets[0]])
+        decision, state = self.accounts.single(key).recalled(
+            auditor.state, selection.sets, (), lambda: auditor.decide([selection.sets[0]])
+        )
         outcome.steps += [f"  {step}" for step in decision.steps]
         if not decision.answered:
             outcome.reason = str(decision.denial)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import numpy as np
@@ -107,7 +107,9 @@ def load(database: Database, policy: Policy, table: str) -> Rows:
     for name, values in zip(names, got[2:], strict=True):
         bounds = t.confidential[name]
         numbers = _numbers(values, f"{table}.{name}")
-        fields_[name] = Records.of(numbers, lower=bounds.lower, upper=bounds.upper, units=codes, name=f"{table}.{name}")
+        read = Records.of(numbers, lower=bounds.lower, upper=bounds.upper, units=codes, name=f"{table}.{name}")
+        # the fields share one array of units, so that what is sorted by units is sorted once
+        fields_[name] = replace(read, units=fields_[ROWS].units)
     return Rows(keys, codes, fields_, _fingerprint(got), _intruders(policy, table, keys))
 
 
