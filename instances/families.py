@@ -1,7 +1,7 @@
 """Families of protection problems that span the field, from a dozen to tens of thousands of cells.
 
-All are built from synthetic microdata with the p% rule (10) and the threshold rule (3). Same name, seed and sizes,
-same problem, on every machine.
+Those of `FAMILIES` are built from synthetic microdata with the p% rule (10) and the threshold rule (3); those of
+`tabprotect.instances.margins.DRAWN` draw their primaries. Same name, seed and sizes, same problem, on every machine.
 
 Examples
 --------
@@ -14,10 +14,12 @@ from __future__ import annotations
 
 import inspect
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tabprotect.errors import InputError, collect, did_you_mean
+from tabprotect.instances.holdings import holdings
+from tabprotect.instances.margins import DRAWN
 from tabprotect.instances.microdata import Microdata, draw, flat, grown, protection_problem
 from tabprotect.instances.register import SIZES, hrc, register
 from tabprotect.instances.streams import Stream
@@ -28,6 +30,9 @@ __all__ = ["FAMILIES", "family", "microdata"]
 
 #: What a family hands over: records and how to make a problem of them.
 Made = tuple[Microdata, dict[str, Any]]
+
+EVEN = 0.4
+"""Spread of the numbers of children where all seeds are to make problems of about one size."""
 
 
 def flat2d(stream: Stream, *, rows: int = 10, columns: int = 10, per_cell: float = 8.0, cost: str = "value") -> Made:
@@ -167,22 +172,87 @@ def business(
     return records, {"p": p, "singletons": singletons}
 
 
-#: Every family by name.
+def wide(
+    stream: Stream,
+    *,
+    activity: Sequence[int] = (14, 8),
+    region: Sequence[int] = (12,),
+    per_cell: float = 6.0,
+    cost: str = "value",
+) -> Made:
+    """Activity by region with many children of every code and few levels: equations of many cells.
+
+    Parameters
+    ----------
+    stream : Stream
+    activity, region : sequence of int
+        Average numbers of children on each level.
+    per_cell : float
+        Records per inner cell, on average.
+    cost : {'value', 'unit', 'count'}
+
+    Examples
+    --------
+    >>> p = family("wide", seed=1, activity=(12,), region=(9,))
+    >>> p.n_cells, p.system.n_equations
+    (90, 19)
+    """
+    dimensions = {
+        "activity": grown("A", activity, stream, EVEN),
+        "region": grown("R", region, stream, EVEN),
+    }
+    return draw(dimensions, per_cell, stream), {"cost": cost}
+
+
+def deep(
+    stream: Stream,
+    *,
+    activity: Sequence[int] = (2, 2, 3, 2, 2, 2),
+    region: Sequence[int] = (2, 2, 2),
+    per_cell: float = 6.0,
+    cost: str = "value",
+) -> Made:
+    """Activity by region with few children of every code and many levels: short equations that reach far.
+
+    Parameters
+    ----------
+    stream : Stream
+    activity, region, per_cell, cost
+        See `wide`.
+
+    Examples
+    --------
+    >>> p = family("deep", seed=1, activity=(2, 2, 2, 2), region=(2, 2))
+    >>> p.n_cells, p.system.n_equations
+    (217, 198)
+    """
+    dimensions = {"activity": grown("A", activity, stream), "region": grown("R", region, stream)}
+    return draw(dimensions, per_cell, stream), {"cost": cost}
+
+
+#: The families with records behind them, by name.
 FAMILIES: dict[str, Callable[..., Made]] = {
     function.__name__: function
-    for function in (flat2d, flat3d, hier2d, hier3d, linked, singletons, sparse, unit, bounded, business)
+    for function in (
+        *(flat2d, flat3d, hier2d, hier3d, linked, singletons, sparse, unit, bounded, business),
+        *(wide, deep, holdings),
+    )
 }
 
 
-def _make(name: str, seed: int, size: dict[str, Any]) -> Made:
-    if name not in FAMILIES:
-        raise InputError(f"there is no family '{name}'{did_you_mean(name, FAMILIES)}")
-    known = [key for key in inspect.signature(FAMILIES[name]).parameters if key != "stream"]
+def _checked(name: str, known: Mapping[str, Callable[..., Any]], size: dict[str, Any]) -> None:
+    """Raise if there is no such family or size."""
+    if name not in known:
+        raise InputError(f"there is no family '{name}'{did_you_mean(name, known)}")
+    keys = [key for key in inspect.signature(known[name]).parameters if key != "stream"]
     with collect() as problems:
         for key in size:
-            if key not in known:
-                problems.add(f"family '{name}' has no size '{key}'{did_you_mean(key, known)}")
-    return FAMILIES[name](Stream(seed, zlib.crc32(name.encode())), **size)
+            if key not in keys:
+                problems.add(f"family '{name}' has no size '{key}'{did_you_mean(key, keys)}")
+
+
+def _stream(name: str, seed: int) -> Stream:
+    return Stream(seed, zlib.crc32(name.encode()))
 
 
 def family(name: str, seed: int = 0, **size: Any) -> Problem:
@@ -191,7 +261,7 @@ def family(name: str, seed: int = 0, **size: Any) -> Problem:
     Parameters
     ----------
     name : str
-        A key of `FAMILIES`.
+        A key of `FAMILIES` or `tabprotect.instances.margins.DRAWN`.
     seed : int
     **size
         Sizes and shape, the keyword parameters of the family's function.
@@ -210,10 +280,22 @@ def family(name: str, seed: int = 0, **size: Any) -> Problem:
     >>> family("hier2d", seed=3).status.shape == family("hier2d", seed=3).values.shape
     True
     """
-    data, how = _make(name, seed, size)
+    _checked(name, {**FAMILIES, **DRAWN}, size)
+    if name in DRAWN:
+        return DRAWN[name](_stream(name, seed), **size)
+    data, how = FAMILIES[name](_stream(name, seed), **size)
     return protection_problem(data, **how)
 
 
 def microdata(name: str, seed: int = 0, **size: Any) -> Microdata:
-    """Return the records behind `family` with the same arguments."""
-    return _make(name, seed, size)[0]
+    """Return the records behind `family` with the same arguments.
+
+    Raises
+    ------
+    InputError
+        If there is no such family or size, or its problems are drawn without records.
+    """
+    if name in DRAWN:
+        raise InputError(f"family '{name}' is drawn without records; these have some: {', '.join(sorted(FAMILIES))}")
+    _checked(name, FAMILIES, size)
+    return FAMILIES[name](_stream(name, seed), **size)[0]

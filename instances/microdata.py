@@ -33,8 +33,10 @@ def flat(prefix: str, n: int) -> Hierarchy:
     return Hierarchy.flat([f"{prefix}{i + 1}" for i in range(n)])
 
 
-def grown(prefix: str, children: Sequence[int], stream: Stream) -> Hierarchy:
+def grown(prefix: str, children: Sequence[int], stream: Stream, spread: float = 1.0) -> Hierarchy:
     """Return a tree with `children` as the average number of children on each level (at least 2 everywhere).
+
+    Numbers differ from the average by at most `spread`, between 0 and 1, times what it is above 2.
 
     Examples
     --------
@@ -45,7 +47,8 @@ def grown(prefix: str, children: Sequence[int], stream: Stream) -> Hierarchy:
     level = ["Total"]
     for mean in children:
         below: list[str] = []
-        for code, many in zip(level, stream.integers(2, 2 * mean - 1, len(level)).tolist(), strict=True):
+        half = round(spread * (mean - 2))
+        for code, many in zip(level, stream.integers(mean - half, mean + half + 1, len(level)).tolist(), strict=True):
             start = prefix if code == "Total" else f"{code}."
             parts = tuple(f"{start}{i + 1}" for i in range(many))
             splits.append((code, parts))
