@@ -54,7 +54,7 @@ VALUE_METHODS: Mapping[str, type[Method]] = {
 _SUPPRESSION: Mapping[str, str] = {
     "auto": "The method that suits size, dimensions and structure, named in the result.",
     "exact": "The cheapest pattern, or the best within the limits, with a lower bound.",
-    "greedy": "A good pattern quickly, without a bound.",
+    "greedy": "A good pattern quickly; a bound with what is left of the limits.",
     "local": "Small programmes around each primary: large tables within minutes, then better, with a bound.",
     "modular": "Subtable by subtable from the top down.",
     "hypercube": "Hypercubes of hidden cells.",

@@ -26,6 +26,7 @@ from tabprotect.methods.loss import loss
 from tabprotect.problem import Problem
 from tabprotect.report.layout import LAYOUT, Layout, writers
 from tabprotect.report.public import PublicTable
+from tabprotect.solver.limits import relative_gap
 
 __all__ = ["Released", "certificate_of", "read_release"]
 
@@ -187,6 +188,7 @@ def _claims(manifest: Mapping[str, Any], certificate: Certificate | ValuesCertif
     proofs = {"cost": document["cost"], "bound": document["claimed_bound"]}
     if isinstance(certificate, Certificate):
         proofs["proven_bound"] = document["bound"]
+    known: dict[str, float | None] = {}
     for name, proven in proofs.items():
         try:
             number = None if proven is None else float(Fraction(proven))
@@ -197,6 +199,10 @@ def _claims(manifest: Mapping[str, Any], certificate: Certificate | ValuesCertif
             yield f"{MANIFEST} does not say the {name}"
         elif type(manifest[name]) not in (int, float, type(None)) or manifest[name] != number:
             yield f"{MANIFEST} claims the {name} {manifest.get(name)!r:.40}, but the certificate has {number!r}"
+        known[name] = number
+    gap = relative_gap(known.get("cost"), known.get("bound"))
+    if "gap" in manifest and manifest["gap"] != gap:
+        yield f"{MANIFEST} claims the gap {manifest['gap']!r:.40}, but by the certificate it is {gap!r}"
 
 
 def _different(

@@ -30,6 +30,7 @@ from tabprotect.report.layout import Layout
 from tabprotect.report.public import PUBLISHED, SUPPRESSED, PublicTable, free_name, public_table
 from tabprotect.sensitivity.assess import Assessment
 from tabprotect.sensitivity.unions import UnionExposure
+from tabprotect.solver.limits import relative_gap
 from tabprotect.table.table import Table
 
 __all__ = ["Release", "Summary"]
@@ -244,6 +245,7 @@ class Release(Publication):
         counts = self.counts.document()
         reasons = {word: counts[word] for word in ("primary", SECONDARY, "forced")}
         warnings = self.judgement.warnings()
+        facts["gap"] = relative_gap(facts["cost"], facts["bound"])
         return {"status": self.optimality, **facts, "counts": counts, "hidden": reasons, "warnings": warnings}
 
     def _check(self) -> None:

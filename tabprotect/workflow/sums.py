@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
 from tabprotect.methods.registry import PASSES
+from tabprotect.methods.suppression.lower_bound import BOUND_SHARE, with_lower_bound
 from tabprotect.methods.suppression.merge import with_bound_of
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.methods.suppression.strategy import (
@@ -18,7 +20,7 @@ from tabprotect.methods.suppression.strategy import (
     begins,
     choose,
 )
-from tabprotect.methods.suppression.suppress import CLASSIC
+from tabprotect.methods.suppression.suppress import CLASSIC, UNBOUNDED
 from tabprotect.problem import Problem
 from tabprotect.sensitivity.unions import UnionExposure
 from tabprotect.solver.limits import Budget
@@ -87,8 +89,12 @@ def suppress_with_sums(
                 progress.found(result.cost, result.bound)
             return sums
 
-        answer = _search(problem, look, budget, repair, method, seed, engine, solver, means or Means(), tables or {})
-    return replace(answer, result=replace(answer.result, seconds=budget.seconds, work=budget.work))
+        means = means or Means()
+        unbounded = method in UNBOUNDED or method == PASSES
+        with budget.part(1 - BOUND_SHARE) if unbounded else nullcontext(budget) as part:
+            answer = _search(problem, look, part, repair, method, seed, engine, solver, means, tables or {})
+        result = with_lower_bound(answer.result, budget, means.executor)
+    return replace(answer, result=replace(result, seconds=budget.seconds, work=budget.work))
 
 
 def _search(

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
+from tabprotect.methods.suppression.lower_bound import BOUND_SHARE
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget, Limits
@@ -21,12 +23,13 @@ def test_time_is_left_for_the_rounds_that_sums_need(rounds: int, monkeypatch: py
     monkeypatch.setattr("time.monotonic", lambda: clock[0])
     monkeypatch.setattr("tabprotect.workflow.rounds.with_sums", lambda problem, sums, budget: problem)
     problem = Problem.from_arrays([[-1, 1, 1, 1]], [20, 9, 6, 5], primary=[1], lpl=2, upl=2)
-    budget = Budget(Limits(seconds=LIMIT), started=0.0)
+    # what is left for a bound comes on top
+    budget = Budget(Limits(seconds=LIMIT / (1 - BOUND_SHARE)), started=0.0)
     tidied = []
 
     def result(stopped: str = "") -> SuppressionResult:
-        pattern = problem.must_hide
-        return SuppressionResult(problem, pattern, "feasible", True, 1.0, None, work=1, stopped=stopped)
+        pattern = problem.must_hide | (np.arange(problem.n_cells) == 3)
+        return SuppressionResult(problem, pattern, "feasible", True, problem.cost(pattern), None, stopped=stopped)
 
     def search(problem: Problem, **options: Any) -> SuppressionResult:
         clock[0] += SEARCH

@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from tabprotect.counted import counted
 from tabprotect.errors import InputError, SolverError, did_you_mean
 from tabprotect.methods.adjustment.balance import balanced_senses
 from tabprotect.methods.adjustment.bound import root_bound
@@ -19,6 +20,7 @@ from tabprotect.methods.adjustment.programme import Programme
 from tabprotect.methods.adjustment.reduce import reduce
 from tabprotect.methods.adjustment.result import AdjustmentResult, judge, residual
 from tabprotect.methods.adjustment.search import Search
+from tabprotect.methods.adjustment.senses import enumerate_senses
 from tabprotect.methods.adjustment.sizes import sizes_bound
 from tabprotect.methods.adjustment.statement import Statement, state
 from tabprotect.methods.distance import Norm, Weights, check_norm, distance, distance_weights
@@ -26,7 +28,7 @@ from tabprotect.problem import Problem, Status
 from tabprotect.seeds import Seed, as_seed
 from tabprotect.solver.limits import Budget, Limits, Progress, as_limits, cancel_on_interrupt
 
-__all__ = ["METHODS", "Method", "adjust"]
+__all__ = ["METHODS", "PROVEN_SENSES", "Method", "adjust"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -36,6 +38,12 @@ METHODS: tuple[Method, ...] = ("auto", "exact", "turns", "blocks", "fix-and-rela
 
 #: a problem of at most so many moving cells and free senses is solved exactly by default
 _EXACT_CELLS, _EXACT_SENSES = 1500, 120
+
+PROVEN_SENSES = 16
+"""Least squares with at most so many free senses are proven by branch and bound over senses, by default."""
+
+#: share of what the clock leaves for that; the rest is for tangents where it did not end
+_SENSES_SHARE = 0.6
 
 #: more cells are bounded by sizes alone: the whole relaxation takes long and gains little
 _RELAXED_CELLS = 20_000
@@ -66,6 +74,7 @@ def adjust(
     preserve: Sequence[Preserve | Sequence[Preserve]] = (),
     decimals: int | None = None,
     method: Method = "auto",
+    proven_senses: int = PROVEN_SENSES,
     limits: Limits | float | None = None,
     seed: Seed = 0,
     progress: Callable[[Progress], None] | None = None,
@@ -100,6 +109,11 @@ def adjust(
         gain; 'blocks' then frees the senses of one neighbourhood after the other; 'fix-and-relax' decides the most
         expensive first; 'exact' ends with a proof if the limits allow. 'auto' is 'exact' for small problems; for
         others 'turns', then up to 20,000 cells 'exact' in what is left of a time limit.
+    proven_senses : int
+        With norm 'l2', at most so many free senses (cells that always move together count once), and up to 1,500
+        cells, 'exact' and 'auto' decide them by branch and bound, one quadratic programme a node, whose bound is
+        computed from multipliers (`tabprotect.methods.adjustment.senses`): the result's bound then trusts no solver.
+        0 leaves it out. Not with correlations to preserve.
     limits : Limits or float, optional
     seed : int or numpy.random.Generator
         For the order of blocks.
@@ -129,6 +143,8 @@ def adjust(
     check_norm(norm)
     if method not in METHODS:
         raise InputError(f"unknown method '{method}'{did_you_mean(method, METHODS)}")
+    if isinstance(proven_senses, bool) or not isinstance(proven_senses, int) or proven_senses < 0:
+        raise InputError(f"proven_senses is a whole number, 0 or more, not {proven_senses!r}")
     keep, seed = _mask(problem, fixed), as_seed(seed)
     weight = distance_weights(problem, weights)
     if decimals is None and problem.integer:
@@ -147,7 +163,7 @@ def adjust(
             search = Search(smaller.statement, budget, rng)
             first = balanced_senses(problem, st, weight, budget, rng)
             name, bound, infeasible = _for_free(
-                search, None if first is None else smaller.leading(first), method, budget, seed
+                search, None if first is None else smaller.leading(first), method, proven_senses, budget, seed
             )
             search.finish()
             z = None if search.z is None else smaller.back @ search.z
@@ -166,7 +182,9 @@ class _Found(NamedTuple):
     method: str
 
 
-def _for_free(search: Search, first: Ints | None, method: Method, budget: Budget, seed: int) -> tuple[str, float, bool]:
+def _for_free(
+    search: Search, first: Ints | None, method: Method, proven_senses: int, budget: Budget, seed: int
+) -> tuple[str, float, bool]:
     st = search.statement
     share = budget.seconds_left
     bound = sizes_bound(st, search.farthest(), budget, _BOUND_SHARE * share)
@@ -176,6 +194,14 @@ def _for_free(search: Search, first: Ints | None, method: Method, budget: Budget
     if _proven(search, bound, budget.limits.gap):
         return "patterns", bound, False
     small, large = st.n <= _EXACT_CELLS and st.k <= _EXACT_SENSES, st.n > _RELAXED_CELLS
+    squares = st.norm == "l2" and not st.cones and st.n <= _EXACT_CELLS and method in ("auto", "exact")
+    if squares and np.sum(st.forced == 0) <= proven_senses:
+        with budget.part(_SENSES_SHARE) as part:
+            found = enumerate_senses(search, part)
+        bound = max(bound, found.bound)
+        if found.infeasible or _proven(search, bound, budget.limits.gap):
+            senses, programmes = counted(found.senses, "free sense"), counted(found.programmes, "quadratic programme")
+            return f"exact ({senses} by {programmes}, bounded by multipliers)", bound, found.infeasible
     programme = Programme(st, search.farthest())
     if not large:
         relaxed, x = root_bound(programme, budget, _BOUND_SHARE * share)

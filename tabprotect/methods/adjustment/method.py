@@ -11,6 +11,7 @@ import numpy.typing as npt
 from tabprotect.attack.statement import decimals as written
 from tabprotect.errors import InputError
 from tabprotect.methods.adjustment import adjust
+from tabprotect.methods.adjustment.adjust import PROVEN_SENSES
 from tabprotect.methods.adjustment.adjust import Method as Search
 from tabprotect.methods.adjustment.preserve import Kept, keep
 from tabprotect.methods.adjustment.result import AdjustmentResult
@@ -51,6 +52,8 @@ class Adjust(Method):
         The least one, for preserve='correlation'; 0.99 by default.
     search : {'auto', 'exact', 'turns', 'blocks', 'fix-and-relax', 'patterns'}
         How; see `tabprotect.adjust`.
+    proven_senses : int
+        With norm 'l2', up to so many free senses are decided with a proof that trusts no solver; 0 leaves that out.
     enlarge : float
         Levels are enlarged at random by up to this share, and where values have few decimals by one unit of the last of
         them at least; 0 for as they are. An optimal adjustment moves most sensitive cells by exactly their level, so
@@ -72,6 +75,7 @@ class Adjust(Method):
     preserve: Kept = "nothing"
     correlation: float | None = field(default=None, metadata=ABOVE_ZERO)
     search: Search = "auto"
+    proven_senses: int = PROVEN_SENSES
     enlarge: float = 0.5
 
     @property
@@ -99,7 +103,8 @@ class Adjust(Method):
         def carry_out(problem: Problem) -> AdjustmentResult:
             return adjust(
                 problem, norm=self.norm, weights=self.weights, senses=self.senses, fixed=kept, preserve=conditions,
-                decimals=places, method=self.search, limits=call.limits, seed=call.seed, progress=call.progress,
+                decimals=places, method=self.search, proven_senses=self.proven_senses,
+                limits=call.limits, seed=call.seed, progress=call.progress,
             )  # fmt: skip
 
         result = carry_out(enlarged(p, self.enlarge, places, call.seed, self.within) if self.enlarge else p)

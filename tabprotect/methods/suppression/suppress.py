@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Executor
+from contextlib import nullcontext
+from dataclasses import replace
 from os import PathLike
 from typing import Any
 
@@ -18,12 +20,15 @@ from tabprotect.solver.limits import Budget, Limits, Progress
 from tabprotect.solver.tasks.pieces import Means
 from tabprotect.solver.tasks.store import Store, digest
 
-__all__ = ["CLASSIC", "methods", "store_for", "suppress"]
+__all__ = ["CLASSIC", "UNBOUNDED", "methods", "store_for", "suppress"]
 
 ENGINES = ("scip", "highs", "pyomo")
 
 CLASSIC = ("modular", "hypercube", "network", "joint")
 """Methods with a module and a function of their own name, without integer programmes of the whole."""
+
+UNBOUNDED = ("greedy", *CLASSIC)
+"""Methods that know nothing of what other patterns cost."""
 
 SEEDED = ("modular", "network", "joint")
 """Those of them that use chance."""
@@ -54,11 +59,12 @@ def suppress(
     problem : Problem
     method : {'auto', 'exact', 'greedy', 'local', 'modular', 'hypercube', 'network', 'joint'}
         'exact' gives the cheapest pattern, or the best within the limits, with a lower bound; 'greedy' a good one
-        quickly, without a bound; 'local' works with small programmes around each primary, so that tables of a
+        quickly; 'local' works with small programmes around each primary, so that tables of a
         million cells have a safe pattern within minutes, and better ones and a lower bound after that; 'auto' chooses
         by size, dimensions and how far equations reach, and says so in the `method` of the result. The others are the
-        classic methods, without a bound: subtable by subtable, by hypercubes, by shortest paths (two-way tables), by
-        one linear programme for many cells.
+        classic methods: subtable by subtable, by hypercubes, by shortest paths (two-way tables), by one linear
+        programme for many cells. Where a method has no bound of its own, a linear programme gives one in the last 15 %
+        of the limits (`tabprotect.methods.suppression.lower_bound`).
     limits : Limits, float or Budget, optional
         In seconds (a number alone), work units, or as a gap. Without any, the search goes on until the optimum is
         proven. The `Budget` of a larger run that this search is a part of has its own progress.
@@ -109,7 +115,8 @@ def suppress(
         raise InputError("solver= goes with engine='pyomo'")
     if (method in CLASSIC and engine != "scip") or (method in ("local", "greedy") and engine == "pyomo"):
         raise InputError(f"engine= does not go with method='{method}'")
-    shared: dict[str, Any] = {"limits": Budget.of(limits, progress), "seed": seed}
+    budget = Budget.of(limits, progress)
+    shared: dict[str, Any] = {"limits": budget, "seed": seed}
     if isinstance(start, SuppressionResult):
         shared["deviations"], start = start.deviations, start.pattern
     if start is not None:
@@ -120,6 +127,20 @@ def suppress(
         if method in CLASSIC:
             raise InputError(f"executor= and resume= do not go with method='{method}', which has no pieces")
         shared["means"] = Means(executor, store_for(problem, resume))
+    if isinstance(limits, Budget):
+        return _search(problem, method, engine, solver, shared)
+    from tabprotect.methods.suppression.lower_bound import BOUND_SHARE, with_lower_bound
+
+    with budget.part(1 - BOUND_SHARE) if method in UNBOUNDED else nullcontext(budget) as part:
+        result = _search(problem, method, engine, solver, {**shared, "limits": part})
+    result = with_lower_bound(result, budget, executor)
+    return replace(result, seconds=max(result.seconds, budget.seconds))
+
+
+def _search(
+    problem: Problem, method: str, engine: str, solver: str | None, shared: dict[str, Any]
+) -> SuppressionResult:
+    """Search by a method that was named, or by one that suits the problem."""
     if method != "auto" or engine == "pyomo":
         return _run(problem, method, engine, solver, shared)
     from tabprotect.methods.suppression.strategy import automatic

@@ -38,10 +38,12 @@ def compared(method: str, seeds: range, kinds: tuple[str, ...]) -> tuple[float, 
         assert (result.status == "infeasible") == (not possible)
         assert (result.pattern | ~problem.must_hide).all()
         assert not result.pattern[~problem.may_hide].any()
-        assert result.bound is None
         if not result.safe:
+            assert result.bound is None
             assert result.unprotectable
             continue
+        assert result.bound is not None
+        assert result.bound <= result.cost
         assert not judge.exposed(result.pattern), seed
         assert result.cost == pytest.approx(float(problem.weights[result.secondaries].sum()))
         try:
@@ -49,6 +51,7 @@ def compared(method: str, seeds: range, kinds: tuple[str, ...]) -> tuple[float, 
         except ValueError:
             continue
         assert optimum is not None
+        assert result.bound <= optimum * (1 + 1e-9)
         assert result.cost >= optimum * (1 - 1e-9)
         ours, best = ours + result.cost, best + optimum
     return ours, best

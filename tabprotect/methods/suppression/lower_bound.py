@@ -1,0 +1,146 @@
+"""A lower bound for every pattern, whichever method made it, or nobody but the user."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from concurrent.futures import Executor
+from dataclasses import replace
+from fractions import Fraction
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from tabprotect.attack.proof import BoundProof
+from tabprotect.attack.witness import Witnesses
+from tabprotect.counted import counted
+from tabprotect.errors import InputError, SolverError
+from tabprotect.methods.suppression.large.bound import LocalBound
+from tabprotect.methods.suppression.large.surroundings import Surroundings
+from tabprotect.methods.suppression.merge import with_bound
+from tabprotect.methods.suppression.result import SuppressionResult
+from tabprotect.problem import Problem
+from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
+
+__all__ = ["BOUND_SHARE", "TRIVIAL", "own_pattern", "with_lower_bound"]
+
+BOUND_SHARE: Final = 0.15
+"""Part of the limits that a method without a bound of its own leaves for one."""
+
+LEAST_WORK: Final = 20_000
+"""Units of work that the bound may take where there are no limits; more where the method took more."""
+
+TRIVIAL: Final = "no time for a lower bound: 0, what the primaries alone cost"
+"""What a result says whose bound is that of no secondary cell at all."""
+
+_ROUNDING: Final = 1e-9
+"""By what share a bound may exceed a cost: both are sums in floating point."""
+
+
+def with_lower_bound(result: SuppressionResult, budget: Budget, executor: Executor | None = None) -> SuppressionResult:
+    """Return a result with a bound on what any safe pattern costs, and its proof in `cuts`.
+
+    It is the linear programme over capacity cuts and bridges of `tabprotect.methods.suppression.large.bound`, whose
+    optimum is computed from multipliers and rebuilt in exact arithmetic by the certificate. Attackers who know cells
+    are left out of it: they can only make patterns dearer.
+
+    Parameters
+    ----------
+    result : SuppressionResult
+        As it is where it has a bound, or no safe pattern.
+    budget : Budget
+        What may be spent; without limits as much work as the method took, or a moment. When nothing is left, the bound
+        is 0, since secondary cells alone cost, and the message says so.
+    executor : concurrent.futures.Executor, optional
+        Solves attacks side by side.
+    """
+    if result.bound is not None or result.cost is None:
+        return result
+    problem, before = result.problem, budget.work
+    endless = math.isinf(budget.seconds_left) and math.isinf(budget.work_left)
+    work = float(max(LEAST_WORK, result.work)) if endless else math.inf
+    value, proof = 0.0, BoundProof((), (), Fraction(0))
+    with cancel_on_interrupt(budget), budget.run(work=work) as part:
+        if result.cost > 0 and not part.exhausted:
+            bound = LocalBound(problem, Surroundings(problem.system), executor)
+            while not (bound.finished or part.exhausted or bound.bound >= result.cost):
+                bound.step(part)
+                part.report("bound", result.cost, bound.bound)
+            if bound.bound > result.cost * (1 + _ROUNDING):
+                raise SolverError(
+                    f"a safe pattern costs {result.cost:.10g}, less than the bound of {bound.bound:.10g}; "
+                    "please report this"
+                )
+            value, proof = min(bound.bound, result.cost), bound.proof()
+    notes = [result.message, TRIVIAL if not value and result.cost > 0 else ""]
+    known = replace(result, cuts=proof, message="; ".join(filter(None, notes)), work=result.work + budget.work - before)
+    # a bound met by the cost is a proof, whatever ended the search
+    return with_bound(known, value)
+
+
+def own_pattern(
+    problem: Problem,
+    pattern: npt.ArrayLike,
+    *,
+    limits: Limits | Budget | float | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    executor: Executor | None = None,
+) -> SuppressionResult:
+    """Judge a pattern of one's own as it is, and bound what any safe pattern costs.
+
+    Parameters
+    ----------
+    problem : Problem
+    pattern : array_like of bool, shape (cells,)
+        Cells hidden, sensitive ones included. Nothing is added to it and nothing taken away.
+    limits : Limits, float or Budget, optional
+        Of the bound; the pattern is judged to the end.
+    progress : callable, optional
+    executor : concurrent.futures.Executor, optional
+
+    Returns
+    -------
+    SuppressionResult
+        With the method 'own pattern'. Status 'unknown', without cost and bound, where the pattern is not safe; the
+        message says how many protection levels are broken.
+
+    Raises
+    ------
+    InputError
+        If the pattern has another length, shows sensitive cells, or hides cells that must be published.
+
+    Examples
+    --------
+    >>> A = [[-1, 1, 1, 0, 0, 0, 0, 0, 0], [0, 0, 0, -1, 1, 1, 0, 0, 0],
+    ...      [0, 0, 0, 0, 0, 0, -1, 1, 1], [-1, 0, 0, 1, 0, 0, 1, 0, 0],
+    ...      [0, -1, 0, 0, 1, 0, 0, 1, 0], [0, 0, -1, 0, 0, 1, 0, 0, 1]]
+    >>> p = Problem.from_arrays(A, [20, 9, 11, 8, 3, 5, 12, 6, 6], primary=[4], lpl=1, upl=1)
+    >>> mine = own_pattern(p, [False, True, True, False, True, True, False, False, False])
+    >>> mine.safe, mine.cost, mine.bound, round(mine.gap, 3)
+    (True, 25.0, 17.0, 0.32)
+    """
+    hidden = np.asarray(pattern)
+    if hidden.dtype != np.bool_ or hidden.shape != (problem.n_cells,):
+        raise InputError(f"a pattern is {problem.n_cells:,} booleans, one a cell")
+    for cells, what in ((problem.must_hide & ~hidden, "shows"), (hidden & ~problem.may_hide, "hides")):
+        if cells.any():
+            names = ", ".join(problem.system.label(int(i)) for i in np.flatnonzero(cells)[:5])
+            must = "hidden" if what == "shows" else "published"
+            raise InputError(f"the pattern {what} cells that must be {must}: {names}")
+    budget = Budget.of(limits, progress)
+    exposed = Witnesses(problem).check(hidden)
+    safe = not exposed
+    result = SuppressionResult(
+        problem,
+        hidden.copy(),
+        "feasible" if safe else "unknown",
+        safe,
+        problem.cost(hidden) if safe else None,
+        None,
+        method="own pattern",
+        seconds=budget.seconds,
+        work=budget.work,
+        message="" if safe else f"{counted(len(exposed), 'protection level is', 'protection levels are')} not reached",
+    )
+    return replace(with_lower_bound(result, budget, executor), seconds=budget.seconds)
