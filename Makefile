@@ -11,7 +11,7 @@ FUZZ ?= 300
 SPECIAL := browser or peer or spark or dask or postgres or r
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-browser setup-java setup-postgres setup-r demo test test-all test-unit test-slow test-browser test-postgres test-r test-spark test-dask lint format docs docs-serve picture golden man rooms bench peer fuzz fuzz-short safety data lock clean
+.PHONY: help setup setup-browser setup-java setup-postgres setup-r demo test test-all test-unit test-slow test-browser test-postgres test-r test-spark test-dask lint format docs docs-serve picture golden man rooms bench peer fuzz fuzz-short safety changelog dist test-pythons data lock clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:[^#]*## /\t/' | expand -t 16
@@ -126,6 +126,27 @@ fuzz-short: setup ## 300 random releases (150 seeds), attacked from what is publ
 safety: setup ## 10,000 random sequences of queries, judged by brute force
 	$(BIN)/python -m benchmarks.query.safety --games 10000
 
+changelog: setup ## CHANGELOG.md from the fragments: make changelog VERSION=0.2.0
+	@test -n "$(VERSION)" || { echo "say which version: make changelog VERSION=0.2.0"; exit 2; }
+	$(BIN)/towncrier build --yes --version $(VERSION)
+
+dist: setup ## wheel and sdist in dist/, checked by twine in an environment of its own
+	rm -rf dist
+	PYTHONWARNINGS=ignore $(BIN)/python -m build --no-isolation --outdir dist . >/dev/null
+	@test -x .venv-dist/bin/pip || $(PYTHON) -m venv --clear .venv-dist
+	.venv-dist/bin/python -m pip install --quiet --requirement requirements/dist.txt
+	.venv-dist/bin/twine check --strict dist/*
+
+test-pythons: dist ## the wheel in a clean environment of every Python from 3.11 to 3.14 at hand
+	@for version in 3.11 3.12 3.13 3.14; do \
+		python$$version --version >/dev/null 2>&1 || { echo "python$$version is not here"; continue; }; \
+		python$$version -m venv --clear build/python$$version \
+		&& build/python$$version/bin/python -m pip install --quiet dist/*.whl \
+		&& build/python$$version/bin/tabprotect demo --time-limit 10 --out build/python$$version/demo >/dev/null \
+		&& build/python$$version/bin/tabprotect verify build/python$$version/demo >/dev/null \
+		&& echo "python$$version: installed, the demo is protected and verified" || exit 1; \
+	done
+
 data: setup ## write the bundled register and its hierarchies again (nothing changes unless the generator did)
 	$(BIN)/python -c "from tabprotect.instances.register import bundle; bundle('instances/data')"
 
@@ -136,6 +157,7 @@ lock: setup ## resolve the files in requirements/ afresh from pyproject.toml
 	$(LOCK) --upgrade --extra dev,docs,polars,excel,plot,microdata,query,serve,sdmx,delegation --output-file requirements/locked.txt pyproject.toml
 	$(LOCK) --upgrade --extra spark --constraint requirements/locked.txt --output-file requirements/spark.txt pyproject.toml
 	$(LOCK) --upgrade --extra dask --constraint requirements/locked.txt --output-file requirements/dask.txt pyproject.toml
+	$(LOCK) --upgrade --constraint requirements/locked.txt --output-file requirements/dist.txt requirements/dist.in
 
 clean: ## remove what the targets made, .venv included
-	rm -rf .venv .venv-peer build dist site *.egg-info
+	rm -rf .venv .venv-peer .venv-dist build dist site *.egg-info
