@@ -205,6 +205,7 @@ def measure(guard: Guard, bare: Any, queries: list[str]) -> dict[str, Any]:
         "added most": round(float((guarded - plain).max()), 1),
         "guard processor median": round(float(np.median(cpu)), 1),
         "guard processor 99 %": round(float(np.quantile(cpu, 0.99)), 1),
+        "guard processor most": round(float(cpu.max()), 1),
         "guard waiting for a processor 99 %": round(1000 * float(np.quantile(delay, 0.99)), 1),
         "guard / bare": round(float(np.median(guarded) / np.median(plain)), 1),
         "over 1 s of processor": int((cpu > 1000).sum()),
