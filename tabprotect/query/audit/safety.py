@@ -92,6 +92,7 @@ class _Task:
     explain: bool = True
     found: Worlds = NONE
     targets: int = 0
+    classes_of: dict[int, Ints] = field(default_factory=dict)
 
     @classmethod
     def of(cls, state: State, records: Records, k: Knowledge, work: int, explain: bool = True) -> _Task:
@@ -193,8 +194,11 @@ class _Task:
     def _elsewhere(self, need: Needs, target: Target) -> Ints:
         if not self.records.spread or need.measure.whole:
             return np.zeros(0, np.int64)
-        mine = np.unique(self.state.partition.class_of[self.records.of_unit(target.unit)])
-        return np.setdiff1d(mine, target.classes)
+        if target.unit not in self.classes_of:
+            classes = self.state.partition.class_of[self.records.of_unit(target.unit)]
+            self.classes_of[target.unit] = np.unique(classes).astype(np.int64)
+        mine = self.classes_of[target.unit]
+        return mine[~np.isin(mine, target.classes)]
 
     def _each_union(self, need: Needs, target: Target) -> tuple[Denial, str] | None:
         owner = int(target.classes[0])

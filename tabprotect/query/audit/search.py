@@ -8,6 +8,7 @@ disturbs few answers, so that the classes that differ from a target in the fewes
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Final
 
 import numpy as np
@@ -108,14 +109,22 @@ class Search:
         entries = int(np.bitwise_count(self.partition.bits).sum())
         return Programme.setting_up(entries) < self.left // 2
 
+    @cached_property
+    def _open(self) -> tuple[Ints, npt.NDArray[np.uint64]]:
+        """The classes that may move, and the words of their query sets, one row a word."""
+        open_ = np.flatnonzero(self.partition.asked & (self.box.lower < self.box.upper))
+        return open_, np.ascontiguousarray(_words(self.partition.bits[open_]).T)
+
     def _around(self, centres: Ints, size: int) -> Ints:
         """Return the classes that lie in almost the same query sets as some classes, ascending."""
-        bits = self.partition.bits
-        open_ = np.flatnonzero(self.partition.asked & (self.box.lower < self.box.upper))
+        bits, (open_, near) = self.partition.bits, self._open
         size = min(size, max(1, COLUMNS // len(centres)), len(open_))
-        found, near = [centres], _words(bits[open_])
+        found = [centres]
         for word in _words(bits[centres]):
-            distance = np.bitwise_count(near ^ word).sum(axis=1, dtype=np.int64)
+            # word by word over all classes: numpy is slow at sums over rows of few entries
+            distance = np.zeros(len(open_), np.int64)
+            for theirs, mine in zip(near, word, strict=True):
+                distance += np.bitwise_count(theirs ^ mine)
             self.spent += 1 + len(open_) * bits.shape[1] // BYTES
             found.append(open_[np.argpartition(distance, size - 1)[:size]] if size else open_)
         return np.unique(np.concatenate(found))
@@ -137,6 +146,12 @@ def _words(bits: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint64]:
 def _distinct(bits: npt.NDArray[np.uint8], n_queries: int) -> sparse.csr_array:
     """Return the distinct rows of M over some classes, without those that are empty."""
     dense = np.unpackbits(bits, axis=1, count=n_queries, bitorder="little").T
-    packed = np.unique(np.packbits(dense, axis=1), axis=0)
-    rows = np.unpackbits(packed[packed.any(axis=1)], axis=1, count=len(bits))
-    return sparse.csr_array(rows.astype(np.int64))
+    packed = np.packbits(dense, axis=1)
+    packed = np.ascontiguousarray(packed[packed.any(axis=1)])
+    _, n = packed.shape
+    text = packed.tobytes()
+    different = sorted({text[k : k + n] for k in range(0, len(text), n)}) if n else []
+    rows = np.unpackbits(np.frombuffer(b"".join(different), np.uint8).reshape(-1, n), axis=1, count=len(bits))
+    row, column = np.nonzero(rows)
+    starts = np.r_[0, np.cumsum(np.bincount(row, minlength=len(rows)))]
+    return sparse.csr_array((np.ones(len(row), np.int64), column, starts), shape=rows.shape)
