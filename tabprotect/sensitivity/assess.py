@@ -50,6 +50,8 @@ class Assessment:
         Costs from an a-priori file, nan where it gives none.
     messages : tuple of str
         What was adjusted or had no effect.
+    bounds : (lower, upper) of ndarray, shape (cells,), optional
+        External bounds of single cells from an a-priori file, nan where it gives none.
     """
 
     table: Table = field(repr=False)
@@ -61,6 +63,7 @@ class Assessment:
     reasons: Mapping[str, Bools] = field(repr=False)
     cost: Floats | None = field(default=None, repr=False)
     messages: tuple[str, ...] = ()
+    bounds: tuple[Floats, Floats] | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
         found = f"{len(self.primaries):,} of {many(len(self.status), 'cell')}"
@@ -248,7 +251,7 @@ def assess(
         status[_known_zeros(table) & ~sensitive] = Status.ZERO
     messages: list[str] = []
     fixed = np.full((3, n), np.nan)
-    cost = np.full(n, np.nan)
+    cost, lower, upper = np.full((3, n), np.nan)
     overrides = sorted((rule for rule in wanted if isinstance(rule, Override)), key=lambda rule: rule.rank)
     for override in overrides:
         decisions = override.decide(table)
@@ -257,8 +260,10 @@ def assess(
         _apply(table, override, decisions, status, lpl, upl, least, reasons, sensitive)
         for row, given in zip(fixed, (decisions.lpl, decisions.upl, decisions.spl), strict=True):
             np.copyto(row, given, where=~np.isnan(given))
-        if decisions.cost is not None:
-            np.copyto(cost, decisions.cost, where=~np.isnan(decisions.cost))
+        said = ((cost, decisions.cost), (lower, decisions.lower), (upper, decisions.upper))
+        for all_of, single in said:
+            if single is not None:
+                np.copyto(all_of, single, where=~np.isnan(single))
     primary = status == Status.PRIMARY
     lpl[table.values == 0] = 0.0
     lpl, upl, spl = shape_levels(lpl, upl, levels)
@@ -276,7 +281,8 @@ def assess(
     for mask in reasons.values():
         mask &= primary
     given_cost = None if np.isnan(cost).all() else cost
-    return Assessment(table, wanted, status, lpl, upl, spl, reasons, given_cost, tuple(messages))
+    bounds = None if np.isnan([lower, upper]).all() else (lower, upper)
+    return Assessment(table, wanted, status, lpl, upl, spl, reasons, given_cost, tuple(messages), bounds)
 
 
 def _apply(

@@ -99,7 +99,7 @@ def make_problem(
         assessment = rules
     else:
         assessment = assess(table, rules, levels=levels, minimum=minimum, empty=empty)
-    lower, upper, by_default = external_bounds(table, bounds)
+    lower, upper, by_default = external_bounds(table, bounds, assessment.bounds)
     least = least_hidden(table, assessment.status)
     occupied = least > lower
     lower = np.where(occupied, least, lower)

@@ -17,6 +17,7 @@ from tabprotect.methods.registry import RECODE, VALUE_METHODS, names
 from tabprotect.methods.suppression import methods
 from tabprotect.methods.suppression.method import Suppress
 from tabprotect.sensitivity.bounds import Bounds
+from tabprotect.sensitivity.parse import rules_in
 from tabprotect.solver.limits import Limits
 from tabprotect.table.reading import File
 from tabprotect.table.table import Table
@@ -103,9 +104,10 @@ def request_of(spec: Spec, base: Path, **other: Any) -> Request:
     seconds = spec.limits.seconds
     if isinstance(method, Method) and seconds is None and spec.limits.work is None:
         seconds = DEFAULT_SECONDS
-    same = ("rules", "levels", "singletons", "attackers", "unions", "protect_hidden", "seed", "intervals")
+    same = ("levels", "singletons", "attackers", "unions", "protect_hidden", "seed", "intervals")
     given: dict[str, Any] = {
         **{name: getattr(spec, name) for name in same},
+        "rules": rules_in(spec.rules, base),
         "source": Specified(spec, base),
         "method": method,
         "cost": spec.cost if spec.cost in _COSTS else None,
