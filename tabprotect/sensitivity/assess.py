@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from tabprotect.counted import counted
 from tabprotect.errors import InputError, collect
 from tabprotect.problem import Status
 from tabprotect.sensitivity.concentration import counts
@@ -273,7 +274,10 @@ def assess(
         array[~primary] = 0.0
     unused = int(np.sum(~np.isnan(fixed).all(axis=0) & ~primary))
     if unused:
-        messages.append(f"protection levels given for {unused} cells that are not sensitive have no effect")
+        messages.append(
+            f"protection levels given for {counted(unused, 'cell that is', 'cells that are')} not sensitive "
+            "have no effect"
+        )
     bad = primary & ~(np.isfinite([lpl, upl, spl]).all(axis=0) & (np.minimum(np.minimum(lpl, upl), spl) >= 0))
     if bad.any():
         names = ", ".join(table.system.label(int(i)) for i in np.flatnonzero(bad)[:5])
@@ -302,7 +306,8 @@ def _apply(
     if clash.any():
         names = ", ".join(table.system.label(int(i)) for i in np.flatnonzero(clash)[:5])
         raise InputError(
-            f"{override}: {int(clash.sum())} cells must be published but a rule finds them sensitive: {names}; "
+            f"{override}: {counted(int(clash.sum()), 'cell')} must be published but a rule finds "
+            f"{'it' if clash.sum() == 1 else 'them'} sensitive: {names}; "
             "give them status 's' in an a-priori file if they are safe, or drop the mark"
         )
     by_hand = said == Status.PRIMARY
@@ -345,7 +350,7 @@ def _check_needs(table: Table, rules: Iterable[Rule | Override]) -> None:
             elif need.top > kept:
                 problems.add(
                     f"rule {rule} needs the {need.top} largest contributions to every cell, the table keeps {kept}: "
-                    f"give top={need.top} to tabulate, or {need.top} columns of maxima to Table.from_cells"
+                    f"give top={need.top} to tabulate, or {counted(need.top, 'column')} of maxima to Table.from_cells"
                 )
             if need.requests and c is not None and not c.requested.any():
                 problems.add(f"rule {rule} needs request codes, and there are none: give request= to tabulate")

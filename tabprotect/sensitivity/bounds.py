@@ -81,12 +81,15 @@ def external_bounds(
             "assumed: say what intruders know, such as bounds='100%' or bounds=(-1e6, None), or give columns 'lower', "
             "'upper'"
         )
-    for bad, words in (
-        (lower > table.values, "lie below their lower external bound"),
-        (upper < table.values, "lie above their upper external bound"),
+    for bad, one, several in (
+        (lower > table.values, "lies below its lower", "lie below their lower"),
+        (upper < table.values, "lies above its upper", "lie above their upper"),
     ):
         if (bad & ~negative).any():
-            problems.add(f"{int((bad & ~negative).sum())} values {words}: {_names(table, bad & ~negative)}")
+            problems.add(
+                f"{counted(int((bad & ~negative).sum()), f'value {one}', f'values {several}')} external bound: "
+                f"{_names(table, bad & ~negative)}"
+            )
     problems.raise_if_any()
     return lower, upper, by_default
 

@@ -9,6 +9,7 @@ from typing import ClassVar, Final
 
 import numpy as np
 
+from tabprotect.counted import counted
 from tabprotect.errors import InputError, Problems, did_you_mean
 from tabprotect.problem import Status
 from tabprotect.sensitivity.cells import CellFinder
@@ -140,13 +141,13 @@ def _read(finder: CellFinder, fields: list[str], separator: str) -> tuple[int, s
     width = finder.width
     if len(fields) <= width:
         codes = f"{width} codes ({', '.join(finder.names)})"
-        return f"{len(fields)} fields; wanted are {codes} and a change, with '{separator}' between them"
+        return f"{counted(len(fields), 'field')}; wanted are {codes} and a change, with '{separator}' between them"
     change = fields[width].upper()
     if change not in _NUMBERS:
         return f"change '{fields[width]}' means nothing{did_you_mean(change.lower(), [c.lower() for c in _NUMBERS])}"
     words = [word for word in fields[width + 1 :] if word]
     if len(words) != _NUMBERS[change]:
-        return f"'{fields[width]}' is followed by {_NUMBERS[change]} numbers, not {len(words)}"
+        return f"'{fields[width]}' is followed by {counted(_NUMBERS[change], 'number')}, not {len(words)}"
     try:
         numbers = [float(word) for word in words]
     except ValueError:
