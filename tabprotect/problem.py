@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import sparse
 
+from tabprotect.counted import counted
 from tabprotect.errors import InputError, collect
 from tabprotect.table.system import LinearSystem
 from tabprotect.views import many, view
@@ -43,7 +44,7 @@ class Attacker:
     known: tuple[int, ...]
 
     def __repr__(self) -> str:
-        return f"Attacker(knows {len(self.known):,} cells)"
+        return f"Attacker(knows {counted(len(self.known), 'cell')})"
 
 
 @dataclass(frozen=True, eq=False)

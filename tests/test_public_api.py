@@ -32,6 +32,11 @@ def test_type_checkers_see_the_same_names() -> None:
     assert seen == named | {("", package) for package in tp._PACKAGES}
 
 
+def test_what_is_exported_is_what_is_imported_when_first_used() -> None:
+    assert sorted(tp.__all__) == sorted({"__version__", *tp._PACKAGES, *tp._HOME_OF})
+    assert len(set(tp.__all__)) == len(tp.__all__)
+
+
 def test_the_function_is_not_replaced_by_its_module() -> None:
     import tabprotect.workflow.protect  # noqa: F401
 

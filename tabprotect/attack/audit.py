@@ -19,6 +19,7 @@ from tabprotect.attack.explore import Intervals, explore
 from tabprotect.attack.keys import Key
 from tabprotect.attack.pool import Deviation
 from tabprotect.attack.witness import Exposure, Witnesses
+from tabprotect.counted import counted
 from tabprotect.errors import InputError
 from tabprotect.problem import Problem, Status
 from tabprotect.solver.limits import Budget
@@ -247,7 +248,7 @@ class Audit:
         if not self.exhaustive:
             lines.append("the audit stopped here, at the first exposed cell; others may be exposed, too")
         if self.unproven:
-            lines.append(f"no integral witness found for {len(self.unproven)} protection levels")
+            lines.append(f"no integral witness found for {counted(len(self.unproven), 'protection level')}")
         if len(self.recomputable):
             lines.append(f"can be recomputed exactly: {', '.join(label(int(i)) for i in self.recomputable[:10])}")
         lines += [f"warning: {line}" for line in self.warnings()]

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from tabprotect.attack.keys import Key
 from tabprotect.attack.witness import Witnesses
+from tabprotect.counted import counted
 from tabprotect.problem import Attacker, Problem, Status
 from tabprotect.solver.limits import Budget
 
@@ -109,7 +110,8 @@ def within_reach(problem: Problem, budget: Budget | None = None) -> Problem:
     notes = list(problem.notes)
     if lowered:
         notes.append(
-            f"the lower levels of {len(lowered)} cells were lowered to what a respondent who knows parts of them can "
+            f"the lower levels of {counted(len(lowered), 'cell')} were lowered to what a respondent who knows "
+            "parts of them can "
             "be kept from"
         )
     if taught:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from tabprotect.attack.values import seeing
 from tabprotect.certificate.claims import DOUBTS
+from tabprotect.counted import counted
 from tabprotect.errors import InputError, Problems, did_you_mean
 from tabprotect.methods.adjustment import sense_risk
 from tabprotect.methods.base.method import Call, Changed
@@ -196,7 +197,7 @@ def _adjusted(changed: Changed, call: Call) -> Published:
     far = float(np.abs(changed.values - call.problem.values).max(initial=0.0))
     claim = {**changed.claim, "within": repr(far)}
     back = sense_risk(changed.result, limits=call.limits)
-    told = f"an intruder who knows the senses too comes within the levels of {len(back.disclosed)} cells"
+    told = f"an intruder who knows the senses too comes within the levels of {counted(len(back.disclosed), 'cell')}"
     return _published(changed, seeing(call.problem, changed.values, claim), "the largest change", told)
 
 

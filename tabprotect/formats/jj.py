@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import sparse
 
+from tabprotect.counted import counted
 from tabprotect.errors import InputError, Problems, did_you_mean
 from tabprotect.formats.files import read_text, write_text
 from tabprotect.problem import Problem, Status
@@ -194,7 +195,8 @@ class _Reader:
         if int(word) > len(self.lines) - self.at:
             self.at = len(self.lines)
             raise self.fatal(
-                f"the file ends after {len(self.lines)} lines, but {word} {what} were announced; is it cut off?"
+                f"the file ends after {counted(len(self.lines), 'line')}, but {word} {what} were announced; "
+                "is it cut off?"
             )
         return int(word)
 

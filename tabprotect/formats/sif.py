@@ -28,6 +28,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import sparse
 
+from tabprotect.counted import counted
 from tabprotect.errors import InputError, did_you_mean
 from tabprotect.formats.files import read_text
 from tabprotect.formats.jj import JJ
@@ -199,7 +200,9 @@ def _table(p: _Programme, name: str) -> JJ:
     n, m = len(p.columns), len(p.rows)
     missing = [word for word, j in p.columns.items() if not p.diagonal.get(j, 0.0) > 0]
     if missing:
-        raise InputError(f"{name}: no weight > 0 in QMATRIX for {len(missing)} columns ({', '.join(missing[:5])})")
+        raise InputError(
+            f"{name}: no weight > 0 in QMATRIX for {counted(len(missing), 'column')} ({', '.join(missing[:5])})"
+        )
     i_, j_, v_ = (np.array(part) for part in zip(*p.entries, strict=True))
     A = sparse.csr_array((v_, (i_.astype(int), j_.astype(int))), shape=(m, n))
     b = _filled(p.rhs, m, 0.0)

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from tabprotect.counted import counted
 from tabprotect.errors import InputError, Problems, collect
 from tabprotect.microdata.keys import DENSE, Patterns, match_counts, row_numbers, subsets
 from tabprotect.microdata.schema import Schema
@@ -125,7 +126,8 @@ def summary_of(table: pd.DataFrame, value: int, count: int, keys: Sequence[str],
     """Return the table of unsafe combinations as text, without sets of keys that have none."""
     shown = table[table["unsafe"] > 0]
     head = (
-        f"{value:,} of {count:,} records are in an unsafe combination of up to {thresholds.up_to} of {len(keys)} keys"
+        f"{value:,} of {count:,} records are in an unsafe combination of up to {thresholds.up_to} of "
+        f"{counted(len(keys), 'key')}"
     )
     return head if shown.empty else head + "\n" + shown.to_string(index=False)
 

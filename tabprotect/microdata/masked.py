@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tabprotect.counted import counted
 from tabprotect.formats.dialect import Dialect
 from tabprotect.microdata.claims import Claim, Verification, check_claims
 from tabprotect.microdata.folder import Contents, write_masked
@@ -88,13 +89,18 @@ class Masked:
 
     def __repr__(self) -> str:
         return (
-            f"Masked({len(self.records):,} records, {len(self.records.columns)} columns, {len(self.steps)} steps, "
+            f"Masked({counted(len(self.records), 'record')}, {counted(len(self.records.columns), 'column')}, "
+            f"{counted(len(self.steps), 'step')}, "
             f"{len(self.claims)} claims)"
         )
 
     def _repr_html_(self) -> str:
         head = self.records.frame.head(MOST_RECORDS).to_pandas()
-        facts = [f"{len(self.records):,} records", f"{len(self.records.columns)} columns", f"{len(self.steps)} steps"]
+        facts = [
+            counted(len(self.records), "record"),
+            counted(len(self.records.columns), "column"),
+            counted(len(self.steps), "step"),
+        ]
         return records_view(self.title, head, len(self.records), len(self.records.columns), facts)
 
     @cached_property
@@ -115,7 +121,7 @@ class Masked:
     def summary(self) -> str:
         """Return what was done and what holds, one line each; confidential."""
         lines = [f"read {found.line()}" for found in self.original.recognised]
-        lines += [f"{len(self.original):,} records in, {len(self.records):,} released"]
+        lines += [f"{counted(len(self.original), 'record')} in, {len(self.records):,} released"]
         lines += [f"step {i + 1}: {step.method} on {', '.join(step.columns)}" for i, step in enumerate(self.steps)]
         lines += [f"claim: {claim}" for claim in self.claims]
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])

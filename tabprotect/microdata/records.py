@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from tabprotect.counted import counted
 from tabprotect.errors import InputError, Problems, did_you_mean
 from tabprotect.microdata.columns import like_numbers, like_values
 from tabprotect.microdata.intake import check_columns
@@ -71,7 +72,7 @@ class Records:
         return len(self.frame)
 
     def __repr__(self) -> str:
-        return f"Records({len(self):,} records, {len(self.columns)} columns)"
+        return f"Records({counted(len(self), 'record')}, {counted(len(self.columns), 'column')})"
 
     @property
     def columns(self) -> list[str]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tabprotect.counted import counted
 from tabprotect.microdata.checks import ROUNDING
 from tabprotect.microdata.claims import claim_kind
 from tabprotect.microdata.keys import key_codes, same_codes
@@ -80,7 +81,12 @@ def _relative_change(after: Records, before: Records | None, given: Mapping[str,
     assert before is not None
     new, old = after.numbers(given["column"]), before.numbers(given["column"])
     off = np.abs(new - old) > given["most"] * np.abs(old) * (1 + ROUNDING) + 1e-300
-    return f"{int(off.sum())} values of '{given['column']}' differ by more than {given['most']:g}" if off.any() else ""
+    return (
+        f"{counted(int(off.sum()), 'value')} of '{given['column']}' "
+        f"{'differs' if off.sum() == 1 else 'differ'} by more than {given['most']:g}"
+        if off.any()
+        else ""
+    )
 
 
 @claim_kind("same-total")

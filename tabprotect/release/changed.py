@@ -230,7 +230,11 @@ class ChangedRelease(Publication):
         label = self.problem.system.label
         exposed = self.judgement.exposed
         names = ", ".join(label(int(i)) for i in exposed[:5]) + (", ..." if len(exposed) > 5 else "")
-        why = f"{len(exposed)} cells are exposed: {names}" if len(exposed) else "no integral witness was found"
+        why = (
+            f"{counted(len(exposed), 'cell is', 'cells are')} exposed: {names}"
+            if len(exposed)
+            else "no integral witness was found"
+        )
         raise InfeasibleError(
             f"the changed values are not safe, so nothing is published: {why} to an intruder who knows "
             f"{self.result.knows}. Take a larger base or deviation, hide cells instead, or set allow_unsafe=True"

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from tabprotect.counted import counted
 from tabprotect.formats.frames import encode_frame
 from tabprotect.report.facts import (
     alarms,
@@ -92,7 +93,7 @@ def _cards(release: ChangedTable) -> list[Card]:
     result, table, lost = release.result, release.table, release.loss
     cards = [
         Card("Verdict", "safe" if release.safe else "NOT SAFE", "by exact witnesses, see certificate.json"),
-        Card("Cells", f"{table.n_cells:,}", f"{len(table.rows):,} rows"),
+        Card("Cells", f"{table.n_cells:,}", counted(len(table.rows), "row")),
         Card("Primary", f"{int(np.sum(release.words == 'primary')):,}"),
         Card("Changed", f"{lost.changed:,}", f"{100 * lost.changed / max(1, table.n_cells):.1f} % of the cells"),
         Card("Largest change", f"{lost.largest:,.10g}"),

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
+from tabprotect.counted import counted
 from tabprotect.formats.frames import encode_frame
 from tabprotect.report.facts import (
     alarms,
@@ -99,7 +100,7 @@ def _cards(release: SuppressedTable) -> list[Card]:
     counts = release.counts
     cards = [
         Card("Verdict", "safe" if release.safe else "NOT SAFE", "by exact witnesses, see certificate.json"),
-        Card("Cells", f"{counts.cells:,}", f"{counts.rows:,} rows"),
+        Card("Cells", f"{counts.cells:,}", f"{counted(counts.rows, 'row')}"),
         Card("Hidden", f"{counts.hidden:,}", f"{100 * counts.hidden / max(1, counts.cells):.1f} % of the cells"),
         Card("Primary", f"{counts.primary:,}"),
         Card("Secondary", f"{counts.secondary:,}"),

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from tabprotect.counted import counted
 from tabprotect.errors import InputError, collect
 from tabprotect.problem import Status
 from tabprotect.sensitivity.concentration import counts
@@ -50,6 +51,8 @@ class Assessment:
         Costs from an a-priori file, nan where it gives none.
     messages : tuple of str
         What was adjusted or had no effect.
+    bounds : (lower, upper) of ndarray, shape (cells,), optional
+        External bounds of single cells from an a-priori file, nan where it gives none.
     """
 
     table: Table = field(repr=False)
@@ -61,6 +64,7 @@ class Assessment:
     reasons: Mapping[str, Bools] = field(repr=False)
     cost: Floats | None = field(default=None, repr=False)
     messages: tuple[str, ...] = ()
+    bounds: tuple[Floats, Floats] | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
         found = f"{len(self.primaries):,} of {many(len(self.status), 'cell')}"
@@ -248,7 +252,7 @@ def assess(
         status[_known_zeros(table) & ~sensitive] = Status.ZERO
     messages: list[str] = []
     fixed = np.full((3, n), np.nan)
-    cost = np.full(n, np.nan)
+    cost, lower, upper = np.full((3, n), np.nan)
     overrides = sorted((rule for rule in wanted if isinstance(rule, Override)), key=lambda rule: rule.rank)
     for override in overrides:
         decisions = override.decide(table)
@@ -257,8 +261,10 @@ def assess(
         _apply(table, override, decisions, status, lpl, upl, least, reasons, sensitive)
         for row, given in zip(fixed, (decisions.lpl, decisions.upl, decisions.spl), strict=True):
             np.copyto(row, given, where=~np.isnan(given))
-        if decisions.cost is not None:
-            np.copyto(cost, decisions.cost, where=~np.isnan(decisions.cost))
+        said = ((cost, decisions.cost), (lower, decisions.lower), (upper, decisions.upper))
+        for all_of, single in said:
+            if single is not None:
+                np.copyto(all_of, single, where=~np.isnan(single))
     primary = status == Status.PRIMARY
     lpl[table.values == 0] = 0.0
     lpl, upl, spl = shape_levels(lpl, upl, levels)
@@ -268,7 +274,10 @@ def assess(
         array[~primary] = 0.0
     unused = int(np.sum(~np.isnan(fixed).all(axis=0) & ~primary))
     if unused:
-        messages.append(f"protection levels given for {unused} cells that are not sensitive have no effect")
+        messages.append(
+            f"protection levels given for {counted(unused, 'cell that is', 'cells that are')} not sensitive "
+            "have no effect"
+        )
     bad = primary & ~(np.isfinite([lpl, upl, spl]).all(axis=0) & (np.minimum(np.minimum(lpl, upl), spl) >= 0))
     if bad.any():
         names = ", ".join(table.system.label(int(i)) for i in np.flatnonzero(bad)[:5])
@@ -276,7 +285,8 @@ def assess(
     for mask in reasons.values():
         mask &= primary
     given_cost = None if np.isnan(cost).all() else cost
-    return Assessment(table, wanted, status, lpl, upl, spl, reasons, given_cost, tuple(messages))
+    bounds = None if np.isnan([lower, upper]).all() else (lower, upper)
+    return Assessment(table, wanted, status, lpl, upl, spl, reasons, given_cost, tuple(messages), bounds)
 
 
 def _apply(
@@ -296,7 +306,8 @@ def _apply(
     if clash.any():
         names = ", ".join(table.system.label(int(i)) for i in np.flatnonzero(clash)[:5])
         raise InputError(
-            f"{override}: {int(clash.sum())} cells must be published but a rule finds them sensitive: {names}; "
+            f"{override}: {counted(int(clash.sum()), 'cell')} must be published but a rule finds "
+            f"{'it' if clash.sum() == 1 else 'them'} sensitive: {names}; "
             "give them status 's' in an a-priori file if they are safe, or drop the mark"
         )
     by_hand = said == Status.PRIMARY
@@ -339,7 +350,7 @@ def _check_needs(table: Table, rules: Iterable[Rule | Override]) -> None:
             elif need.top > kept:
                 problems.add(
                     f"rule {rule} needs the {need.top} largest contributions to every cell, the table keeps {kept}: "
-                    f"give top={need.top} to tabulate, or {need.top} columns of maxima to Table.from_cells"
+                    f"give top={need.top} to tabulate, or {counted(need.top, 'column')} of maxima to Table.from_cells"
                 )
             if need.requests and c is not None and not c.requested.any():
                 problems.add(f"rule {rule} needs request codes, and there are none: give request= to tabulate")

@@ -20,7 +20,9 @@ Bound = float | str | Sequence[float] | Floats
 Bounds = str | tuple[Bound | None, Bound | None]
 
 
-def external_bounds(table: Table, bounds: Bounds | None = None) -> tuple[Floats, Floats, npt.NDArray[np.bool_]]:
+def external_bounds(
+    table: Table, bounds: Bounds | None = None, single: tuple[Floats, Floats] | None = None
+) -> tuple[Floats, Floats, npt.NDArray[np.bool_]]:
     """Return the lower and upper external bound of every cell, and where the lower one is y >= 0 by default.
 
     Parameters
@@ -31,6 +33,8 @@ def external_bounds(table: Table, bounds: Bounds | None = None) -> tuple[Floats,
         from the value, as a percentage of its absolute amount), or None for the default. One text ``"50%"`` stands
         for both sides. The default is the table's columns ``lower`` and ``upper`` where there are such, and 0 and
         infinity elsewhere (and where these columns have no number).
+    single : (lower, upper) of ndarray, shape (cells,), optional
+        Bounds of single cells, which take the place of the others; nan where there is none.
 
     Returns
     -------
@@ -61,6 +65,8 @@ def external_bounds(table: Table, bounds: Bounds | None = None) -> tuple[Floats,
     lower = _side(table, below, "lower", -1, problems)
     upper = _side(table, above, "upper", +1, problems)
     problems.raise_if_any()
+    if single is not None:
+        lower, upper = (np.where(np.isnan(own), given, own) for own, given in zip(single, (lower, upper), strict=True))
     by_default = np.isnan(lower)
     lower = np.where(by_default, 0.0, lower)
     upper = np.where(np.isnan(upper), np.inf, upper)
@@ -75,12 +81,15 @@ def external_bounds(table: Table, bounds: Bounds | None = None) -> tuple[Floats,
             "assumed: say what intruders know, such as bounds='100%' or bounds=(-1e6, None), or give columns 'lower', "
             "'upper'"
         )
-    for bad, words in (
-        (lower > table.values, "lie below their lower external bound"),
-        (upper < table.values, "lie above their upper external bound"),
+    for bad, one, several in (
+        (lower > table.values, "lies below its lower", "lie below their lower"),
+        (upper < table.values, "lies above its upper", "lie above their upper"),
     ):
         if (bad & ~negative).any():
-            problems.add(f"{int((bad & ~negative).sum())} values {words}: {_names(table, bad & ~negative)}")
+            problems.add(
+                f"{counted(int((bad & ~negative).sum()), f'value {one}', f'values {several}')} external bound: "
+                f"{_names(table, bad & ~negative)}"
+            )
     problems.raise_if_any()
     return lower, upper, by_default
 

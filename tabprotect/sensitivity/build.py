@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from tabprotect.counted import counted
 from tabprotect.errors import InputError
 from tabprotect.problem import Problem, Status
 from tabprotect.sensitivity.assess import Assessment, Levels, Rules, assess
@@ -99,7 +100,7 @@ def make_problem(
         assessment = rules
     else:
         assessment = assess(table, rules, levels=levels, minimum=minimum, empty=empty)
-    lower, upper, by_default = external_bounds(table, bounds)
+    lower, upper, by_default = external_bounds(table, bounds, assessment.bounds)
     least = least_hidden(table, assessment.status)
     occupied = least > lower
     lower = np.where(occupied, least, lower)
@@ -118,10 +119,16 @@ def make_problem(
     upl = np.where(bare, ONE, upl)
     notes = assessment.messages
     if (zero := unreachable & ~occupied).any():
-        lowered = f"{int(zero.sum())} lower protection levels exceed the cell value and were lowered to it"
+        lowered = (
+            f"{counted(int(zero.sum()), 'lower protection level exceeds', 'lower protection levels exceed')} the "
+            f"cell value and {'was' if zero.sum() == 1 else 'were'} lowered to it"
+        )
         notes += (f"{lowered}: everybody knows that y >= 0",)
     if (one := unreachable & occupied).any():
-        lowered = f"{int(one.sum())} lower protection levels reach below 1 and were lowered"
+        lowered = (
+            f"{counted(int(one.sum()), 'lower protection level reaches', 'lower protection levels reach')} below 1 and "
+            f"{'was' if one.sum() == 1 else 'were'} lowered"
+        )
         notes += (f"{lowered}: empty cells are shown, so everybody knows that a hidden cell counts at least 1",)
     problem = Problem(
         table.system,

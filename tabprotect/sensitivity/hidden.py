@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
+from tabprotect.counted import counted
 from tabprotect.problem import Problem, Status
 from tabprotect.sensitivity.assess import Assessment, Levels, shape_levels, smallest_level
 from tabprotect.sensitivity.rules.manual import Manual
@@ -77,5 +78,8 @@ def published_instead(problem: Problem, cells: npt.NDArray[np.int64]) -> Problem
     """
     status, spl = problem.status.copy(), problem.spl.copy()
     status[cells], spl[cells] = Status.PROTECTED, 0.0
-    note = f"{len(cells)} cells that everybody could compute even with everything hidden are not hidden"
+    note = (
+        f"{counted(len(cells), 'cell')} that everybody could compute even with everything hidden "
+        f"{'is' if len(cells) == 1 else 'are'} not hidden"
+    )
     return replace(problem, status=status, spl=spl, notes=(*problem.notes, note))

@@ -6,13 +6,14 @@ import re
 from collections.abc import Iterable
 from dataclasses import MISSING, fields
 from math import isfinite
+from pathlib import Path
 from typing import Any, Final, get_type_hints
 
 from tabprotect.errors import InputError, Problems, did_you_mean
-from tabprotect.sensitivity.rule import Override, Rule
+from tabprotect.sensitivity.rule import Override, Rule, Spoken
 from tabprotect.sensitivity.rules import RULES
 
-__all__ = ["as_rules", "parse_rule", "parse_rules"]
+__all__ = ["as_rules", "parse_rule", "parse_rules", "rules_in"]
 
 _TWICE: Final = {"P": 2, "NK": 2}
 """tau-ARGUS applies the first of these to contributors, and what comes after to holdings."""
@@ -82,6 +83,17 @@ def parse_rules(text: str) -> tuple[Rule | Override, ...]:
             problems.found.extend(error.problems)
     problems.raise_if_any()
     return tuple(rules)
+
+
+def rules_in(texts: Iterable[str], base: Path) -> tuple[Rule | Override, ...]:
+    """Return rules from texts whose files are relative to a folder.
+
+    Examples
+    --------
+    >>> [str(rule) for rule in rules_in(["p%=15", "apriori=cells.hst"], Path("specs"))]
+    ['p%=15', 'apriori=specs/cells.hst']
+    """
+    return tuple(rule.located(base) if isinstance(rule, Spoken) else rule for rule in as_rules(texts))
 
 
 def as_rules(rules: Rule | Override | str | Iterable[Rule | Override | str]) -> tuple[Rule | Override, ...]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from typing import ClassVar, Final, Protocol, runtime_checkable
+from pathlib import Path
+from typing import ClassVar, Final, Protocol, Self, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +23,7 @@ __all__ = [
     "Rule",
     "Spoken",
     "Verdict",
+    "bound_cell",
     "measure",
     "percentage",
     "plain",
@@ -87,6 +90,8 @@ class Decisions:
         Cost of suppression that replaces the cost variable; nan where it stays.
     default_range : float
         Level, in per cent of the value, of cells made primary here without a level of their own.
+    lower, upper : ndarray, shape (cells,), optional
+        What every intruder knows of single cells, which replaces the external bounds; nan where they stay.
     """
 
     status: npt.NDArray[np.int8]
@@ -95,13 +100,31 @@ class Decisions:
     spl: Floats
     cost: Floats | None = None
     default_range: float = 0.0
+    lower: Floats | None = None
+    upper: Floats | None = None
 
     @classmethod
     def none(cls, n: int, default_range: float = 0.0) -> Decisions:
         """Decide nothing about `n` cells (the arrays may then be filled in)."""
         nothing = np.full(n, NOTHING, np.int8)
-        lpl, upl, spl, cost = np.full((4, n), np.nan)
-        return cls(nothing, lpl, upl, spl, cost, default_range)
+        lpl, upl, spl, cost, lower, upper = np.full((6, n), np.nan)
+        return cls(nothing, lpl, upl, spl, cost, default_range, lower, upper)
+
+
+def bound_cell(decisions: Decisions, table: Table, cell: int, numbers: Sequence[float]) -> str:
+    """Put the external bounds of one cell into decisions; return what is wrong with them, if anything."""
+    lower, upper = numbers
+    value = float(table.values[cell])
+    if not lower <= value <= upper:
+        name = table.system.label(cell)
+        return (
+            f"the value {value:.15g} of {name} does not lie between the external bounds {lower:.15g} and {upper:.15g}; "
+            "they are values that intruders know it to lie between, not distances from it"
+        )
+    assert decisions.lower is not None
+    assert decisions.upper is not None
+    decisions.lower[cell], decisions.upper[cell] = lower, upper
+    return ""
 
 
 class Spoken:
@@ -118,6 +141,10 @@ class Spoken:
             given.pop()
         words = [f"{value:g}" if isinstance(value, int | float) else str(value) for _, value in given]
         return self.keywords[0] + ("=" + ",".join(words) if words else "")
+
+    def located(self, base: Path) -> Self:
+        """Return the rule with its files, if it has any, relative to a folder."""
+        return self
 
 
 @runtime_checkable

@@ -18,6 +18,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import sparse
 
+from tabprotect.counted import counted
 from tabprotect.errors import InputError
 from tabprotect.problem import Attacker, Problem, Status
 from tabprotect.sensitivity.assess import Levels, Rules, shape_levels, smallest_level
@@ -139,7 +140,9 @@ def union_exposures(
     """
     pattern = np.asarray(pattern, dtype=bool)
     if pattern.shape[0] < table.n_cells:
-        raise InputError(f"the pattern has {pattern.shape[0]} entries for {table.n_cells} cells")
+        raise InputError(
+            f"the pattern has {counted(pattern.shape[0], 'entry', 'entries')} for {counted(table.n_cells, 'cell')}"
+        )
     hidden = pattern[: table.n_cells]
     wanted = as_rules(rules)
     judges = [rule for rule in wanted if isinstance(rule, Rule)]

@@ -224,7 +224,10 @@ def _check_options(
     if tolerance is not None and not (np.isfinite(tolerance) and tolerance >= 0):
         problems.add(f"tolerance must be a number, 0 or more, not {tolerance!r}")
     if columns.holders and len(columns.holders) != len(columns.maxima):
-        problems.add(f"holders names {len(columns.holders)} columns for {len(columns.maxima)} maxima; give one each")
+        problems.add(
+            f"holders names {counted(len(columns.holders), 'column')} for "
+            f"{counted(len(columns.maxima), 'maximum', 'maxima')}; give one each"
+        )
     if margins == "add":
         for role in ("count", "weighted_count", "shadow", "cost", "maxima"):
             if getattr(columns, role) and not (role == "count" and kind == "frequency"):

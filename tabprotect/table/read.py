@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from tabprotect.counted import counted
 from tabprotect.errors import InputError, Problems, did_you_mean
 from tabprotect.table.codes import factorise, rows_of, some
 
@@ -128,7 +129,10 @@ def read_numbers(
         problems.add(f"column '{name}' is infinite in {rows_of(infinite)}")
     absent = np.isnan(numbers)
     if absent.any() and not missing:
-        problems.add(f"column '{name}' has no value in {int(absent.sum())} rows ({rows_of(absent)}); fill or drop them")
+        problems.add(
+            f"column '{name}' has no value in {counted(int(absent.sum()), 'row')} ({rows_of(absent)}); fill "
+            "or drop them"
+        )
     return numbers
 
 

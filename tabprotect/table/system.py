@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import sparse
 
+from tabprotect.counted import counted
 from tabprotect.errors import InputError, collect
 from tabprotect.table.grid import Grid
 from tabprotect.table.hierarchy import Hierarchy
@@ -52,7 +53,7 @@ class LinearSystem:
         object.__setattr__(self, "cells", cells)
         with collect() as problems:
             if A.shape[1] != len(cells):
-                problems.add(f"A has {A.shape[1]} columns but there are {len(cells)} cells")
+                problems.add(f"A has {counted(A.shape[1], 'column')} for {counted(len(cells), 'cell')}")
             if self.b.shape != (A.shape[0],):
                 problems.add(f"b has shape {self.b.shape} but A has {A.shape[0]} rows")
             if not np.isfinite(A.data).all() or not np.isfinite(self.b).all():

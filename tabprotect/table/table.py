@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from tabprotect.counted import counted
 from tabprotect.errors import collect
 from tabprotect.table.contributions import Contributions
 from tabprotect.table.hierarchy import Hierarchy
@@ -103,9 +104,14 @@ class Table:
                     problems.add(f"{name} has shape {np.shape(array)}; {n} cells need ({n},)")
             for name, array in self.columns.items():
                 if len(array) != n:
-                    problems.add(f"column '{name}' has {len(array)} entries for {n} cells")
+                    problems.add(
+                        f"column '{name}' has {counted(len(array), 'entry', 'entries')} for {counted(n, 'cell')}"
+                    )
             if len(self.rows) != len(self.row_cell):
-                problems.add(f"{len(self.rows)} rows but row_cell has {len(self.row_cell)} entries")
+                problems.add(
+                    f"{counted(len(self.rows), 'row')} but row_cell has "
+                    f"{counted(len(self.row_cell), 'entry', 'entries')}"
+                )
             if self.kind not in ("magnitude", "frequency"):
                 problems.add(f"kind must be 'magnitude' or 'frequency', not '{self.kind}'")
 
@@ -123,7 +129,7 @@ class Table:
         size = [many(self.n_cells, "cell"), many(self.system.n_equations, "equation")]
         if self.parts:
             return [*size, f"{len(self.parts):,} linked tables"]
-        codes = [f"{d.name} ({len(d.codes):,} codes)" for d in self.dimensions]
+        codes = [f"{d.name} ({counted(len(d.codes), 'code')})" for d in self.dimensions]
         return [*size, " x ".join(codes)] if codes else size
 
     @classmethod

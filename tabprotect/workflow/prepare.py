@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.attack.insiders import within_reach
+from tabprotect.counted import counted
 from tabprotect.errors import InputError
 from tabprotect.methods.base.method import Method
 from tabprotect.methods.cell_key.method import CellKey
@@ -130,7 +131,7 @@ def prepare(request: Request, contributions: int = 0) -> Prepared:
     tables = cells_by_table(table) if table.parts else {}
     if request.hiding.method == PASSES and not tables:
         raise InputError(f"method '{PASSES}' goes table by table through linked tables, and this is one table")
-    budget.report("rules", message=f"{table.n_cells:,} cells")
+    budget.report("rules", message=f"{counted(table.n_cells, 'cell')}")
     table, earlier, disclosed = carrying(request, table)
     table, assessment, rolled = _assessed(request, table)
     problem = _stated(request, table, assessment, seed, budget, earlier)

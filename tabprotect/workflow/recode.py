@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from tabprotect.counted import counted
 from tabprotect.errors import InfeasibleError, InputError, collect, did_you_mean
 from tabprotect.methods.recoding import RecodingRules, least_recoding
 from tabprotect.sensitivity.assess import Assessment
@@ -62,6 +63,6 @@ def roll_up(
     if result.status == "infeasible":
         raise InfeasibleError(f"no recoding is rid of all sensitive cells: {result.message}")
     given_up = [f"{name}: {', '.join(codes)}" for name, codes in result.collapsed.items()]
-    lost = "" if result.cost is None else f"{int(result.removed.sum()):,} cells given up"
+    lost = "" if result.cost is None else f"{counted(int(result.removed.sum()), 'cell')} given up"
     bound = "" if result.bound is None else f", at least {result.bound:,.10g} needed"
     return result.recoded(), "; ".join([*given_up, lost + bound]) if given_up else "nothing given up"

@@ -19,6 +19,7 @@ from tabprotect.methods.suppression.method import Suppress
 from tabprotect.release.earlier import Previous
 from tabprotect.sensitivity.bounds import Bounds
 from tabprotect.sensitivity.costs import parse_transform
+from tabprotect.sensitivity.parse import rules_in
 from tabprotect.solver.limits import Limits
 from tabprotect.table.reading import File
 from tabprotect.table.table import Table
@@ -105,9 +106,10 @@ def request_of(spec: Spec, base: Path, **other: Any) -> Request:
     seconds = spec.limits.seconds
     if isinstance(method, Method) and seconds is None and spec.limits.work is None:
         seconds = DEFAULT_SECONDS
-    same = ("rules", "levels", "singletons", "attackers", "unions", "protect_hidden", "seed", "intervals")
+    same = ("levels", "singletons", "attackers", "unions", "protect_hidden", "seed", "intervals")
     given: dict[str, Any] = {
         **{name: getattr(spec, name) for name in same},
+        "rules": rules_in(spec.rules, base),
         "source": Specified(spec, base),
         "method": method,
         "cost": spec.cost if spec.cost in _COSTS else None,

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-import tabprotect as tp
 import tabprotect.microdata as md
 from tabprotect.microdata import choosing, risk, utility
 from tests.microdata.bad_calls import SIZES, TREE, people

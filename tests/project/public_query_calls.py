@@ -90,7 +90,15 @@ def _models_of_tables(given: Given, frames: Any, folder: Path) -> None:
 
 def _models_of_records(given: Given, frames: Any, folder: Path) -> None:
     from tabprotect.models import (
-        camouflage, inference, linkage, local_suppression, massc, maximum_entropy, microaggregation, pram, recoding,
+        camouflage,
+        inference,
+        linkage,
+        local_suppression,
+        massc,
+        maximum_entropy,
+        microaggregation,
+        pram,
+        recoding,
     )  # fmt: skip
 
     camouflage.build(given(np.array([[1.0, 2.0], [3.0, 1.0]])), given(np.array([[1, 0], [0, 1]])))

@@ -69,6 +69,16 @@ def test_empty_cells_are_left_alone_and_unused_levels_reported(table, tmp_path):
     assert assessment.messages == ("protection levels given for 1 cells that are not sensitive have no effect",)
 
 
+def test_external_bounds_of_single_cells_take_the_place_of_the_others(table, tmp_path):
+    rule = write(tmp_path, "Nr;5;ab;20;45\nZd;4;ab;0;9\nTotal;Total;ab;90;100")
+    nr, zd, total = (CELLS.get_loc(cell) for cell in (("Nr", "5"), ("Zd", "5"), ("Total", "Total")))
+    for bounds, other in ((None, [0.0, np.inf]), ("50%", [12.0, 36.0])):
+        problem = make_problem(table, ["p%=15", rule], bounds=bounds)
+        assert [problem.lower[nr], problem.upper[nr]] == [20.0, 45.0]
+        assert [problem.lower[total], problem.upper[total]] == [90.0, 100.0]
+        assert [problem.lower[zd], problem.upper[zd]] == other
+
+
 def test_every_bad_line_is_named(table, tmp_path):
     rule = write(
         tmp_path,
@@ -80,11 +90,12 @@ def test_every_bad_line_is_named(table, tmp_path):
     assert problems == [
         "line 2: code 'No' is not in region; there are 'Nr', 'Total', 'Zd'",
         "line 3: 2 fields; wanted are 2 codes (region, size) and a change, with ';' between them",
-        "line 4: change 'q' means nothing; there are 's', 'u', 'p', 'm', 'ml', 'c', 'w', 'pl'",
+        "line 4: change 'q' means nothing; there are 's', 'u', 'p', 'm', 'ml', 'c', 'w', 'pl', 'ab'",
         "line 5: 'c' is followed by 1 numbers, not 0",
         "line 6: not a number in ['x']",
         "line 7: numbers must be finite and at least 0, not ['-1', '2']",
-        "line 8: ab (external bounds) is not supported; give bounds= to make_problem",
+        "line 8: the value 30 of Nr x 5 does not lie between the external bounds 1 and 2; they are values that intruders "
+        "know it to lie between, not distances from it",
         "line 9: cell Nr x 4 was SAFE in an earlier line",
         "line 10: code '6' is not in size; there are '4', '5', 'Total'",
         "line 11: numbers must be finite, not ['inf']",

@@ -211,7 +211,8 @@ def _show(console: Any, found: Audit, failures: tuple[str, ...]) -> None:
         console.print("Stopped at the first exposed cell; others may be exposed, too.")
     if found.unproven:
         console.print(
-            f"LP-safe only: no integral witness was found for {len(found.unproven)} protection levels; intruders who "
+            "LP-safe only: no integral witness was found for "
+            f"{counted(len(found.unproven), 'protection level')}; intruders who "
             "know that values are whole numbers may conclude more."
         )
     if len(found.recomputable):

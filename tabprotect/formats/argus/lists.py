@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from tabprotect.counted import counted
 from tabprotect.errors import InputError, Problems, did_you_mean
 from tabprotect.formats.argus.text import read_lines
 from tabprotect.formats.files import write_text
@@ -178,7 +179,9 @@ def read_apriori(
 
 def _change(fields: Sequence[str], dimensions: int, mark: str) -> Change:
     if len(fields) <= dimensions:
-        raise ValueError(f"{len(fields)} fields; wanted: {dimensions} codes and a change, with '{mark}' between them")
+        raise ValueError(
+            f"{counted(len(fields), 'field')}; wanted: {dimensions} codes and a change, with '{mark}' between them"
+        )
     change = fields[dimensions].lower()
     if change not in CHANGES:
         raise ValueError(f"change '{fields[dimensions]}' means nothing{did_you_mean(change, CHANGES)}")

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.attack.witness import Exposure
+from tabprotect.counted import counted
 from tabprotect.errors import InputError, SolverError, did_you_mean
 from tabprotect.methods.distance import Norm, Weights, check_norm, distance_weights
 from tabprotect.methods.rounding.grid import Grid, on_grid
@@ -318,11 +319,14 @@ class _Job:
         if diagnosis is not None and diagnosis.steps is not None:
             how = "" if diagnosis.proven else " (fewer were not ruled out)"
             bases = "1 further base" if diagnosis.steps == 1 else f"{diagnosis.steps} further bases"
-            cells = "1 cell" if len(diagnosis.cells) == 1 else f"{len(diagnosis.cells)} cells"
+            cells = counted(len(diagnosis.cells), "cell")
             open_ = "" if diagnosis.smallest else f" (bound: {diagnosis.least}, gap {100 * diagnosis.gap:.0f} %)"
             notes.append(f"neighbouring multiples are not enough: {bases}{how}, in {cells}{open_}")
         if found.exposed:
-            notes.append(f"{len(found.exposed)} protection levels were not met by any rounding found")
+            notes.append(
+                f"{counted(len(found.exposed), 'protection level was', 'protection levels were')} not met by "
+                "any rounding found"
+            )
         elif values is None and infeasible and self.protect:
             notes.append("no rounding with this base and so many steps meets all protection levels")
         cost = found.cost if values is not None else None

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 import numpy.typing as npt
 
+from tabprotect.counted import counted
 from tabprotect.errors import InputError
 from tabprotect.methods.suppression.classic.modular import pieces_of, rows_within
 from tabprotect.methods.suppression.classic.passes import EXACT_CELLS as PIECE_CELLS
@@ -103,7 +104,8 @@ def suppress_linked(
     if not covered.all():
         lost = int(np.flatnonzero(~covered)[0])
         raise InputError(
-            f"{int((~covered).sum())} equations are in none of the tables, such as {problem.system.equation(lost)}; "
+            f"{counted(int((~covered).sum()), 'equation is', 'equations are')} in none of the tables, such as "
+            f"{problem.system.equation(lost)}; "
             "name the cells of all tables of the system"
         )
     alone = problem.n_cells > together

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tabprotect.counted import counted
 from tabprotect.errors import InfeasibleError, InputError
 from tabprotect.microdata.claims import Claim, Verification
 from tabprotect.microdata.large.checks import check_large
@@ -61,7 +62,8 @@ class LargeMasked:
 
     def __repr__(self) -> str:
         return (
-            f"LargeMasked({len(self):,} records, {len(self.released.arrow)} columns, {len(self.steps)} steps, "
+            f"LargeMasked({counted(len(self), 'record')}, {counted(len(self.released.arrow), 'column')}, "
+            f"{counted(len(self.steps), 'step')}, "
             f"{len(self.claims)} claims)"
         )
 
@@ -70,7 +72,7 @@ class LargeMasked:
         chosen = ", ".join(map(self.released.quoted, names))
         row = self.released.quoted(ROW)
         head = self.released.query(f"SELECT {chosen} FROM {RECORDS} ORDER BY {row} LIMIT {MOST_RECORDS}").to_pandas()
-        facts = [f"{len(self):,} records", f"{len(names)} columns", f"{len(self.steps)} steps"]
+        facts = [counted(len(self), "record"), counted(len(names), "column"), counted(len(self.steps), "step")]
         return records_view(self.title, head, len(self), len(names), facts)
 
     @property
@@ -91,7 +93,7 @@ class LargeMasked:
     def summary(self) -> str:
         """Return what was done and what holds, one line each; confidential."""
         lines = [f"read {found.line()}" for found in self.recognised]
-        lines += [f"{self.original:,} records in, {len(self):,} released"]
+        lines += [f"{counted(self.original, 'record')} in, {len(self):,} released"]
         lines += [f"step {i + 1}: {step.method} on {', '.join(step.columns)}" for i, step in enumerate(self.steps)]
         lines += [f"claim: {claim}" for claim in self.claims]
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])

@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from tabprotect.counted import counted
 from tabprotect.errors import InputError, Problems
 from tabprotect.microdata.claims import Claim
 from tabprotect.microdata.large.draws import Draws
@@ -141,7 +142,9 @@ def weight_sql(stage: Stage, schema: Schema) -> str | None:
     found = stage.query(f"SELECT count({weight}) AS n, min({weight}) AS least FROM {RECORDS}")
     count, least = found.column("n")[0].as_py(), found.column("least")[0].as_py()
     if count < stage.count:
-        raise InputError(f"column '{schema.weight}' has no value in {stage.count - count:,} records; fill or drop them")
+        raise InputError(
+            f"column '{schema.weight}' has no value in {counted(stage.count - count, 'record')}; fill or drop them"
+        )
     if least <= 0:
         raise InputError(f"weights in column '{schema.weight}' must be above 0; the smallest is {least:g}")
     return weight

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from tabprotect.counted import counted
 from tabprotect.errors import InputError, Problems, SolverError
 from tabprotect.microdata.claims import Claim, claim_kind
 from tabprotect.microdata.masking.distances import category_distances
@@ -111,7 +112,10 @@ class PRAM(Method):
             there = records.categories(name).values
             order = there if self.categories is None else tuple(self.categories)
             if len(order) != len(self.matrix):
-                problems.add(f"column '{name}' has {len(order)} categories, the matrix {len(self.matrix)} rows")
+                problems.add(
+                    f"column '{name}' has {counted(len(order), 'category', 'categories')}, the matrix "
+                    f"{counted(len(self.matrix), 'row')}"
+                )
             unknown = [value for value in there if value not in order]
             if unknown:
                 problems.add(f"column '{name}' holds {unknown[0]!r}, which categories do not list")

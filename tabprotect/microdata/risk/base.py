@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tabprotect.counted import counted
 from tabprotect.errors import InputError
 from tabprotect.microdata.masked import Masked
 from tabprotect.microdata.records import Records, read_records
@@ -133,7 +134,8 @@ def pair(original: Any, masked: Any, schema: Schema | None = None, links: Any = 
     if links is None:
         if len(one) != len(other):
             raise InputError(
-                f"the original file has {len(one)} records, the masked one {len(other)}; give links=, the original "
+                f"the original file has {counted(len(one), 'record')}, the masked one {len(other)}; give "
+                "links=, the original "
                 "record of every masked one (-1 for none), or the Masked itself"
             )
         links = np.arange(len(one))

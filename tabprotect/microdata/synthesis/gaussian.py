@@ -11,6 +11,7 @@ import numpy.typing as npt
 from scipy import linalg, stats
 from scipy.special import ndtri
 
+from tabprotect.counted import counted
 from tabprotect.errors import Problems
 from tabprotect.microdata.claims import Claim
 from tabprotect.microdata.masking.noise import root
@@ -47,7 +48,8 @@ class _Numbers(Method):
         whole = self._sample(records)
         if len(whole) <= len(self.columns):
             problems.add(
-                f"{len(whole)} complete records do not determine the covariances of {len(self.columns)} columns"
+                f"{counted(len(whole), 'complete record does', 'complete records do')} not determine the "
+                f"covariances of {counted(len(self.columns), 'column')}"
             )
         if self.n is not None and self.n <= len(self.columns):
             problems.add(f"n must be above the number of columns ({len(self.columns)}), not {self.n}")

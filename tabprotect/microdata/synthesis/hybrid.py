@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.spatial import cKDTree
 
+from tabprotect.counted import counted
 from tabprotect.errors import Problems
 from tabprotect.microdata.masking.noise import root
 from tabprotect.microdata.method import Masking, Method, MethodCall, as_columns, need_choice, need_number
@@ -78,7 +79,10 @@ class HybridMasking(Method):
         x = records.matrix(self.columns)
         complete = int((~np.isnan(x).any(axis=1)).sum())
         if complete <= len(self.columns):
-            problems.add(f"{complete} complete records are too few for {len(self.columns)} columns")
+            problems.add(
+                f"{counted(complete, 'complete record is', 'complete records are')} too few for "
+                f"{counted(len(self.columns), 'column')}"
+            )
         if self.kind == "multiplicative":
             for j, name in enumerate(self.columns):
                 if (x[:, j] <= 0).any():

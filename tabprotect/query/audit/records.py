@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from tabprotect.counted import counted
 from tabprotect.errors import InputError, collect
 from tabprotect.solver.exact import scaled_integers
 
@@ -117,7 +118,7 @@ class Records:
                 if array.shape not in ((), x.shape):
                     problems.add(f"field '{name}': {what} has shape {array.shape}; one number or {x.shape} is needed")
             if units is not None and len(units) != len(x):
-                problems.add(f"field '{name}': {len(units)} units for {len(x)} records")
+                problems.add(f"field '{name}': {counted(len(units), 'unit')} for {counted(len(x), 'record')}")
         lo, hi = np.broadcast_to(lo, x.shape), np.broadcast_to(hi, x.shape)
         with collect() as problems:
             _refuse(problems.add, name, ~np.isfinite(x), "missing or infinite values in records")

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tabprotect.counted import counted
 from tabprotect.errors import InputError, SolverError, collect, did_you_mean
 from tabprotect.query.camouflage.answering import Answering
 from tabprotect.query.camouflage.bounds import Absolute, Bounds, Covering, Lattice, Relative, required
@@ -157,7 +158,7 @@ class Camouflage(Answering):
             new = {c: numbers(x, c, problems.add, infinite=c in self.table.bounds) for c, x in values.items()}
             for c, x in new.items():
                 if x.shape != at.shape:
-                    problems.add(f"column '{c}': {x.size} values for {len(at)} records")
+                    problems.add(f"column '{c}': {counted(x.size, 'value')} for {counted(len(at), 'record')}")
         merged = {c: _with(x, at, new[c]) if c in new else x for c, x in old.items()}
         table = replace(
             self.table,

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from tabprotect.counted import counted
 from tabprotect.errors import InputError, Problems
 from tabprotect.query.audit.groups import Groups
 from tabprotect.query.audit.records import Intruder, Records
@@ -98,7 +99,8 @@ def load(database: Database, policy: Policy, table: str) -> Rows:
         missing = int(np.count_nonzero(pd.isna(values)))
         if missing:
             problems.add(
-                f"{missing} rows of table '{table}' have no {name}; open a view without them to the guard, or fill them"
+                f"{counted(missing, 'row')} of table '{table}' {'has' if missing == 1 else 'have'} no {name}; "
+                "open a view without them to the guard, or fill them"
             )
     problems.raise_if_any()
     keys = pd.Index(got[0])
@@ -133,7 +135,10 @@ def _check_keys(database: Database, policy: Policy, table: str, problems: Proble
         key = quoted(t.key)
         rows, distinct = database.columns(f"SELECT count(*) AS a, count(DISTINCT {key}) AS b FROM {quoted(name)}")
         if int(rows[0]) != int(distinct[0]):
-            problems.add(f"{name}.{t.key} is no key: {int(rows[0])} rows, {int(distinct[0])} distinct values")
+            problems.add(
+                f"{name}.{t.key} is no key: {counted(int(rows[0]), 'row')}, "
+                f"{counted(int(distinct[0]), 'distinct value')}"
+            )
 
 
 def _fingerprint(columns: Sequence[npt.NDArray[Any]]) -> str:

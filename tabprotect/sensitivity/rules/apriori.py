@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import csv
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar, Final
 
 import numpy as np
 
+from tabprotect.counted import counted
 from tabprotect.errors import InputError, Problems, did_you_mean
 from tabprotect.problem import Status
 from tabprotect.sensitivity.cells import CellFinder
-from tabprotect.sensitivity.rule import Decisions, Spoken, percentage
+from tabprotect.sensitivity.rule import Decisions, Spoken, bound_cell, percentage
 from tabprotect.table.table import Table
 
 __all__ = ["APriori"]
@@ -24,7 +25,7 @@ _STATUS: Final = {
     "M": Status.FORCED,
     "ML": Status.FORCED,
 }
-_NUMBERS: Final = {**dict.fromkeys(_STATUS, 0), "C": 1, "W": 1, "PL": 2}
+_NUMBERS: Final = {**dict.fromkeys(_STATUS, 0), "C": 1, "W": 1, "PL": 2, "AB": 2}
 """Change codes, and how many numbers follow them."""
 
 
@@ -48,12 +49,14 @@ class APriori(Spoken):
     m, ml     suppressed already
     c, w      cost of suppression, replacing the cost variable (transformations still apply); 1 if not positive
     pl        lower and upper protection level, replacing those of the rules
+    ab        external bounds: every intruder knows that the value lies between these two numbers, whatever
+              ``bounds`` says of other cells
     ========= ======================================================================================================
 
     Fields are separated by semicolons, commas or tabs, found out from the first line; codes may be quoted; blank lines
     do not count. Several lines may change one cell; two different statuses for it are an error. Empty cells are
-    left alone, as in tau-ARGUS. ``ab`` (external bounds) is not implemented in tau-ARGUS either and is refused;
-    give bounds to `make_problem`.
+    left alone, as in tau-ARGUS. The numbers of ``ab`` are values, not distances from the value of the cell, which must
+    lie between them; tau-ARGUS 4.1 reads such lines, and does nothing with them.
 
     Parameters
     ----------
@@ -75,6 +78,10 @@ class APriori(Spoken):
     def __post_init__(self) -> None:
         object.__setattr__(self, "path", str(self.path))
         percentage(self, "range", self.range, zero=True)
+
+    def located(self, base: Path) -> APriori:
+        """Return the rule with its file relative to a folder."""
+        return replace(self, path=str(base / self.path))
 
     def decide(self, table: Table) -> Decisions:
         """Return what the file says about the cells of a table.
@@ -114,6 +121,10 @@ class APriori(Spoken):
                 decisions.status[cell] = _STATUS[change]
             elif change == "PL":
                 decisions.lpl[cell], decisions.upl[cell] = numbers
+            elif change == "AB":
+                wrong = bound_cell(decisions, table, cell, numbers)
+                if wrong:
+                    problems.add(f"{self.path}, line {number}: {wrong}")
             else:
                 decisions.cost[cell] = numbers[0] if numbers[0] > 0 else 1.0
         problems.raise_if_any()
@@ -130,15 +141,13 @@ def _read(finder: CellFinder, fields: list[str], separator: str) -> tuple[int, s
     width = finder.width
     if len(fields) <= width:
         codes = f"{width} codes ({', '.join(finder.names)})"
-        return f"{len(fields)} fields; wanted are {codes} and a change, with '{separator}' between them"
+        return f"{counted(len(fields), 'field')}; wanted are {codes} and a change, with '{separator}' between them"
     change = fields[width].upper()
-    if change == "AB":
-        return "ab (external bounds) is not supported; give bounds= to make_problem"
     if change not in _NUMBERS:
         return f"change '{fields[width]}' means nothing{did_you_mean(change.lower(), [c.lower() for c in _NUMBERS])}"
     words = [word for word in fields[width + 1 :] if word]
     if len(words) != _NUMBERS[change]:
-        return f"'{fields[width]}' is followed by {_NUMBERS[change]} numbers, not {len(words)}"
+        return f"'{fields[width]}' is followed by {counted(_NUMBERS[change], 'number')}, not {len(words)}"
     try:
         numbers = [float(word) for word in words]
     except ValueError:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import sparse
 
+from tabprotect.counted import counted
 from tabprotect.errors import InputError, collect, did_you_mean
 from tabprotect.table.hierarchy import codelists
 from tabprotect.table.hierarchy.tree import check_shape, in_order, members_of
@@ -90,7 +91,10 @@ class Hierarchy:
         object.__setattr__(self, "_members", members)
 
     def __repr__(self) -> str:
-        return f"Hierarchy(total={self.total!r}, {len(self.codes)} codes, {len(self.leaves)} leaves)"
+        return (
+            f"Hierarchy(total={self.total!r}, {counted(len(self.codes), 'code')}, "
+            f"{counted(len(self.leaves), 'leaf', 'leaves')})"
+        )
 
     # --- where it comes from -------------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from tabprotect.counted import counted
 from tabprotect.errors import InputError, Problems, collect, did_you_mean
 from tabprotect.table.additivity import NOISE, beyond_noise
 from tabprotect.table.codes import some
@@ -209,7 +210,8 @@ class _Merge:
             if len(bad):
                 cells = [f"{self.shared.label(int(i))} ({values[i]:g} {status[i]}".rstrip() + ")" for i in bad]
                 self.problems.add(
-                    f"table '{name}' has no row for {len(bad)} cells, so everybody knows that they are zero, but other "
+                    f"table '{name}' has no row for {counted(len(bad), 'cell')}, so everybody knows that "
+                    f"{'it is' if len(bad) == 1 else 'they are'} zero, but other "
                     f"tables have a value or a status for them: {some(cells)}"
                 )
         if known.any():
@@ -282,7 +284,8 @@ class _Merge:
             without = [repr(name) for name, array in zip(self.shared.names, arrays, strict=True) if array is None]
             cells = [self.shared.label(int(i)) for i in np.flatnonzero(source < 0)[:3]]
             self.problems.add(
-                f"there is no {what} of {int((source < 0).sum())} cells ({', '.join(cells)}), since {some(without)} "
+                f"there is no {what} of {counted(int((source < 0).sum()), 'cell')} ({', '.join(cells)}), "
+                f"since {some(without)} "
                 "have none; give it for all tables or for none"
             )
 
@@ -308,6 +311,7 @@ class _Merge:
             )
         more = f" and {len(where) - 5} more" if len(where) > 5 else ""
         self.problems.add(
-            f"table '{self.shared.names[number]}' disagrees with earlier tables in the {what} of {len(where)} cells: "
+            f"table '{self.shared.names[number]}' disagrees with earlier tables in the {what} of "
+            f"{counted(len(where), 'cell')}: "
             f"{', '.join(words)}{more}"
         )

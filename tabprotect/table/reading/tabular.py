@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from tabprotect.counted import counted
 from tabprotect.errors import InputError, Problems, collect, did_you_mean
 from tabprotect.table.read import need_columns
 from tabprotect.table.reading.numbers import Notation, find_notation, plain_numbers, to_numbers
@@ -165,7 +166,8 @@ def _text(
         shown = ", ".join(f"{line} ({n} fields)" for line, n in wrong[:5])
         more = f" and {len(wrong) - 5} more" if len(wrong) > 5 else ""
         raise InputError(
-            f"{path}: the first line names {len(names)} columns, other lines have more or fewer: {shown}{more}"
+            f"{path}: the first line names {counted(len(names), 'column')}, other lines have more or fewer: "
+            f"{shown}{more}"
         )
     columns = list(zip(*rows[1:], strict=True)) or [()] * len(names)
     frame = pd.DataFrame(

@@ -8,6 +8,7 @@ import narwhals as nw
 import numpy as np
 import pyarrow as pa
 
+from tabprotect.counted import counted
 from tabprotect.errors import Problems
 from tabprotect.table.codes import read_codes, some
 from tabprotect.table.dimension import Dimension
@@ -67,16 +68,16 @@ def number(source: DuckSource, column: Column, roles: Roles, problems: Problems)
         problems.add(f"column '{column.name}' is infinite in {where}")
     missing, where = rows(absent)
     if missing:
-        problems.add(f"column '{column.name}' has no value in {missing} rows ({where}); fill or drop them")
+        problems.add(f"column '{column.name}' has no value in {counted(missing, 'row')} ({where}); fill or drop them")
     if "INT" in column.type:
         large, where = rows(f"abs({column.sql}::HUGEINT) > {2**53}")
         if large:
             problems.add(f"column '{column.name}' holds whole numbers beyond 2^53 in {where}: not exact as floats")
-    counted = roles.counts and column.name == roles.value
+    frequency = roles.counts and column.name == roles.value
     below, fraction = f"{number} < 0", f"{number} <> floor({number})"
-    found, where = rows(f"{below} OR {fraction}" if counted else below)
+    found, where = rows(f"{below} OR {fraction}" if frequency else below)
     if found:
-        roles.check_number(column.name, rows(below)[0] > 0, counted, where, problems)
+        roles.check_number(column.name, rows(below)[0] > 0, frequency, where, problems)
     return number
 
 

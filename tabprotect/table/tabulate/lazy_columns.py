@@ -9,6 +9,7 @@ import narwhals as nw
 import numpy as np
 import pyarrow as pa
 
+from tabprotect.counted import counted
 from tabprotect.errors import Problems
 from tabprotect.table.codes import read_codes, some
 from tabprotect.table.dimension import Dimension
@@ -97,13 +98,13 @@ def numbers_of(
             problems.add(f"column '{name}' is infinite in {where(name, conditions['infinite'], n['infinite'])}")
         if n["absent"]:
             rows = where(name, conditions["absent"], n["absent"])
-            problems.add(f"column '{name}' has no value in {n['absent']} rows ({rows}); fill or drop them")
+            problems.add(f"column '{name}' has no value in {counted(n['absent'], 'row')} ({rows}); fill or drop them")
         if n.get("large"):
             rows = where(name, conditions["large"], n["large"])
             problems.add(f"column '{name}' holds whole numbers beyond 2^53 in {rows}: not exact as floats")
-        counted = roles.counts and name == roles.value
-        bad = conditions["below"] | conditions["fraction"] if counted else conditions["below"]
-        if n["below"] or (counted and n["fraction"]):
+        frequency = roles.counts and name == roles.value
+        bad = conditions["below"] | conditions["fraction"] if frequency else conditions["below"]
+        if n["below"] or (frequency and n["fraction"]):
             many = int(place.take(records.filter(bad).select(nw.len().alias("n"))).column("n")[0].as_py())
             roles.check_number(name, n["below"] > 0, n["fraction"] > 0, where(name, bad, many), problems)
     return numbers

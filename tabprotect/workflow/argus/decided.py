@@ -14,7 +14,7 @@ from tabprotect.formats.argus.lists import Change
 from tabprotect.problem import Status
 from tabprotect.sensitivity.assess import Assessment
 from tabprotect.sensitivity.cells import CellFinder
-from tabprotect.sensitivity.rule import Decisions
+from tabprotect.sensitivity.rule import Decisions, bound_cell
 from tabprotect.table.table import Table
 
 __all__ = ["Decided", "by_hand", "of_holdings"]
@@ -64,7 +64,7 @@ class Decided:
         """Return the decisions for a larger table of `n` cells, in which these are the cells `cell`."""
         old, new = self.decisions, Decisions.none(n, self.decisions.default_range)
         new.status[cell] = old.status
-        for name in ("lpl", "upl", "spl", "cost"):
+        for name in ("lpl", "upl", "spl", "cost", "lower", "upper"):
             if getattr(old, name) is not None:
                 getattr(new, name)[cell] = getattr(old, name)
         return replace(self, decisions=new)
@@ -103,10 +103,12 @@ def by_hand(
         line = f"{label}: {' x '.join(code or 'total' for code in change.codes)} {change.change}"
         if isinstance(cell, str):
             problems.add(f"{line}: {cell}")
-        elif change.change == "ab":
-            problems.add(f"{line}: a-priori bounds of single cells are not taken; GH(table, percentage) is for all")
         elif empty[cell]:
             continue
+        elif change.change == "ab":
+            wrong = bound_cell(d, table, cell, change.numbers)
+            if wrong:
+                problems.add(f"{line}: {wrong}")
         elif change.change in _STATUS:
             status = _STATUS[change.change]
             if status == Status.PROTECTED and sensitive.status[cell] == Status.PRIMARY:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from tabprotect.counted import counted
 from tabprotect.errors import InputError, did_you_mean
 from tabprotect.formats.argus.lists import read_hierarchy
 from tabprotect.formats.argus.rda import Variable
@@ -89,7 +90,10 @@ def recode(column: pd.Series, dimension: Dimension, how: Recoding | int, log: Lo
             if code not in hierarchy.position:
                 raise InputError(f"{dimension.name} has no code '{code}'{did_you_mean(code, hierarchy.codes)}")
     smaller, up = _closed(hierarchy, closed)
-    log.add(f"{len(closed)} codes of {dimension.name} have lost their parts")
+    log.add(
+        f"{counted(len(closed), 'code')} of {dimension.name} "
+        f"{'has lost its' if len(closed) == 1 else 'have lost their'} parts"
+    )
     return column.map(lambda code: up.get(code, code)), Dimension(
         dimension.name, smaller, None, list(dimension.missing)
     )

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from tabprotect.counted import counted
 from tabprotect.errors import InputError, collect
 from tabprotect.formats.argus.microdata import read_asc
 from tabprotect.formats.argus.rda import Variable
@@ -176,7 +177,7 @@ def _without_gaps(frame: pd.DataFrame, response: Variable, status: Variable | No
     none = frame[response.name].isna().to_numpy()
     if not none.any():
         return frame
-    log.add(f"{int(none.sum())} cells without a value are empty")
+    log.add(f"{counted(int(none.sum()), 'cell without a value is', 'cells without a value are')} empty")
     numbers = frame.select_dtypes("number").columns
     frame = frame.copy()
     frame.loc[none, numbers] = frame.loc[none, numbers].fillna(0.0)

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from tabprotect.errors import InputError, Problems, did_you_mean
 from tabprotect.microdata.specification import read_mask_spec
+from tabprotect.sensitivity.parse import as_rules, rules_in
 from tabprotect.workflow.specification import Spec, TableSpec, check_spec, load_toml
 
 __all__ = ["RULE_KEYS", "SETTINGS", "ClusterSpec", "PreviousSpec", "Protocol", "read_protocol", "schema_of_protocols"]
@@ -259,7 +260,19 @@ def _rules(content: Mapping[str, Any], path: Path, problems: Problems) -> dict[s
             problems.add(f"'{key}' is given twice: in {given} and in the protocol")
     if "rules" not in found:
         problems.add(f"{given}: 'rules' is missing: {Spec.model_fields['rules'].description}")
+    if isinstance(found.get("rules"), list):
+        found["rules"] = [_beside(text, Path(given).parent) for text in found["rules"]]
     return {"rules": ["threshold=3"], **{key: one for key, one in found.items() if key in RULE_KEYS}}
+
+
+def _beside(text: Any, folder: Path) -> Any:
+    """Return a rule of a file in a folder as it reads beside the protocol."""
+    try:
+        as_it_is, there = as_rules(text), rules_in([text], folder)
+    except (InputError, TypeError):
+        # the specification says what is wrong with it
+        return text
+    return text if as_it_is == there else "|".join(map(str, there))
 
 
 def _trials(given: Any, problems: Problems) -> tuple[Mapping[str, Any], ...]:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from tabprotect.errors import InputError, Problems, collect
-from tabprotect.methods.recoding.method import Recode
 from tabprotect.sensitivity.assess import needs
 from tabprotect.sensitivity.parse import as_rules
 from tabprotect.table.link.clusters import Cluster, find_clusters
@@ -196,9 +195,5 @@ def request_of_cluster(
     one = specs[names[0]] if len(names) == 1 else own
     table = tables[names[0]] if len(names) == 1 else link_specified(specs, {name: tables[name] for name in names})
     title = protocol.title if len(protocol.clusters) == 1 else f"{protocol.title}: {cluster}"
-    request = request_of(one, Path(), title=title)
-    if isinstance(request.method, Recode) and request.method.rules:
-        files = {name: place_of(protocol.base, None, str(file)) for name, file in request.method.rules.items()}
-        method = Recode(files, request.method.least, request.method.keep, request.method.then)
-        request = request.asking(method=method)
+    request = request_of(one, protocol.base, title=title)
     return request.asking(source=Held(one, Path(), held=table))

@@ -8,6 +8,7 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 
+from tabprotect.counted import counted
 from tabprotect.methods.suppression.classic.subtables import Subtable, subtables
 from tabprotect.methods.suppression.postsolve.completion import complete
 from tabprotect.methods.suppression.result import SuppressionResult
@@ -98,7 +99,7 @@ def _protect(problem: Problem, faces: list[_Face], pattern: Bools, budget: Budge
                 touched.update(corners[(higher > up[corners]) | (lower > down[corners])].tolist())
                 up[corners], down[corners] = higher, lower
         changed = np.array(sorted(touched), np.int64)
-        budget.report("hypercube", message=f"{len(changed)} cells to go")
+        budget.report("hypercube", message=f"{counted(len(changed), 'cell')} to go")
     return pattern
 
 

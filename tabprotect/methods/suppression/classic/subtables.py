@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from tabprotect.counted import counted
 from tabprotect.errors import InputError
 from tabprotect.table.system import LinearSystem
 
@@ -103,7 +104,8 @@ class _Finder:
         bad = np.flatnonzero((negative != 1) & (positive != 1) & (sizes > 1))
         if len(bad):
             raise InputError(
-                f"{len(bad)} equations are no sum of parts, such as {system.equation(int(bad[0]))}; subtables are "
+                f"{counted(len(bad), 'equation is', 'equations are')} no sum of parts, such as "
+                f"{system.equation(int(bad[0]))}; subtables are "
                 "found in sums only: take method='exact', 'greedy' or 'joint'"
             )
         # a sum over one part may be read both ways; margins are -1 where the signs do not tell

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
+from tabprotect.counted import counted
 from tabprotect.errors import InfeasibleError, Problems
 from tabprotect.microdata.claims import Claim
 from tabprotect.microdata.masking.generalisation.by_keys import ByKeys
@@ -104,7 +105,11 @@ class Mondrian(ByKeys):
         start = np.split(order, np.searchsorted(index[order], np.arange(1, count)))
         for part in start:
             if not good(judge, [part]):
-                where = f"a stratum of {len(part)} records" if strata else f"the file of {len(part)} records"
+                where = (
+                    f"a stratum of {counted(len(part), 'record')}"
+                    if strata
+                    else f"the file of {counted(len(part), 'record')}"
+                )
                 raise InfeasibleError(
                     f"{self.name}: {where} does not reach k = {self.k} and the constraints as a whole"
                 )

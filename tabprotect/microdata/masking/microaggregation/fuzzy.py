@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
+from tabprotect.counted import counted
 from tabprotect.errors import Problems
 from tabprotect.microdata.claims import Claim
 from tabprotect.microdata.masking.microaggregation.outcome import check_sizes
@@ -159,7 +160,9 @@ class FuzzyMicroaggregation(Method):
         for j, name in enumerate(self.columns):
             masked = masked.with_numbers(name, out[:, j])
         if blanked:
-            notes.append(f"{blanked} values are blanked: fewer than {self.k} records to cluster")
+            notes.append(
+                f"{counted(blanked, 'value is', 'values are')} blanked: fewer than {self.k} records to cluster"
+            )
         return Masking(masked, self._facts(sizes), self._claims(masked, classes), notes=tuple(dict.fromkeys(notes)))
 
     def _facts(self, sizes: list[Ints]) -> dict[str, Any]:

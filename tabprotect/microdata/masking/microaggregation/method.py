@@ -9,6 +9,7 @@ from typing import ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
+from tabprotect.counted import counted
 from tabprotect.errors import Problems, did_you_mean
 from tabprotect.microdata.claims import Claim
 from tabprotect.microdata.masking.microaggregation.outcome import Outcome, check_sizes, release
@@ -197,7 +198,7 @@ class Microaggregation(Method):
             if self._alone and scale not in (Scale.CONTINUOUS, Scale.ORDERED):
                 problems.add(f"column '{name}' is {scale}, method='{self.method}' needs an order; use 'mdav'")
         if self.by and records.missing(self.by).any():
-            problems.add(f"column '{self.by}' has no value in {int(records.missing(self.by).sum())} records")
+            problems.add(f"column '{self.by}' has no value in {counted(int(records.missing(self.by).sum()), 'record')}")
         if self.by and self.order == "variable" and records.scale(self.by) not in (Scale.CONTINUOUS, Scale.ORDERED):
             problems.add(f"column '{self.by}' is {records.scale(self.by)} and gives no order")
         check_trees(records, self.columns, problems)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tabprotect.counted import counted
 from tabprotect.errors import Problems
 from tabprotect.microdata.checks import ROUNDING
 from tabprotect.microdata.claims import Claim
@@ -116,7 +117,10 @@ def release(records: Records, outcome: Outcome, how: Mapping[str, str], most: in
         masked = _average(masked, name, word, outcome.group[:, j], weights)
     notes = list(outcome.notes)
     if outcome.blanked:
-        notes.append(f"{outcome.blanked} values are blanked: fewer than {outcome.k} records to average over")
+        notes.append(
+            f"{counted(outcome.blanked, 'value is', 'values are')} blanked: fewer than {outcome.k} records to "
+            "average over"
+        )
     claims = _claims(records, outcome, how, most, alone)
     return Masking(masked, outcome.facts(), claims, notes=tuple(notes))
 
