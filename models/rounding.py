@@ -9,10 +9,14 @@ values, b the base, r the right-hand sides, s the further steps allowed and D = 
           max_i w_i t_i                                    L-infinity
     s.t.  A v = r,  v = b m,  m integer                                              (1)
           floor(a_i / b) - s <= m_i <= ceil(a_i / b) + s                             (2)
+          floor(a_i / b) - s <= m_i <= floor(a_i / b) + 1 + s    where multiples rise  (2')
           floor(lower_i / b) <= m_i <= ceil(upper_i / b),  m_i = 0 for known zeros   (3)
           t_i >= v_i - a_i,  t_i >= a_i - v_i                                        (4)
 
-and, where protection levels are respected, for every intruder k and every sensitive cell p that k does not know tables
+(2') is definition 1 of rounding in Eustat's notebook on data protection: the neighbours of a multiple are itself and
+the following one. Then v_i - a_i may be b (s + 1), and below v_i the intruder's D in (5) is that for integers, too.
+
+And, where protection levels are respected, for every intruder k and every sensitive cell p that k does not know tables
 y that he cannot tell from the true one (y-up for UPL, y-down for LPL, both for SPL):
 
           A y = A a,  lower <= y <= upper,  |y_i - v_i| <= D,  y_i = a_i for cells that k knows   (5)
@@ -45,6 +49,7 @@ def build(
     steps: int = 0,
     norm: Literal["l1", "l2", "linf"] = "l1",
     protect: bool = False,
+    rise: bool = False,
 ) -> pyo.ConcreteModel:
     """State the problem.
 
@@ -58,6 +63,8 @@ def build(
     norm : {'l1', 'l2', 'linf'}
     protect : bool
         With (5) and (6).
+    rise : bool
+        (2') in place of (2).
 
     Returns
     -------
@@ -73,7 +80,7 @@ def build(
         a = exact(float(problem.values[i])) / b
         if problem.status[i] == Status.ZERO and a == 0:
             return 0, 0
-        low, high = floor(a) - steps, ceil(a) + steps
+        low, high = floor(a) - steps, (floor(a) + 1 if rise else ceil(a)) + steps
         if np.isfinite(problem.lower[i]):
             low = max(low, floor(exact(float(problem.lower[i])) / b))
         if np.isfinite(problem.upper[i]):
@@ -105,11 +112,13 @@ def build(
         power = 1 if norm == "l1" else 2
         m.distance = pyo.Objective(expr=pyo.quicksum(float(weights[i]) * m.t[i] ** power for i in m.cells))
     if protect:
-        _protect(m, problem, base * (steps + 1) - (1.0 if problem.integer else 0.0), terms)
+        far = base * (steps + 1)
+        less = far - (1.0 if problem.integer else 0.0)
+        _protect(m, problem, far if rise else less, less, terms)
     return m
 
 
-def _protect(m: pyo.ConcreteModel, problem: Problem, far: float, terms: Any) -> None:
+def _protect(m: pyo.ConcreteModel, problem: Problem, down: float, up: float, terms: Any) -> None:
     """Add the tables (5) that an intruder cannot rule out, and how far they reach (6)."""
     zeros = set(np.flatnonzero((problem.status == Status.ZERO) & (problem.values == 0)).tolist())
     intruders = [(), *(attacker.known for attacker in problem.attackers)]
@@ -136,10 +145,10 @@ def _protect(m: pyo.ConcreteModel, problem: Problem, far: float, terms: Any) -> 
     m.z = pyo.Var(m.questions, m.cells, bounds=room)  # y - a
     m.balanced = pyo.Constraint(m.questions, m.equations, rule=balanced)
     m.not_above = pyo.Constraint(
-        m.questions, m.cells, rule=lambda m, k, p, side, i: m.z[k, p, side, i] + values[i] <= m.v[i] + far
+        m.questions, m.cells, rule=lambda m, k, p, side, i: m.z[k, p, side, i] + values[i] <= m.v[i] + up
     )
     m.not_below = pyo.Constraint(
-        m.questions, m.cells, rule=lambda m, k, p, side, i: m.z[k, p, side, i] + values[i] >= m.v[i] - far
+        m.questions, m.cells, rule=lambda m, k, p, side, i: m.z[k, p, side, i] + values[i] >= m.v[i] - down
     )
     levels = {1: problem.upl, -1: problem.lpl}
     m.reached = pyo.Constraint(
@@ -162,6 +171,7 @@ def solve(
     steps: int = 0,
     norm: Literal["l1", "l2", "linf"] = "l1",
     protect: bool = False,
+    rise: bool = False,
     solver: str | None = None,
     limits: Limits | None = None,
 ) -> tuple[npt.NDArray[np.int64] | None, ModelAnswer]:
@@ -176,7 +186,7 @@ def solve(
     >>> answer.status, answer.objective, multiples.tolist()
     ('optimal', 6.0, [2, 0, 0, 2])
     """
-    model = build(problem, base, weights, steps=steps, norm=norm, protect=protect)
+    model = build(problem, base, weights, steps=steps, norm=norm, protect=protect, rise=rise)
     answer = solve_model(model, solver or ("scip_direct" if norm == "l2" else "appsi_highs"), limits)
     if answer.objective is None:
         return None, answer

@@ -14,7 +14,7 @@ __all__ = ["seeing_near"]
 Floats = npt.NDArray[np.float64]
 
 
-def seeing_near(problem: Problem, values: Floats, far: float | Floats) -> Problem:
+def seeing_near(problem: Problem, values: Floats, far: float | Floats, below: float | Floats | None = None) -> Problem:
     """State the problem of an intruder who knows that every true value lies within `far` of the published one.
 
     He also knows the external bounds, the structural zeros, and that the true table adds up. Audit the result with
@@ -27,6 +27,8 @@ def seeing_near(problem: Problem, values: Floats, far: float | Floats) -> Proble
         What is published.
     far : float or ndarray
         Largest distance, in the unit of the values; infinite where nothing is known.
+    below : float or ndarray, optional
+        Largest distance of a true value below the published one, where that is another.
 
     Examples
     --------
@@ -40,6 +42,6 @@ def seeing_near(problem: Problem, values: Floats, far: float | Floats) -> Proble
     return replace(
         problem,
         status=np.where(known, Status.ZERO, status).astype(np.int8),
-        lower=np.minimum(np.maximum(problem.lower, values - far), problem.values),
+        lower=np.minimum(np.maximum(problem.lower, values - (far if below is None else below)), problem.values),
         upper=np.maximum(np.minimum(problem.upper, values + far), problem.values),
     )

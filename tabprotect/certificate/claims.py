@@ -7,6 +7,7 @@ The standard library only: the verifier of such certificates reads this file, to
 method     further entries       true value a of a published value v
 ========== ===================== ====================================================================================
 multiple   base, steps           v is a multiple of base, ``|v - a| < base (steps + 1)``
+rising     base, steps           v is a multiple of base, ``-base (steps + 1) < v - a <= base (steps + 1)``
 nearest    base                  v is a multiple of base, ``v - base / 2 <= a < v + base / 2``
 near       within (or null)      ``|v - a| <= within``; null: nothing is told
 noise      support               v - a is among the noise that the row of a (the last for larger counts) has
@@ -32,12 +33,13 @@ from typing import Any
 from tabprotect.certificate.document import fraction, integers, list_of, positions, require
 from tabprotect.certificate.reach import Reach
 
-__all__ = ["DOUBTS", "METHODS", "Claim", "Range", "note"]
+__all__ = ["DOUBTS", "METHODS", "STEPPED", "Claim", "Range", "note"]
 
 Range = tuple[Fraction | None, Fraction | None]
 
 METHODS: Mapping[str, tuple[str, ...]] = {
     "multiple": ("base", "steps"),
+    "rising": ("base", "steps"),
     "nearest": ("base",),
     "near": ("within",),
     "noise": ("support",),
@@ -45,6 +47,9 @@ METHODS: Mapping[str, tuple[str, ...]] = {
     "small": ("base", "inner"),
     "swap": (),
 }
+
+STEPPED = ("multiple", "rising")
+"""Methods that round to multiples within a number of bases."""
 
 DOUBTS = frozenset({"swap"})
 """Methods that make figures doubtful but keep no distance from the truth: nothing of them is proven safe."""
@@ -121,9 +126,9 @@ class Claim:
         """Return the smallest and largest true value that a published value leaves possible; None: no limit."""
         if cell in self.fixed:
             return v, v
-        if self.method == "multiple":
+        if self.method in STEPPED:
             far = self.base * (self.steps + 1)
-            return self._whole(v - far, v + far, open_low=True, open_high=True)
+            return self._whole(v - far, v + far, open_low=self.method == "multiple", open_high=True)
         if self.method == "nearest":
             return self._whole(v - self.base / 2, v + self.base / 2, open_low=False, open_high=True)
         if self.method in DOUBTS:
@@ -147,12 +152,13 @@ class Claim:
         """Whether a published value is one that the method may give to a true value."""
         if cell in self.fixed:
             return v == a
-        if self.method in ("multiple", "nearest"):
+        if self.method in (*STEPPED, "nearest"):
             if (v / self.base).denominator != 1:
                 return False
             if self.method == "nearest":
                 return -self.base <= 2 * (a - v) < self.base
-            return abs(v - a) < self.base * (self.steps + 1)
+            far = self.base * (self.steps + 1)
+            return abs(v - a) < far or (self.method == "rising" and v - a == far)
         if self.method == "noise":
             whole = v.denominator == a.denominator == 1 and a >= 0
             return whole and int(v - a) in self.support[min(int(a), len(self.support) - 1)]
@@ -190,6 +196,7 @@ def note(claim: Mapping[str, Any], additive: bool) -> str:
     base = claim.get("base")
     what = {
         "multiple": f"All values are rounded to multiples of {base}",
+        "rising": f"All values are rounded to multiples of {base}",
         "nearest": f"All values are rounded to multiples of {base}",
         "near": "Values are changed slightly",
         "noise": "Values carry noise",

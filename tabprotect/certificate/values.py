@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Any
 
 from tabprotect.certificate.against import compare
-from tabprotect.certificate.claims import DOUBTS, Claim
+from tabprotect.certificate.claims import DOUBTS, STEPPED, Claim
 from tabprotect.certificate.document import (
     PRIMARY,
     VERDICTS,
@@ -127,7 +127,8 @@ class _Check:
     def skipped(self, against: Any) -> list[str]:
         """Say what nobody can conclude from the check."""
         document, claim = self.document, self.claim
-        steps = f" (changes of less than {claim.base * (claim.steps + 1)})" if claim.method == "multiple" else ""
+        far = "up to" if claim.method == "rising" else "less than"
+        steps = f" (changes of {far} {claim.base * (claim.steps + 1)})" if claim.method in STEPPED else ""
         return [
             *(["that the embedded problem is the office's own (give it to compare)"] if against is None else []),
             "whether rules, levels, bounds, attackers and what intruders know of the method describe the real ones"
@@ -184,6 +185,8 @@ class _Check:
             self.failures.append(f"published values that the method does not give: {self.named(broken)}")
         words = {
             "multiple": f"all values are multiples of {claim.base}, less than {claim.base * (claim.steps + 1)} away",
+            "rising": f"all values are multiples of {claim.base}, less than {claim.base * (claim.steps + 1)} below, "
+            "or that much above at most",
             "nearest": f"all values are multiples of {claim.base}, at most {claim.base / 2} away",
             "near": "values are near" if claim.within is None else f"all values are at most {claim.within} away",
             "noise": "all values differ by noise that their count may get",

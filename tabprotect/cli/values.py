@@ -27,7 +27,7 @@ DEFAULT_SECONDS = 40.0
 #: method -> options that go with it
 METHODS: Mapping[str, tuple[str, ...]] = {
     "adjust": ("norm", "weights", "senses", "decimals", "preserve", "correlation"),
-    "round": ("norm", "weights", "base", "steps", "levels"),
+    "round": ("norm", "weights", "base", "steps", "levels", "rise"),
     "small-counts": ("norm", "weights", "base"),
     "unbiased-round": ("norm", "weights", "base"),
     "random-round": ("norm", "weights", "base"),
@@ -97,6 +97,7 @@ def run(
             base,
             steps=steps if steps == "least" else int(steps),
             protect=bool(options.pop("levels", False)),
+            rise=bool(options.pop("rise", False)),
             **options,
             limits=limits,
             seed=seed or 0,
@@ -134,6 +135,8 @@ def summary(result: Result) -> dict[str, Any]:
     }
     if isinstance(result, RoundingResult):
         content |= {"base": result.base, "steps": result.steps, "loss": result.loss, "jump": result.jump}
+        if result.rise:
+            content["rise"] = True
         if result.seed is not None:
             content["seed"] = result.seed
         why = result.diagnosis

@@ -19,6 +19,8 @@ CLAIMS: list[dict[str, Any]] = [
     {"method": "noise", "support": [[0], [-1, 0, 1], [-2, 0, 1, 2], [-3, -1, 0, 1, 3]], "fixed": []},
     {"method": "small", "base": "3", "inner": [0], "fixed": []},
     {"method": "multiple", "base": "5", "steps": 0, "fixed": [0]},
+    {"method": "rising", "base": "5", "steps": 0, "fixed": []},
+    {"method": "rising", "base": "2.5", "steps": 1, "fixed": []},
 ]
 
 

@@ -74,6 +74,9 @@ def solve(
     steps: Annotated[
         str | None, _option("--steps", "round: bases beyond the neighbouring multiples; or 'least'.", "N|least")
     ] = None,
+    rise: Annotated[
+        bool | None, typer.Option("--rise", help="round: multiples may go up, too.", rich_help_panel=_CHANGE)
+    ] = None,
     levels: Annotated[
         bool | None, typer.Option("--levels", help="round: respect protection levels.", rich_help_panel=_CHANGE)
     ] = None,
@@ -109,6 +112,7 @@ def solve(
         "base": base,
         "steps": steps,
         "levels": levels,
+        "rise": rise,
     }
     values.check_options(method, methods(), given)
     changes = method in values.METHODS

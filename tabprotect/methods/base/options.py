@@ -101,7 +101,7 @@ def read_options(kind: type[Any], given: Mapping[str, Any]) -> Any:
     --------
     >>> from tabprotect.methods.rounding.method import Round
     >>> read_options(Round, {"base": "5", "levels": "no"})
-    Round(base=5.0, steps='least', norm='l1', weights='unit', levels=False, search='auto')
+    Round(base=5.0, steps='least', norm='l1', weights='unit', levels=False, rise=False, search='auto')
     >>> read_options(Round, {"base": "five", "nrm": "l1"})
     Traceback (most recent call last):
     ...

@@ -31,6 +31,8 @@ class Grid:
         floor(a / base), exactly.
     part : ndarray of float
         a / base - floor(a / base), in [0, 1); exactly 0 for multiples.
+    above : ndarray of int
+        The larger of the two neighbouring multiples (in bases): ceil(a / base), or one more for those that may rise.
     low, high : ndarray of int
         Smallest and largest multiple allowed (in bases).
     total : ndarray of int
@@ -40,6 +42,7 @@ class Grid:
     base: float
     below: Ints
     part: Floats
+    above: Ints
     low: Ints
     high: Ints
     total: Ints
@@ -50,7 +53,7 @@ class Grid:
         return np.array([int(k) * base.numerator / base.denominator for k in multiples], np.float64)
 
 
-def on_grid(problem: Problem, base: float, steps: int) -> Grid:
+def on_grid(problem: Problem, base: float, steps: int, rise: bool = False) -> Grid:
     """Put the values of a problem on the grid of a base.
 
     Parameters
@@ -62,6 +65,9 @@ def on_grid(problem: Problem, base: float, steps: int) -> Grid:
         Whole bases by which a cell may go beyond its two neighbouring multiples (0: zero-restricted, multiples of
         the base keep their value). Structural zeros keep 0, and no cell leaves its external bounds by more than
         rounding a bound itself would.
+    rise : bool
+        A multiple of the base has itself and the following multiple as neighbours (Eustat notebook, definition 1 of
+        rounding), so that it may rise even with 0 steps.
 
     Raises
     ------
@@ -80,7 +86,7 @@ def on_grid(problem: Problem, base: float, steps: int) -> Grid:
         raise InfeasibleError(f"no multiples of {base:g} add up to the constant in {problem.system.equation(row)}")
     bottom = np.where(np.isfinite(problem.lower), low // whole, _FAR)
     top = np.where(np.isfinite(problem.upper), -(-high // whole), -_FAR)
-    above = below + (rest != 0)
+    above = below + (1 if rise else (rest != 0))
     least, most = np.maximum(below - steps, bottom), np.minimum(above + steps, top)
     still = (problem.status == Status.ZERO) & (a == 0)
     least, most = np.where(still, 0, least), np.where(still, 0, most)
@@ -88,6 +94,7 @@ def on_grid(problem: Problem, base: float, steps: int) -> Grid:
         float(base),
         below.astype(np.int64),
         np.array([int(r) / whole for r in rest], np.float64),
+        above.astype(np.int64),
         least.astype(np.int64),
         most.astype(np.int64),
         total.astype(np.int64),

@@ -9,7 +9,8 @@ Mathematical Programming 105). His multipliers give a linear inequality in v: wi
 
 and since a minimum is at most either of its parts, the parts that hold at the present v make an inequality for all v.
 The interval is closed here, though a cell is never rounded by D itself: levels are reached in the limit. Where values
-are known to be integers, D is one less.
+are known to be integers, D is one less. Where multiples may rise (`rise`), a rounded value may be above the true one by
+the whole ``base (steps + 1)``, so that D is that downwards, for integers, too.
 """
 
 from __future__ import annotations
@@ -30,12 +31,14 @@ __all__ = ["cut", "exposures", "intruder", "reach", "within_levels"]
 Floats = npt.NDArray[np.float64]
 
 
-def reach(problem: Problem, base: float, steps: int) -> float:
-    """Return D: how far a true value can lie from its rounded one, as an intruder sees it."""
-    return base * (steps + 1) - (1.0 if problem.integer else 0.0)
+def reach(problem: Problem, base: float, steps: int, rise: bool = False) -> tuple[float, float]:
+    """Return D: how far a true value can lie below its rounded one, and how far above, as an intruder sees it."""
+    far = base * (steps + 1)
+    less = far - (1.0 if problem.integer else 0.0)
+    return far if rise else less, less
 
 
-def intruder(problem: Problem, values: Floats, base: float, steps: int) -> Problem:
+def intruder(problem: Problem, values: Floats, base: float, steps: int, rise: bool = False) -> Problem:
     """State the problem that an intruder faces who sees rounded values: audit it with every cell hidden.
 
     Examples
@@ -46,32 +49,37 @@ def intruder(problem: Problem, values: Floats, base: float, steps: int) -> Probl
     >>> audit(seen, seen.may_hide).public.low.tolist()
     [5.0, 0.0, 0.0]
     """
-    return seeing_near(problem, values, reach(problem, base, steps))
+    down, up = reach(problem, base, steps, rise)
+    return seeing_near(problem, values, up, down)
 
 
-def within_levels(problem: Problem, grid: Grid, steps: int) -> Grid:
+def within_levels(problem: Problem, grid: Grid, steps: int, rise: bool = False) -> Grid:
     """Narrow the multiples of sensitive cells to those whose own interval is wide enough."""
-    far = reach(problem, grid.base, steps)
+    down, up = reach(problem, grid.base, steps, rise)
     primary = problem.status == Status.PRIMARY
     a = problem.values
-    least = np.ceil((a + problem.upl - far) / grid.base - _EDGE).astype(np.int64)
-    most = np.floor((a - problem.lpl + far) / grid.base + _EDGE).astype(np.int64)
+    least = np.ceil((a + problem.upl - up) / grid.base - _EDGE).astype(np.int64)
+    most = np.floor((a - problem.lpl + down) / grid.base + _EDGE).astype(np.int64)
     low = np.where(primary, np.maximum(grid.low, least), grid.low)
     high = np.where(primary, np.minimum(grid.high, most), grid.high)
     return replace(grid, low=low, high=high)
 
 
-def exposures(problem: Problem, values: Floats, base: float, steps: int, budget: Budget) -> tuple[Exposure, ...]:
+def exposures(
+    problem: Problem, values: Floats, base: float, steps: int, budget: Budget, rise: bool = False
+) -> tuple[Exposure, ...]:
     """Return the protection levels that the intruder breaks."""
-    seen = intruder(problem, values, base, steps)
+    seen = intruder(problem, values, base, steps, rise)
     return Witnesses(seen).check(seen.may_hide, budget)
 
 
-def cut(problem: Problem, values: Floats, base: float, steps: int, exposure: Exposure) -> tuple[Floats, float] | None:
+def cut(
+    problem: Problem, values: Floats, base: float, steps: int, exposure: Exposure, rise: bool = False
+) -> tuple[Floats, float] | None:
     """Return (row, least): ``row @ v >= least`` for every rounding v that meets the level; None without proof."""
     if not exposure.proofs:
         return None
-    far = reach(problem, base, steps)
+    down, up = reach(problem, base, steps, rise)
     a = problem.values
     held = (problem.status == Status.ZERO) & (a == 0)
     if exposure.key.attacker >= 0:
@@ -85,12 +93,12 @@ def cut(problem: Problem, values: Floats, base: float, steps: int, exposure: Exp
         d[np.abs(d) < _EDGE] = 0.0
         d[held] = 0.0
         rises, falls = np.maximum(d, 0.0), np.maximum(-d, 0.0)
-        by_value = values + far < problem.upper
+        by_value = values + up < problem.upper
         row += np.where(by_value, rises, 0.0)
-        constant += float(rises @ np.where(by_value, far - a, np.where(rises > 0, problem.upper - a, 0.0)))
-        by_value = values - far > problem.lower
+        constant += float(rises @ np.where(by_value, up - a, np.where(rises > 0, problem.upper - a, 0.0)))
+        by_value = values - down > problem.lower
         row -= np.where(by_value, falls, 0.0)
-        constant += float(falls @ np.where(by_value, far + a, np.where(falls > 0, a - problem.lower, 0.0)))
+        constant += float(falls @ np.where(by_value, down + a, np.where(falls > 0, a - problem.lower, 0.0)))
     return row, exposure.needed - constant
 
 

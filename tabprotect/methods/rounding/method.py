@@ -30,12 +30,14 @@ class Round(Method):
         What near means.
     levels : bool
         Respect the protection levels: without it a release is often refused by its own judge.
+    rise : bool
+        Multiples of the base may go to the following multiple, too (Eustat's definition 1).
     search : {'auto', 'exact', 'heuristic'}
         How; see `tabprotect.round`.
     """
 
     name: ClassVar[str] = "round"
-    claims: ClassVar[tuple[str, ...]] = ("multiple",)
+    claims: ClassVar[tuple[str, ...]] = ("multiple", "rising")
     page: ClassVar[str] = "other-methods.md#rounding"
 
     base: float | None = field(default=None, metadata=ABOVE_ZERO)
@@ -43,15 +45,17 @@ class Round(Method):
     norm: Norm = "l1"
     weights: Weights = "unit"
     levels: bool = True
+    rise: bool = False
     search: Search = "auto"
 
     def change(self, call: Call) -> Changed:
         """Round with control of the sums."""
         result = rounding.round(
             call.problem, _base(self.base, call), steps=self.steps, norm=self.norm, weights=self.weights,
-            protect=self.levels, method=self.search, limits=call.limits, seed=call.seed, progress=call.progress,
+            protect=self.levels, rise=self.rise, method=self.search, limits=call.limits, seed=call.seed,
+            progress=call.progress,
         )  # fmt: skip
-        return _changed(result, "base, steps")
+        return _changed(result, "base, steps, that multiples may rise" if self.rise else "base, steps")
 
 
 @dataclass(frozen=True)
@@ -141,7 +145,8 @@ def _base(base: float | None, call: Call) -> float:
 
 def _changed(result: RoundingResult, knows: str, claim: dict[str, Any] | None = None) -> Changed:
     if claim is None:
-        claim = {"method": "multiple", "base": decimals([result.base])[0], "steps": result.steps, "fixed": []}
+        kind = "rising" if result.rise else "multiple"
+        claim = {"method": kind, "base": decimals([result.base])[0], "steps": result.steps, "fixed": []}
     told = f"base {result.base:g}" + (f", steps {result.steps}" if result.steps else "")
     return Changed(
         result.values, claim, knows, result.status, result.cost, result.bound, result.seconds,

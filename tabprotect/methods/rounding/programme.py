@@ -91,7 +91,7 @@ class Programme:
         """Weighted distance (or number of excess steps) of each group at a multiple, in the caller's unit."""
         every, grid = multiples[self.own], self.grid
         if self.norm == "excess":
-            each = np.maximum(grid.below - every, 0) + np.maximum(every - grid.below - (grid.part > 0), 0)
+            each = np.maximum(grid.below - every, 0) + np.maximum(every - grid.above, 0)
         else:
             off = np.abs(every - grid.below - grid.part) * grid.base
             each = self._cell_weights * (off if self.norm == "l1" else off**2)

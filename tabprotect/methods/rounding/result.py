@@ -91,6 +91,8 @@ class RoundingResult(Deviations):
         As in the result of an adjustment.
     seed : int or None
         What values that were drawn at random follow from, which is confidential.
+    rise : bool
+        Multiples of the base could rise to the following one.
     """
 
     problem: Problem = field(repr=False)
@@ -112,6 +114,7 @@ class RoundingResult(Deviations):
     message: str = ""
     stopped_by: Literal["", "time", "work", "user"] = ""
     seed: int | None = field(default=None, repr=False)
+    rise: bool = False
 
     @property
     def additive(self) -> bool:

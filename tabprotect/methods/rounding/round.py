@@ -63,6 +63,7 @@ def round(
     norm: Norm = "l1",
     weights: Weights | npt.ArrayLike = "unit",
     protect: bool = False,
+    rise: bool = False,
     method: Method = "auto",
     limits: Limits | float | None = None,
     seed: Seed = 0,
@@ -91,6 +92,10 @@ def round(
     protect : bool
         Respect the protection levels: an intruder who knows the base, `steps` and the external bounds must think that
         each primary may lie as far from its value as its levels say (see `tabprotect.methods.rounding.levels`).
+    rise : bool
+        A value that is a multiple already may go to the following multiple, too, as in definition 1 of rounding in
+        Eustat's notebook on data protection; `steps` count beyond that. There are roundings of this kind where
+        zero-restricted ones do not exist; zeros that are not structural may become a base. The intruder knows.
     method : {'auto', 'exact', 'heuristic'}
         'heuristic' gives no proof but the relaxation's bound; 'exact' ends with a proof if the limits allow; 'auto'
         searches first where the table is large.
@@ -124,7 +129,7 @@ def round(
         raise InputError(f"steps are a whole number or 'least', not {steps!r}")
     weight = distance_weights(problem, weights)
     budget = Budget(as_limits(limits), progress)
-    job = _Job(problem, base, norm, weight, protect, method, budget, as_seed(seed))
+    job = _Job(problem, base, norm, weight, protect, rise, method, budget, as_seed(seed))
     with cancel_on_interrupt(budget):
         found, diagnosis = job.least() if steps == "least" else job.given(steps)
     return job.result(found, diagnosis)
@@ -153,6 +158,7 @@ class _Job:
     norm: Norm
     weight: Floats
     protect: bool
+    rise: bool
     method: Method
     budget: Budget
     seed: int
@@ -204,7 +210,7 @@ class _Job:
         """
         if self.protect:
             return None, False
-        grid = on_grid(self.problem, self.base, steps)
+        grid = on_grid(self.problem, self.base, steps, self.rise)
         programme = Programme(self.problem, grid, self.weight, "excess")
         if not programme.possible:
             return None, True
@@ -224,13 +230,13 @@ class _Job:
     def _checked(self, grid: Grid, multiples: Ints, steps: int) -> Floats | None:
         """Values, if the judge finds nothing wrong with them."""
         values = grid.values(multiples)
-        return values if judge(self.problem, values, self.base, steps).ok else None
+        return values if judge(self.problem, values, self.base, steps, self.rise).ok else None
 
     def _solve(self, steps: int, share: float) -> _Found:
         """Find the nearest rounding with so many steps, within a share of the seconds left."""
-        grid = on_grid(self.problem, self.base, steps)
+        grid = on_grid(self.problem, self.base, steps, self.rise)
         if self.protect:
-            grid = within_levels(self.problem, grid, steps)
+            grid = within_levels(self.problem, grid, steps, self.rise)
         nothing = _Found(steps, grid, None, None, None, True, None, "bounds")
         if np.any(grid.low > grid.high):
             return nothing
@@ -248,9 +254,10 @@ class _Job:
             if found.multiples is None or not self.protect or budget.exhausted:
                 break
             values = grid.values(found.multiples)
-            exposed = exposures(self.problem, values, self.base, steps, budget)
+            exposed = exposures(self.problem, values, self.base, steps, budget, self.rise)
             found = replace(found, exposed=exposed)
-            cuts = [c for e in exposed if (c := cut(self.problem, values, self.base, steps, e)) is not None]
+            made = (cut(self.problem, values, self.base, steps, e, self.rise) for e in exposed)
+            cuts = [c for c in made if c is not None]
             cuts = [(row, least) for row, least in cuts if row @ values < least]
             if not cuts:
                 break
@@ -309,7 +316,7 @@ class _Job:
         infeasible, values, verdict = found.infeasible, None, None
         if found.multiples is not None:
             values = found.grid.values(found.multiples)
-            verdict = judge(self.problem, values, self.base, found.steps)
+            verdict = judge(self.problem, values, self.base, found.steps, self.rise)
             if not verdict.ok and verdict.additive > 0 and replace(verdict, additive=0.0).ok:
                 # equations left out because others imply them: they do not, so the constants contradict each other
                 infeasible, values, verdict = True, None, None
@@ -340,11 +347,11 @@ class _Job:
         return RoundingResult(
             self.problem, found.grid.base, values, found.steps, cost, bound, status, 0.0,
             self.norm, self.weight, verdict, found.exposed, diagnosis, found.method, budget.seconds, budget.work,
-            "; ".join(notes), stopped,
+            "; ".join(notes), stopped, rise=self.rise,
         )  # fmt: skip
 
 
 def _beyond(grid: Grid, multiples: Ints) -> Ints:
     """Bases by which every cell is beyond its neighbouring multiples."""
-    beyond = np.maximum(grid.below - multiples, 0) + np.maximum(multiples - grid.below - (grid.part > 0), 0)
+    beyond = np.maximum(grid.below - multiples, 0) + np.maximum(multiples - grid.above, 0)
     return np.asarray(beyond, np.int64)

@@ -49,7 +49,7 @@ class Verdict:
         return self.additive == self.off_grid == self.far == self.unfixed == 0
 
 
-def judge(problem: Problem, values: Floats, base: float, steps: int = 0) -> Verdict:
+def judge(problem: Problem, values: Floats, base: float, steps: int = 0, rise: bool = False) -> Verdict:
     """Check rounded values against what rounding promises.
 
     Parameters
@@ -59,6 +59,8 @@ def judge(problem: Problem, values: Floats, base: float, steps: int = 0) -> Verd
     base : float
     steps : int
         Further bases allowed: every value is nearer than ``base (steps + 1)`` to the true one.
+    rise : bool
+        Multiples may go up by a base more, so a value may be above the true one by that distance exactly.
 
     Examples
     --------
@@ -72,11 +74,12 @@ def judge(problem: Problem, values: Floats, base: float, steps: int = 0) -> Verd
     v, a = (np.asarray(x, dtype=object) for x in (v, a))
     whole = int(unit[0])
     jumps = np.abs(v - a)
+    far = whole * (steps + 1)
     still = (problem.status == Status.ZERO) & (problem.values == 0)
     return Verdict(
         _off(problem.system.A, v, b) / scale,
         int(np.sum(v % whole != 0)),
-        int(np.sum(jumps >= whole * (steps + 1))),
+        int(np.sum((jumps > far) | ((jumps == far) & ((v < a) | (not rise))))),
         int(np.sum(still & (v != 0))),
         float(Fraction(int(max(jumps, default=0)), scale)),
     )
