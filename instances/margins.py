@@ -189,8 +189,8 @@ def _problem(
     small = 1 + np.argsort(values[1:], kind="stable")[: max(1, round(largest * (n - 1)))]
     chosen = small[stream.order(len(small))[: max(1, round(primaries * n))]]
     level = np.zeros(n)
-    share = np.array(LEVELS)[stream.integers(0, len(LEVELS), len(chosen))]
-    level[chosen] = np.maximum(np.floor(share * values[chosen]), 1.0)
+    shares = np.array(LEVELS)[stream.integers(0, len(LEVELS), len(chosen))]
+    level[chosen] = np.maximum(np.floor(shares * values[chosen]), 1.0)
     status = np.full(n, np.int8(Status.SAFE))
     status[chosen] = Status.PRIMARY
     A, cells = _equations(sizes, keys)
