@@ -173,6 +173,7 @@ __all__ = [
     "Manual",
     "MissingSafe",
     "PPercent",
+    "Previous",
     "Problem",
     "Progress",
     "RandomRound",

@@ -41,6 +41,9 @@ Bools = npt.NDArray[np.bool_]
 SMALL_CELLS = 1_000
 """Up to this many cells the exact engine finds its own start."""
 
+TRIED_CELLS = 300
+"""Up to this many cells the exact engine's own first pool is as good a start as any."""
+
 LOCAL_CELLS = 3_000
 """Beyond this many cells tables of three and more dimensions whose equations reach few cells are worked on locally."""
 
@@ -189,7 +192,7 @@ def by_root_solve(problem: Problem, budget: Budget, engine: str) -> SuppressionR
 def begins(problem: Problem) -> str:
     """Return the method whose first pattern is a better start for the exact engine than that of its own first pool."""
     n = problem.n_cells
-    if n <= SMALL_CELLS or _is_dense(problem):
+    if n <= TRIED_CELLS or _is_dense(problem):
         return "exact"
     return "greedy" if problem.system.A.nnz > LINKED * n else "local"
 
