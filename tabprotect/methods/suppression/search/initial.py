@@ -21,8 +21,9 @@ Bools = npt.NDArray[np.bool_]
 Patterns = tuple[Bools, ...]
 Exposures = tuple[Exposure, ...]
 
-BUILD_SHARE = 0.05
-"""Share of the limit for a first pattern made of cheapest witnesses where hiding everything is safe."""
+BUILD_SHARE, BUILD_PATIENCE = 0.3, 2.0
+"""Share of the limit for a first pattern made of cheapest witnesses where hiding everything is safe, and how many times
+longer than that it may seem to take before it is given up."""
 
 FIRST_SHARE, FIRST = (0.02, 0.1), 4.0
 """A first pool gets so many times of what was spent before it, within these shares of the limit."""
@@ -150,8 +151,9 @@ def _build(search: State, budget: Budget, hint: Bools | None, endless: bool) -> 
         return
     if endless:
         _bulk(search, budget)
-    with budget.part(BUILD_SHARE if search.best is not None else 1.0) as part:
-        pattern = search.constructor.build(search.core.weight, part, start=hint)
+    share, patience = (BUILD_SHARE, BUILD_PATIENCE) if search.best is not None else (1.0, math.inf)
+    with budget.part(share) as part:
+        pattern = search.constructor.build(search.core.weight, part, start=hint, patience=patience)
     _give_up(search)
     if pattern is not None:
         search.offer(pattern, budget)
