@@ -17,8 +17,14 @@ from tabprotect.query.camouflage import camouflage
 def tables(firms: pd.DataFrame, out: Path) -> float:
     region = tp.Hierarchy.from_prefixes(["11", "12", "21"], digits=[1, 1])
     release = tp.protect(
-        firms, ["p%=15", "threshold=3"], by=["region", "size"], value="turnover", contributor="firm",
-        hierarchies={"region": region}, limits=tp.Limits(seconds=10), seed=1,
+        firms,
+        ["p%=15", "threshold=3"],
+        by=["region", "size"],
+        value="turnover",
+        contributor="firm",
+        hierarchies={"region": region},
+        limits=tp.Limits(seconds=10),
+        seed=1,
     )
     published: pd.DataFrame = release.frame
     release.write(out)
