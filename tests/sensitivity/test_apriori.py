@@ -79,6 +79,12 @@ def test_external_bounds_of_single_cells_take_the_place_of_the_others(table, tmp
         assert [problem.lower[zd], problem.upper[zd]] == other
 
 
+LINE_8 = (
+    "line 8: the value 30 of Nr x 5 does not lie between the external bounds 1 and 2; they are values that intruders "
+    "know it to lie between, not distances from it"
+)
+
+
 def test_every_bad_line_is_named(table, tmp_path):
     rule = write(
         tmp_path,
@@ -94,8 +100,7 @@ def test_every_bad_line_is_named(table, tmp_path):
         "line 5: 'c' is followed by 1 number, not 0",
         "line 6: not a number in ['x']",
         "line 7: numbers must be finite and at least 0, not ['-1', '2']",
-        "line 8: the value 30 of Nr x 5 does not lie between the external bounds 1 and 2; they are values that intruders "
-        "know it to lie between, not distances from it",
+        LINE_8,
         "line 9: cell Nr x 4 was SAFE in an earlier line",
         "line 10: code '6' is not in size; there are '4', '5', 'Total'",
         "line 11: numbers must be finite, not ['inf']",

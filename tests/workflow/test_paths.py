@@ -25,8 +25,8 @@ PATHS = {
 TEXTS = {
     *(f"{model}.{name}" for model in ("Spec", "TableSpec") for name in (
         "by", "value", "shadow", "contributor", "holding", "weight", "request", "waiver", "kind", "count",
-        "weighted_count", "maxima", "holders", "status", "lpl", "upl", "spl", "margins", "hierarchy", "total", "missing",
-        "empty", "decimal", "thousands", "separator", "encoding", "member", "sheet", "relation", "measure",
+        "weighted_count", "maxima", "holders", "status", "lpl", "upl", "spl", "margins", "hierarchy", "total",
+        "missing", "empty", "decimal", "thousands", "separator", "encoding", "member", "sheet", "relation", "measure",
     )),
     *(f"Spec.{name}" for name in (
         "tables", "cost", "rules", "levels", "lower", "upper", "attackers", "unions", "method", "options", "engine",
