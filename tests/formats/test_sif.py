@@ -143,7 +143,7 @@ def test_real_tables_come_back(shared, name):
             "line 17: 'BV BOUND C3' does not belong into the section BOUNDS",
         ),
         ("C1        C1 ", "C1        C2 ", "line 20: the objective joins two cells"),
-        ("    C3        C3        2.000000e+00\n", "", "no weight > 0 in QMATRIX for 1 columns (C3)"),
+        ("    C3        C3        2.000000e+00\n", "", "no weight > 0 in QMATRIX for 1 column (C3)"),
         ("RHS\n", "RHS\n    RHS  R1  5\n", "equations with a right-hand side"),
         (GOOD[GOOD.index("QMATRIX") : GOOD.index("ENDATA")], "", "no quadratic objective (QMATRIX)"),
         (" E  R1\n", " L  R1\n", "line 4: 'L R1' does not belong into the section ROWS"),

@@ -73,7 +73,8 @@ def inputs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         f'data = "firms.csv"\n{masked}[[steps]]\nmethod = "noise"\ncolumns = "turnover"\n'
     )
     (folder / "risk.toml").write_text(
-        f'data = "firms.csv"\n{masked}[[steps]]\nmethod = "noise"\ncolumns = "turnover"\n[[measures]]\nmeasure = "k-anonymity"\n'
+        f'data = "firms.csv"\n{masked}[[steps]]\nmethod = "noise"\ncolumns = "turnover"\n'
+        '[[measures]]\nmeasure = "k-anonymity"\n'
     )
     tp.write_jj(tp.instances.load("eustat-investment"), folder / "table.jj")
     (folder / "pattern.json").write_text("[5, 7, 13, 15]")

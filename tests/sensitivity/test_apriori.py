@@ -66,7 +66,7 @@ def test_levels_by_default(table, tmp_path):
 def test_empty_cells_are_left_alone_and_unused_levels_reported(table, tmp_path):
     assessment = assess(table, ["p%=15", write(tmp_path, "Zd;4;u\nZd;5;pl;1;1")], empty="zero")
     assert assessment.status[CELLS.get_loc(("Zd", "4"))] == Status.ZERO
-    assert assessment.messages == ("protection levels given for 1 cells that are not sensitive have no effect",)
+    assert assessment.messages == ("protection levels given for 1 cell that is not sensitive have no effect",)
 
 
 def test_external_bounds_of_single_cells_take_the_place_of_the_others(table, tmp_path):
@@ -77,6 +77,12 @@ def test_external_bounds_of_single_cells_take_the_place_of_the_others(table, tmp
         assert [problem.lower[nr], problem.upper[nr]] == [20.0, 45.0]
         assert [problem.lower[total], problem.upper[total]] == [90.0, 100.0]
         assert [problem.lower[zd], problem.upper[zd]] == other
+
+
+LINE_8 = (
+    "line 8: the value 30 of Nr x 5 does not lie between the external bounds 1 and 2; they are values that intruders "
+    "know it to lie between, not distances from it"
+)
 
 
 def test_every_bad_line_is_named(table, tmp_path):
@@ -91,11 +97,10 @@ def test_every_bad_line_is_named(table, tmp_path):
         "line 2: code 'No' is not in region; there are 'Nr', 'Total', 'Zd'",
         "line 3: 2 fields; wanted are 2 codes (region, size) and a change, with ';' between them",
         "line 4: change 'q' means nothing; there are 's', 'u', 'p', 'm', 'ml', 'c', 'w', 'pl', 'ab'",
-        "line 5: 'c' is followed by 1 numbers, not 0",
+        "line 5: 'c' is followed by 1 number, not 0",
         "line 6: not a number in ['x']",
         "line 7: numbers must be finite and at least 0, not ['-1', '2']",
-        "line 8: the value 30 of Nr x 5 does not lie between the external bounds 1 and 2; they are values that intruders "
-        "know it to lie between, not distances from it",
+        LINE_8,
         "line 9: cell Nr x 4 was SAFE in an earlier line",
         "line 10: code '6' is not in size; there are '4', '5', 'Total'",
         "line 11: numbers must be finite, not ['inf']",
@@ -105,7 +110,7 @@ def test_every_bad_line_is_named(table, tmp_path):
 def test_missing_file_and_sensitive_cell_to_be_published(table, tmp_path):
     with pytest.raises(InputError, match=r"a-priori file .*none.hst cannot be read"):
         assess(table, [APriori(str(tmp_path / "none.hst"))])
-    with pytest.raises(InputError, match="1 cells must be published but a rule finds them sensitive: Nr x 4"):
+    with pytest.raises(InputError, match="1 cell must be published but a rule finds it sensitive: Nr x 4"):
         assess(table, ["p%=15", write(tmp_path, "Nr;4;p")])
 
 

@@ -139,7 +139,7 @@ def test_suppressed_already_but_sensitive_is_protected():
 @pytest.mark.parametrize("letter", ["p", "z"])
 def test_sensitive_cells_that_must_be_published_are_an_error(letter):
     table = table_of([units(10), units(20)], columns={"status": np.array([letter, ""], dtype=object)})
-    with pytest.raises(InputError, match=r"1 cells must be published but a rule finds them sensitive: 0; give them"):
+    with pytest.raises(InputError, match=r"1 cell must be published but a rule finds it sensitive: 0; give them"):
         assess(table, "p%=15")
 
 
@@ -158,7 +158,7 @@ def test_level_columns_replace_the_levels_of_rules():
     assert assessment.lpl.tolist() == [1.0, 15.0, 0.0]
     assert assessment.upl.tolist() == [2.0, 15.0, 0.0]
     assert assessment.spl.tolist() == [0.0, 9.0, 0.0]
-    assert assessment.messages == ("protection levels given for 1 cells that are not sensitive have no effect",)
+    assert assessment.messages == ("protection levels given for 1 cell that is not sensitive have no effect",)
 
 
 def test_levels_are_the_largest_of_all_rules_and_never_zero():

@@ -262,7 +262,7 @@ BAD: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], dict[str, Any], lis
         {},
         ["2 cells are in the table more than once: N x 1 (rows 5, 10), S x 2 (rows 9, 11)"],
     ),
-    "no value": (change(4, "v", np.nan), {}, ["'v' has no value in 1 rows (row 5)"]),
+    "no value": (change(4, "v", np.nan), {}, ["'v' has no value in 1 row (row 5)"]),
     "text": (change(4, "v", "3 EUR"), {}, ["holds '3 EUR' in row 5"]),
     "decimal comma": (lambda f: f.assign(v=f.v.astype(str).str.replace(".", ",")), {}, ["pass decimal=','"]),
     "status": (
@@ -307,7 +307,7 @@ BAD: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], dict[str, Any], lis
         {"maxima": "max", "count": "n"},
         ["more largest contributions than contributors in: N x 1"],
     ),
-    "holders": (lambda f: f, {"maxima": "max", "holders": ["a", "b"]}, ["holders names 2 columns for 1 maxima"]),
+    "holders": (lambda f: f, {"maxima": "max", "holders": ["a", "b"]}, ["holders names 2 columns for 1 maximum"]),
     "options": (
         lambda f: f,
         {"empty": "x", "margins": "y", "tolerance": -1.0, "kind": "median"},

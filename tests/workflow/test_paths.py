@@ -25,8 +25,8 @@ PATHS = {
 TEXTS = {
     *(f"{model}.{name}" for model in ("Spec", "TableSpec") for name in (
         "by", "value", "shadow", "contributor", "holding", "weight", "request", "waiver", "kind", "count",
-        "weighted_count", "maxima", "holders", "status", "lpl", "upl", "spl", "margins", "hierarchy", "total", "missing",
-        "empty", "decimal", "thousands", "separator", "encoding", "member", "sheet", "relation", "measure",
+        "weighted_count", "maxima", "holders", "status", "lpl", "upl", "spl", "margins", "hierarchy", "total",
+        "missing", "empty", "decimal", "thousands", "separator", "encoding", "member", "sheet", "relation", "measure",
     )),
     *(f"Spec.{name}" for name in (
         "tables", "cost", "rules", "levels", "lower", "upper", "attackers", "unions", "method", "options", "engine",
@@ -47,7 +47,7 @@ def test_every_key_that_holds_text_is_a_path_or_is_not() -> None:
         if any(word in str(field.annotation) for word in ("str", "Literal", "Spec", "Any"))
         and field.annotation not in (LimitsSpec, OutputSpec, PreviousSpec)
     }
-    assert PATHS & TEXTS == set()
+    assert set() == PATHS & TEXTS
     assert found == PATHS | TEXTS, "a new key: is it a path? give it a case here"
 
 
@@ -164,7 +164,7 @@ def test_external_bounds_of_an_apriori_file_count_in_every_face(place: Path, mon
 def test_rules_of_a_protocol_are_relative_to_their_own_file(place: Path) -> None:
     (place / "rules/rules.toml").write_text('rules = ["p%=15", "apriori=cells.hst"]\n')
     (place / "protocol.toml").write_text(
-        f'rules = "rules/rules.toml"\nvalue = "turnover"\n[tables.a]\ndata = "data/firms.csv"\nby = ["region", "size"]\n'
+        'rules = "rules/rules.toml"\nvalue = "turnover"\n[tables.a]\ndata = "data/firms.csv"\nby = ["region", "size"]\n'
         '[tables.a.hierarchy]\nregion = "trees/region.hrc"\n'
     )
     protocol = read_protocol("../specs/protocol.toml")

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from tabprotect.counted import counted
 from tabprotect.errors import InputError
 from tabprotect.microdata.claims import Claim
 from tabprotect.microdata.large.draws import Draws
@@ -165,7 +166,8 @@ def _draft(
 
 def _check_matrix(method: PRAM, name: str, there: tuple[Any, ...], values: tuple[Any, ...]) -> None:
     if method.matrix is not None and len(values) != len(method.matrix):
-        raise InputError(f"column '{name}' has {len(values)} categories, the matrix {len(method.matrix)} rows")
+        found = counted(len(values), "category", "categories")
+        raise InputError(f"column '{name}' has {found}, the matrix {counted(len(method.matrix), 'row')}")
     unknown = [value for value in there if value not in values]
     if unknown:
         raise InputError(f"column '{name}' holds {unknown[0]!r}, which categories do not list")

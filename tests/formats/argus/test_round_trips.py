@@ -227,7 +227,7 @@ def test_mistakes_in_data_name_the_lines(tmp_path: Path) -> None:
     metadata = Metadata("table", (Variable("a", recodable=True), Variable("v", numeric=True)), ";")
     path = tmp_path / "a.tab"
     path.write_text("T;5\nx;1;2\ny\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"line 2: 3 fields(.|\n)*line 3: 1 fields"):
+    with pytest.raises(InputError, match=r"line 2: 3 fields(.|\n)*line 3: 1 field"):
         read_tab(path, metadata)
     path.write_text("T;5\nx;one\n", encoding="utf-8")
     with pytest.raises(InputError, match=r"'one' \(row 2\)"):

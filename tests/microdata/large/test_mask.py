@@ -177,7 +177,7 @@ def test_methods_that_need_all_records_are_refused_before_anything_is_read() -> 
         (md.GlobalRecoding("region", width=10), "intervals need a continuous one"),
         (md.GlobalRecoding("region", level=1), "no hierarchy in the schema"),
         (md.GlobalRecoding("region", mapping={"nort": "n"}), "holds no 'nort'; did you mean 'north'"),
-        (md.PRAM("region", kind="given", matrix=[[1.0]]), "has 3 categories, the matrix 1 rows"),
+        (md.PRAM("region", kind="given", matrix=[[1.0]]), "has 3 categories, the matrix 1 row"),
     ],
 )
 def test_one_clear_error(step: md.Method, message: str) -> None:

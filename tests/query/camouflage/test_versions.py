@@ -109,7 +109,7 @@ def test_what_cannot_be_changed_is_refused() -> None:
         ([0.5], {"turnover": [1.0]}, "positions from 0 to 29"),
         ([1, 1], {"turnover": [1.0, 2.0]}, "once only"),
         ([1], {"turnovr": [1.0]}, "did you mean 'turnover'"),
-        ([1], {"turnover": [1.0, 2.0]}, "2 values for 1 records"),
+        ([1], {"turnover": [1.0, 2.0]}, "2 values for 1 record"),
         ([1], {"turnover": [np.nan]}, "missing or infinite"),
     ]:
         with pytest.raises(InputError, match=message):

@@ -161,7 +161,7 @@ def test_dirty_data_are_refused(duck, tmp_path):
     duck.execute("INSERT INTO emp VALUES ('id1', 'Services', NULL)")
     with pytest.raises(InputError) as error:
         Guard(duck, emp_policy(), tmp_path / "log").accounts.rows("emp")
-    assert "1 rows of table 'emp' have no salary" in str(error.value)
+    assert "1 row of table 'emp' has no salary" in str(error.value)
     assert "emp.id is no key" in str(error.value)
 
 

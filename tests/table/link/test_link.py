@@ -158,10 +158,10 @@ def test_tables_that_disagree() -> None:
     with pytest.raises(InputError) as caught:
         link(parts)
     assert (
-        "table 'by b' disagrees with earlier tables in the value of 1 cells: Total x Total (9.0 in 'by a', 9.4 here"
+        "table 'by b' disagrees with earlier tables in the value of 1 cell: Total x Total (9.0 in 'by a', 9.4 here"
         in str(caught.value)
     )
-    assert "in the count of 1 cells: Total x Total (3.0 in 'by a', 4.0 here, a difference of 1)" in str(caught.value)
+    assert "in the count of 1 cell: Total x Total (3.0 in 'by a', 4.0 here, a difference of 1)" in str(caught.value)
     del a["n"], b["n"]
     linked = link([Table.from_cells(a, "a", "v"), Table.from_cells(b, "b", "v")], tolerance=0.5)
     assert linked.values[0] == 9.0
@@ -180,7 +180,7 @@ def test_a_cell_that_is_left_out_elsewhere_is_known_to_be_zero() -> None:
     with pytest.raises(InputError, match="does not add up"):
         Table.from_cells(one, h, "v", empty="drop")
     loose = Table.from_cells(one, h, "v", empty="drop", tolerance=1)
-    with pytest.raises(InputError, match=r"table 'table1' has no row for 1 cells, .* other tables .*: 2 x Total"):
+    with pytest.raises(InputError, match=r"table 'table1' has no row for 1 cell, .* other tables .*: 2 x Total"):
         link([loose, Table.from_cells(two, [h, "b"], "v")])
 
 
@@ -211,7 +211,7 @@ def test_columns_are_merged() -> None:
     np.testing.assert_array_equal(linked.columns["lpl"], [2, np.nan, 0.5, 1, np.nan])
     b["st"] = ["p", "s", ""]
     a["st"] = ["u", "s", "s"]
-    with pytest.raises(InputError, match=r"in the status of 1 cells: Total x Total \(u in 'table1', p here\)"):
+    with pytest.raises(InputError, match=r"in the status of 1 cell: Total x Total \(u in 'table1', p here\)"):
         link([Table.from_cells(a, "a", "v", **options), Table.from_cells(b, "b", "v", **options)])
     with pytest.raises(InputError, match=r"there is no cost of 2 cells .*'table2' have none"):
         link([Table.from_cells(a, "a", "v", **options), Table.from_cells(b, "b", "v")])

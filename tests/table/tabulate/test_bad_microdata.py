@@ -98,7 +98,7 @@ BAD: dict[str, tuple[dict[str, list[Any]], list[str]]] = {
     ),
     "everything at once": (
         {"sector": ["x", "01", "02", "05"], "turnover": [None, 1.0, 2.0, 3.0], "weight": [-1.0, 1.0, 1.0, 1.0]},
-        ["3 problems", "'x' (row 1", "no value in 1 rows (row 1)", "below zero (row 1)"],
+        ["3 problems", "'x' (row 1", "no value in 1 row (row 1)", "below zero (row 1)"],
     ),
 }
 
