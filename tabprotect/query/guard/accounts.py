@@ -88,11 +88,11 @@ class Accounts:
 
     def grouped(self, key: Key) -> Memory[Grouped]:
         """Return the decisions on tables since the last new answer."""
-        return self._grouped.setdefault(key, Memory())
+        return self._grouped.setdefault(key, Memory(lambda grouped: grouped.state))
 
     def single(self, key: Key) -> Memory[tuple[Decision, State]]:
         """Return the decisions on single sums since the last new answer."""
-        return self._single.setdefault(key, Memory())
+        return self._single.setdefault(key, Memory(lambda pair: pair[1]))
 
     def selection(self, request: Request) -> Selection:
         """Return the query sets of a request."""

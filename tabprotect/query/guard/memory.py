@@ -23,22 +23,29 @@ T = TypeVar("T")
 
 @dataclass(eq=False)
 class Memory(Generic[T]):
-    """Decisions of one auditor, for as long as no new answer counts.
+    """Decisions of one auditor that change nothing, for as long as no new answer counts.
 
     A decision depends on the state of the auditor and the query sets only. One on the same sets, records for records,
-    in the same state is the same decision, with the same figures; in any other state it is made anew.
+    in the same state is the same decision, with the same figures; in any other state it is made anew. One that leads to
+    another state is not kept: that state is large, and where it counts the decision is not made in this one again.
+
+    Attributes
+    ----------
+    after : callable
+        The state that a decision leads to.
 
     Examples
     --------
     >>> from tabprotect.query.audit import Auditor, Records
     >>> a, made = Auditor(Records.of([4, 3, 3, 5]), "threshold=2"), []
-    >>> memory, sets = Memory(), [np.array([True, True, False, False])]
+    >>> memory, sets = Memory(lambda decision: a.state), [np.array([True, True, False, False])]
     >>> for _ in range(2):
     ...     _ = memory.recalled(a.state, sets, (), lambda: made.append(1))
     >>> len(made)
     1
     """
 
+    after: Callable[[T], State]
     _state: State | None = None
     _made: dict[bytes, T] = field(default_factory=dict, repr=False)
 
@@ -58,11 +65,14 @@ class Memory(Generic[T]):
         if self._state is not state:
             self._state, self._made = state, {}
         key = _digest(sets, also)
-        if key not in self._made:
+        if key in self._made:
+            return self._made[key]
+        decision = make()
+        if self.after(decision) is state:
             if len(self._made) >= MOST:
                 self._made.pop(next(iter(self._made)))
-            self._made[key] = make()
-        return self._made[key]
+            self._made[key] = decision
+        return decision
 
 
 def _digest(sets: Sequence[npt.NDArray[np.bool_]], also: Sequence[int]) -> bytes:

@@ -24,7 +24,7 @@ def counted(memory: Memory, state, sets, also=()) -> bool:
 
 def test_another_state_set_or_choice_is_another_decision():
     a = Auditor(RECORDS, "threshold=2")
-    memory, one = Memory(), np.array([1, 1, 1, 0, 0, 0], bool)
+    memory, one = Memory(lambda _: a.state), np.array([1, 1, 1, 0, 0, 0], bool)
     table = Groups(np.array([0, 0, 0, 1, 1, 1]), 2)
     assert counted(memory, a.state, [one])
     assert not counted(memory, a.state, [one.copy()])
@@ -38,9 +38,28 @@ def test_another_state_set_or_choice_is_another_decision():
     assert counted(memory, a.state, [one])
 
 
+def test_decisions_that_lead_to_another_state_are_not_kept():
+    a = Auditor(RECORDS, "threshold=2")
+    memory: Memory = Memory(lambda pair: pair[1])
+    sets, made = [np.array([1, 1, 1, 0, 0, 0], bool)], []
+
+    def make():
+        made.append(1)
+        return a.decide(sets)
+
+    for _ in range(2):
+        assert memory.recalled(a.state, sets, (), make)[0].answered
+    assert len(made) == 2
+    a.ask(sets[0])
+    for _ in range(2):
+        assert memory.recalled(a.state, sets, (), make)[0].inferable
+    assert len(made) == 3
+
+
 def test_padding_bits_do_not_make_sets_alike():
     """Nine records and ten fill the same number of bytes."""
-    state, memory = Auditor(RECORDS, "threshold=2").state, Memory()
+    state = Auditor(RECORDS, "threshold=2").state
+    memory: Memory = Memory(lambda _: state)
     assert counted(memory, state, [np.ones(9, bool)])
     assert counted(memory, state, [np.r_[np.ones(9, bool), False]])
 
