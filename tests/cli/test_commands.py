@@ -122,6 +122,11 @@ def test_audit_of_a_pattern(tabprotect, place):
 def test_audit_takes_what_solve_wrote(tabprotect, place):
     assert tabprotect("solve", "grid.jj", "--json", "out.json").code == 0
     assert tabprotect("audit", "grid.jj", "--pattern", "out.json").code == 0
+    verdict = json.loads(tabprotect("audit", "grid.jj", "--pattern", "out.json", "--json", "-").out)
+    solved = json.loads((place / "out.json").read_text())
+    assert verdict["cost"] == solved["cost"]
+    assert 0 < verdict["bound"] <= solved["cost"]
+    assert verdict["gap"] == pytest.approx(1 - verdict["bound"] / verdict["cost"])
 
 
 def test_flags_and_spec_give_the_same_release(tabprotect, place):

@@ -16,8 +16,10 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from tabprotect.attack.audit import Audit
+    from tabprotect.methods.suppression.result import SuppressionResult
     from tabprotect.problem import Problem
     from tabprotect.release.read import Released
+    from tabprotect.solver.limits import Budget
 
 EPILOG = """Examples:
 
@@ -98,7 +100,9 @@ def audit(
     if intervals is not None:
         frame = found.frame.drop(columns="cell").rename(columns={"label": "cell"})
         write_bytes(intervals, encode_frame(frame, intervals.suffix.lstrip("."), confidential=True))
-    verdict = _verdict(found, failures)
+    own = None if pattern is None or first or not found.safe else _priced(found, budget)
+    price = {} if own is None else {"cost": own.cost, "bound": own.bound, "gap": own.gap}
+    verdict = {**_verdict(found, failures), **price}
     text = json.dumps(verdict, indent=2, allow_nan=False) + "\n"
     if json_ is not None and str(json_) == "-":
         typer.echo(text, nl=False)
@@ -106,6 +110,8 @@ def audit(
         if json_ is not None:
             write_text(json_, text)
         _show(screen.out(), found, failures)
+        if own is not None:
+            screen.out().print(_priced_words(own))
     if not found.safe or failures:
         # what Ctrl-C left undecided may be exposed: 3 would call it safe
         return Exit.UNSAFE
@@ -132,6 +138,20 @@ def _release(folder: Path, no_limits: bool) -> tuple[Released, tuple[str, ...]]:
     claim = released.certificate.document.get("claim", {})
     doubt = [f"'{claim['method']}' leaves doubt and proves no distance"] if claim.get("method") in DOUBTS else []
     return released, (*released.failures, *doubt)
+
+
+def _priced(found: Audit, budget: Budget) -> SuppressionResult | None:
+    """Return what a safe pattern of the user costs and what any other one costs at least."""
+    from tabprotect.methods.suppression.lower_bound import found_safe
+
+    problem, hidden = found.problem, found.pattern
+    return None if (hidden & ~problem.may_hide).any() else found_safe(problem, hidden, budget)
+
+
+def _priced_words(own: SuppressionResult) -> str:
+    gap = "" if own.gap is None else f", gap {100 * own.gap:.2f} %"
+    note = f" ({own.message})" if own.message else ""
+    return f"The secondary cells cost {own.cost:,.10g}; no safe pattern costs less than {own.bound:,.10g}{gap}{note}"
 
 
 def _odd(problem: Problem, hidden: npt.NDArray[np.bool_]) -> list[str]:

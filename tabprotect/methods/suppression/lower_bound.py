@@ -23,13 +23,16 @@ from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
 
-__all__ = ["BOUND_SHARE", "TRIVIAL", "own_pattern", "with_lower_bound"]
+__all__ = ["BOUND_SHARE", "TRIVIAL", "found_safe", "own_pattern", "with_lower_bound"]
 
 BOUND_SHARE: Final = 0.15
 """Part of the limits that a method without a bound of its own leaves for one."""
 
 LEAST_WORK: Final = 20_000
 """Units of work that the bound may take where there are no limits; more where the method took more."""
+
+OWN: Final = "own pattern"
+"""The method of a pattern that no search made."""
 
 TRIVIAL: Final = "no time for a lower bound: 0, what the primaries alone cost"
 """What a result says whose bound is that of no secondary cell at all."""
@@ -130,17 +133,20 @@ def own_pattern(
             raise InputError(f"the pattern {what} cells that must be {must}: {names}")
     budget = Budget.of(limits, progress)
     exposed = Witnesses(problem).check(hidden)
-    safe = not exposed
+    if not exposed:
+        return found_safe(problem, hidden, budget, executor)
+    message = f"{counted(len(exposed), 'protection level is', 'protection levels are')} not reached"
+    return SuppressionResult(
+        problem, hidden.copy(), "unknown", False, None, None,
+        method=OWN, seconds=budget.seconds, work=budget.work, message=message,
+    )  # fmt: skip
+
+
+def found_safe(
+    problem: Problem, pattern: npt.NDArray[np.bool_], budget: Budget, executor: Executor | None = None
+) -> SuppressionResult:
+    """Return the cost and bound of a pattern of the user that an audit has found safe; see `own_pattern`."""
     result = SuppressionResult(
-        problem,
-        hidden.copy(),
-        "feasible" if safe else "unknown",
-        safe,
-        problem.cost(hidden) if safe else None,
-        None,
-        method="own pattern",
-        seconds=budget.seconds,
-        work=budget.work,
-        message="" if safe else f"{counted(len(exposed), 'protection level is', 'protection levels are')} not reached",
+        problem, pattern.copy(), "feasible", True, problem.cost(pattern), None, method=OWN, work=budget.work
     )
     return replace(with_lower_bound(result, budget, executor), seconds=budget.seconds)
