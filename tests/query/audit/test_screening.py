@@ -18,7 +18,7 @@ def test_decisions_are_the_same_without_screening(seed, monkeypatch):
     sets = [rng.random(n) < rng.uniform(0.2, 0.9) for _ in range(4)]
     screened = Auditor(records, rules)
     got = [screened.ask(s).answered for s in sets]
-    nobody = lambda r, c, classes, m, h: (np.zeros(len(classes), np.int64), np.zeros(len(classes), bool))  # noqa: E731
+    nobody = lambda r, c, classes, *_: (np.zeros(len(classes), np.int64), np.zeros(len(classes), bool))  # noqa: E731
     with monkeypatch.context() as m:
         m.setattr(state, "_screened", nobody)
         exact = Auditor(records, rules)
