@@ -94,6 +94,11 @@ def table(frame: Any = FIRMS) -> tp.Table:
     return tp.tabulate(frame, **HOW)
 
 
+def _previous(given: Given, frames: Frames, folder: Path) -> None:
+    made = table()
+    tp.protect(made, "p%=15", previous=given(tp.Previous(given(made.values < 60))))
+
+
 def _problem(given: Given, frames: Frames, folder: Path) -> None:
     made = tp.Problem.from_arrays(**{key: given(one) for key, one in numbers().items()})
     given(made)
@@ -267,6 +272,7 @@ FRAMES: dict[str, Call] = {
 
 ARRAYS: dict[str, Call] = {
     "tabprotect.Problem": _problem,
+    "tabprotect.Previous": _previous,
     "tabprotect.LinearSystem": _system,
     "tabprotect.compare": _compare,
     "tabprotect.audit": _audit,

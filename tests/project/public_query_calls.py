@@ -97,6 +97,7 @@ def _models_of_records(given: Given, frames: Any, folder: Path) -> None:
         massc,
         maximum_entropy,
         microaggregation,
+        noise,
         pram,
         recoding,
     )  # fmt: skip
@@ -112,6 +113,7 @@ def _models_of_records(given: Given, frames: Any, folder: Path) -> None:
     maximum_entropy.build(rows, wanted)
     maximum_entropy.improvement(rows, wanted, given([0.4, 0.6]))
     microaggregation.build(given(np.array([[0.0, 1.0], [1.0, 0.0]])), 2)
+    noise.nearest_map(given(np.array([[1.0, 0.0], [-1.0, 1.0], [0.0, -1.0]])), given(np.eye(2)))
     pram.build(given([3.0, 5.0]), given([[0.0, 1.0], [1.0, 0.0]]), 0.1, 0.9)
     recoding.build(given([["n", "s"]]), given({"n": "all", "s": "all"}), given([1.0, 1.0]), given([0]))
 
@@ -147,13 +149,14 @@ ARRAYS: dict[str, Call] = {
     **dict.fromkeys(
         _names("models", "camouflage.build", "inference.build", "linkage.build", "local_suppression.build",
                "massc.substitution", "massc.subsampling", "maximum_entropy.build", "maximum_entropy.improvement",
-               "microaggregation.build", "pram.build", "recoding.build"),
+               "microaggregation.build", "noise.nearest_map", "pram.build", "recoding.build"),
         _models_of_records,
     ),
 }  # fmt: skip
 _SOLVED = ("adjustment", "attacker", "camouflage", "cell_suppression", "inference", "linkage", "local_suppression",
            "microaggregation", "pram", "recoding", "rounding", "small_counts")  # fmt: skip
 NO_DATA = {
+    **dict.fromkeys(_names("models", "noise.build", "noise.bounded"), "a design of noise, not of data"),
     **dict.fromkeys(_names("models", *(f"{name}.solve" for name in _SOLVED)), "solves what `build` made"),
     **dict.fromkeys(
         _names("models", "camouflage.EntriesAnswer", "cell_suppression.PatternAnswer",

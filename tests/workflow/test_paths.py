@@ -30,6 +30,7 @@ TEXTS = {
     )),
     *(f"Spec.{name}" for name in (
         "tables", "cost", "rules", "levels", "lower", "upper", "attackers", "unions", "method", "options", "engine",
+        "transform", "preferences", "previous",
     )),
     *(f"HierarchySpec.{name}" for name in ("leader", "codes", "columns", "separator", "total")),
     *(f"OutputSpec.{name}" for name in ("formats", "separator", "decimal", "encoding", "title")),

@@ -178,7 +178,7 @@ def schema_of_protocols() -> dict[str, Any]:
     Examples
     --------
     >>> sorted(set(schema_of_protocols()["properties"]) - set(Spec.model_json_schema()["properties"]))
-    ['clusters', 'microdata', 'previous', 'structure', 'title', 'trial']
+    ['clusters', 'microdata', 'structure', 'title', 'trial']
     """
     shared, own = Spec.model_json_schema(), _Own.model_json_schema()
     return {

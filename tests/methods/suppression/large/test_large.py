@@ -289,7 +289,7 @@ def test_names_what_cannot_be_protected() -> None:
 
 def test_auto_chooses_by_size_and_shape_and_says_why() -> None:
     limits = Limits(work=3000)
-    assert suppress(large(300, seed=1), limits=limits).method.startswith("auto: exact")
+    assert suppress(large(200, seed=1), limits=limits).method.startswith("auto: exact")
     assert choose(large(4000, seed=1)) == ("exact", "each of 4,158 cells is in only 2.4 equations on average")
     assert choose(large(4000, primaries=0.15, seed=1))[0] == "local"
     far = suppress(large(4000, dims=3, seed=1), limits=limits)
