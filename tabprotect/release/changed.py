@@ -101,7 +101,8 @@ class ChangedRelease(Publication):
     @cached_property
     def statuses(self) -> pd.DataFrame:
         """Cells, value, respondents and changes by status, as `by_status` has them; confidential."""
-        return by_status(self.table, self.words, self.values)
+        n = self.table.n_cells
+        return by_status(self.table, self.words[:n], None if self.values is None else self.values[:n])
 
     @cached_property
     def frame(self) -> Any:
