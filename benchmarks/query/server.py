@@ -23,6 +23,15 @@ A process of its own, since no handler in the program could run after SIGKILL. A
 by itself when its folder is gone.
 """
 
+PORTS: Final = 5
+"""Ports that are tried: another program may take one before the server does."""
+
+
+def _free_port() -> int:
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return int(s.getsockname()[1])
+
 
 @contextmanager
 def postgres_server(programs: Path | None = None) -> Iterator[str]:
@@ -39,9 +48,6 @@ def postgres_server(programs: Path | None = None) -> Iterator[str]:
     if not found:
         raise InputError("PostgreSQL is not installed (make setup-postgres)")
     folder = tempfile.mkdtemp(prefix="pg")
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        port = int(s.getsockname()[1])
     me: dict[str, Any] = {}
     if os.geteuid() == 0:  # the server refuses to run as root
         who = pwd.getpwnam("postgres")
@@ -65,8 +71,15 @@ def postgres_server(programs: Path | None = None) -> Iterator[str]:
     )
     try:
         run(str(found[-1] / "initdb"), "-D", data, "-U", "postgres", "-A", "trust", "--no-sync")
-        options = f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories={folder}"
-        run(str(found[-1] / "pg_ctl"), "-D", data, "-w", "-o", options, "-l", f"{folder}/log", "start")
+        for left in reversed(range(PORTS)):
+            port = _free_port()
+            options = f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories={folder}"
+            try:
+                run(str(found[-1] / "pg_ctl"), "-D", data, "-w", "-o", options, "-l", f"{folder}/log", "start")
+                break
+            except subprocess.CalledProcessError:
+                if not left:
+                    raise
         yield f"postgresql://postgres@127.0.0.1:{port}/postgres"
     finally:
         watcher.communicate()
