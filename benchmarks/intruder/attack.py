@@ -205,7 +205,7 @@ class _Play:
             for i in np.flatnonzero(hidden).tolist():
                 if abs(self.cells[i].number - 1) < 1e-9 and len(self.cells[i].people) == 1:
                     intruders.setdefault(next(iter(self.cells[i].people)), []).append(i)
-        told: set[tuple[int, ...]] = set()
+        reported: set[tuple[int, ...]] = set()
         for who, mine in intruders.items():
             left = np.setdiff1d(np.flatnonzero(hidden), mine)
             seconds = self.until - time.monotonic()
@@ -218,8 +218,8 @@ class _Play:
             for chosen, rule in found:
                 cells = tuple(int(left[k]) for k in chosen)
                 # where a record may count twice, no rule says what the sum of cells is
-                if cells not in told and self._apart(cells):
-                    told.add(cells)
+                if cells not in reported and self._apart(cells):
+                    reported.add(cells)
                     name = "the public" if who is None else f"respondent {who}"
                     yield Finding("sum", name, f"{' + '.join(map(self._name, cells))}, sensitive by {rule}", 0.0, 1.0)
 

@@ -56,7 +56,7 @@ def asked(path: Path | None, flags: Mapping[str, Any], **more: Any) -> Asked:
         Everything that is wrong with the flags.
     """
     from tabprotect.formats import is_instance
-    from tabprotect.workflow.specification import load_toml
+    from tabprotect.workflow.checking import load_toml
 
     problems = Problems()
     given, spec = dict(flags), path

@@ -197,8 +197,8 @@ def _adjusted(changed: Changed, call: Call) -> Published:
     far = float(np.abs(changed.values - call.problem.values).max(initial=0.0))
     claim = {**changed.claim, "within": repr(far)}
     back = sense_risk(changed.result, limits=call.limits)
-    told = f"an intruder who knows the senses too comes within the levels of {counted(len(back.disclosed), 'cell')}"
-    return _published(changed, seeing(call.problem, changed.values, claim), "the largest change", told)
+    known = f"an intruder who knows the senses too comes within the levels of {counted(len(back.disclosed), 'cell')}"
+    return _published(changed, seeing(call.problem, changed.values, claim), "the largest change", known)
 
 
 def parse_approach(text: str) -> Approach:

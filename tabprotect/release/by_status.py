@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -20,8 +19,6 @@ def by_status(
     table: Table,
     words: npt.NDArray[np.object_],
     published: npt.NDArray[np.float64] | None = None,
-    *,
-    order: Sequence[str] = ORDER,
 ) -> pd.DataFrame:
     """Return cells, value and respondents by status; confidential.
 
@@ -37,7 +34,6 @@ def by_status(
     published : ndarray of float, shape (cells,), optional
         Values in the place of the true ones: then ``changed`` is the number of cells that have another one, and
         ``distance`` the sum of the absolute changes.
-    order : sequence of str
 
     Examples
     --------
@@ -48,7 +44,7 @@ def by_status(
     0  primary      1    3.0        1       2.0
     1     safe      2   11.0        1       2.0
     """
-    found = [word for word in order if (words == word).any()]
+    found = [word for word in ORDER if (words == word).any()]
     where = [words == word for word in found]
     columns: dict[str, Any] = {
         "status": found,

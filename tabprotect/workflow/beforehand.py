@@ -12,8 +12,9 @@ from pydantic import ValidationError
 from tabprotect.errors import InputError, Problems
 from tabprotect.formats.folder import check_replaceable
 from tabprotect.solver.tasks.store import check_resumable
+from tabprotect.workflow.checking import check_spec
 from tabprotect.workflow.inputs import check_readable
-from tabprotect.workflow.specification import Spec, check_spec
+from tabprotect.workflow.specification import Spec
 from tabprotect.workflow.specified import request_of
 
 __all__ = ["check_beforehand"]

@@ -31,7 +31,7 @@ from tabprotect.sensitivity.unions import UnionExposure
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.tasks.pieces import Means
 
-__all__ = ["LINKED", "TIDY_SHARE", "Answer", "Exposed", "Rounds", "extended", "is_answer"]
+__all__ = ["CLEANUP_SHARE", "LINKED", "Answer", "Exposed", "Rounds", "extended", "is_answer"]
 
 Exposed = Callable[[SuppressionResult], tuple[UnionExposure, ...]]
 
@@ -42,7 +42,7 @@ SLICE = 0.3
 """Part of the limits for a first safe pattern with its sums; it mostly takes much less, and everything hidden is judged
 at once."""
 
-TIDY_SHARE = 0.4
+CLEANUP_SHARE = 0.4
 """Part of what is left that may go into making a pattern cheaper that was completed for its sums: as a rule it gives
 away others, which need the same again."""
 
@@ -177,7 +177,7 @@ class Rounds:
         if not sums:
             return Answer(problem, result, ())
         grown = self.grow(problem, sums)
-        return self.close(grown, extended(result, grown), TIDY_SHARE, restarts=0)
+        return self.close(grown, extended(result, grown), CLEANUP_SHARE, restarts=0)
 
     def grow(self, problem: Problem, sums: tuple[UnionExposure, ...]) -> Problem:
         """Return the problem with sums as cells of their own."""
@@ -189,8 +189,8 @@ class Rounds:
         first = start is None
         for _ in range(MOST_ROUNDS):
             # the pattern in hand is not safe, and an answer is worth a moment
-            with self._within(share, first) as (part, tidy):
-                result = self._quickly(problem, start, part, restarts, tidy)
+            with self._within(share, first) as (part, cleanup):
+                result = self._quickly(problem, start, part, restarts, cleanup)
             sums = self.look(result)
             if not sums:
                 break
@@ -199,14 +199,14 @@ class Rounds:
         return Answer(problem, result, sums)
 
     def _quickly(
-        self, problem: Problem, start: SuppressionResult | None, part: Budget, restarts: int, tidy: float
+        self, problem: Problem, start: SuppressionResult | None, part: Budget, restarts: int, cleanup: float
     ) -> SuppressionResult:
         pattern = None if start is None else start.pattern
         shared: dict[str, Any] = {"limits": part, "seed": self.seed, "start": pattern, "means": self.means}
         if self.near:
             deviations = () if start is None else start.deviations
             return local_in_stages(problem, passes=0, deviations=deviations, **shared)
-        return greedy(problem, restarts=restarts, tidy=tidy, **shared)
+        return greedy(problem, restarts=restarts, cleanup=cleanup, **shared)
 
     @contextmanager
     def _within(self, share: float, first: bool) -> Iterator[tuple[Budget, float]]:
@@ -220,15 +220,15 @@ class Rounds:
             return
         budget, own = self.budget, self.budget.limits
         share = 0.0 if budget.stopped == "cancelled" else share
-        seconds, tidy = None, 1.0 if share else 0.0
+        seconds, cleanup = None, 1.0 if share else 0.0
         if own.work is not None:
-            tidy = share * budget.work_left / max(1, own.work)
+            cleanup = share * budget.work_left / max(1, own.work)
         elif own.seconds is not None:
             left = share * max(0.0, budget.seconds_left - ROUND_TIME * self.looking)
             seconds = max(min(GRACE_SECONDS, budget.seconds_left) if self.holds else GRACE_SECONDS, left)
-            tidy = min(1.0, left / seconds) if seconds else 0.0
+            cleanup = min(1.0, left / seconds) if seconds else 0.0
         with budget.beyond(seconds, own.work) as part:
-            yield part, tidy
+            yield part, cleanup
 
 
 def extended(result: SuppressionResult, problem: Problem) -> SuppressionResult:

@@ -1,31 +1,35 @@
-"""Specifications: what to protect and how, as TOML or as flags, checked as a whole."""
+"""Specifications: what to protect and how, as TOML or as flags say it."""
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 from pydantic_core import PydanticCustomError
 
-from tabprotect.errors import InputError, did_you_mean
+from tabprotect.errors import InputError
 from tabprotect.formats.dialect import Dialect
-from tabprotect.formats.files import read_text
 from tabprotect.table.reading import Recognised
 
 __all__ = [
+    "BY_DIMENSION",
+    "INPUTS",
+    "CarriedSpec",
     "HierarchySpec",
     "LimitsSpec",
     "OutputSpec",
     "Spec",
     "TableSpec",
-    "check_spec",
     "dialect_of",
     "each_table",
-    "load_toml",
 ]
+
+INPUTS = ("data", "cells")
+"""Keys that name the data; a table that has one of them takes neither from what all tables share."""
+
+BY_DIMENSION = ("hierarchy", "total", "missing")
+"""Keys that say something of each dimension."""
 
 
 def _list_methods(schema: dict[str, Any]) -> None:
@@ -259,145 +263,12 @@ def dialect_of(output: OutputSpec, recognised: Sequence[Recognised]) -> Dialect:
     return Dialect.like(recognised, separator=output.separator, decimal=output.decimal, encoding=output.encoding)
 
 
-def load_toml(path: str | Path) -> dict[str, Any]:
-    """Read a TOML file, unchecked.
-
-    Raises
-    ------
-    InputError
-        If it cannot be read, or where it is not TOML.
-    """
-    try:
-        return tomllib.loads(read_text(path))
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{path}: not TOML: {error}") from error
-
-
-def check_spec(content: Mapping[str, Any], name: str) -> Spec:
-    """Return the specification, or raise one error with everything that is wrong in it."""
-    lines = _together(content)
-    spec = None
-    try:
-        spec = Spec.model_validate(dict(content))
-    except ValidationError as error:
-        lines = [line for one in error.errors() for line in _explain(one)] + lines
-    if spec is None or lines:
-        raise InputError(*(f"{name}: {line}" for line in dict.fromkeys(lines)))
-    return spec
-
-
 def each_table(spec: Spec) -> dict[str, Spec]:
     """Return the specifications of the linked tables, each with what all of them have."""
     found = {}
     for name, table in spec.tables.items():
         own = {key: getattr(table, key) for key in table.model_fields_set}
-        shared = {} if own.keys().isdisjoint(_INPUTS) else dict.fromkeys(_INPUTS)
-        by_dimension = {key: {**getattr(spec, key), **own.get(key, {})} for key in _BY_DIMENSION}
+        shared = {} if own.keys().isdisjoint(INPUTS) else dict.fromkeys(INPUTS)
+        by_dimension = {key: {**getattr(spec, key), **own.get(key, {})} for key in BY_DIMENSION}
         found[name] = spec.model_copy(update={"tables": {}, **shared, **own, **by_dimension})
     return found
-
-
-_INPUTS = ("data", "cells")
-_BY_DIMENSION = ("hierarchy", "total", "missing")
-_MICRODATA = ("contributor", "holding", "weight", "request", "waiver")
-_FINISHED = (
-    "count", "weighted_count", "maxima", "holders", "status", "lpl", "upl", "spl", "margins", "tolerance",
-)  # fmt: skip
-_SOURCES = ("file", "pairs", "codes", "columns", "lengths", "digits", "separator")
-_MODELS: dict[str, type[BaseModel]] = {
-    "limits": LimitsSpec, "output": OutputSpec, "hierarchy": HierarchySpec, "previous": CarriedSpec,
-}  # fmt: skip
-
-
-def _together(content: Mapping[str, Any]) -> list[str]:
-    """Return what is wrong with the keys taken together, however wrong their values are."""
-    tables = content.get("tables", {})
-    if not isinstance(tables, dict) or not all(isinstance(one, dict) for one in tables.values()):
-        return []
-    if not tables:
-        return _of_one(content)
-    wrong = {name: _of_one(_filled_in(content, one)) for name, one in tables.items()}
-    shared = [line for line in next(iter(wrong.values())) if all(line in lines for lines in wrong.values())]
-    own = [f"tables.{name}: {line}" for name, lines in wrong.items() for line in lines if line not in shared]
-    return shared + own
-
-
-def _filled_in(content: Mapping[str, Any], table: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a table says, and what it leaves to all tables; not the dimensions of the others."""
-    left = {"tables"} if table.keys().isdisjoint(_INPUTS) else {"tables", *_INPUTS}
-    filled = {**{key: given for key, given in content.items() if key not in left}, **table}
-    by = [one.get("by", content.get("by")) for one in content["tables"].values()]
-    anywhere = {name for names in by if isinstance(names, list) for name in names if isinstance(name, str)}
-    mine = filled["by"] if isinstance(filled.get("by"), list) else []
-    for key in _BY_DIMENSION:
-        shared, own = content.get(key, {}), table.get(key, {})
-        if isinstance(shared, dict) and isinstance(own, dict):
-            filled[key] = {name: one for name, one in shared.items() if name in mine or name not in anywhere} | own
-    return filled
-
-
-def _of_one(content: Mapping[str, Any]) -> list[str]:
-    wrong: list[str] = [] if "by" in content else [f"'by' is missing: {Spec.model_fields['by'].description}"]
-    if ("data" in content) == ("cells" in content):
-        wrong.append("give either 'data' (microdata) or 'cells' (a finished table)")
-    elif "data" in content:
-        wrong += [
-            f"'{k}' belongs to a finished table (cells = ...), not to microdata" for k in _FINISHED if k in content
-        ]
-    else:
-        wrong += [
-            f"'{k}' belongs to microdata (data = ...), not to a finished table" for k in _MICRODATA if k in content
-        ]
-    if "data" in content:
-        for side in ("lower", "upper"):
-            bound = content.get(side)
-            if isinstance(bound, str) and not bound.strip().endswith("%"):
-                wrong.append(f"{side}: '{bound}' is neither a number nor a percentage such as '50%'")
-    by: list[Any] = content["by"] if isinstance(content.get("by"), list) else []
-    for key in ("hierarchy", "total", "missing") if by else ():
-        given = content.get(key)
-        strange = [name for name in given if name not in by] if isinstance(given, dict) else []
-        wrong += [f"{key}.{name}: no such dimension{did_you_mean(name, by)}" for name in strange]
-    hierarchies = content.get("hierarchy")
-    for name, one in hierarchies.items() if isinstance(hierarchies, dict) else ():
-        sources = [k for k in _SOURCES if k in one] if isinstance(one, dict) else ["file"]
-        if len(sources) != 1:
-            wrong.append(f"hierarchy.{name}: give exactly one of {', '.join(_SOURCES)}")
-    return wrong
-
-
-def _explain(error: Any) -> list[str]:
-    place = [str(part) for part in error["loc"]]
-    where = ".".join(place)
-    kind = error["type"]
-    whole: type[BaseModel] = Spec
-    if place[0] == "tables" and len(place) > 2:
-        place, whole = place[2:], TableSpec
-    model = _MODELS.get(place[0], whole) if len(place) > 1 else whole
-    if kind == "extra_forbidden":
-        return [f"unknown key '{where}'{did_you_mean(place[-1], model.model_fields)}"]
-    if kind == "missing":
-        return [f"'{where}' is missing: {model.model_fields[place[-1]].description}"]
-    if kind == "rule":
-        return str(error["msg"]).split("\n")
-    given = error["input"]
-    if kind == "literal_error":
-        options = [word.strip("'") for word in str(error["ctx"]["expected"]).replace(" or ", ", ").split(", ")]
-        return [f"{where}: '{given}' is not possible{did_you_mean(given, options)}"]
-    if place[-1] in ("float", "str"):
-        # both forms of a value that may be either
-        return [f"{where.rpartition('.')[0]}: should be a number or a text, not {given!r}"]
-    message = _WORDS.get(kind, str(error["msg"]))
-    return [f"{where}: {message[:1].lower()}{message[1:]}, not {given!r}"]
-
-
-_WORDS = {
-    "too_short": "should not be empty",
-    "model_type": "should be a table of keys",
-    "dict_type": "should be a table of keys",
-    "list_type": "should be a list",
-    "string_type": "should be a text",
-    "float_type": "should be a number",
-    "int_type": "should be a whole number",
-    "bool_type": "should be true or false",
-}

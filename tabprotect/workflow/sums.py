@@ -26,7 +26,7 @@ from tabprotect.sensitivity.unions import UnionExposure
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.tasks.pieces import Means
 from tabprotect.workflow.monotone import one_progress
-from tabprotect.workflow.rounds import LINKED, TIDY_SHARE, Answer, Exposed, Rounds, extended, is_answer
+from tabprotect.workflow.rounds import CLEANUP_SHARE, LINKED, Answer, Exposed, Rounds, extended, is_answer
 
 __all__ = ["Answer", "suppress_with_sums"]
 
@@ -203,7 +203,7 @@ def _cheaper(rounds: Rounds, best: Answer, method: str) -> Answer:
         if not sums or rounds.budget.exhausted:
             break
         grown = rounds.grow(best.problem, sums)
-        better = rounds.close(grown, extended(result, grown), TIDY_SHARE, restarts=0)
+        better = rounds.close(grown, extended(result, grown), CLEANUP_SHARE, restarts=0)
         if not better.result.safe or better.sums:
             break
         best = replace(better, result=with_bound_of(better.result, best.result))
@@ -234,6 +234,6 @@ def _once(rounds: Rounds, problem: Problem, method: str, share: float) -> Answer
     if not sums:
         return Answer(problem, result, sums)
     grown = rounds.grow(problem, sums)
-    closed = rounds.close(grown, extended(result, grown), TIDY_SHARE, restarts=0)
+    closed = rounds.close(grown, extended(result, grown), CLEANUP_SHARE, restarts=0)
     name = f"{result.method}, sums by {closed.result.method}"
     return replace(closed, result=replace(with_bound_of(closed.result, result), method=name))

@@ -15,7 +15,7 @@ import tabprotect as tp
 from tabprotect.cli.app import run
 from tabprotect.errors import InputError
 from tabprotect.workflow.carry_out import carry_out
-from tabprotect.workflow.specification import check_spec
+from tabprotect.workflow.checking import check_spec
 from tabprotect.workflow.specified import request_of
 
 BASE = {"by": ["region", "size"], "value": "turnover", "contributor": "firm", "rules": ["p%=15"], "method": "exact"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
+from typing import get_args
 
 import pandas as pd
 import pytest
@@ -15,11 +16,11 @@ from tabprotect.cli.app import run
 from tabprotect.methods.registry import VALUE_METHODS
 from tabprotect.sensitivity.rules import RULES
 from tabprotect.workflow.protocol.model import PreviousSpec, _Own, read_protocol
-from tabprotect.workflow.specification import HierarchySpec, LimitsSpec, OutputSpec, Spec, TableSpec
+from tabprotect.workflow.specification import CarriedSpec, HierarchySpec, LimitsSpec, OutputSpec, Spec, TableSpec
 
 PATHS = {
     "Spec.data", "Spec.cells", "TableSpec.data", "TableSpec.cells", "HierarchySpec.file", "HierarchySpec.pairs",
-    "OutputSpec.folder", "_Own.rules", "_Own.structure",
+    "OutputSpec.folder", "CarriedSpec.release", "_Own.rules", "_Own.structure",
 }  # fmt: skip
 """Keys of specifications and protocols that are paths; each has a case below, or in tests/cli/test_protocol.py."""
 TEXTS = {
@@ -30,7 +31,7 @@ TEXTS = {
     )),
     *(f"Spec.{name}" for name in (
         "tables", "cost", "rules", "levels", "lower", "upper", "attackers", "unions", "method", "options", "engine",
-        "transform", "preferences", "previous",
+        "transform", "preferences",
     )),
     *(f"HierarchySpec.{name}" for name in ("leader", "codes", "columns", "separator", "total")),
     *(f"OutputSpec.{name}" for name in ("formats", "separator", "decimal", "encoding", "title")),
@@ -40,13 +41,22 @@ TEXTS = {
 
 
 def test_every_key_that_holds_text_is_a_path_or_is_not() -> None:
-    models: tuple[type[BaseModel], ...] = (Spec, TableSpec, HierarchySpec, LimitsSpec, OutputSpec, PreviousSpec, _Own)
+    models: tuple[type[BaseModel], ...] = (
+        Spec,
+        TableSpec,
+        HierarchySpec,
+        LimitsSpec,
+        OutputSpec,
+        CarriedSpec,
+        PreviousSpec,
+        _Own,
+    )
     found = {
         f"{model.__name__}.{name}"
         for model in models
         for name, field in model.model_fields.items()
         if any(word in str(field.annotation) for word in ("str", "Literal", "Spec", "Any"))
-        and field.annotation not in (LimitsSpec, OutputSpec, PreviousSpec)
+        and not {LimitsSpec, OutputSpec, CarriedSpec, PreviousSpec} & {field.annotation, *get_args(field.annotation)}
     }
     assert set() == PATHS & TEXTS
     assert found == PATHS | TEXTS, "a new key: is it a path? give it a case here"
@@ -121,6 +131,17 @@ def test_paths_are_relative_to_the_specification(case: str, place: Path, capsys:
     (place / "spec.toml").write_text(CASES[case] + '[output]\nfolder = "out"\n')
     assert run(["protect", "../specs/spec.toml"]) == 0, capsys.readouterr().err
     assert (place / "out/publish").is_dir()
+    assert list(Path().iterdir()) == []
+
+
+def test_the_last_release_is_beside_the_specification(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    plain = 'data = "data/firms.csv"\nrules = ["p%=15"]\n' + COMMON
+    (place / "spec.toml").write_text(plain + '[previous]\nrelease = "last"\n[output]\nfolder = "out"\n')
+    assert run(["protect", "../specs/spec.toml"]) == 2
+    assert str(Path("../specs/last")) in capsys.readouterr().err
+    (place / "first.toml").write_text(plain + '[output]\nfolder = "last"\n')
+    assert run(["protect", "../specs/first.toml"]) == 0
+    assert run(["protect", "../specs/spec.toml"]) == 0, capsys.readouterr().err
     assert list(Path().iterdir()) == []
 
 

@@ -16,7 +16,7 @@ from tabprotect.cli.app import run
 from tabprotect.errors import InfeasibleError, InputError
 from tabprotect.problem import Status
 from tabprotect.workflow.carry_out import carry_out
-from tabprotect.workflow.specification import check_spec
+from tabprotect.workflow.checking import check_spec
 from tabprotect.workflow.specified import request_of
 
 BASE: dict[str, Any] = {"by": ["region", "size"], "value": "v", "contributor": "firm"}

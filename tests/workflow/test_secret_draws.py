@@ -13,8 +13,8 @@ from benchmarks.reverse import fitting, published, table_of
 from tabprotect.errors import InputError
 from tabprotect.methods.adjustment.method import enlarged
 from tabprotect.sensitivity.costs import raised
+from tabprotect.workflow.checking import check_spec
 from tabprotect.workflow.prepare import draw_seed
-from tabprotect.workflow.specification import check_spec
 
 
 def economy(seed: int = 0) -> pd.DataFrame:

@@ -34,7 +34,7 @@ def compare_masks(
     from tabprotect.microdata.choosing import expand_grid
     from tabprotect.microdata.records import read_records
     from tabprotect.microdata.specification import read_mask_spec
-    from tabprotect.workflow.specification import load_toml
+    from tabprotect.workflow.checking import load_toml
 
     check_replaceable(out)
     content = dict(load_toml(spec))

@@ -32,7 +32,7 @@ def mask(
     from tabprotect.errors import InputError
     from tabprotect.formats.folder import check_replaceable
     from tabprotect.microdata.specification import read_mask_spec
-    from tabprotect.workflow.specification import load_toml
+    from tabprotect.workflow.checking import load_toml
 
     check_replaceable(out)
     try:

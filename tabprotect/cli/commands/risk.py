@@ -54,7 +54,7 @@ def risk(
     from tabprotect.microdata.choosing import disclosure_report
     from tabprotect.microdata.measures import mask_again, measure_file, read_measures
     from tabprotect.microdata.records import read_records
-    from tabprotect.workflow.specification import load_toml
+    from tabprotect.workflow.checking import load_toml
 
     for path in (json_out, report):
         if path is not None:

@@ -155,7 +155,7 @@ def automatic(
             return because(result, "its relaxation leaves little open")
     if method == "exact" and begins(problem) == "greedy":
         with budget.run(PROBE_SHARE, work=PROBE_WORK) as part:
-            first = greedy(problem, limits=part, seed=seed, restarts=0, tidy=PROBE_CLEANUP,
+            first = greedy(problem, limits=part, seed=seed, restarts=0, cleanup=PROBE_CLEANUP,
                            patience=PROBE_PATIENCE, start=start, means=means)  # fmt: skip
         if ended(first):
             return because(first, why)

@@ -13,7 +13,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from tabprotect.errors import InputError, Problems, did_you_mean
 from tabprotect.microdata.specification import read_mask_spec
 from tabprotect.sensitivity.parse import as_rules, rules_in
-from tabprotect.workflow.specification import Spec, TableSpec, check_spec, load_toml
+from tabprotect.workflow.checking import check_spec, load_toml
+from tabprotect.workflow.specification import Spec, TableSpec
 
 __all__ = ["RULE_KEYS", "SETTINGS", "ClusterSpec", "PreviousSpec", "Protocol", "read_protocol", "schema_of_protocols"]
 

@@ -1,4 +1,4 @@
-"""Every pattern has a bound: below the optimum, proven in exact arithmetic, in every place where a release is told."""
+"""Every pattern has a bound: below the optimum, proven in exact arithmetic, in every place that states a cost."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ def greedy(
     seed: int = 0,
     progress: Callable[[Progress], None] | None = None,
     restarts: int = 10,
-    tidy: float = 1.0,
+    cleanup: float = 1.0,
     patience: float = math.inf,
     start: Bools | None = None,
     means: Means | None = None,
@@ -51,7 +51,7 @@ def greedy(
     progress : callable, optional
     restarts : int
         How often each independent part is tried again (guided restarts, ruin and recreate) after its first pattern.
-    tidy : float
+    cleanup : float
         Share of what is left of the limits that may go into the clean-up of the first pattern of a part.
     patience : float
         Give up, as at a limit, where the first pattern of a part would take so many times what the limits have.
@@ -84,7 +84,7 @@ def greedy(
         patterns: list[Bools] = []
         hints = reduction.patterns(start) if start is not None else [None] * len(reduction.cores)
         tasks = [
-            Task(core, hint, int(rng.integers(2**31)), restarts, tidy, patience, Limits())
+            Task(core, hint, int(rng.integers(2**31)), restarts, cleanup, patience, Limits())
             for core, hint in zip(reduction.cores, hints, strict=True)
         ]
         for task, answer in zip(tasks, _answers(tasks, reduction, budget, means), strict=True):
@@ -103,7 +103,7 @@ class Task:
     hint: Bools | None
     seed: int
     restarts: int
-    tidy: float
+    cleanup: float
     patience: float
     limits: Limits
 
@@ -128,7 +128,7 @@ def protect_core(task: Task, budget: Budget | None = None, constant: float = 0.0
     x = constructor.build(problem.weights, budget, start=task.hint, patience=task.patience)
     if x is None:
         return CorePattern(None, (), budget.work - before, stopped(budget))
-    with budget.part(task.tidy) as part:
+    with budget.part(task.cleanup) as part:
         x = clean(judge, x, part, ignore=constructor.is_unattainable if constructor.unattainable else None)
     improver = Improver(problem, judge, task.seed, constructor=constructor, best=x)
     for _ in range(task.restarts):
@@ -165,7 +165,7 @@ def _answers(
 
     pieces = [limited(task) for task in tasks]
     names = [
-        digest("greedy", t.core, t.hint, t.seed, t.restarts, t.limits.work and (t.tidy, t.patience), t.limits.work)
+        digest("greedy", t.core, t.hint, t.seed, t.restarts, t.limits.work and (t.cleanup, t.patience), t.limits.work)
         for t in pieces
     ]
     for answer in means.answers(protect_core, pieces, names, budget, here=here, grace=GRACE):
