@@ -19,7 +19,7 @@ from tabprotect.problem import Problem
 from tabprotect.release.read import read_release
 from tabprotect.table.table import Table
 
-__all__ = ["Earlier", "Previous", "read_earlier"]
+__all__ = ["Earlier", "Previous", "check_last", "read_earlier"]
 
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
@@ -53,6 +53,18 @@ class Earlier:
         """Return whether each cell of a table was hidden."""
         match = self.match(table)
         return (match >= 0) & self.hidden[match]
+
+
+def check_last(folder: Path) -> Path:
+    """Return the folder of the last release, if it is there.
+
+    Raises
+    ------
+    InputError
+    """
+    if not folder.is_dir():
+        raise InputError(f"previous: there is no folder {folder}; name what a release was written to")
+    return folder
 
 
 def read_earlier(folder: Path) -> Earlier:
@@ -137,18 +149,15 @@ class Previous:
         if isinstance(self.release, Earlier):
             earlier = self.release
         elif isinstance(self.release, str | PathLike):
-            folder = Path(self.release)
-            if not folder.is_dir():
-                raise InputError(f"previous: there is no folder {folder}; name what a release was written to")
-            earlier = read_earlier(folder)
+            earlier = read_earlier(check_last(Path(self.release)))
         else:
-            earlier = _handed_over(self.release, table)
+            earlier = _by_hand(self.release, table)
         if not (earlier.match(table) >= 0).any():
             raise InputError(f"previous: no cell of the table is in {earlier.folder}; name the release of this table")
         return earlier
 
 
-def _handed_over(given: Any, table: Table) -> Earlier:
+def _by_hand(given: Any, table: Table) -> Earlier:
     pattern = np.asarray(given)
     if pattern.dtype != np.bool_ or pattern.shape != (table.n_cells,):
         raise InputError(

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from tabprotect.errors import InputError, Problems
 from tabprotect.formats.folder import check_replaceable
+from tabprotect.release.earlier import check_last
 from tabprotect.solver.tasks.store import check_resumable
 from tabprotect.workflow.checking import check_spec
 from tabprotect.workflow.inputs import check_readable
@@ -67,6 +68,8 @@ def check_beforehand(
             _check(problems, _check_formats, likely)
         if resume is not None:
             _check(problems, check_resumable, resume)
+        if likely.previous is not None:
+            _check(problems, check_last, base / likely.previous.release)
         if spec is not None:
             _check(problems, request_of, spec, base, resume=resume)
         if problems.found and ((likely.data is None) != (likely.cells is None) or likely.tables):

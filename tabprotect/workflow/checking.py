@@ -130,7 +130,7 @@ def _explain(error: Any) -> list[str]:
         return [f"unknown key '{where}'{did_you_mean(place[-1], model.model_fields)}"]
     if kind == "missing":
         return [f"'{where}' is missing: {model.model_fields[place[-1]].description}"]
-    if kind == "rule":
+    if kind == "parsed":
         return str(error["msg"]).split("\n")
     given = error["input"]
     if kind == "literal_error":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
@@ -245,11 +245,25 @@ class Spec(TableSpec):
     def _rules(cls, texts: list[str]) -> list[str]:
         from tabprotect.sensitivity.parse import as_rules
 
-        try:
-            as_rules(texts)
-        except InputError as error:
-            raise PydanticCustomError("rule", "{why}", {"why": "\n".join(error.problems)}) from error
+        _parsed(as_rules, texts)
         return texts
+
+    @field_validator("transform")
+    @classmethod
+    def _transform(cls, text: str | None) -> str | None:
+        from tabprotect.sensitivity.costs import parse_transform
+
+        if text is not None:
+            _parsed(parse_transform, text)
+        return text
+
+
+def _parsed(parse: Callable[[Any], Any], given: Any) -> None:
+    """Let the parser say what is wrong with a text of its own language."""
+    try:
+        parse(given)
+    except InputError as error:
+        raise PydanticCustomError("parsed", "{why}", {"why": "\n".join(error.problems)}) from error
 
 
 def dialect_of(output: OutputSpec, recognised: Sequence[Recognised]) -> Dialect:

@@ -117,6 +117,7 @@ def test_every_key_is_set_on_the_command_line(key: str, place: Path, tabprotect:
     finished = key in ("cells", "count", "weighted_count", "maxima", "holders", "status", "lpl", "upl", "spl",
                        "margins", "tolerance")  # fmt: skip
     arguments += ["--method", "round"] if key == "options" else []
+    (place / "last").mkdir()
     arguments += ["--previous", "last"] if key.startswith("previous.") and key != "previous.release" else []
     source = [] if key in ("data", "cells", "tables") else ["--cells", "cells.csv"] if finished else ["firms.csv"]
     common = [] if key == "by" else ["--by", "code"]

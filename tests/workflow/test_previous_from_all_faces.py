@@ -142,3 +142,13 @@ def test_options_that_cannot_be(given: dict[str, Any], says: str) -> None:
 def test_methods_without_a_pattern_to_keep(last: Path, method: Any) -> None:
     with pytest.raises(InputError, match="previous"):
         tp.protect(firms(1), "p%=15", method, **BASE, previous=last)
+
+
+def test_no_last_release_and_other_mistakes_are_one_message(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    firms(1).to_csv(tmp_path / "firms.csv", index=False)
+    words = ["--by", "nothing", "--rule", "p%=x", "--transform", "lgo", "--previous", str(tmp_path / "none")]
+    assert run(["protect", str(tmp_path / "firms.csv"), *words]) == 2
+    said = capsys.readouterr().err
+    assert "4 problems" in said
+    for what in ("no column 'nothing'", "p must be a number", "did you mean 'log'", "there is no folder"):
+        assert what in " ".join(said.split())

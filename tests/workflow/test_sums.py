@@ -35,8 +35,8 @@ def test_time_is_left_for_the_rounds_that_sums_need(rounds: int, monkeypatch: py
         clock[0] += SEARCH
         return result("time")
 
-    def quickly(problem: Problem, *, limits: Budget, tidy: float, **options: Any) -> SuppressionResult:
-        tidied.append(tidy * (limits.seconds_left - BUILD))
+    def quickly(problem: Problem, *, limits: Budget, cleanup: float, **options: Any) -> SuppressionResult:
+        tidied.append(cleanup * (limits.seconds_left - BUILD))
         clock[0] += BUILD + tidied[-1]
         return result()
 
