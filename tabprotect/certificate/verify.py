@@ -10,6 +10,7 @@ equations A y = b, a deviation is z with A z = 0.
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Collection, Mapping
 from fractions import Fraction
 from typing import Any
@@ -197,23 +198,36 @@ class _Check:
                 moving.setdefault(cell, set()).add(w)
                 if cell in moves:
                     moves[cell][w] = Fraction(numerator * numbers.scale, denominator)
-        able = {(p, side): self.able(p, side, moves[p]) for p, side in numbers.questions()}
+        known_to = Counter(w for known in numbers.known for w in self.blind(known, moving))
+        able = {
+            (p, side): sorted(self.able(p, side, moves[p]), key=known_to.__getitem__) for p, side in numbers.questions()
+        }
+        places = {one: k for k, one in enumerate(able)}
+        sides = Counter(cell for cell, _ in able)
+
+        def answering(attacker: int, cell: int, side: int, blind: set[int]) -> tuple[int, ...] | None:
+            fractional = (attacker, cell, side) in unproven or (-1, cell, side) in unproven
+            allowed = moves[cell].keys() if fractional else integral
+            return self.answering(cell, side, able[cell, side], moves[cell], allowed, blind)
+
+        # what answers the public also answers everybody who knows none of the cells that it moves
+        public = {one: answering(-1, *one, set()) for one in able}
+        rests_on: dict[int, set[tuple[int, int]]] = {}
+        for one, found in public.items():
+            for w in found or ():
+                rests_on.setdefault(w, set()).add(one)
+        unanswered = {one for one, found in public.items() if found is None}
         asked = 0
         for attacker, known in enumerate([frozenset[int](), *numbers.known], start=-1):
-            self.meter.spend(len(known) + sum(len(moving.get(j, ())) for j in known))
-            blind = set[int]().union(*(moving.get(j, ()) for j in known))
+            asked += len(able) - sum(sides[cell] for cell in known)
+            blind = self.blind(known, moving)
+            again = unanswered.union(*(rests_on.get(w, ()) for w in blind))
+            self.meter.spend(len(known) + len(blind) + 5 * len(again))
             who = "the public" if attacker < 0 else f"attacker {attacker}"
-            for (cell, side), alone in able.items():
-                if cell in known:
+            for cell, side in sorted(again, key=places.__getitem__):
+                if cell in known or (attacker, cell, side) in exposed or (-1, cell, side) in exposed:
                     continue
-                asked += 1
-                self.meter.spend(2 + (len(alone) if side else 3 * len(moves[cell])))
-                key = (attacker, cell, side)
-                if key in exposed or (-1, cell, side) in exposed:
-                    continue
-                fractional = key in unproven or (-1, cell, side) in unproven
-                allowed = moves[cell].keys() if fractional else integral
-                if not self.reached(cell, side, alone, moves[cell], allowed, blind):
+                if answering(attacker, cell, side, blind) is None:
                     level = {1: "upper", -1: "lower", 0: "sliding"}[side]
                     self.failures.append(f"no witness for the {level} level of {self.label(cell)} against {who}")
         self.checked.append(
@@ -234,13 +248,18 @@ class _Check:
             found.add((attacker, cell, side))
         return found
 
+    def blind(self, known: Collection[int], moving: Mapping[int, set[int]]) -> set[int]:
+        """Return the witnesses that move a cell which an attacker knows."""
+        self.meter.spend(len(known) + sum(len(moving.get(j, ())) for j in known))
+        return set[int]().union(*(moving.get(j, ()) for j in known))
+
     def able(self, cell: int, side: int, moves: Mapping[int, Fraction]) -> list[int]:
         """Return the witnesses that reach a one-sided level."""
         level = self.numbers.need[side][cell]
         self.meter.spend(3 * len(moves))
         return [w for w, move in moves.items() if side * move >= level] if side else []
 
-    def reached(
+    def answering(
         self,
         cell: int,
         side: int,
@@ -248,12 +267,21 @@ class _Check:
         moves: Mapping[int, Fraction],
         allowed: Collection[int],
         blind: set[int],
-    ) -> bool:
-        """Whether witnesses that are allowed, and do not move a known cell, reach a level."""
+    ) -> tuple[int, ...] | None:
+        """Return witnesses that reach a level, are allowed, and move no known cell; None where there are none."""
         if side:
-            return any(w in allowed and w not in blind for w in alone)
-        mine = [Fraction(0), *(move for w, move in moves.items() if w in allowed and w not in blind)]
-        return max(mine) - min(mine) >= self.numbers.need[0][cell]
+            seen, found = next(
+                ((k, (w,)) for k, w in enumerate(alone) if w in allowed and w not in blind), (len(alone), None)
+            )
+            self.meter.spend(2 + seen)
+            return found
+        self.meter.spend(2 + 3 * len(moves))
+        mine = {w: move for w, move in moves.items() if w in allowed and w not in blind}
+        if not mine:
+            return None
+        top, bottom = max(mine, key=mine.__getitem__), min(mine, key=mine.__getitem__)
+        width = max(mine[top], 0) - min(mine[bottom], 0)
+        return (top, bottom) if width >= self.numbers.need[0][cell] else None
 
     def deviation(self, w: int, witness: Mapping[str, Any]) -> tuple[dict[int, int], int]:
         """Check A z = 0, bounds and pattern of one witness."""

@@ -17,6 +17,8 @@ from tabprotect.formats.places import recover, usual_rights, writing_folder
 __all__ = [
     "INTERNAL",
     "MANIFEST",
+    "MASKED",
+    "MASKED_LARGE",
     "PUBLISH",
     "Content",
     "changed_files",
@@ -31,6 +33,9 @@ Content = bytes | Callable[[Path], object]
 PUBLISH, INTERNAL = "publish", "internal"
 MANIFEST = "release.json"
 """In the internal folder: what was asked for, and the digest of every other file of the release."""
+
+MASKED, MASKED_LARGE = "masked microdata", "large masked microdata"
+"""Kinds of releases that are no tables, as their manifest names them."""
 
 
 def write_release(

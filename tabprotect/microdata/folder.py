@@ -22,6 +22,7 @@ from tabprotect.formats.dialect import STANDARD, Dialect
 from tabprotect.formats.files import read_bytes
 from tabprotect.formats.folder import (
     INTERNAL,
+    MASKED,
     PUBLISH,
     Content,
     changed_files,
@@ -36,10 +37,7 @@ from tabprotect.microdata.schema import Schema
 from tabprotect.table.hierarchy import Hierarchy
 from tabprotect.table.reading.stores import pandas_of
 
-__all__ = ["KIND", "Contents", "verify_masked", "write_masked"]
-
-KIND = "masked microdata"
-"""What the manifest says of such a release."""
+__all__ = ["Contents", "verify_masked", "write_masked"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +81,7 @@ def write_masked(contents: Contents, folder: str | Path, formats: Sequence[str] 
         internal[f"before-{step}.parquet"] = encode_frame(kept.pandas().reset_index(drop=True), "parquet")
     facts = {
         "notice": "CONFIDENTIAL. Nothing in this folder may be published.",
-        "kind": KIND,
+        "kind": MASKED,
         "title": contents.title,
         "version": __version__,
         "seed": contents.seed,
@@ -123,7 +121,7 @@ def verify_masked(folder: str | Path) -> Verification:
     """
     folder = Path(folder)
     manifest = read_manifest(folder)
-    if manifest.get("kind") != KIND:
+    if manifest.get("kind") != MASKED:
         raise InputError(f"{folder} is no release of masked microdata")
     inside = folder / INTERNAL
     try:

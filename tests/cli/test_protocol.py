@@ -60,8 +60,15 @@ def test_a_list_becomes_a_protocol(place: Path, tabprotect: Run) -> None:
     assert (again.code, "is there already" in again.err) == (2, True)
     released = tabprotect("develop", "new.toml"), tabprotect("apply", "new.fixed.toml", "--data", ".", "--out", "r")
     assert [one.code for one in released] == [0, 0], released
-    for cluster in ("turnover", "staff"):
-        assert tabprotect("verify", f"r/{cluster}").code == 0
+    checked = tabprotect("verify", "r")
+    assert checked.code == 0, checked
+    assert checked.out.count("certificate holds: safe") == 2
+    assert tabprotect("verify", "r/turnover", "r/staff").out == checked.out
+    several = tabprotect("verify", "r", "--against", "tables.csv")
+    assert (several.code, "not with 2" in several.err) == (2, True), several
+    shutil.rmtree(place / "r" / "staff")
+    lacking = tabprotect("verify", "r")
+    assert (lacking.code, "lacks releases of its period: staff" in lacking.err) == (2, True), lacking
 
 
 def test_a_bad_rule_leaves_nothing(place: Path, tabprotect: Run) -> None:

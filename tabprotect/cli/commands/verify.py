@@ -1,4 +1,4 @@
-"""``tabprotect verify``: check a certificate or a release without a solver."""
+"""``tabprotect verify``: check certificates or releases without a solver."""
 
 from __future__ import annotations
 
@@ -11,13 +11,16 @@ EPILOG = """Examples:
 
 [bold]tabprotect verify release[/]
 
+[bold]tabprotect verify release2025[/]   (what `tabprotect apply` wrote: every cluster and every masked file)
+
 [bold]tabprotect verify certificate.json --against table8.jj[/]
 """
 
 
 def verify(
-    target: Annotated[
-        Path, typer.Argument(metavar="CERTIFICATE|RELEASE", help="A certificate, or a release's folder.")
+    targets: Annotated[
+        list[Path],
+        typer.Argument(metavar="CERTIFICATE|RELEASE...", help="Certificates, or folders of releases or of a period."),
     ],
     against: Annotated[
         Path | None,
@@ -36,8 +39,28 @@ def verify(
     """Check a proof with integers and fractions only, without a solver; of a release also every file.
 
     The public files of a release are made again from the proof, and compared byte for byte. Exit code 0 only if
-    everything holds and proves that every protection level is reached.
+    everything holds and proves that every protection level is reached; of several releases each one is checked.
     """
+    from tabprotect.cli import screen
+    from tabprotect.cli.exits import Exit
+    from tabprotect.errors import InputError
+    from tabprotect.formats.places import recover
+    from tabprotect.release.period import releases_in
+
+    for target in targets:
+        recover(target)
+    found = [place for target in targets for place in releases_in(target)]
+    if against is not None and len(found) > 1:
+        raise InputError(f"--against is compared with one certificate, not with {len(found)}; verify them one by one")
+    codes = []
+    for place in found:
+        if len(found) > 1:
+            screen.out().print(str(place), style="bold")
+        codes.append(_verify(place, against, no_limits))
+    return Exit.DONE if not any(codes) else Exit.UNSAFE
+
+
+def _verify(target: Path, against: Path | None, no_limits: bool) -> int:
     from tabprotect.certificate.document import Malformed
     from tabprotect.certificate.limits import LIMITS, UNLIMITED
     from tabprotect.certificate.verify import verify as check
@@ -45,19 +68,12 @@ def verify(
     from tabprotect.cli.exits import Exit
     from tabprotect.errors import InputError
     from tabprotect.formats.certificate import check_file
-    from tabprotect.formats.folder import read_manifest
-    from tabprotect.formats.places import recover
-    from tabprotect.microdata.folder import KIND, verify_masked
-    from tabprotect.microdata.large.folder import KIND as LARGE
-    from tabprotect.microdata.large.folder import verify_large
+    from tabprotect.formats.folder import MASKED, MASKED_LARGE, read_manifest
     from tabprotect.release.read import certificate_of, read_release
 
-    recover(target)
     kind = read_manifest(target).get("kind") if target.is_dir() else None
-    if kind in (KIND, LARGE):
-        checked = verify_masked(target) if kind == KIND else verify_large(target)
-        screen.out().print(checked.summary(), style="green" if checked else "red")
-        return Exit.DONE if checked else Exit.UNSAFE
+    if kind in (MASKED, MASKED_LARGE):
+        return _verify_masked(target, large=kind == MASKED_LARGE)
     limits = UNLIMITED if no_limits else LIMITS
     release = target.is_dir()
     certificate = certificate_of(target) if release else check_file(target)
@@ -83,3 +99,14 @@ def verify(
     for failure in failures:
         screen.wrong(console, failure)
     return Exit.DONE if found.safe and not failures else Exit.UNSAFE
+
+
+def _verify_masked(target: Path, *, large: bool) -> int:
+    from tabprotect.cli import screen
+    from tabprotect.cli.exits import Exit
+    from tabprotect.microdata.folder import verify_masked
+    from tabprotect.microdata.large.folder import verify_large
+
+    checked = verify_large(target) if large else verify_masked(target)
+    screen.out().print(checked.summary(), style="green" if checked else "red")
+    return Exit.DONE if checked else Exit.UNSAFE

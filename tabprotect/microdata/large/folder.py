@@ -21,6 +21,7 @@ from tabprotect.errors import InfeasibleError, InputError
 from tabprotect.formats.files import read_bytes
 from tabprotect.formats.folder import (
     INTERNAL,
+    MASKED_LARGE,
     PUBLISH,
     Content,
     changed_files,
@@ -35,10 +36,7 @@ from tabprotect.microdata.large.options import Large
 from tabprotect.microdata.large.stage import RECORDS, ROW, Stage
 from tabprotect.microdata.schema import Schema
 
-__all__ = ["KIND", "LargeContents", "verify_large", "write_large"]
-
-KIND = "large masked microdata"
-"""What the manifest says of such a release."""
+__all__ = ["LargeContents", "verify_large", "write_large"]
 
 FORMS = ("csv", "parquet")
 
@@ -94,7 +92,7 @@ def write_large(contents: LargeContents, folder: str | Path, formats: Sequence[s
         internal[f"before-{step}.parquet"] = partial(_copy, kept, list(names))
     facts = {
         "notice": "CONFIDENTIAL. Nothing in this folder may be published.",
-        "kind": KIND, "title": contents.title, "version": __version__, "seed": contents.seed,
+        "kind": MASKED_LARGE, "title": contents.title, "version": __version__, "seed": contents.seed,
     }  # fmt: skip
     write_release(folder, publish, internal, facts)
     return Path(folder)
@@ -143,7 +141,7 @@ def verify_large(folder: str | Path, options: Large | None = None) -> Verificati
     """
     folder = Path(folder)
     manifest = read_manifest(folder)
-    if manifest.get("kind") != KIND:
+    if manifest.get("kind") != MASKED_LARGE:
         raise InputError(f"{folder} is no release of large masked microdata")
     inside = folder / INTERNAL
     try:

@@ -11,18 +11,15 @@ from typing import Any
 from tabprotect.certificate.limits import UNLIMITED
 from tabprotect.certificate.verify import verify
 from tabprotect.errors import InfeasibleError, InputError, SolverError, collect
-from tabprotect.formats.files import read_text
 from tabprotect.formats.folder import INTERNAL, check_replaceable
 from tabprotect.formats.places import recover, writing_folder
 from tabprotect.microdata.folder import verify_masked
+from tabprotect.release.period import PERIOD, parts_of
 from tabprotect.release.read import certificate_of, read_release
 from tabprotect.workflow.protocol.apply import Protected
 from tabprotect.workflow.specification import dialect_of
 
-__all__ = ["PERIOD", "check_place", "period_report", "write_period"]
-
-PERIOD = "period.json"
-"""In the internal folder of a period: its parts, and what is to be known of them."""
+__all__ = ["check_place", "period_report", "write_period"]
 
 _NOTICE = "CONFIDENTIAL. Nothing in this folder may be published."
 
@@ -43,12 +40,10 @@ def check_place(folder: Path) -> None:
     there = sorted(path.name for path in folder.iterdir())
     if not there:
         return
-    if not (folder / INTERNAL / PERIOD).is_file():
+    parts = parts_of(folder)
+    if parts is None:
         raise InputError(f"{folder} holds files but no releases of a protocol; name an empty or a new folder")
-    try:
-        known = set(json.loads(read_text(folder / INTERNAL / PERIOD))["parts"])
-    except (ValueError, KeyError, TypeError) as error:
-        raise InputError(f"{folder / INTERNAL / PERIOD} is damaged ({error}); name a new folder") from error
+    known = set(parts)
     inside = sorted(path.name for path in (folder / INTERNAL).iterdir())
     with collect() as problems:
         foreign = [name for name in there if name not in {*known, INTERNAL}]
