@@ -280,7 +280,7 @@ class _Check:
         if not mine:
             return None
         top, bottom = max(mine, key=mine.__getitem__), min(mine, key=mine.__getitem__)
-        width = max(mine[top], 0) - min(mine[bottom], 0)
+        width = max(mine[top], Fraction(0)) - min(mine[bottom], Fraction(0))
         return (top, bottom) if width >= self.numbers.need[0][cell] else None
 
     def deviation(self, w: int, witness: Mapping[str, Any]) -> tuple[dict[int, int], int]:

@@ -71,6 +71,26 @@ def test_a_list_becomes_a_protocol(place: Path, tabprotect: Run) -> None:
     assert (lacking.code, "lacks releases of its period: staff" in lacking.err) == (2, True), lacking
 
 
+def test_clusters_in_processes_of_their_own_release_the_same(
+    place: Path, tabprotect: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
+    (place / "rules.toml").unlink()
+    assert tabprotect("plan", "tables.csv", "--rule", "p%=15", "--out", "new.toml").code == 0
+    text = (place / "new.toml").read_text()
+    assert "seconds = 40.0" in text
+    (place / "new.toml").write_text(text.replace("seconds = 40.0", "work = 50000"))
+    assert tabprotect("develop", "new.toml", "--as-given").code == 0
+    for workers in ("1", "2"):
+        done = tabprotect("apply", "new.fixed.toml", "--data", ".", "--out", f"r{workers}", "--workers", workers)
+        assert done.code == 0, done
+    for path in sorted((place / "r1").rglob("*")):
+        twin = place / "r2" / path.relative_to(place / "r1")
+        if path.is_file() and path.name != "release.json":
+            assert path.read_bytes() == twin.read_bytes(), path
+        assert twin.exists()
+
+
 def test_a_bad_rule_leaves_nothing(place: Path, tabprotect: Run) -> None:
     (place / "rules.toml").unlink()
     before = tree(place)

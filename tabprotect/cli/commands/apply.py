@@ -41,6 +41,16 @@ def apply(
             help="Both releases are of the same quantities, and are audited together; by default as the protocol says.",
         ),
     ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            "--workers",
+            metavar="N",
+            min=1,
+            help="Clusters at a time, each in a process; by default one for every processor, unless they are small.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> int:
     """Run a fixed protocol on new data, and verify every release; data of another structure are refused.
 
@@ -59,7 +69,9 @@ def apply(
     period = open_period(given, data)
     err = screen.screen()
     with interruptible(err) as asked, Display(err) as progress:
-        protected = protect_period(period, previous, revision=revision, stop=asked.is_set, progress=progress)
+        protected = protect_period(
+            period, previous, revision=revision, workers=workers, stop=asked.is_set, progress=progress
+        )
         written = protected.safe or protected.allow_unsafe
         if written:
             Budget(progress=progress).report("write")

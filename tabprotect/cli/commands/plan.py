@@ -23,6 +23,9 @@ The list has the columns table_name, indicator (or response), spanning_1, hrc_sp
 reads it, and may have field, hrc_indicator, total_1, ..., cells, data, count, maxima and further keys of tables.
 """
 
+CLUSTER_SECONDS = 20.0
+"""The limit that a new protocol gets for every cluster."""
+
 
 def plan(
     tables: Annotated[
@@ -39,8 +42,15 @@ def plan(
     ] = None,
     title: Annotated[str, typer.Option("--title", metavar="TEXT", help="Heading of the pages.")] = "Protected tables",
     seconds: Annotated[
-        float, typer.Option("--time-limit", metavar="SECONDS", min=0.0, help="Of all clusters, in the protocol.")
-    ] = 60.0,
+        float | None,
+        typer.Option(
+            "--time-limit",
+            metavar="SECONDS",
+            min=0.0,
+            show_default=False,
+            help=f"Of all clusters, in the protocol; by default {CLUSTER_SECONDS:g} for each.",
+        ),
+    ] = None,
 ) -> int:
     """Show which tables are linked, and so have to be protected together, before anything is solved.
 
@@ -58,7 +68,8 @@ def plan(
     groups = group_tables(read_metadata(tables))
     _show(groups)
     if out is not None:
-        _write(groups, tables, out, rule or [], title, seconds)
+        limit = CLUSTER_SECONDS * len(groups) if seconds is None else seconds
+        _write(groups, tables, out, rule or [], title, limit)
     return Exit.DONE
 
 

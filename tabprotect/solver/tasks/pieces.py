@@ -24,7 +24,7 @@ from tabprotect.errors import InputError
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.tasks.store import Store
 
-__all__ = ["GRACE", "Answer", "Means", "processes", "processors", "run_pieces"]
+__all__ = ["GRACE", "Answer", "Means", "ignore_interrupts", "processes", "processors", "run_pieces"]
 
 P = TypeVar("P")
 A = TypeVar("A")
@@ -247,7 +247,7 @@ def processes(workers: int) -> Iterator[Executor]:
     if workers < 1:
         raise InputError(f"the number of workers must be at least 1, not {workers}")
     # solvers have threads of their own, which a forked process would lack
-    pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), initializer=_ignore_interrupts)
+    pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), initializer=ignore_interrupts)
     try:
         yield pool
     finally:
@@ -257,6 +257,6 @@ def processes(workers: int) -> Iterator[Executor]:
             process.terminate()
 
 
-def _ignore_interrupts() -> None:
+def ignore_interrupts() -> None:
     """Ctrl-C is for the process that asks; it tells the others."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -18,6 +18,8 @@ from tabprotect.release.earlier import Earlier, read_earlier
 from tabprotect.release.publication import Publication
 from tabprotect.release.suppressed import Release
 from tabprotect.solver.limits import Progress
+from tabprotect.solver.tasks.apart import run_apart
+from tabprotect.solver.tasks.pieces import processors
 from tabprotect.table.table import Table
 from tabprotect.workflow.carry_out import carry_out
 from tabprotect.workflow.previous import judge_both, preferring, revising, stability
@@ -28,6 +30,9 @@ from tabprotect.workflow.request import Request
 from tabprotect.workflow.specification import Spec
 
 __all__ = ["Period", "Protected", "open_period", "protect_period"]
+
+SMALL_CELLS = 1000
+"""Clusters of no more cells are protected sooner than another process begins."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,8 +70,13 @@ class Period:
         own = "limits" in settings or "limits" in self.protocol.settings.get(cluster, {})
         if own or request.limits.seconds is None:
             return request
-        share = sum(self.tables[name].n_cells for name in names) / sum(t.n_cells for t in self.tables.values())
+        share = self.cells[cluster] / sum(self.cells.values())
         return request.asking(limits=replace(request.limits, seconds=share * request.limits.seconds))
+
+    @property
+    def cells(self) -> dict[str, int]:
+        """Return the number of cells of every cluster; cells that its tables share count for each of these."""
+        return {name: sum(self.tables[table].n_cells for table in tables) for name, tables in self.clusters.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,6 +173,7 @@ def protect_period(
     previous: Path | None = None,
     *,
     revision: bool | None = None,
+    workers: int | None = 1,
     stop: Callable[[], bool] | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> Protected:
@@ -175,6 +186,9 @@ def protect_period(
         The release of the last period: its pattern is preferred, and of a revision both are audited together.
     revision : bool, optional
         In the place of what the protocol says.
+    workers : int or None
+        Processes: as many clusters at a time. None: one for every processor, where two clusters at least are not small.
+        Without a limit of time the answer does not depend on it.
     stop, progress : callable, optional
         See `tabprotect.Limits` and `tabprotect.Progress`.
 
@@ -192,16 +206,19 @@ def protect_period(
         for name in period.clusters:
             found = _collected(problems, partial(period.request, name))
             if found is not None:
-                requests[name] = found.asking(progress=progress, limits=replace(found.limits, stop=stop))
+                requests[name] = found
         earlier, notes = _earlier(period, requests, previous, revised, problems) if previous is not None else ({}, [])
-    releases: dict[str, Publication] = {}
+    factor = protocol.previous.factor
+    tasks = {name: _Task(request, earlier.get(name), revised, factor) for name, request in requests.items()}
+    if workers is None:
+        large = [name for name, cells in period.cells.items() if cells > SMALL_CELLS]
+        workers = processors() if len(large) > 1 else 1
+    done = run_apart(_protect, tasks, workers, stop=stop, progress=progress)
+    releases = {name: release for name, (release, _) in done.items()}
     kept: dict[str, Stability] = {}
     both: dict[str, Both] = {}
-    for name, request in requests.items():
-        release, disclosed = _protect(period, name, request, earlier.get(name), revised)
-        releases[name] = release
+    for name, (release, disclosed) in done.items():
         if name in earlier and isinstance(release, Release):
-            factor = protocol.previous.factor
             notes.append(f"{name}: cost and bound count cells that the last period hid with {factor:g} of their cost")
             kept[name] = stability(release, earlier[name])
             if revised:
@@ -213,20 +230,30 @@ def protect_period(
     return Protected(period, releases, masked, kept, both, tuple(notes))
 
 
+@dataclass(frozen=True, eq=False)
+class _Task:
+    """One cluster: what is asked for, what the last period released of it, and how that counts."""
+
+    request: Request
+    last: Earlier | None
+    revised: bool
+    factor: float
+
+
 def _protect(
-    period: Period, name: str, request: Request, last: Earlier | None, revised: bool
+    task: _Task, /, stop: Callable[[], bool] | None, progress: Callable[[Progress], None] | None
 ) -> tuple[Publication, tuple[str, ...]]:
     """Protect one cluster; return cells, too, that a revision finds sensitive and that were published."""
-    if last is None:
+    request = task.request.asking(progress=progress, limits=replace(task.request.limits, stop=stop))
+    if task.last is None:
         return carry_out(request), ()
     source = request.source
     assert isinstance(source, Held)
     disclosed: tuple[str, ...] = ()
-    table = source.held
-    if revised:
-        table, disclosed = revising(request, table, last)
+    if task.revised:
+        table, disclosed = revising(request, source.held, task.last)
         request = request.asking(source=replace(source, held=table, final=True))
-    return carry_out(preferring(request, last, period.protocol.previous.factor)), disclosed
+    return carry_out(preferring(request, task.last, task.factor)), disclosed
 
 
 def _earlier(
