@@ -15,7 +15,7 @@ from tabprotect.problem import Attacker, Problem, Status
 from tabprotect.sensitivity.unions import UnionExposure, protect_unions
 from tabprotect.solver.limits import Budget
 
-__all__ = ["known_too_closely", "with_sums"]
+__all__ = ["LARGEST", "known_too_closely", "with_sums"]
 
 LARGEST: Final = 20_000
 """Hidden cells, at most, of a pattern whose sums that one contributor dominates are put to the audit."""
@@ -67,7 +67,7 @@ def known_too_closely(
     pattern : ndarray of bool, shape (cells,)
     candidates : sequence of UnionExposure
     budget : Budget, optional
-        What is not decided when it is exhausted is not returned.
+        What is not decided when it is exhausted counts as known too closely.
     """
     known = _sums_of(problem)
     fresh = [sum_ for sum_ in candidates if sum_.cells not in known]
@@ -79,7 +79,7 @@ def known_too_closely(
     found: dict[int, UnionExposure] = {}
     for exposure in Witnesses(grown).check(hidden, budget):
         attacker, cell, _ = exposure.key
-        if exposure.decided and cell - n not in found:
+        if cell - n not in found:
             name = grown.attackers[attacker].name if attacker >= 0 else ""
             who = f" by {name}" if name else ""
             sum_ = fresh[cell - n]

@@ -162,7 +162,7 @@ def _hide(choice: Hide, call: Call) -> Published:
 def _hide_with_sums(choice: Hide, prepared: Prepared) -> Published:
     budget = prepared.budget()
     how = replace(prepared.request.hiding, method=choice.method)
-    answer = hide(prepared, how, budget, Sums(prepared, budget))
+    answer = hide(prepared, how, budget, Sums(prepared))
     sums = f"{len(answer.sums)} sensitive sums of hidden cells are given away" if answer.sums else ""
     return _hidden(answer.problem, answer.result, prepared.problem.n_cells, sums)
 

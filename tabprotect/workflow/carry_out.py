@@ -14,7 +14,7 @@ from tabprotect.release.changed import ChangedRelease
 from tabprotect.release.suppressed import Release
 from tabprotect.solver.limits import Budget
 from tabprotect.workflow.hide import Sums, hide
-from tabprotect.workflow.judge import judge
+from tabprotect.workflow.judge import found_safe, judge
 from tabprotect.workflow.monotone import Monotone
 from tabprotect.workflow.prepare import Prepared, prepare
 from tabprotect.workflow.previous import beside
@@ -41,7 +41,7 @@ def carry_out(request: Request) -> Release | ChangedRelease:
 
 def _hidden(prepared: Prepared) -> Release:
     request, budget = prepared.request, prepared.budget()
-    exposed = Sums(prepared, budget)
+    exposed = Sums(prepared)
     answer = hide(prepared, request.hiding, budget, exposed)
     problem = answer.problem
     budget.report("audit", answer.result.cost, answer.result.bound)
@@ -51,7 +51,12 @@ def _hidden(prepared: Prepared) -> Release:
         problem, answer.result, budget, request.limits, intervals=request.intervals,
         allow_unsafe=request.allow_unsafe, progress=progress, executor=request.executor,
     )  # fmt: skip
-    remaining = answer.sums if result is answer.result else exposed(result)
+    if judgement.safe and result.status == "unknown":
+        judged = found_safe(result)
+        remaining = exposed(judged)
+        result = result if remaining else judged
+    else:
+        remaining = answer.sums if result is answer.result else exposed(result)
     if exposed.notes:
         problem = replace(problem, notes=(*problem.notes, *exposed.notes))
     release = Release(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tabprotect.attack.audit import NEARLY, audit, without_level
-from tabprotect.attack.sums import known_too_closely
+from tabprotect.attack.sums import LARGEST, known_too_closely
 from tabprotect.methods.suppression.method import Suppress
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.methods.suppression.suppress import store_for
@@ -26,6 +26,8 @@ __all__ = ["Sums", "hide"]
 HIDDEN_ROUNDS = 5
 """Searches, at most, each with levels for the secondary cells that everybody could compute after the one before."""
 
+TOO_MANY = f"sums that one contributor dominates were not put to the audit: more than {LARGEST:,} cells are hidden"
+
 
 @dataclass(eq=False)
 class Sums:
@@ -34,17 +36,18 @@ class Sums:
     Attributes
     ----------
     prepared : Prepared
-    budget : Budget
     notes : list of str
         What was not looked at the last time.
     """
 
     prepared: Prepared
-    budget: Budget
     notes: list[str] = field(default_factory=list)
 
     def __call__(self, result: SuppressionResult) -> tuple[UnionExposure, ...]:
-        """Return the sums that a result gives away; none where nobody asked to look."""
+        """Return the sums that a result gives away; none where nobody asked to look.
+
+        A look has no limit: what nobody looked at is not safe.
+        """
         request, table = self.prepared.request, self.prepared.table
         if request.unions == "off":
             return ()
@@ -60,7 +63,9 @@ class Sums:
         if found or not result.safe:
             return found
         dominated = dominated_sums(table, request.rules, result.pattern, levels=request.levels)
-        return known_too_closely(result.problem, result.pattern, dominated, self.budget)
+        if dominated and int(result.pattern.sum()) > LARGEST:
+            self.notes.append(TOO_MANY)
+        return known_too_closely(result.problem, result.pattern, dominated)
 
 
 def hide(prepared: Prepared, how: Suppress, budget: Budget, exposed: Sums) -> Answer:

@@ -8,15 +8,18 @@ from dataclasses import replace
 
 from tabprotect.attack.audit import Audit, audit
 from tabprotect.attack.pool import Deviation
+from tabprotect.methods.suppression.merge import with_bound
 from tabprotect.methods.suppression.postsolve.settle import settle
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
 
-__all__ = ["judge"]
+__all__ = ["found_safe", "judge"]
 
 MOMENT = 2.0
 """Seconds that intervals, or hiding more, get where a search left nothing of its limit."""
+
+JUDGED = "the limit ended the search before its pattern was judged; the audit finds it safe"
 
 TIGHT = (1e-6, 1e-4, 1e-2)
 """Room that levels get which an audit does not find reached, in units of the external bounds; tried in this order."""
@@ -82,3 +85,9 @@ def judge(
     looking = left()
     with cancel_on_interrupt(looking):
         return result, found.explored(looking, executor)
+
+
+def found_safe(result: SuppressionResult) -> SuppressionResult:
+    """Return the result for a pattern that an audit finds safe, and that nobody had judged before the limits."""
+    judged = replace(result, status="feasible", safe=True, cost=result.problem.cost(result.pattern), message=JUDGED)
+    return with_bound(judged, result.bound or 0.0)

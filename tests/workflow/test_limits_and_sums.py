@@ -1,0 +1,68 @@
+"""A limit that ends a search leaves nothing undecided: patterns and their sums are judged for as long as that takes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import tabprotect as tp
+from tabprotect.attack.sums import known_too_closely
+from tabprotect.problem import Attacker
+from tabprotect.sensitivity.unions import UnionExposure
+from tabprotect.solver.limits import Budget, Limits
+
+
+def firms(seed: int) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(8, 30))
+    return pd.DataFrame(
+        {
+            "region": rng.choice(list("abcd"), n),
+            "size": rng.choice(list("xyz"), n),
+            "turnover": np.round(rng.lognormal(3, 1.5, n)),
+            "firm": rng.choice([f"f{k}" for k in range(max(3, n // 2))], n),
+        }
+    )
+
+
+def released(frame: pd.DataFrame, rule: str = "p%=30", method: str = "exact", **more: Any) -> tp.Release:
+    return tp.protect(
+        frame, [rule], tp.Suppress(method=method), by=["region", "size"], value="turnover", contributor="firm", seed=1,
+        intervals=False, **more,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", [50, 120])
+def test_sums_that_the_primaries_alone_give_away_are_found_without_time(seed: int) -> None:
+    """All levels of cells are reached without secondaries, but a respondent knows a sum too closely."""
+    release = released(firms(seed), limits=Limits(seconds=0))
+    assert release.judgement.safe
+    assert (release.safe, bool(release.unions), release.result.status) == (False, True, "unknown")
+    assert release.unfinished == "time ran out, no safe pattern yet"
+    whole = released(firms(seed))
+    assert whole.safe
+    assert whole.result.cost is not None
+    assert whole.result.cost > 0
+
+
+def test_a_pattern_that_only_the_audit_had_time_for_is_an_answer() -> None:
+    release, whole = (released(firms(3), "p%=400", "hypercube", limits=limits) for limits in (Limits(seconds=0), None))
+    assert release.safe
+    assert "the audit finds it safe" in release.result.message
+    assert (release.result.status, release.result.cost, release.result.bound) == ("optimal", 0.0, 0.0)
+    assert whole.result.cost == 0.0
+    assert release.verify().safe
+
+
+def test_sums_that_a_budget_leaves_undecided_count_as_known() -> None:
+    problem = tp.Problem.from_arrays(
+        [[-1, 1, 1, 1]], [130, 90, 10, 30], primary=[1], lpl=[0, 9, 0, 0], upl=9, attackers=[Attacker("a", (1,))]
+    )
+    wide = UnionExposure((1, 2), 100.0, ("p%=15",), 15.0, 15.0, 0.0, True, "")
+    everything = np.ones(4, bool)
+    assert known_too_closely(problem, everything, [wide]) == ()
+    (undecided,) = known_too_closely(problem, everything, [wide], Budget(Limits(seconds=0)))
+    assert undecided.cells == (1, 2)
