@@ -142,6 +142,11 @@ class Pool:
         self._build()
         return self._answered.matrix[which]
 
+    def spans(self, which: Ints) -> sparse.csr_array:
+        """A row for each of the given deviations: how far it moves the cell of every sliding question."""
+        self._build()
+        return self._span.matrix[which]
+
     def valid(self, hidden: Bools) -> Ints:
         """Deviations that move hidden cells only."""
         self._build()

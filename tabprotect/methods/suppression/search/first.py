@@ -22,6 +22,7 @@ from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.methods.suppression.start.cheapest import Cheapest
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget
+from tabprotect.solver.tolerances import LEVEL
 
 __all__ = ["FIRST_CELLS", "first_patterns", "first_results"]
 
@@ -145,11 +146,14 @@ class _Choice:
         self._supports = sparse.csr_array(judge.pool.supports(self._valid))
         self._answers = sparse.csr_array(judge.pool.answers(self._valid))
         self._by_question = sparse.csc_array(self._answers)
+        self._moves = sparse.csc_array(judge.pool.spans(self._valid))
         self._pattern = problem.must_hide.copy() if start is None else problem.must_hide | start
         self._price = np.where(self._pattern, 0.0, problem.weights)
         self._cheapest = Cheapest(judge)
         sizes = np.diff(self._supports.indptr)
+        self._sizes = sizes
         self._few = sizes <= MANY * float(np.median(sizes)) if len(sizes) else sizes > 0
+        self._apart: dict[int, Bools] = {}
 
     def run(self, budget: Budget) -> Bools | None:
         """Answer the public, then attackers, then what is still exposed; None where a limit ends that."""
@@ -161,11 +165,13 @@ class _Choice:
                 answered[self._take(key)] = True
         self._attackers(budget)
         while exposed := [e.key for e in judge.check(self._pattern, budget) if not self._ignored(e.key)]:
+            if budget.exhausted:
+                return None
             before = self._pattern.copy()
             for key in exposed:
                 if not (judge.witness(key, self._pattern) or self._any(key)):
                     return None
-            if budget.exhausted or np.array_equal(before, self._pattern):
+            if np.array_equal(before, self._pattern):
                 # a stored witness may answer in floating point what the check does not accept
                 return None
         return self._pattern
@@ -209,17 +215,11 @@ class _Choice:
 
     def _take(self, key: Key) -> Ints:
         """Hide what the cheapest circuit for a question moves; return the questions that it answers."""
-        question = int(self._judge.questions.place[key.side][key.cell])
-        rows = self._by_question.indices[self._by_question.indptr[question] : self._by_question.indptr[question + 1]]
+        rows = self._answering(key)
         rows = rows[self._few[rows]]
-        supports = self._supports[rows]
-        if key.attacker >= 0:
-            mark = np.zeros(len(self._price), np.int32)
-            mark[self._judge.known(key.attacker)] = 1
-            apart = np.flatnonzero((supports @ mark) == 0)
-            rows, supports = rows[apart], supports[apart]
         if not len(rows):
             return np.zeros(0, np.int64)
+        supports = self._supports[rows]
         # of those that cost the same the one that hides least: a cell may cost nothing
         cost, size = supports @ self._price, supports @ (~self._pattern).astype(np.int32)
         best = int(np.lexsort((size, cost))[0])
@@ -228,12 +228,44 @@ class _Choice:
         return np.asarray(self._answers.indices[own], np.int64)
 
     def _any(self, key: Key) -> bool:
-        """Hide what any stored witness of a question moves."""
-        pool, question = self._judge.pool, int(self._judge.questions.place[key.side][key.cell])
-        found = pool.best(pool.avoiding(self._valid, self._judge.known(key.attacker)), question)
-        for deviation in found:
-            self._hide(deviation.cells)
-        return bool(found)
+        """Hide what any stored witness of a question moves: the smallest one."""
+        rows = self._reaching(key) if key.side == 0 else self._answering(key)
+        if not len(rows):
+            return False
+        for row in rows if key.side == 0 else rows[[int(np.argmin(self._sizes[rows]))]]:
+            own = slice(self._supports.indptr[row], self._supports.indptr[row + 1])
+            self._hide(self._supports.indices[own].astype(np.int64))
+        return True
+
+    def _reaching(self, key: Key) -> Ints:
+        """Return the stored deviations that move a cell furthest up and down, where they reach a sliding level."""
+        question = int(self._judge.questions.place[0][key.cell])
+        own = slice(self._moves.indptr[question], self._moves.indptr[question + 1])
+        rows, moves = self._moves.indices[own], self._moves.data[own]
+        if key.attacker >= 0:
+            apart = self._avoiding(key.attacker)[rows]
+            rows, moves = rows[apart], moves[apart]
+        if not len(rows):
+            return np.zeros(0, np.int64)
+        ends = int(np.argmax(moves)), int(np.argmin(moves))
+        width = max(float(moves[ends[0]]), 0.0) - min(float(moves[ends[1]]), 0.0)
+        if width < self._judge.questions.need[question] * (1 - LEVEL):
+            return np.zeros(0, np.int64)
+        return np.array([rows[end] for end, sign in zip(ends, (1, -1), strict=True) if sign * moves[end] > 0], np.int64)
+
+    def _answering(self, key: Key) -> Ints:
+        """Stored deviations that answer a question alone, and move no cell that its attacker knows."""
+        question = int(self._judge.questions.place[key.side][key.cell])
+        rows = self._by_question.indices[self._by_question.indptr[question] : self._by_question.indptr[question + 1]]
+        return np.asarray(rows if key.attacker < 0 else rows[self._avoiding(key.attacker)[rows]], np.int64)
+
+    def _avoiding(self, attacker: int) -> Bools:
+        """Which stored deviations move no cell that an attacker knows."""
+        if attacker not in self._apart:
+            mark = np.zeros(len(self._price), np.int32)
+            mark[self._judge.known(attacker)] = 1
+            self._apart[attacker] = (self._supports @ mark) == 0
+        return self._apart[attacker]
 
     def _ignored(self, key: Key) -> bool:
         return key in self._lost or Key(-1, key.cell, key.side) in self._lost
