@@ -158,12 +158,16 @@ class _Play:
         """Yield what respondents learn who are alone in cells."""
         if not self.known.respondents:
             return
+        for who, mine in self._alone().items():
+            yield from self._intervals(f"respondent {who}", mine)
+
+    def _alone(self) -> dict[int, list[int]]:
+        """Return the cells that each respondent knows, being alone in them, of whom that are not all published."""
         alone: dict[int, list[int]] = {}
         for i, cell in enumerate(self.cells):
-            if abs(cell.number - 1) < 1e-9 and len(cell.people) == 1 and self.hidden[i]:
+            if abs(cell.number - 1) < 1e-9 and len(cell.people) == 1 and not self.obvious[i]:
                 alone.setdefault(next(iter(cell.people)), []).append(i)
-        for who, mine in alone.items():
-            yield from self._intervals(f"respondent {who}", mine)
+        return {who: mine for who, mine in alone.items() if self.hidden[mine].any()}
 
     def _intervals(self, who: str, known: Any) -> Iterator[Finding]:
         for cell, (lpl, upl, spl) in self.sensitive.items():
@@ -200,11 +204,7 @@ class _Play:
         if not self.known.sums or self.known.method != "hidden":
             return
         hidden = self.hidden & ~self.obvious
-        intruders: dict[int | None, list[int]] = {None: []}
-        if self.known.respondents:
-            for i in np.flatnonzero(hidden).tolist():
-                if abs(self.cells[i].number - 1) < 1e-9 and len(self.cells[i].people) == 1:
-                    intruders.setdefault(next(iter(self.cells[i].people)), []).append(i)
+        intruders: dict[int | None, list[int]] = {None: [], **(self._alone() if self.known.respondents else {})}
         reported: set[tuple[int, ...]] = set()
         for who, mine in intruders.items():
             left = np.setdiff1d(np.flatnonzero(hidden), mine)
@@ -228,12 +228,10 @@ class _Play:
         if not self.known.sums or self.known.method != "hidden":
             return
         hidden = np.flatnonzero(self.hidden & ~self.obvious).tolist()
-        intruders: dict[int | None, list[int]] = {None: []}
+        intruders: dict[int | None, list[int]] = {None: [], **(self._alone() if self.known.respondents else {})}
         by_largest: dict[int, list[int]] = {}
         for i in hidden:
             people = self.cells[i].people
-            if self.known.respondents and abs(self.cells[i].number - 1) < 1e-9 and len(people) == 1:
-                intruders.setdefault(next(iter(people)), []).append(i)
             if people:
                 by_largest.setdefault(max(people, key=lambda who: people[who].size), []).append(i)
         for mine in by_largest.values():

@@ -15,6 +15,7 @@ import pytest
 import tabprotect as tp
 from benchmarks import attacked
 from benchmarks import fuzz_releases as fuzz
+from benchmarks.attacked import assault, case, release
 from benchmarks.intruder import sums
 from benchmarks.intruder.attack import Finding, Known, attack
 from benchmarks.intruder.rules import Cell, Person, Register, excess, excess_for, levels, together
@@ -120,6 +121,16 @@ def test_a_respondent_who_knows_the_cell_that_protects(tmp_path: Path) -> None:
     assert {(one.who, one.what[2]) for one in found} == {("respondent 0", "b"), ("respondent 1", "a")}
     known = {"sums": False, "respondents": False}
     assert findings(data, ["r"], "p%=15", [("a",), ("b",)], tmp_path / "b", **known) == []
+
+
+def test_a_respondent_knows_his_published_cells_when_everything_is_hidden_too() -> None:
+    """Whoever is alone in two of three cells of a sum can be kept from no more of it than the third one holds."""
+    call = case(60273)
+    made = release(call)
+    assert "lowered to what a respondent" in str(made.problem.notes)
+    report = assault(call, made)
+    assert report is not None
+    assert (report.findings, report.undecided) == ((), 0)
 
 
 def test_formulas() -> None:
