@@ -22,9 +22,10 @@ What must not come of it, for the public and (where respondents are guarded agai
 - a sensitive cell whose interval ends nearer to the true value than its rule's protection level, and nearer than it
   would with every cell hidden that can be hidden;
 - a sum of two to eight hidden cells that the published values determine exactly, over any number of equations, and
-  which the rules find sensitive as if it were a cell. For a respondent sums of cells that he does not know count. In
-  p%, pq and threshold rules he is one more contributor, as large as the largest other one, in place of what he has in
-  the sum; dominance rules know no respondent and judge the sum as it is;
+  which the rules find sensitive as if it were a cell. For a respondent sums of cells that he does not know count,
+  unless everybody can compute them, but for cells that hold nothing but his own. In p%, pq and threshold rules he is
+  one more contributor, as large as the largest other one, in place of what he has in the sum; dominance rules know no
+  respondent and judge the sum as it is;
 - a sum of two to four hidden cells that have no part in common and in each of which the same contributor is the
   largest, which the rules find sensitive, and whose interval ends nearer to the true value than the level of the sum,
   and nearer than with every cell hidden: for the public and for every respondent.

@@ -217,8 +217,12 @@ class _Play:
             self.questions, self.undecided = self.questions + 1, self.undecided + (not complete)
             for chosen, rule in found:
                 cells = tuple(int(left[k]) for k in chosen)
+                # a sum that everybody can compute is judged as a cell, by what a rule lets its contributors learn there;
+                # cells that hold nothing but his own teach him no more
+                others = tuple(i for i in cells if set(self.cells[i].people) != {who})
+                public = who is not None and self._determined(others)
                 # where a record may count twice, no rule says what the sum of cells is
-                if cells not in reported and self._apart(cells):
+                if cells not in reported and not public and self._apart(cells):
                     reported.add(cells)
                     name = "the public" if who is None else f"respondent {who}"
                     yield Finding("sum", name, f"{' + '.join(map(self._name, cells))}, sensitive by {rule}", 0.0, 1.0)
@@ -238,6 +242,13 @@ class _Play:
             for chosen in (c for n in (2, 3, 4) for c in combinations(mine[:_DOMINATED], n)):
                 if self._apart(chosen) and (level := levels(self.register, together(self.cells[i] for i in chosen))):
                     yield from self._narrow(chosen, level, intruders)
+
+    def _determined(self, chosen: tuple[int, ...]) -> bool:
+        """Whether the public can compute a sum of hidden cells."""
+        hidden = np.flatnonzero(self.hidden & ~self.obvious)
+        rows, sum_ = self.shown.equations[:, hidden].toarray().T, np.isin(hidden, chosen).astype(float)
+        weights = np.linalg.lstsq(rows, sum_, rcond=None)[0]
+        return bool(np.abs(rows @ weights - sum_).max() < 1e-8)
 
     def _apart(self, chosen: tuple[int, ...]) -> bool:
         """Whether no two of some cells could ever hold the same record, by their codes."""
