@@ -15,12 +15,11 @@ from tabprotect.report.facts import (
     cubes,
     exposed_section,
     frame_of,
-    hardest,
     primaries_by_rule,
     published_section,
     settings_grid,
-    widths,
 )
+from tabprotect.report.intervals import hardest, widths
 from tabprotect.report.judged import ChangedTable
 from tabprotect.report.pages import Bars, Card, Cube, Section, StatusKey, internal_page
 from tabprotect.table.decimals import MOST_DECIMALS, decimals_of

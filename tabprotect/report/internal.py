@@ -14,14 +14,12 @@ from tabprotect.report.facts import (
     cubes,
     exposed_section,
     frame_of,
-    hardest,
-    interval_plot,
     primaries_by_rule,
     published_section,
     settings_grid,
     who,
-    widths,
 )
+from tabprotect.report.intervals import hardest, interval_plot, widths
 from tabprotect.report.judged import SuppressedTable
 from tabprotect.report.pages import Bars, Card, Cube, Grid, Section, StatusKey, internal_page
 from tabprotect.table.decimals import MOST_DECIMALS, decimals_of

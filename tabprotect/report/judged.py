@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -15,12 +15,38 @@ from tabprotect.attack.counts import Counts
 from tabprotect.methods.base.method import Changed
 from tabprotect.methods.loss import Loss
 from tabprotect.methods.suppression.result import SuppressionResult
-from tabprotect.report.facts import Judged
+from tabprotect.problem import Problem
+from tabprotect.sensitivity.assess import Assessment
 from tabprotect.sensitivity.unions import UnionExposure
+from tabprotect.table.table import Table
 
-__all__ = ["ChangedTable", "SuppressedTable"]
+__all__ = ["ChangedTable", "Judged", "SuppressedTable"]
 
 Floats = npt.NDArray[np.float64]
+
+
+class Judged(Protocol):
+    """A table, its problem, and what an intruder makes of it."""
+
+    @property
+    def table(self) -> Table:
+        """The table."""
+
+    @property
+    def problem(self) -> Problem:
+        """Its first cells are those of the table."""
+
+    @property
+    def judgement(self) -> Audit | None:
+        """Of what is published; None without anything to publish."""
+
+    @property
+    def assessment(self) -> Assessment:
+        """Why cells are sensitive."""
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """What was asked for."""
 
 
 class _Titled(Judged, Protocol):
