@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from typing import Final
+from typing import Any, Final
 
 from tabprotect.errors import InputError
 from tabprotect.formats.frames import without_clock
@@ -20,7 +20,8 @@ MARK: Final = "×"
 def encode_crosstab(table: Published, *, columns: str | None = None) -> bytes:
     """Return a published table as an Excel file (.xlsx): one dimension in the columns, the others in the rows.
 
-    Hidden cells hold a cross, in the colour of their public status, which a legend explains; they hold no number.
+    Hidden cells hold a cross, in the colour of their public status, which a legend explains; they hold no number. The
+    unit is below the title, the source below the table. Excel writes the signs of numbers in the manner of its reader.
 
     Parameters
     ----------
@@ -47,19 +48,26 @@ def encode_crosstab(table: Published, *, columns: str | None = None) -> bytes:
     book = Workbook()
     sheet = book.active
     sheet.title = "table"
-    sheet["A1"] = table.title
-    sheet["A1"].font = Font(bold=True, size=13)
-    head = [*down, *(top if across is None else [table.label(across, code) for code in top])]
+
+    def text(row: int, word: str, **font: Any) -> None:
+        cell = sheet.cell(row, 1, word)
+        cell.data_type = "s"  # a text such as '=A1' is no formula
+        cell.font = Font(**font)
+
+    text(1, table.title, bold=True, size=13)
+    if table.unit:
+        text(2, f"Unit: {table.unit}", italic=True)
+    head = [*down, *(top if across is None else [table.shown(across, code) for code in top])]
     for column, word in enumerate(head, 1):
         cell = sheet.cell(3, column, word)
         cell.data_type = "s"
         cell.font = Font(bold=True)
     keys = list(dict.fromkeys(table.frame[down].astype(str).itertuples(index=False, name=None)))
     place = {key: i for i, key in enumerate(keys)}
-    number = "0" if not table.decimals else "0." + "0" * table.decimals
+    number = "#,##0" if not table.decimals else "#,##0." + "0" * table.decimals
     for key, row in place.items():
         for column, (name, code) in enumerate(zip(down, key, strict=True), 1):
-            cell = sheet.cell(row + 4, column, table.label(name, code))
+            cell = sheet.cell(row + 4, column, table.shown(name, code))
             cell.data_type = "s"
     left = {code: i for i, code in enumerate(top)}
     across_codes = [table.value] * len(table.frame) if across is None else table.frame[across].astype(str).tolist()
@@ -72,7 +80,10 @@ def encode_crosstab(table: Published, *, columns: str | None = None) -> bytes:
         else:
             cell.value = int(value) if float(value).is_integer() else float(value)
             cell.number_format = number
-    for i, word in enumerate(sorted(set(map(str, table.words[table.hidden])))):
+    words = sorted(set(map(str, table.words[table.hidden])))
+    if table.source:
+        text(len(place) + 6 + len(words), f"Source: {table.source}", italic=True)
+    for i, word in enumerate(words):
         cell = sheet.cell(len(place) + 5 + i, 1, f"{MARK} {word}")
         cell.fill = PatternFill("solid", fgColor=COLOURS[word])
     sheet.freeze_panes = sheet.cell(4, len(down) + 1)

@@ -22,6 +22,7 @@ from tabprotect.formats.dialect import STANDARD, Dialect
 from tabprotect.formats.folder import Content, check_replaceable, digests, write_release
 from tabprotect.report.crosstab import laid_out
 from tabprotect.report.layout import LAYOUT, Layout
+from tabprotect.report.numbers import Numbers
 from tabprotect.report.public import PublicTable
 from tabprotect.report.views import release_view
 from tabprotect.sensitivity.assess import Assessment
@@ -63,8 +64,8 @@ class Publication(ABC):
         Why cells are sensitive.
     settings : mapping
         What was asked for, including the seed; goes into the internal report.
-    title : str
-        Heading of the pages; public.
+    title, unit, source : str
+        Heading of the pages, unit of the values, who they are from; public.
     allow_unsafe : bool
         Whoever sets this takes the responsibility for releasing what is not safe.
     provenance : mapping
@@ -77,6 +78,8 @@ class Publication(ABC):
     assessment: Assessment
     settings: Mapping[str, Any]
     title: str
+    unit: str
+    source: str
     allow_unsafe: bool
     provenance: Mapping[str, Any]
     judgement: Any
@@ -110,8 +113,8 @@ class Publication(ABC):
         """Return what was done and how good it is; confidential."""
 
     @abstractmethod
-    def _inside(self, published: Mapping[str, str], formats: Sequence[str]) -> dict[str, bytes]:
-        """The confidential files but for the certificate."""
+    def _inside(self, published: Mapping[str, str], formats: Sequence[str], numbers: Numbers) -> dict[str, bytes]:
+        """The confidential files but for the certificate; the report has numbers as the public page has them."""
 
     @abstractmethod
     def _layout(self, formats: Sequence[str], dialect: Dialect) -> Layout:
@@ -120,6 +123,17 @@ class Publication(ABC):
     @abstractmethod
     def _facts(self) -> dict[str, Any]:
         """What the manifest says of this kind of release."""
+
+    def _beside(self) -> dict[str, Any]:
+        """Return what exports need beside the title: unit, source and labels, as far as there are any."""
+        axes = [axis for part in self.public.parts for axis in part.axes]
+        labels: dict[str, dict[str, str]] = {}
+        for axis in axes:
+            found = {code: label for code, label in zip(axis.codes, axis.labels, strict=False) if label}
+            if found:
+                labels[axis.name] = {**found, **labels.get(axis.name, {})}
+        facts = {"unit": self.unit, "source": self.source, "labels": labels}
+        return {name: what for name, what in facts.items() if what}
 
     def _repr_html_(self) -> str:
         return release_view(self)
@@ -191,13 +205,14 @@ class Publication(ABC):
         names = digests(publish)
         certificate = self.certificate.publishing(names)
         internal: dict[str, Content] = {
-            **self._inside(names, formats),
+            **self._inside(names, formats, Numbers.of(written)),
             LAYOUT: layout.encode(),
             "certificate.json": certificate.write,
         }
         facts = {
             "notice": "CONFIDENTIAL. Nothing in this folder may be published.",
             "title": self.title,
+            **self._beside(),
             "safe": self.safe,
             **self._facts(),
             "settings": dict(self.settings),

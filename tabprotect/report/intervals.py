@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from tabprotect.problem import Status
 from tabprotect.report.judged import Judged
+from tabprotect.report.numbers import Numbers
 from tabprotect.report.pages import Bars, Grid, Spans
 from tabprotect.solver.tolerances import LEVEL
 
@@ -104,7 +105,7 @@ def _tightest(release: Judged) -> tuple[Ints, Floats] | None:
     return cells[chosen], room[chosen]
 
 
-def hardest(release: Judged) -> Grid | None:
+def hardest(release: Judged, numbers: Numbers) -> Grid | None:
     """The primaries whose intervals exceed what is needed least."""
     found = _tightest(release)
     if found is None:
@@ -115,16 +116,22 @@ def hardest(release: Judged) -> Grid | None:
         [
             problem.system.label(int(i)),
             float(table.values[i]),
-            f"{_text(low[i])} to {_text(high[i])}",
-            f"{_text(table.values[i] - problem.lpl[i])} to {_text(table.values[i] + problem.upl[i])}",
-            f"{room:.2f} times" if np.isfinite(room) else "–",
+            _span(low[i], high[i], numbers),
+            _span(table.values[i] - problem.lpl[i], table.values[i] + problem.upl[i], numbers),
+            f"{numbers(room, '.2f')} times" if np.isfinite(room) else "–",
         ]
         for i, room in zip(*found, strict=True)
     ]
     return Grid(["cell", "value", "the intruder's interval", "must reach", "reaches as far as needed"], rows)
 
 
-def _text(value: float) -> str:
+def _span(low: float, high: float, numbers: Numbers) -> str:
+    return f"{_text(low, numbers)} to {_text(high, numbers)}"
+
+
+def _text(value: float, numbers: Numbers) -> str:
     if np.isinf(value):
         return str(end(value))
-    return f"{value:,.2f}".removesuffix(".00") if abs(value) >= 100 else f"{value:,.6g}"
+    if abs(value) < 100:
+        return numbers(value, ",.6g")
+    return numbers(value, ",.0f" if round(value, 2) == round(value) else ",.2f")

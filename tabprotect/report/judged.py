@@ -57,6 +57,14 @@ class _Titled(Judged, Protocol):
         """Heading of the pages."""
 
     @property
+    def unit(self) -> str:
+        """Of the values; '' where nothing is said."""
+
+    @property
+    def source(self) -> str:
+        """Who they are from; '' where nothing is said."""
+
+    @property
     def safe(self) -> bool:
         """Whether nothing that is published gives away what a rule protects."""
 

@@ -92,4 +92,5 @@ def _axis(name: str, codes: pd.Series[Any], hierarchy: Hierarchy | None) -> tupl
     children: dict[Hashable, list[str]] = {}
     for parent, parts in () if hierarchy is None else hierarchy.splits:
         children.setdefault(parent, []).extend(parts)
-    return Axis.of(name, order, children), pd.Index(order).get_indexer(pd.Index(text)).astype(np.int64)
+    labels = {} if hierarchy is None else hierarchy.labels
+    return Axis.of(name, order, children).labelled(labels), pd.Index(order).get_indexer(pd.Index(text)).astype(np.int64)

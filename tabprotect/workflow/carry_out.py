@@ -67,6 +67,8 @@ def _hidden(prepared: Prepared) -> Release:
         request.decimals,
         request.allow_unsafe,
         provenance(prepared),
+        unit=request.unit,
+        source=request.source_line,
     )
     if prepared.earlier is None:
         return release
@@ -89,7 +91,7 @@ def _changed(prepared: Prepared) -> ChangedRelease:
     settings = {"method": str(prepared.method), **_settings(prepared)}
     release = ChangedRelease(
         prepared.table, problem, changed, judgement, prepared.assessment, settings, request.title,
-        request.allow_unsafe, provenance(prepared),
+        request.allow_unsafe, provenance(prepared), request.unit, request.source_line,
     )  # fmt: skip
     if judgement is not None and (release.safe or request.allow_unsafe):
         found = release.verify()

@@ -112,7 +112,7 @@ def test_words_are_looked_for_in_all_dimensions(dump: Callable[..., str]) -> Non
     made = cube(6)
     row = (made.at[0] == list(made.axes[0].codes).index("g3b")) & (made.at[1] == 0) & (made.at[2] == 1)
     assert f">{int(made.value[row][0]):,}<" in document
-    assert "No code holds nowhere." in dump(page, find.format("nowhere"))
+    assert "No code or label holds nowhere." in dump(page, find.format("nowhere"))
 
 
 def test_without_a_script_the_table_is_there() -> None:

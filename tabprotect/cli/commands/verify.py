@@ -76,7 +76,7 @@ def verify(
     if whole:
         rest = [line for line in rest if line != "not checked: the files published"]
         rest.append("checked: the public files, made again from the proof and compared byte for byte")
-        rest.append("not checked: the report and the table in the internal folder, but for their digests; titles")
+        rest.append("not checked: the report and the table in the internal folder, but for their digests; titles, units, sources")
     console.print(first, style=f"bold {colour}")
     for line in rest:
         console.print(line)
