@@ -7,6 +7,7 @@ from numbers import Real
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, model_validator
+from pydantic_core import PydanticCustomError
 
 from tabprotect.errors import InputError, did_you_mean
 from tabprotect.methods.base.method import Method
@@ -94,7 +95,7 @@ class Request(BaseModel):
     def _heading(cls, given: str) -> str:
         line = " ".join(given.split())
         if visible(line) != line:
-            raise InputError(f"control characters cannot be shown: {given!r}")
+            raise PydanticCustomError("heading", "Input should be a line without control characters")
         return line
 
     @field_validator("previous")
