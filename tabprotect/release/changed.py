@@ -27,6 +27,7 @@ from tabprotect.report.layout import Layout
 from tabprotect.report.numbers import Numbers
 from tabprotect.report.public import PublicTable, free_name, public_values
 from tabprotect.sensitivity.assess import Assessment
+from tabprotect.solver.trace import Known
 from tabprotect.table.table import Table
 
 __all__ = ["ChangedRelease"]
@@ -71,6 +72,7 @@ class ChangedRelease(Publication):
     provenance: Mapping[str, Any] = field(default_factory=dict, repr=False)
     unit: str = ""
     source: str = ""
+    trace: tuple[Known, ...] = field(default=(), repr=False)
 
     def __repr__(self) -> str:
         verdict = "safe" if self.safe else "NOT SAFE"

@@ -26,6 +26,7 @@ from tabprotect.report.numbers import Numbers
 from tabprotect.report.public import PublicTable
 from tabprotect.report.views import release_view
 from tabprotect.sensitivity.assess import Assessment
+from tabprotect.solver.trace import Known
 from tabprotect.table.table import Table
 from tabprotect.visible import visible
 
@@ -72,6 +73,8 @@ class Publication(ABC):
         Inputs with digest, roles, hierarchies, rules, versions, date and command; confidential.
     judgement : Audit or None
         What an intruder makes of it; None without anything to publish.
+    trace : tuple of Known
+        Cost and bound by work units, as the search went; confidential.
     """
 
     table: Table
@@ -83,6 +86,7 @@ class Publication(ABC):
     allow_unsafe: bool
     provenance: Mapping[str, Any]
     judgement: Any
+    trace: tuple[Known, ...]
 
     @property
     @abstractmethod

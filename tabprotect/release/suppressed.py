@@ -32,6 +32,7 @@ from tabprotect.report.public import PUBLISHED, SUPPRESSED, PublicTable, free_na
 from tabprotect.sensitivity.assess import Assessment
 from tabprotect.sensitivity.unions import UnionExposure
 from tabprotect.solver.limits import relative_gap
+from tabprotect.solver.trace import Known
 from tabprotect.table.table import Table
 
 __all__ = ["Release", "Summary"]
@@ -94,6 +95,7 @@ class Release(Publication):
     carried: Carried | None = field(default=None, repr=False)
     unit: str = ""
     source: str = ""
+    trace: tuple[Known, ...] = field(default=(), repr=False)
 
     def __repr__(self) -> str:
         verdict = "safe" if self.safe else "NOT SAFE"

@@ -11,6 +11,7 @@ import pandas as pd
 from tabprotect.formats.frames import encode_frame
 from tabprotect.report.facts import (
     alarms,
+    course,
     cubes,
     exposed_section,
     frame_of,
@@ -84,6 +85,7 @@ def _page(release: ChangedTable, published: Mapping[str, str], numbers: Numbers)
         cards=_cards(release, numbers),
         charts=[*primaries_by_rule(release), _changes(release), *widths(release)],
         sections=_sections(release, published, numbers),
+        courses=course(release.trace, "distance of the best values"),
     )
 
 

@@ -11,14 +11,17 @@ import pandas as pd
 
 from tabprotect.attack.audit import Audit
 from tabprotect.problem import Status
+from tabprotect.report.charts import Course, Steps
 from tabprotect.report.intervals import end, intervals
 from tabprotect.report.judged import Judged
 from tabprotect.report.pages import Bars, Cube, Detail, Grid, Section
 from tabprotect.report.parts import parts_of
 from tabprotect.report.public import free_name
+from tabprotect.solver.trace import Known
 
 __all__ = [
     "alarms",
+    "course",
     "cubes",
     "exposed_section",
     "frame_of",
@@ -33,6 +36,9 @@ __all__ = [
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
+
+_MOST_COST = 2.0
+"""The chart of costs goes up to so many times the last one."""
 
 _SIDES = {1: "upwards", -1: "downwards", 0: "width"}
 
@@ -146,6 +152,30 @@ def primaries_by_rule(release: Judged) -> list[Bars]:
     counts = [int(mask.sum()) for mask in rules.values()]
     note = "A cell may be sensitive by several rules." if len(rules) > 1 else ""
     return [Bars("Primary cells by rule", list(rules), counts, note=note)]
+
+
+def course(trace: Sequence[Known], costs: str) -> list[Course]:
+    """Cost and bound over the work of the search; nothing where that had nothing to do.
+
+    Parameters
+    ----------
+    trace : sequence of Known
+    costs : str
+        What the cost is of.
+    """
+    end, best = (trace[-1].work, trace[-1].cost) if trace else (0, None)
+    if len(trace) < 2 or end <= 0 or best is None:
+        return []
+    # the first pattern may hide everything, which would leave the rest of the chart flat
+    most = _MOST_COST * best if best > 0 else np.inf
+    high = any(known.cost is not None and known.cost > most for known in trace)
+    lines = [
+        Steps(costs, "cost", [(known.work, min(known.cost, most)) for known in trace if known.cost is not None]),
+        Steps("lower bound", "bound", [(known.work, known.bound) for known in trace if known.bound is not None]),
+    ]
+    note = "Work units are simplex iterations and nodes of the search; they do not depend on the machine."
+    note += " Higher costs end at the edge." if high else ""
+    return [Course("Cost and bound as the search went", "work units", [x for x in lines if x.points], end, note)]
 
 
 def exposed_section(release: Judged) -> list[Section]:

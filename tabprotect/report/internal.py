@@ -10,6 +10,7 @@ import pandas as pd
 from tabprotect.formats.frames import encode_frame
 from tabprotect.report.facts import (
     alarms,
+    course,
     cubes,
     exposed_section,
     frame_of,
@@ -82,6 +83,7 @@ def _page(release: SuppressedTable, published: Mapping[str, str], numbers: Numbe
         charts=_charts(release, numbers),
         sections=_sections(release, published, numbers),
         spans=interval_plot(release),
+        courses=course(release.trace, "cost of the best safe pattern"),
     )
 
 

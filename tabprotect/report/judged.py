@@ -18,6 +18,7 @@ from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem
 from tabprotect.sensitivity.assess import Assessment
 from tabprotect.sensitivity.unions import UnionExposure
+from tabprotect.solver.trace import Known
 from tabprotect.table.table import Table
 
 __all__ = ["ChangedTable", "Judged", "SuppressedTable"]
@@ -67,6 +68,10 @@ class _Titled(Judged, Protocol):
     @property
     def safe(self) -> bool:
         """Whether nothing that is published gives away what a rule protects."""
+
+    @property
+    def trace(self) -> Sequence[Known]:
+        """Cost and bound, as the search went."""
 
     @property
     def words(self) -> npt.NDArray[np.object_]:
