@@ -42,7 +42,8 @@ class Axis:
 
     def shown(self, position: int) -> str:
         """Return the code at a position with its label, where it has one."""
-        return f"{self.codes[position]} {self.label(position)}".rstrip()
+        code, label = self.codes[position], self.label(position)
+        return f"{code} {label}" if label else code
 
     def labelled(self, labels: Mapping[str, str]) -> Axis:
         """Return the axis with the labels of its codes; one that repeats its code says nothing.

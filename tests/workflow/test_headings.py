@@ -111,6 +111,11 @@ def test_pages_are_made_again_from_the_proof_and_text_files_stay_as_they_are(pla
     for words in ("Unit: 1,000 &lt;EUR&gt;", "Source: Business &lt;b&gt;", "North"):
         assert words in inside
     assert data_of(inside)["signs"] == [",", "\u202f"]
+    # one manner of numbers on the whole page, but for settings and what the terminal says, too
+    body = re.sub(r"(?s)<(script|style|svg|footer).*?</\1>", "", inside).replace("1,000 &lt;EUR&gt;", "")
+    body = body.partition("<h2>Settings")[0]
+    assert re.findall(r">[^<]*\d,\d{3}\b[^<]*<|>[^<]*\d\.\d[^<]*<", body) == []
+    assert "799\u202f003,75" in body
 
 
 def test_a_release_without_them_is_as_it_was_and_accepted(place: Path) -> None:

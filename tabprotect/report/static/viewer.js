@@ -142,7 +142,7 @@
   };
 
   const label = (axis, code) => axis.labels?.[code] ?? "";
-  const named = (axis, code) => `${axis.codes[code]} ${label(axis, code)}`.trimEnd();
+  const named = (axis, code) => (label(axis, code) ? `${axis.codes[code]} ${label(axis, code)}` : axis.codes[code]);
   const has = (axis, i, word) => named(axis, axis.nodes[i][0]).toLowerCase().includes(word);
 
   // Every word is looked for in all dimensions: it filters rows and columns, and chooses the codes of the others
