@@ -135,7 +135,7 @@ class Course:
             corners.append((place, value))
         corners += [(self.end, corners[-1][1])] if corners else []
         drawn = [at(*corner) for corner in corners]
-        points = " ".join(f"{x:.1f},{y:.1f}" for x, y in drawn)
+        points = " ".join(dict.fromkeys(f"{x:.1f},{y:.1f}" for x, y in drawn))
         return {"name": line.name, "style": line.style, "points": points, "dot": drawn[-1] if drawn else None}
 
 

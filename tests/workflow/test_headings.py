@@ -261,3 +261,18 @@ def test_recoded_tables_keep_their_labels() -> None:
     (axis,) = release.public.parts[0].axes
     assert "a1" not in axis.codes
     assert axis.labels[axis.codes.index("a")] == "Alpha"
+
+
+def test_finished_tables_have_labels_and_decimals_as_published(place: Path) -> None:
+    (place / "cells.csv").write_text("region;value;n\nTotal;1.234,5;9\nn;1.000,5;5\ns;234;4\n")
+    words = "protect --cells cells.csv --by region --value value --count n --rule threshold=2 --hierarchy"
+    assert run([*words.split(), "region=region.csv", "--out", "out"]) == 0
+    data = data_of(page_of(place / "out"))
+    assert data["tables"][0]["axes"][0]["labels"] == ["All <i>regions</i>", "North", "South"]
+    # the file has points between thousands; one decimal is published
+    assert (data["signs"], data["decimals"]) == ([",", "."], 1)
+    plain = re.findall(r"<noscript>(.*?)</noscript>", page_of(place / "out"), re.DOTALL)[0]
+    assert re.findall(r">([\d.,]+)<", plain) == ["1.234,5", "1.000,5", "234,0"]
+    assert run([*words.split(), "region=region.csv", "--out", "plain", "--set", "output.thousands="]) == 0
+    assert ">1234,5<" in page_of(place / "plain")
+    assert read_release(place / "plain").failures == ()

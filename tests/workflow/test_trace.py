@@ -6,15 +6,10 @@ import re
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 import tabprotect as tp
-from tabprotect.report.charts import Course, Steps
-from tabprotect.report.facts import course
-from tabprotect.report.numbers import Numbers
 from tabprotect.solver.limits import Progress
-from tabprotect.solver.trace import Known, Trace
 
 TITLE = "Cost and bound as the search went"
 
@@ -93,41 +88,3 @@ def test_values_that_are_changed_have_one_too() -> None:
     bounds = [known.bound for known in found.trace if known.bound is not None]
     assert bounds == sorted(bounds)
     assert (found.trace[-1].cost, found.trace[-1].bound) == (found.result.cost, found.result.bound)
-
-
-def test_small_rises_of_a_bound_are_no_change() -> None:
-    trace = Trace()
-    for i, bound in enumerate(np.linspace(1_000, 1_010, 10_001).tolist()):
-        trace(Progress("tree", 2_000.0, bound, work=i))
-    known = trace.until(2_000.0, 1_010.0, 20_000)
-    assert len(known) <= 12
-    assert known[-1] == Known(20_000, 2_000.0, 1_010.0)
-    noted = np.array([[one.work, one.bound] for one in known])
-    assert np.all(np.abs(np.interp(noted[:-1, 0], np.arange(10_001), np.linspace(1_000, 1_010, 10_001))
-                         - noted[:-1, 1]) < 1e-9)  # fmt: skip
-
-
-def test_a_chart_is_drawn_where_there_is_something_to_draw() -> None:
-    nothing: list[tuple[Known, ...]] = [
-        (),
-        (Known(0, 5.0, 5.0),),
-        (Known(0, 9.0, None), Known(0, 5.0, 5.0)),
-        (Known(1, None, 3.0), Known(9, None, 4.0)),
-    ]
-    assert [course(trace, "cost") for trace in nothing] == [[]] * 4
-    (chart,) = course((Known(0, 900.0, None), Known(3, 10.0, 2.0), Known(9, 10.0, 10.0)), "cost")
-    assert [list(line.points) for line in chart.lines] == [[(0, 20.0), (3, 10.0), (9, 10.0)], [(3, 2.0), (9, 10.0)]]
-    assert "Higher costs end at the edge" in chart.note
-    (free,) = course((Known(0, 4.0, None), Known(5, 0.0, 0.0)), "cost")
-    assert free.lines[0].points[0] == (0, 4.0)
-
-
-def test_steps_are_drawn_to_scale() -> None:
-    chart = Course("t", "work units", [Steps("a", "cost", [(0, 4_000.0), (10, 2_000.0)]), Steps("b", "bound", [])], 20)
-    drawn = chart.drawn(Numbers(",", "."))
-    first, empty = drawn["lines"]
-    assert first["points"] == "80.0,10.0 255.0,10.0 255.0,85.0 430.0,85.0"
-    assert first["dot"] == (430.0, 85.0)
-    assert (empty["points"], empty["dot"]) == ("", None)
-    assert drawn["levels"] == [(160.0, "0"), (85.0, "2.000"), (10.0, "4.000")]
-    assert drawn["places"] == [(80.0, "0", "start"), (430.0, "20", "end")]
