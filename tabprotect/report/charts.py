@@ -82,7 +82,7 @@ class Steps:
     points: Sequence[tuple[float, float]]
 
 
-_LEFT: Final = 80.0
+_LEFT: Final = 100.0
 _RIGHT: Final = 430.0
 _TOP: Final = 10.0
 _BOTTOM: Final = 160.0
@@ -114,7 +114,7 @@ class Course:
         --------
         >>> chart = Course("Cost", "work units", [Steps("cost", "cost", [(0, 8), (5, 4)])], 10)
         >>> chart.drawn()["lines"][0]["points"]
-        '80.0,10.0 255.0,10.0 255.0,85.0 430.0,85.0'
+        '100.0,10.0 265.0,10.0 265.0,85.0 430.0,85.0'
         """
         values = [value for line in self.lines for _, value in line.points]
         low, high = min([0.0, *values]), max([0.0, *values])
@@ -140,4 +140,4 @@ class Course:
 
 
 def _round(value: float, numbers: Numbers) -> str:
-    return numbers(value, ",.0f" if abs(value) >= 1000 else ",.4g")
+    return numbers(value, ",.0f" if 1_000 <= abs(value) < 1e10 else ",.4g")

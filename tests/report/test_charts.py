@@ -27,11 +27,11 @@ def test_steps_are_drawn_to_scale() -> None:
     chart = Course("t", "work units", [Steps("a", "cost", [(0, 4_000.0), (10, 2_000.0)]), Steps("b", "bound", [])], 20)
     drawn = chart.drawn(Numbers(",", "."))
     first, empty = drawn["lines"]
-    assert first["points"] == "80.0,10.0 255.0,10.0 255.0,85.0 430.0,85.0"
+    assert first["points"] == "100.0,10.0 265.0,10.0 265.0,85.0 430.0,85.0"
     assert first["dot"] == (430.0, 85.0)
     assert (empty["points"], empty["dot"]) == ("", None)
     assert drawn["levels"] == [(160.0, "0"), (85.0, "2.000"), (10.0, "4.000")]
-    assert drawn["places"] == [(80.0, "0", "start"), (430.0, "20", "end")]
+    assert drawn["places"] == [(100.0, "0", "start"), (430.0, "20", "end")]
 
 
 def test_corners_on_the_same_place_are_drawn_once() -> None:
