@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import Any, Literal
@@ -93,7 +94,7 @@ class Request(BaseModel):
     @field_validator("title", "unit", "source_line")
     @classmethod
     def _heading(cls, given: str) -> str:
-        line = " ".join(given.split())
+        line = re.sub(r"[ \t\r\n\f\v]+", " ", given).strip()
         if visible(line) != line:
             raise PydanticCustomError("heading", "Input should be a line without control characters")
         return line

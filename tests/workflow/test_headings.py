@@ -229,8 +229,8 @@ def test_pairs_of_codes_may_have_labels(place: Path) -> None:
 
 
 def test_lines_are_lines_of_text() -> None:
-    release = tp.protect(FIRMS, "p%=60", unit=" 1,000\n EUR ", source="\tSBS", **HOW)
-    assert (release.unit, release.source) == ("1,000 EUR", "SBS")
+    release = tp.protect(FIRMS, "p%=60", unit=" 1\u00a0000\n EUR ", source="\tSBS", **HOW)
+    assert (release.unit, release.source) == ("1\u00a0000 EUR", "SBS")
     with pytest.raises(tp.InputError) as error:
         tp.protect(FIRMS, "p%=60", unit=3, source="a\x1b[2Jb", **HOW)
     said = str(error.value)
