@@ -32,10 +32,11 @@ def encode_crosstab(table: Published, *, columns: str | None = None) -> bytes:
     Raises
     ------
     InputError
-        If openpyxl is not installed, or there is no such dimension.
+        If openpyxl is not installed, there is no such dimension, or a text holds control characters.
     """
     try:
         from openpyxl import Workbook
+        from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
         from openpyxl.styles import Font, PatternFill
     except ImportError as error:
         raise InputError("Excel files need openpyxl: install tabprotect[excel]") from error
@@ -43,6 +44,10 @@ def encode_crosstab(table: Published, *, columns: str | None = None) -> bytes:
     across = columns or (names[-1] if len(names) > 1 else None)
     if across is not None and across not in names:
         raise InputError(f"no dimension '{across}'; there are {', '.join(names)}")
+    words = [table.title, table.unit, table.source, table.value, *names]
+    words += [table.shown(name, code) for name in names for code in table.codes(name)]
+    if bad := [word for word in words if ILLEGAL_CHARACTERS_RE.search(word)]:
+        raise InputError(f"Excel cannot hold the control characters in {bad[0]!r}; take another form")
     down = [name for name in names if name != across]
     top = [table.value] if across is None else table.codes(across)
     book = Workbook()
@@ -80,10 +85,10 @@ def encode_crosstab(table: Published, *, columns: str | None = None) -> bytes:
         else:
             cell.value = int(value) if float(value).is_integer() else float(value)
             cell.number_format = number
-    words = sorted(set(map(str, table.words[table.hidden])))
+    statuses = sorted(set(map(str, table.words[table.hidden])))
     if table.source:
-        text(len(place) + 6 + len(words), f"Source: {table.source}", italic=True)
-    for i, word in enumerate(words):
+        text(len(place) + 6 + len(statuses), f"Source: {table.source}", italic=True)
+    for i, word in enumerate(statuses):
         cell = sheet.cell(len(place) + 5 + i, 1, f"{MARK} {word}")
         cell.fill = PatternFill("solid", fgColor=COLOURS[word])
     sheet.freeze_panes = sheet.cell(4, len(down) + 1)

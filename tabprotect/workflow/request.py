@@ -91,12 +91,12 @@ class Request(BaseModel):
             raise InputError(f"method must be such as Suppress(method='exact') or Round(base=5), not {method!r}")
         return method
 
-    @field_validator("title", "unit", "source_line")
+    @field_validator("unit", "source_line")
     @classmethod
-    def _heading(cls, given: str) -> str:
+    def _line(cls, given: str) -> str:
         line = re.sub(r"[ \t\r\n\f\v]+", " ", given).strip()
         if visible(line) != line:
-            raise PydanticCustomError("heading", "Input should be a line without control characters")
+            raise PydanticCustomError("line", "Input should be a line without control characters")
         return line
 
     @field_validator("previous")

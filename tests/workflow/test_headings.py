@@ -193,6 +193,14 @@ def test_a_cross_table_in_excel(place: Path) -> None:
     assert below[-1] == f"Source: {SOURCE}"
 
 
+def test_excel_refuses_what_it_cannot_hold(place: Path) -> None:
+    folder = tp.protect(FIRMS, "p%=60", title="a\x1bb", **HOW).write(place / "out")
+    with pytest.raises(tp.InputError, match="control characters"):
+        encode_crosstab(read_published(folder))
+    assert run(["export", str(folder), "a.xlsx"]) == 2
+    assert not (place / "a.xlsx").exists()
+
+
 def test_other_exports(place: Path) -> None:
     published = read_published(python(place))
     assert (published.unit, published.source) == (UNIT, SOURCE)
