@@ -128,17 +128,6 @@ class Publication(ABC):
     def _facts(self) -> dict[str, Any]:
         """What the manifest says of this kind of release."""
 
-    def _beside(self) -> dict[str, Any]:
-        """Return what exports need beside the title: unit, source and labels, as far as there are any."""
-        axes = [axis for part in self.public.parts for axis in part.axes]
-        labels: dict[str, dict[str, str]] = {}
-        for axis in axes:
-            found = {code: label for code, label in zip(axis.codes, axis.labels, strict=False) if label}
-            if found:
-                labels[axis.name] = {**found, **labels.get(axis.name, {})}
-        facts = {"unit": self.unit, "source": self.source, "labels": labels}
-        return {name: what for name, what in facts.items() if what}
-
     def _repr_html_(self) -> str:
         return release_view(self)
 
@@ -216,7 +205,7 @@ class Publication(ABC):
         facts = {
             "notice": "CONFIDENTIAL. Nothing in this folder may be published.",
             "title": self.title,
-            **self._beside(),
+            **self.public.beside(),
             "safe": self.safe,
             **self._facts(),
             "settings": dict(self.settings),

@@ -20,7 +20,7 @@ from tabprotect.formats.frames import encode_frame
 from tabprotect.report.numbers import STANDARD as COMMAS
 from tabprotect.report.numbers import Numbers
 from tabprotect.report.pages import Cube, StatusKey, public_page
-from tabprotect.report.parts import Part, code_columns, parts_of
+from tabprotect.report.parts import Part, code_columns, labels_of, parts_of
 from tabprotect.table.decimals import decimals_of
 from tabprotect.table.table import Table
 
@@ -84,6 +84,11 @@ class PublicTable:
     def __repr__(self) -> str:
         counts = ", ".join(f"{n:,} {word}" for word, n in self.counts().items())
         return f"PublicTable({self.title!r}: {counts})"
+
+    def beside(self) -> dict[str, Any]:
+        """Return what other forms need beside frame and title: unit, source, labels, as far as there are any."""
+        facts = {"unit": self.unit, "source": self.source, "labels": labels_of(self.parts)}
+        return {name: what for name, what in facts.items() if what}
 
     def counts(self) -> dict[str, int]:
         """Return the number of cells of every status; one that several rows show counts once."""

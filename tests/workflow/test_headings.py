@@ -160,6 +160,16 @@ def test_what_was_altered_is_found(place: Path, name: str) -> None:
             read_release(folder)
 
 
+@pytest.mark.parametrize("change", [{"title": "x"}, {"unit": "kg"}, {"source": "?"}, {"labels": {}}])
+def test_what_exports_take_is_what_the_page_says(place: Path, change: dict[str, Any]) -> None:
+    folder = python(place)
+    path = folder / "internal/release.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
+    (name,) = change
+    (failure,) = read_release(folder).failures
+    assert failure == f"release.json names {'other' if name == 'labels' else 'another'} {name} than the public page"
+
+
 def test_values_that_are_changed_have_them_too(place: Path) -> None:
     release = tp.protect(FIRMS.round(), "p%=60", tp.Round(base=20_000), unit=UNIT, source=SOURCE, **HOW)
     folder = release.write(place / "rounded")
