@@ -167,6 +167,8 @@ RELEASE: tuple[Flag, ...] = (
     Flag("--out", "output.folder", "path", "Folder that gets publish/ and internal/.", OUTPUT, "FOLDER"),
     Flag("--format", "output.formats", "list", "csv, text.csv (for spreadsheets), parquet or xlsx; repeat it.", OUTPUT,
          "WORD"),
+    Flag("--unit", "unit", "text", "Unit of the values, such as '1,000 EUR'; public.", OUTPUT, "TEXT"),
+    Flag("--source", "output.source", "text", "Who the values are from; public.", OUTPUT, "TEXT"),
     Flag("--decimals", "output.decimals", "whole", "Round published values.", OUTPUT, "N", 0),
     Flag("--separate-statuses", "output.separate_statuses", "switch", "Tell the public which cells are primary.",
          OUTPUT),

@@ -14,7 +14,7 @@ from tabprotect.table.hierarchy import Hierarchy
 from tabprotect.table.reading.recognised import SEPARATORS, Recognised, decode
 from tabprotect.table.reading.tabular import read_tabular
 
-__all__ = ["CodeList", "is_code_list", "read_code_list"]
+__all__ = ["CodeList", "is_code_list", "labels_in", "read_code_list"]
 
 _NAMES: Final = {
     "code": ("code", "id", "notation", "codeid", "value", "child", "codevalue"),
@@ -32,6 +32,7 @@ class CodeList:
     Attributes
     ----------
     hierarchy : Hierarchy
+        With these labels.
     labels : dict
     form : {'parents', 'levels', 'prefixes', 'flat'}
     recognised : Recognised
@@ -103,12 +104,28 @@ def read_code_list(
         raise InputError(f"{recognised.path}: row {codes.index('') + 1} has no code")
     labels = {}
     if columns["label"] is not None:
-        labels = {c: _text(text) for c, text in zip(codes, frame[columns["label"]], strict=True)}
+        labels = _labels(frame, columns["code"], columns["label"])
     try:
         form, hierarchy = _hierarchy(frame, codes, columns, lengths, separator, total)
     except InputError as error:
         raise InputError(*(f"{recognised.path}: {problem}" for problem in error.problems)) from error
-    return CodeList(hierarchy, labels, form, recognised)
+    return CodeList(hierarchy.labelled(labels), labels, form, recognised)
+
+
+def labels_in(frame: pd.DataFrame, code: str) -> dict[str, str]:
+    """Return the labels of codes from the column of a frame that has a usual name; none where there is no such column.
+
+    Examples
+    --------
+    >>> labels_in(pd.DataFrame({"parent": ["T"], "child": ["N"], "Label": ["North"]}), "child")
+    {'N': 'North'}
+    """
+    label = _column(frame, "label", None, "", Problems())
+    return {} if label is None or code not in frame else _labels(frame, code, label)
+
+
+def _labels(frame: pd.DataFrame, code: str, label: str) -> dict[str, str]:
+    return {_text(one): _text(text) for one, text in zip(frame[code], frame[label], strict=True)}
 
 
 def is_code_list(path: Path, data: bytes) -> bool:

@@ -14,7 +14,8 @@ def encode_jsonstat(table: Published) -> bytes:
     """Return a published table as a JSON-stat 2.0 dataset.
 
     Hidden cells are null with the status 'c' (confidential); combinations without a cell are null with 'm'
-    (missing, data cannot exist), as in the flags of Eurostat.
+    (missing, data cannot exist), as in the flags of Eurostat. The unit is in the extension, as there is no dimension of
+    measures.
 
     Parameters
     ----------
@@ -44,9 +45,14 @@ def encode_jsonstat(table: Published) -> bytes:
         },
         "value": shown,
     }
+    if table.source:
+        made["source"] = table.source
+    further: dict[str, Any] = {"unit": {"label": table.unit}} if table.unit else {}
     if status:
         made["status"] = status
-        made["extension"] = {"status": {"label": {"c": "confidential", "m": "not in the table"}}}
+        further["status"] = {"label": {"c": "confidential", "m": "not in the table"}}
+    if further:
+        made["extension"] = further
     return (json.dumps(made, ensure_ascii=False, allow_nan=False, indent=1) + "\n").encode()
 
 

@@ -34,10 +34,12 @@ class Published:
         Column of the values; hidden ones are missing.
     status : str, optional
         Column of 'published', 'suppressed', 'primary' or 'secondary'; None where no cell is hidden.
-    title : str
-    unit : str
+    title, unit, source : str
+        Heading, unit of the values, who they are from.
     labels : mapping of str to mapping
         Labels of codes, by dimension.
+    places : int, optional
+        Decimals that were asked for.
 
     Raises
     ------
@@ -51,6 +53,8 @@ class Published:
     title: str = "Protected table"
     unit: str = ""
     labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    source: str = ""
+    places: int | None = None
 
     def __post_init__(self) -> None:
         with collect() as problems:
@@ -131,9 +135,16 @@ class Published:
         """Return the label of a code; the code where it has none."""
         return self.labels.get(dimension, {}).get(code) or code
 
+    def shown(self, dimension: str, code: str) -> str:
+        """Return a code with its label; the code where it has none."""
+        label = self.label(dimension, code)
+        return code if label == code else f"{code} {label}"
+
     @property
     def decimals(self) -> int:
-        """Decimals that the shown values need, at most six."""
+        """Decimals that were asked for, or that the shown values need, at most six."""
+        if self.places is not None:
+            return max(0, self.places)
         shown = self.values[~np.isnan(self.values)]
         fits = (d for d in range(6) if np.allclose(np.round(shown, d), shown, rtol=0, atol=1e-9))
         return next(fits, 6)
@@ -171,4 +182,22 @@ def read_published(folder: str | Path) -> Published:
         frame = pd.read_parquet(Path(folder) / PUBLISH / kinds[".parquet"])
     else:
         raise InputError(f"{folder} holds no public table as CSV or Parquet; write the release with formats=['csv']")
-    return Published.of(frame, title=str(manifest.get("title", "Protected table")))
+    return Published.of(frame, **_headings(manifest, frame))
+
+
+def _headings(manifest: Mapping[str, Any], frame: pd.DataFrame) -> dict[str, Any]:
+    """Return what a manifest says of the heading of its table; earlier versions wrote the title only."""
+    settings, labels = manifest.get("settings"), manifest.get("labels")
+    places = settings.get("decimals") if isinstance(settings, Mapping) else None
+    named = labels if isinstance(labels, Mapping) else {}
+    return {
+        "title": str(manifest.get("title", "Protected table")),
+        "unit": str(manifest.get("unit", "")),
+        "source": str(manifest.get("source", "")),
+        "labels": {
+            str(name): {str(code): str(label) for code, label in words.items()}
+            for name, words in named.items()
+            if isinstance(words, Mapping) and name in frame
+        },
+        "places": places if type(places) is int else None,
+    }

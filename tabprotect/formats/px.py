@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from tabprotect.errors import InputError
@@ -53,10 +54,9 @@ def encode_px(
     if unknown := [name for name in columns if name not in names]:
         raise InputError(f"heading names {', '.join(unknown)}; the dimensions are {', '.join(names)}")
     stub = [name for name in names if name not in columns]
-    ordered = Published(
-        table.frame[[*stub, *columns, table.value, *([table.status] if table.status else [])]],
-        table.value, table.status, table.title, table.unit, table.labels,
-    )  # fmt: skip
+    ordered = replace(
+        table, frame=table.frame[[*stub, *columns, table.value, *([table.status] if table.status else [])]]
+    )
     codes, rows = ordered.cube()
     lines = [
         'CHARSET="ANSI";', 'AXIS-VERSION="2013";', 'CODEPAGE="utf-8";', 'LANGUAGE="en";',
@@ -64,6 +64,7 @@ def encode_px(
         *_line("SUBJECT-CODE", [subject[:20]]), *_line("SUBJECT-AREA", [subject]), *_line("TITLE", [table.title]),
         *_line("CONTENTS", [table.value]), *_line("UNITS", [table.unit or table.value]),
     ]  # fmt: skip
+    lines += _line("SOURCE", [table.source]) if table.source else []
     lines += _line("STUB", stub) if stub else []
     lines += _line("HEADING", columns)
     for name, known in zip(ordered.dimensions, codes, strict=True):

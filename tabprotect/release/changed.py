@@ -24,8 +24,10 @@ from tabprotect.release.by_status import by_status
 from tabprotect.release.publication import Publication, Summary, native, noticeable, number
 from tabprotect.report.changes import internal_files
 from tabprotect.report.layout import Layout
+from tabprotect.report.numbers import Numbers
 from tabprotect.report.public import PublicTable, free_name, public_values
 from tabprotect.sensitivity.assess import Assessment
+from tabprotect.solver.trace import Known
 from tabprotect.table.table import Table
 
 __all__ = ["ChangedRelease"]
@@ -51,8 +53,8 @@ class ChangedRelease(Publication):
         Why cells are sensitive.
     settings : mapping
         What was asked for, and the seed that was drawn; goes into the internal report.
-    title : str
-        Heading of the pages; public.
+    title, unit, source : str
+        Heading of the pages, unit of the values, who they are from; public.
     allow_unsafe : bool
         Whoever sets this takes the responsibility for releasing what is not safe.
     provenance : mapping
@@ -68,6 +70,9 @@ class ChangedRelease(Publication):
     title: str = "Protected table"
     allow_unsafe: bool = False
     provenance: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    unit: str = ""
+    source: str = ""
+    trace: tuple[Known, ...] = field(default=(), repr=False)
 
     def __repr__(self) -> str:
         verdict = "safe" if self.safe else "NOT SAFE"
@@ -125,7 +130,8 @@ class ChangedRelease(Publication):
         """
         values = self._checked()
         claim = self.result.claim
-        return public_values(self.table, values, title=self.title, note=note(claim, self.loss.off == 0))
+        words = note(claim, self.loss.off == 0)
+        return public_values(self.table, values, title=self.title, note=words, unit=self.unit, source=self.source)
 
     @cached_property
     def loss(self) -> Loss:
@@ -199,11 +205,13 @@ class ChangedRelease(Publication):
             return "LP-safe only: intruders who know that values are whole numbers may conclude more"
         return "NOT SAFE"
 
-    def _inside(self, published: Mapping[str, str], formats: Sequence[str]) -> dict[str, bytes]:
-        return internal_files(self, published, formats)
+    def _inside(self, published: Mapping[str, str], formats: Sequence[str], numbers: Numbers) -> dict[str, bytes]:
+        return internal_files(self, published, formats, numbers)
 
     def _layout(self, formats: Sequence[str], dialect: Dialect) -> Layout:
-        return Layout.of(self.table, title=self.title, formats=formats, dialect=dialect)
+        return Layout.of(
+            self.table, title=self.title, unit=self.unit, source=self.source, formats=formats, dialect=dialect
+        )
 
     def _facts(self) -> dict[str, Any]:
         result = self.result

@@ -22,9 +22,11 @@ from tabprotect.formats.dialect import STANDARD, Dialect
 from tabprotect.formats.folder import Content, check_replaceable, digests, write_release
 from tabprotect.report.crosstab import laid_out
 from tabprotect.report.layout import LAYOUT, Layout
+from tabprotect.report.numbers import Numbers
 from tabprotect.report.public import PublicTable
 from tabprotect.report.views import release_view
 from tabprotect.sensitivity.assess import Assessment
+from tabprotect.solver.trace import Known
 from tabprotect.table.table import Table
 from tabprotect.visible import visible
 
@@ -63,23 +65,28 @@ class Publication(ABC):
         Why cells are sensitive.
     settings : mapping
         What was asked for, including the seed; goes into the internal report.
-    title : str
-        Heading of the pages; public.
+    title, unit, source : str
+        Heading of the pages, unit of the values, who they are from; public.
     allow_unsafe : bool
         Whoever sets this takes the responsibility for releasing what is not safe.
     provenance : mapping
         Inputs with digest, roles, hierarchies, rules, versions, date and command; confidential.
     judgement : Audit or None
         What an intruder makes of it; None without anything to publish.
+    trace : tuple of Known
+        Cost and bound by work units, as the search went; confidential.
     """
 
     table: Table
     assessment: Assessment
     settings: Mapping[str, Any]
     title: str
+    unit: str
+    source: str
     allow_unsafe: bool
     provenance: Mapping[str, Any]
     judgement: Any
+    trace: tuple[Known, ...]
 
     @property
     @abstractmethod
@@ -110,8 +117,8 @@ class Publication(ABC):
         """Return what was done and how good it is; confidential."""
 
     @abstractmethod
-    def _inside(self, published: Mapping[str, str], formats: Sequence[str]) -> dict[str, bytes]:
-        """The confidential files but for the certificate."""
+    def _inside(self, published: Mapping[str, str], formats: Sequence[str], numbers: Numbers) -> dict[str, bytes]:
+        """The confidential files but for the certificate; the report has numbers as the public page has them."""
 
     @abstractmethod
     def _layout(self, formats: Sequence[str], dialect: Dialect) -> Layout:
@@ -191,13 +198,14 @@ class Publication(ABC):
         names = digests(publish)
         certificate = self.certificate.publishing(names)
         internal: dict[str, Content] = {
-            **self._inside(names, formats),
+            **self._inside(names, formats, Numbers.of(written)),
             LAYOUT: layout.encode(),
             "certificate.json": certificate.write,
         }
         facts = {
             "notice": "CONFIDENTIAL. Nothing in this folder may be published.",
             "title": self.title,
+            **self.public.beside(),
             "safe": self.safe,
             **self._facts(),
             "settings": dict(self.settings),

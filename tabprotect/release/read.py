@@ -95,6 +95,7 @@ def read_release(folder: str | Path, limits: Limits = LIMITS) -> Released:
     failures = [
         *_foreign(folder, manifest, expected),
         *_claims(manifest, certificate),
+        *_headings(manifest, public),
         *_different(folder, expected, layout, problem, cell, shown),
     ]
     if document["publication"] != manifest[PUBLISH]:
@@ -203,6 +204,15 @@ def _claims(manifest: Mapping[str, Any], certificate: Certificate | ValuesCertif
     gap = relative_gap(known.get("cost"), known.get("bound"))
     if "gap" in manifest and manifest["gap"] != gap:
         yield f"{MANIFEST} claims the gap {manifest['gap']!r:.40}, but by the certificate it is {gap!r}"
+
+
+def _headings(manifest: Mapping[str, Any], public: PublicTable) -> Iterator[str]:
+    """Compare what exports take from the manifest with what the public page says."""
+    page = {"title": public.title, **public.beside()}
+    for name in ("title", "unit", "source", "labels"):
+        if manifest.get(name) != page.get(name):
+            what = f"other {name}" if name == "labels" else f"another {name}"
+            yield f"{MANIFEST} names {what} than the public page"
 
 
 def _different(

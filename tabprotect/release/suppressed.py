@@ -27,10 +27,12 @@ from tabprotect.release.carried import Carried
 from tabprotect.release.publication import Publication, Summary, native, noticeable, number
 from tabprotect.report.internal import internal_files
 from tabprotect.report.layout import Layout
+from tabprotect.report.numbers import Numbers
 from tabprotect.report.public import PUBLISHED, SUPPRESSED, PublicTable, free_name, public_table
 from tabprotect.sensitivity.assess import Assessment
 from tabprotect.sensitivity.unions import UnionExposure
 from tabprotect.solver.limits import relative_gap
+from tabprotect.solver.trace import Known
 from tabprotect.table.table import Table
 
 __all__ = ["Release", "Summary"]
@@ -64,8 +66,8 @@ class Release(Publication):
         Sums of hidden cells that everybody can compute and that violate a rule.
     settings : mapping
         What was asked for, including the seed; goes into the internal report.
-    title : str
-        Heading of the pages; public.
+    title, unit, source : str
+        Heading of the pages, unit of the values, who they are from; public.
     separate_statuses : bool
         Tell the public which hidden cells are primary.
     decimals : int, optional
@@ -91,6 +93,9 @@ class Release(Publication):
     allow_unsafe: bool = False
     provenance: Mapping[str, Any] = field(default_factory=dict, repr=False)
     carried: Carried | None = field(default=None, repr=False)
+    unit: str = ""
+    source: str = ""
+    trace: tuple[Known, ...] = field(default=(), repr=False)
 
     def __repr__(self) -> str:
         verdict = "safe" if self.safe else "NOT SAFE"
@@ -161,7 +166,10 @@ class Release(Publication):
             primary = self.words == "primary"
             words[self.pattern] = SECONDARY
             words[primary] = "primary"
-        return public_table(self.table, words, self.pattern, title=self.title, decimals=self.decimals)
+        return public_table(
+            self.table, words, self.pattern, title=self.title, unit=self.unit, source=self.source,
+            decimals=self.decimals,
+        )  # fmt: skip
 
     @cached_property
     def certificate(self) -> Certificate:
@@ -229,13 +237,13 @@ class Release(Publication):
         """Whether a limit ended the search."""
         return bool(self.result.stopped)
 
-    def _inside(self, published: Mapping[str, str], formats: Sequence[str]) -> dict[str, bytes]:
-        return internal_files(self, published, formats)
+    def _inside(self, published: Mapping[str, str], formats: Sequence[str], numbers: Numbers) -> dict[str, bytes]:
+        return internal_files(self, published, formats, numbers)
 
     def _layout(self, formats: Sequence[str], dialect: Dialect) -> Layout:
         return Layout.of(
-            self.table, title=self.title, formats=formats, decimals=self.decimals, separate=self.separate_statuses,
-            dialect=dialect,
+            self.table, title=self.title, unit=self.unit, source=self.source, formats=formats, decimals=self.decimals,
+            separate=self.separate_statuses, dialect=dialect,
         )  # fmt: skip
 
     def _facts(self) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tabprotect.errors import InputError
@@ -22,6 +22,8 @@ class Axis:
         Every code once.
     nodes : tuple of (int, int)
         Depth-first: position in `codes`, and depth. A code under several parents is there several times.
+    labels : tuple of str
+        What each code stands for, '' where that is not known; empty where no code has a label.
 
     Examples
     --------
@@ -32,6 +34,28 @@ class Axis:
     name: str
     codes: tuple[str, ...]
     nodes: tuple[tuple[int, int], ...]
+    labels: tuple[str, ...] = ()
+
+    def label(self, position: int) -> str:
+        """Return the label of the code at a position, '' without one."""
+        return self.labels[position] if self.labels else ""
+
+    def shown(self, position: int) -> str:
+        """Return the code at a position with its label, where it has one."""
+        code, label = self.codes[position], self.label(position)
+        return f"{code} {label}" if label else code
+
+    def labelled(self, labels: Mapping[str, str]) -> Axis:
+        """Return the axis with the labels of its codes; one that repeats its code says nothing.
+
+        Examples
+        --------
+        >>> axis = Axis.flat("region", ["N", "S"]).labelled({"N": "North", "S": "S", "W": "West"})
+        >>> axis.labels, axis.shown(0), axis.shown(1)
+        (('North', ''), 'N North', 'S')
+        """
+        found = tuple("" if (label := labels.get(code, "")) == code else label for code in self.codes)
+        return replace(self, labels=found if any(found) else ())
 
     @classmethod
     def of(

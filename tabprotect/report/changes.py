@@ -8,22 +8,22 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from tabprotect.counted import counted
 from tabprotect.formats.frames import encode_frame
 from tabprotect.report.facts import (
     alarms,
+    course,
     cubes,
     exposed_section,
     frame_of,
-    hardest,
     primaries_by_rule,
     published_section,
     settings_grid,
-    widths,
 )
+from tabprotect.report.intervals import hardest, widths
 from tabprotect.report.judged import ChangedTable
+from tabprotect.report.numbers import STANDARD, Numbers
 from tabprotect.report.pages import Bars, Card, Cube, Section, StatusKey, internal_page
-from tabprotect.table.decimals import MOST_DECIMALS, decimals_of
+from tabprotect.table.decimals import decimals_of
 
 __all__ = ["internal_files"]
 
@@ -37,7 +37,9 @@ _KEYS = {
 _SHARES = (0.0, 0.01, 0.05, 0.1, 0.25, 0.5)
 
 
-def internal_files(release: ChangedTable, published: Mapping[str, str], formats: Sequence[str]) -> dict[str, bytes]:
+def internal_files(
+    release: ChangedTable, published: Mapping[str, str], formats: Sequence[str], numbers: Numbers = STANDARD
+) -> dict[str, bytes]:
     """Return the confidential files by name, but for the certificate.
 
     Parameters
@@ -47,11 +49,13 @@ def internal_files(release: ChangedTable, published: Mapping[str, str], formats:
         The digest of every public file by name.
     formats : sequence of str
         Of the table.
+    numbers : Numbers
+        How the report writes numbers.
     """
     frame = frame_of(release, release.words, _further(release))
     kinds = dict.fromkeys(formats)
     files = {f"table.{kind}": encode_frame(frame, kind, title="confidential", confidential=True) for kind in kinds}
-    files["report.html"] = _page(release, published).encode()
+    files["report.html"] = _page(release, published, numbers).encode()
     return files
 
 
@@ -61,9 +65,8 @@ def _further(release: ChangedTable) -> dict[str, Any]:
     return {"published": values, "change": values - release.table.values}
 
 
-def _page(release: ChangedTable, published: Mapping[str, str]) -> str:
+def _page(release: ChangedTable, published: Mapping[str, str], numbers: Numbers) -> str:
     table = release.table
-    decimals = decimals_of(table.values)
     cells = pd.Series(release.words).value_counts()
     keys = [
         StatusKey(word, text, symbol, int(cells.get(word, 0)), mark) for word, (text, symbol, mark) in _KEYS.items()
@@ -74,11 +77,15 @@ def _page(release: ChangedTable, published: Mapping[str, str]) -> str:
         table.value_name,
         _cubes(release),
         keys,
-        MOST_DECIMALS if decimals is None else max(decimals, 2),
+        decimals_of(table.values),
+        unit=release.unit,
+        source=release.source,
+        numbers=numbers,
         alarms=alarms(release.safe, release.judgement),
-        cards=_cards(release),
+        cards=_cards(release, numbers),
         charts=[*primaries_by_rule(release), _changes(release), *widths(release)],
-        sections=_sections(release, published),
+        sections=_sections(release, published, numbers),
+        courses=course(release.trace, "distance of the best values"),
     )
 
 
@@ -89,24 +96,26 @@ def _cubes(release: ChangedTable) -> list[Cube]:
     return cubes(release, status, {"Published": further["published"], "Change": further["change"]})
 
 
-def _cards(release: ChangedTable) -> list[Card]:
+def _cards(release: ChangedTable, n: Numbers) -> list[Card]:
     result, table, lost = release.result, release.table, release.loss
     cards = [
         Card("Verdict", "safe" if release.safe else "NOT SAFE", "by exact witnesses, see certificate.json"),
-        Card("Cells", f"{table.n_cells:,}", counted(len(table.rows), "row")),
-        Card("Primary", f"{int(np.sum(release.words == 'primary')):,}"),
-        Card("Changed", f"{lost.changed:,}", f"{100 * lost.changed / max(1, table.n_cells):.1f} % of the cells"),
-        Card("Largest change", f"{lost.largest:,.10g}"),
-        Card("Mean change", f"{100 * lost.relative:.2f} %", "of the values"),
-        Card("Margins kept", f"{lost.kept:,} of {lost.margins:,}"),
-        Card("Sums", "add up" if lost.off == 0 else f"off by {lost.off:,.10g}"),
+        Card("Cells", n(table.n_cells), n.counted(len(table.rows), "row")),
+        Card("Primary", n(int(np.sum(release.words == "primary")))),
+        Card("Changed", n(lost.changed), f"{n(100 * lost.changed / max(1, table.n_cells), '.1f')} % of the cells"),
+        Card("Largest change", n(lost.largest, ",.10g")),
+        Card("Mean change", f"{n(100 * lost.relative, '.2f')} %", "of the values"),
+        Card("Margins kept", f"{n(lost.kept)} of {n(lost.margins)}"),
+        Card("Sums", "add up" if lost.off == 0 else f"off by {n(lost.off, ',.10g')}"),
     ]
     if result.cost is not None:
-        cards.append(Card("Distance", f"{result.cost:,.10g}"))
+        cards.append(Card("Distance", n(result.cost, ",.10g")))
     if result.bound is not None:
-        cards.append(Card("Lower bound", f"{result.bound:,.10g}", "of the search; not part of the certificate's proof"))
+        cards.append(
+            Card("Lower bound", n(result.bound, ",.10g"), "of the search; not part of the certificate's proof")
+        )
     if result.gap is not None:
-        cards.append(Card("Gap", f"{100 * result.gap:.2f} %", f"status: {result.status}"))
+        cards.append(Card("Gap", f"{n(100 * result.gap, '.2f')} %", f"status: {result.status}"))
     return cards
 
 
@@ -120,16 +129,16 @@ def _changes(release: ChangedTable) -> Bars:
     return Bars("Cells by change, as share of the value", names, np.bincount(place, minlength=len(names)).tolist())
 
 
-def _sections(release: ChangedTable, published: Mapping[str, str]) -> list[Section]:
+def _sections(release: ChangedTable, published: Mapping[str, str], numbers: Numbers) -> list[Section]:
     sections = exposed_section(release)
-    tight = hardest(release)
+    tight = hardest(release, numbers)
     if tight is not None:
         sections.append(Section("Primary cells that are protected most tightly", [tight]))
     problem, result = release.problem, release.result
     facts = [
         ["intruders know of the method", result.knows],
-        ["intruders who know cells", f"{len(problem.attackers):,}"],
-        ["rounding residual of the table", f"{release.table.residual:g}"],
+        ["intruders who know cells", numbers(len(problem.attackers))],
+        ["rounding residual of the table", numbers(release.table.residual, "g")],
         *(["note", text] for text in (*problem.notes, result.message) if text),
     ]
     sections.append(Section("Settings", [settings_grid(release, facts)]))

@@ -8,6 +8,7 @@ from importlib import resources
 from markupsafe import Markup
 
 from tabprotect._version import __version__
+from tabprotect.report.numbers import STANDARD
 from tabprotect.report.pages import Bars, Grid, environment
 
 __all__ = ["comparison_page"]
@@ -27,5 +28,5 @@ def comparison_page(title: str, facts: str, charts: Sequence[Bars], grids: Seque
     page = environment().get_template("comparison.html.j2")
     return page.render(
         title=title, facts=facts, charts=charts, grids=grids, style=Markup(style), script="", data="{}",
-        version=__version__,
+        version=__version__, numbers=STANDARD,
     )  # fmt: skip

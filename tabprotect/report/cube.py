@@ -94,7 +94,10 @@ class Cube:
         """Return what the script of the page reads."""
         content: dict[str, Any] = {
             "name": self.name,
-            "axes": [{"name": a.name, "codes": a.codes, "nodes": a.nodes} for a in self.axes],
+            "axes": [
+                {"name": a.name, "codes": a.codes, "nodes": a.nodes} | ({"labels": a.labels} if a.labels else {})
+                for a in self.axes
+            ],
             "at": [codes.tolist() for codes in self.at],
             "value": [None if v != v else int(v) if v.is_integer() else v for v in self.value.tolist()],
             "status": self.status.tolist(),

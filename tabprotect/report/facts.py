@@ -3,46 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from tabprotect.attack.audit import Audit
-from tabprotect.problem import Problem, Status
-from tabprotect.report.pages import Bars, Cube, Detail, Grid, Section, Spans
+from tabprotect.problem import Status
+from tabprotect.report.charts import Course, Steps
+from tabprotect.report.intervals import end, intervals
+from tabprotect.report.judged import Judged
+from tabprotect.report.pages import Bars, Cube, Detail, Grid, Section
 from tabprotect.report.parts import parts_of
 from tabprotect.report.public import free_name
-from tabprotect.sensitivity.assess import Assessment
-from tabprotect.solver.tolerances import LEVEL
-from tabprotect.table.table import Table
+from tabprotect.solver.trace import Known
 
 __all__ = [
-    "Judged",
     "alarms",
+    "course",
     "cubes",
     "exposed_section",
     "frame_of",
-    "hardest",
-    "interval_plot",
-    "intervals",
     "primaries_by_rule",
     "published_section",
     "reasons",
     "setting",
     "settings_grid",
     "who",
-    "widths",
 ]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
-_HARDEST = 20
-_WIDTHS = (0.1, 0.25, 0.5, 1.0, 2.0)
+_MOST_COST = 2.0
+"""The chart of costs goes up to so many times the last one."""
+
 _SIDES = {1: "upwards", -1: "downwards", 0: "width"}
 
 
@@ -59,43 +56,6 @@ def alarms(safe: bool, judgement: Audit) -> list[str]:
     if not judgement.complete:
         found.append("The limits ended the computation of intervals; some are missing.")
     return found + [f"Warning: {line}." for line in judgement.warnings()]
-
-
-class Judged(Protocol):
-    """A table, its problem, and what an intruder makes of it."""
-
-    @property
-    def table(self) -> Table:
-        """The table."""
-
-    @property
-    def problem(self) -> Problem:
-        """Its first cells are those of the table."""
-
-    @property
-    def judgement(self) -> Audit | None:
-        """Of what is published; None without anything to publish."""
-
-    @property
-    def assessment(self) -> Assessment:
-        """Why cells are sensitive."""
-
-    @property
-    def settings(self) -> Mapping[str, Any]:
-        """What was asked for."""
-
-
-def intervals(release: Judged) -> tuple[Floats, Floats]:
-    """Return the public intruder's interval of every cell of the table; NaN where it is published or not computed."""
-    if release.judgement is None:
-        raise ValueError("there is no judgement to report")
-    public = release.judgement.public
-    ends = []
-    for side in (public.low, public.high):
-        full = np.full(release.problem.n_cells, np.nan)
-        full[public.cells] = side
-        ends.append(full[: release.table.n_cells])
-    return ends[0], ends[1]
 
 
 def reasons(release: Judged) -> npt.NDArray[np.object_]:
@@ -161,7 +121,7 @@ def cubes(release: Judged, status: Ints, further: Mapping[str, Any]) -> list[Cub
     def pairs(name: str, ends: tuple[Floats, Floats], where: Bools, cell: Ints) -> Detail:
         rows = np.flatnonzero(where[cell])
         both = zip(ends[0][cell[rows]].tolist(), ends[1][cell[rows]].tolist(), strict=True)
-        return Detail(name, {row: [_finite(a), _finite(b)] for row, (a, b) in zip(rows.tolist(), both, strict=True)})
+        return Detail(name, {row: [end(a), end(b)] for row, (a, b) in zip(rows.tolist(), both, strict=True)})
 
     found = []
     for part in parts_of(table):
@@ -184,12 +144,6 @@ def _known(numbers: Floats) -> dict[int, float]:
     return {i: v for i, v in enumerate(numbers.tolist()) if v == v}
 
 
-def _finite(value: float) -> float | str:
-    if np.isinf(value):
-        return "∞" if value > 0 else "−∞"
-    return value
-
-
 def primaries_by_rule(release: Judged) -> list[Bars]:
     """How many cells every rule finds sensitive."""
     rules = release.assessment.reasons
@@ -200,22 +154,28 @@ def primaries_by_rule(release: Judged) -> list[Bars]:
     return [Bars("Primary cells by rule", list(rules), counts, note=note)]
 
 
-def widths(release: Judged) -> list[Bars]:
-    """How wide the intruder's intervals are, as shares of the values."""
-    low, high = intervals(release)
-    known = ~np.isnan(low)
-    if not known.any():
+def course(trace: Sequence[Known], costs: str) -> list[Course]:
+    """Cost and bound over the work of the search; nothing where that had nothing to do.
+
+    Parameters
+    ----------
+    trace : sequence of Known
+    costs : str
+        What the cost is of.
+    """
+    end, best = (trace[-1].work, trace[-1].cost) if trace else (0, None)
+    if len(trace) < 2 or end <= 0 or best is None:
         return []
-    value = np.abs(release.table.values[known])
-    width = (high - low)[known]
-    share = np.divide(width, value, out=np.full(len(width), np.inf), where=value > 0)
-    edges = [0.0, *_WIDTHS, np.inf]
-    names = [f"up to {100 * _WIDTHS[0]:.0f} %"]
-    names += [f"{100 * a:.0f} to {100 * b:.0f} %" for a, b in pairwise(_WIDTHS)]
-    names += [f"above {100 * _WIDTHS[-1]:.0f} %", "without limit"]
-    place = np.where(np.isinf(width), len(names) - 1, np.searchsorted(edges[1:-1], share))
-    counts = np.bincount(place, minlength=len(names)).tolist()
-    return [Bars("Width of the intruder's intervals, as share of the value", names, counts)]
+    # the first pattern may hide everything, which would leave the rest of the chart flat
+    most = _MOST_COST * best if best > 0 else np.inf
+    high = any(known.cost is not None and known.cost > most for known in trace)
+    lines = [
+        Steps(costs, "cost", [(known.work, min(known.cost, most)) for known in trace if known.cost is not None]),
+        Steps("lower bound", "bound", [(known.work, known.bound) for known in trace if known.bound is not None]),
+    ]
+    note = "Work units are simplex iterations and nodes of the search; they do not depend on the machine."
+    note += " Higher costs end at the edge." if high else ""
+    return [Course("Cost and bound as the search went", "work units", [x for x in lines if x.points], end, note)]
 
 
 def exposed_section(release: Judged) -> list[Section]:
@@ -252,74 +212,3 @@ def setting(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return ", ".join(map(str, value)) or "–"
     return "yes" if value is True else "no" if value is False else str(value)
-
-
-def interval_plot(release: Judged) -> list[Spans]:
-    """The intervals of the primaries that are protected most tightly, beside what they must reach."""
-    found = _tightest(release)
-    if found is None:
-        return []
-    cells, _ = found
-    value, scale = release.table.values[cells], np.abs(release.table.values[cells])
-    scale = np.where(scale > 0, scale, 1.0)
-    low, high = intervals(release)
-    lpl, upl = release.problem.lpl[cells], release.problem.upl[cells]
-    reached = ((low[cells] - value) / scale, (high[cells] - value) / scale)
-    needed = (-lpl / scale, upl / scale)
-    label = release.problem.system.label
-    return [
-        Spans(
-            "Intervals of the most tightly protected primaries",
-            [_short(label(int(i))) for i in cells],
-            list(zip(reached[0].tolist(), reached[1].tolist(), strict=True)),
-            list(zip(needed[0].tolist(), needed[1].tolist(), strict=True)),
-            "Bars: the intruder's interval. Marks: what it must reach. Longer intervals end at the edge.",
-        )
-    ]
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= 28 else name[:27] + "…"
-
-
-def _tightest(release: Judged) -> tuple[Ints, Floats] | None:
-    """Return the primaries whose intervals exceed what is needed least, and how many times as far they reach."""
-    problem, table = release.problem, release.table
-    low, high = intervals(release)
-    cells = np.flatnonzero((problem.status[: table.n_cells] == Status.PRIMARY) & ~np.isnan(low))
-    if not len(cells):
-        return None
-    value, lpl, upl = table.values[cells], problem.lpl[cells], problem.upl[cells]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        room = np.fmin(
-            np.where(upl > 0, (high[cells] - value) / upl, np.inf),
-            np.where(lpl > 0, (value - low[cells]) / lpl, np.inf),
-        )
-    chosen = np.argsort(np.where(room < 1 + LEVEL, 1.0, room), kind="stable")[:_HARDEST]
-    return cells[chosen], room[chosen]
-
-
-def hardest(release: Judged) -> Grid | None:
-    """The primaries whose intervals exceed what is needed least."""
-    found = _tightest(release)
-    if found is None:
-        return None
-    problem, table = release.problem, release.table
-    low, high = intervals(release)
-    rows = [
-        [
-            problem.system.label(int(i)),
-            float(table.values[i]),
-            f"{_text(low[i])} to {_text(high[i])}",
-            f"{_text(table.values[i] - problem.lpl[i])} to {_text(table.values[i] + problem.upl[i])}",
-            f"{room:.2f} times" if np.isfinite(room) else "–",
-        ]
-        for i, room in zip(*found, strict=True)
-    ]
-    return Grid(["cell", "value", "the intruder's interval", "must reach", "reaches as far as needed"], rows)
-
-
-def _text(value: float) -> str:
-    if np.isinf(value):
-        return str(_finite(value))
-    return f"{value:,.2f}".removesuffix(".00") if abs(value) >= 100 else f"{value:,.6g}"

@@ -119,14 +119,14 @@ def folded(
         place = place[np.isin(at[-1][place], columns)]
     cell_at = {(int(at[0][i]), 0 if across is None else int(at[-1][i])): int(i) for i in place}
     shown = [
-        Node(short(down.codes[code]), depth, [_cell(cell_at.get((code, k)), text, words) for k in columns])
+        Node(short(down.shown(code)), depth, [_cell(cell_at.get((code, k)), text, words) for k in columns])
         for code, depth in nodes
     ]
-    left = [f"{axis.name}: {short(axis.codes[axis.nodes[0][0]])}" for axis in axes[1:-1] if axis.nodes]
+    left = [f"{axis.name}: {short(axis.shown(axis.nodes[0][0]))}" for axis in axes[1:-1] if axis.nodes]
     left += [f"{fewer:,} further lines of {down.name}"] if fewer else []
     left += [f"{narrower:,} further codes of {axes[-1].name}"] if narrower else []
     corner = down.name if across is None else f"{down.name} x {across.name}"
-    head = (column,) if across is None else tuple(across.codes[code] for code in columns)
+    head = (column,) if across is None else tuple(across.shown(code) for code in columns)
     return Folded(short(corner), tuple(map(short, head)), _nested(shown), " · ".join(map(short, left)))
 
 

@@ -7,24 +7,23 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from tabprotect.counted import counted
 from tabprotect.formats.frames import encode_frame
 from tabprotect.report.facts import (
     alarms,
+    course,
     cubes,
     exposed_section,
     frame_of,
-    hardest,
-    interval_plot,
     primaries_by_rule,
     published_section,
     settings_grid,
     who,
-    widths,
 )
+from tabprotect.report.intervals import hardest, interval_plot, widths
 from tabprotect.report.judged import SuppressedTable
+from tabprotect.report.numbers import STANDARD, Numbers
 from tabprotect.report.pages import Bars, Card, Cube, Grid, Section, StatusKey, internal_page
-from tabprotect.table.decimals import MOST_DECIMALS, decimals_of
+from tabprotect.table.decimals import decimals_of
 
 __all__ = ["internal_files", "internal_frame"]
 
@@ -41,7 +40,9 @@ _LEAST = 1e-300
 _HIDDEN = ("primary", "secondary", "forced")
 
 
-def internal_files(release: SuppressedTable, published: Mapping[str, str], formats: Sequence[str]) -> dict[str, bytes]:
+def internal_files(
+    release: SuppressedTable, published: Mapping[str, str], formats: Sequence[str], numbers: Numbers = STANDARD
+) -> dict[str, bytes]:
     """Return the confidential files by name, but for the certificate.
 
     Parameters
@@ -51,11 +52,13 @@ def internal_files(release: SuppressedTable, published: Mapping[str, str], forma
         The digest of every public file by name.
     formats : sequence of str
         Of the table.
+    numbers : Numbers
+        How the report writes numbers.
     """
     frame = internal_frame(release)
     kinds = dict.fromkeys(formats)
     files = {f"table.{kind}": encode_frame(frame, kind, title="confidential", confidential=True) for kind in kinds}
-    files["report.html"] = _page(release, published).encode()
+    files["report.html"] = _page(release, published, numbers).encode()
     return files
 
 
@@ -64,20 +67,23 @@ def internal_frame(release: SuppressedTable) -> pd.DataFrame:
     return frame_of(release, release.words, {})
 
 
-def _page(release: SuppressedTable, published: Mapping[str, str]) -> str:
+def _page(release: SuppressedTable, published: Mapping[str, str], numbers: Numbers) -> str:
     table = release.table
-    decimals = decimals_of(table.values)
     return internal_page(
         release.title,
         table.value_name,
         _cubes(release),
         _keys(release),
-        MOST_DECIMALS if decimals is None else max(decimals, 2),
+        decimals_of(table.values),
+        unit=release.unit,
+        source=release.source,
+        numbers=numbers,
         alarms=alarms(release.safe, release.judgement),
-        cards=_cards(release),
-        charts=_charts(release),
-        sections=_sections(release, published),
+        cards=_cards(release, numbers),
+        charts=_charts(release, numbers),
+        sections=_sections(release, published, numbers),
         spans=interval_plot(release),
+        courses=course(release.trace, "cost of the best safe pattern"),
     )
 
 
@@ -95,37 +101,37 @@ def _cubes(release: SuppressedTable) -> list[Cube]:
     return cubes(release, status, {"Cost of hiding": release.problem.weights[: release.table.n_cells]})
 
 
-def _cards(release: SuppressedTable) -> list[Card]:
+def _cards(release: SuppressedTable, n: Numbers) -> list[Card]:
     result = release.result
     counts = release.counts
     cards = [
         Card("Verdict", "safe" if release.safe else "NOT SAFE", "by exact witnesses, see certificate.json"),
-        Card("Cells", f"{counts.cells:,}", f"{counted(counts.rows, 'row')}"),
-        Card("Hidden", f"{counts.hidden:,}", f"{100 * counts.hidden / max(1, counts.cells):.1f} % of the cells"),
-        Card("Primary", f"{counts.primary:,}"),
-        Card("Secondary", f"{counts.secondary:,}"),
+        Card("Cells", n(counts.cells), n.counted(counts.rows, "row")),
+        Card("Hidden", n(counts.hidden), f"{n(100 * counts.hidden / max(1, counts.cells), '.1f')} % of the cells"),
+        Card("Primary", n(counts.primary)),
+        Card("Secondary", n(counts.secondary)),
     ]
     if counts.forced:
-        cards.append(Card("Suppressed already", f"{counts.forced:,}"))
+        cards.append(Card("Suppressed already", n(counts.forced)))
     if counts.sums:
-        cards.append(Card("Sums", f"{counts.sums:,}", "of hidden cells, protected as cells"))
+        cards.append(Card("Sums", n(counts.sums), "of hidden cells, protected as cells"))
     if result.cost is not None:
-        cards.append(Card("Cost of secondaries", f"{result.cost:,.10g}"))
+        cards.append(Card("Cost of secondaries", n(result.cost, ",.10g")))
     if result.bound is not None:
-        cards.append(Card("Lower bound", f"{result.bound:,.10g}", "by the search"))
+        cards.append(Card("Lower bound", n(result.bound, ",.10g"), "by the search"))
     if result.gap is not None:
-        cards.append(Card("Gap", f"{100 * result.gap:.2f} %", release.optimality))
+        cards.append(Card("Gap", f"{n(100 * result.gap, '.2f')} %", release.optimality))
     proven = release.certificate.bound
     if proven is not None:
-        cards.append(Card("Bound proven exactly", f"{float(proven):,.10g}", "checked without a solver"))
+        cards.append(Card("Bound proven exactly", n(float(proven), ",.10g"), "checked without a solver"))
     return cards
 
 
-def _charts(release: SuppressedTable) -> list[Bars]:
-    return [*primaries_by_rule(release), *_by_level(release), *widths(release)]
+def _charts(release: SuppressedTable, n: Numbers) -> list[Bars]:
+    return [*primaries_by_rule(release), *_by_level(release, n), *widths(release)]
 
 
-def _by_level(release: SuppressedTable) -> list[Bars]:
+def _by_level(release: SuppressedTable, n: Numbers) -> list[Bars]:
     """Share of hidden rows, and of the value that they hold, at every level of every hierarchy."""
     table = release.table
     hidden = release.pattern[table.row_cell]
@@ -144,9 +150,9 @@ def _by_level(release: SuppressedTable) -> list[Bars]:
             if here.any():
                 names.append("total" if depth == 0 else f"level {depth}")
                 shares.append(float(hidden[here].mean()))
-                labels.append(f"{100 * shares[-1]:.1f} % of {int(here.sum()):,}")
+                labels.append(f"{n(100 * shares[-1], '.1f')} % of {n(int(here.sum()))}")
                 values.append(float(size[here & hidden].sum()))
-                sums.append(f"{100 * values[-1] / max(float(size[here].sum()), _LEAST):.1f} % of the level")
+                sums.append(f"{n(100 * values[-1] / max(float(size[here].sum()), _LEAST), '.1f')} % of the level")
         charts.append(Bars(f"Hidden rows by level of {name}", names, shares, labels))
         charts.append(Bars(f"Hidden value by level of {name}", names, values, sums))
     return charts
@@ -161,7 +167,7 @@ def _by_status(release: SuppressedTable) -> Grid:
     return Grid(["status", "cells", "value", "respondents"][: frame.shape[1]], rows, note=note)
 
 
-def _sections(release: SuppressedTable, published: Mapping[str, str]) -> list[Section]:
+def _sections(release: SuppressedTable, published: Mapping[str, str], numbers: Numbers) -> list[Section]:
     label = release.problem.system.label
     sections = []
     if release.unions:
@@ -176,14 +182,14 @@ def _sections(release: SuppressedTable, published: Mapping[str, str]) -> list[Se
         columns = ["cell", "intruder", "reaches", "to", "needs", "to", "reason"]
         sections.append(Section("Cells that nothing protects", [Grid(columns, rows)]))
     sections.append(Section("Cells by status", [_by_status(release)]))
-    tight = hardest(release)
+    tight = hardest(release, numbers)
     if tight is not None:
         sections.append(Section("Primary cells that are protected most tightly", [tight]))
     problem = release.problem
     facts = [
-        ["intruders who know cells", f"{len(problem.attackers):,}"],
-        ["sums protected as cells", f"{release.counts.sums:,}"],
-        ["rounding residual of the table", f"{release.table.residual:g}"],
+        ["intruders who know cells", numbers(len(problem.attackers))],
+        ["sums protected as cells", numbers(release.counts.sums)],
+        ["rounding residual of the table", numbers(release.table.residual, "g")],
         ["method", release.result.method],
     ]
     facts += [["note", note] for note in (*problem.notes, release.result.message) if note]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -15,12 +15,39 @@ from tabprotect.attack.counts import Counts
 from tabprotect.methods.base.method import Changed
 from tabprotect.methods.loss import Loss
 from tabprotect.methods.suppression.result import SuppressionResult
-from tabprotect.report.facts import Judged
+from tabprotect.problem import Problem
+from tabprotect.sensitivity.assess import Assessment
 from tabprotect.sensitivity.unions import UnionExposure
+from tabprotect.solver.trace import Known
+from tabprotect.table.table import Table
 
-__all__ = ["ChangedTable", "SuppressedTable"]
+__all__ = ["ChangedTable", "Judged", "SuppressedTable"]
 
 Floats = npt.NDArray[np.float64]
+
+
+class Judged(Protocol):
+    """A table, its problem, and what an intruder makes of it."""
+
+    @property
+    def table(self) -> Table:
+        """The table."""
+
+    @property
+    def problem(self) -> Problem:
+        """Its first cells are those of the table."""
+
+    @property
+    def judgement(self) -> Audit | None:
+        """Of what is published; None without anything to publish."""
+
+    @property
+    def assessment(self) -> Assessment:
+        """Why cells are sensitive."""
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """What was asked for."""
 
 
 class _Titled(Judged, Protocol):
@@ -31,8 +58,20 @@ class _Titled(Judged, Protocol):
         """Heading of the pages."""
 
     @property
+    def unit(self) -> str:
+        """Of the values; '' where nothing is said."""
+
+    @property
+    def source(self) -> str:
+        """Who they are from; '' where nothing is said."""
+
+    @property
     def safe(self) -> bool:
         """Whether nothing that is published gives away what a rule protects."""
+
+    @property
+    def trace(self) -> Sequence[Known]:
+        """Cost and bound, as the search went."""
 
     @property
     def words(self) -> npt.NDArray[np.object_]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib.metadata
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,6 @@ import pandas as pd
 from tabprotect._version import __version__
 from tabprotect.certificate.document import (
     Malformed,
-    integers,
     label_of,
     list_of,
     mapping_of,
@@ -33,6 +32,7 @@ from tabprotect.formats.dialect import STANDARD, Dialect
 from tabprotect.formats.frames import FRAME_FORMATS
 from tabprotect.problem import Status
 from tabprotect.report.axes import Axis
+from tabprotect.report.layout_checks import check_columns, check_parts
 from tabprotect.report.parts import PART, Part, code_columns, parts_of
 from tabprotect.report.public import (
     PRIMARY,
@@ -66,6 +66,9 @@ _ENTRIES = (
     "cell",
     "written",
 )
+_OPTIONAL = {"dialect", "unit", "source"}
+"""Where they say something; layouts of earlier versions have none of them."""
+
 _MOST_DECIMALS = 15
 
 
@@ -98,6 +101,8 @@ class Layout:
         table: Table,
         *,
         title: str,
+        unit: str = "",
+        source: str = "",
         formats: Sequence[str],
         decimals: int | None = None,
         separate: bool = False,
@@ -108,7 +113,8 @@ class Layout:
         Parameters
         ----------
         table : Table
-        title : str
+        title, unit, source : str
+            Of the page.
         formats : sequence of str
             Of the table.
         decimals : int, optional
@@ -139,6 +145,7 @@ class Layout:
                         "name": part.name,
                         "axes": [
                             {"name": a.name, "codes": list(a.codes), "nodes": [list(node) for node in a.nodes]}
+                            | ({"labels": list(a.labels)} if a.labels else {})
                             for a in part.axes
                         ],
                         "at": [at.tolist() for at in part.at],
@@ -147,6 +154,8 @@ class Layout:
                 ],
                 "cell": table.row_cell[order].tolist(),
                 "written": writers(formats),
+                **({"unit": unit} if unit else {}),
+                **({"source": source} if source else {}),
                 **({} if dialect == STANDARD else {"dialect": dialect.document()}),
             }
         )
@@ -160,14 +169,14 @@ class Layout:
         Malformed
             If it is none, or names other cells.
         """
-        other = {"dialect"} & set(document) if isinstance(document, Mapping) else set()
+        other = _OPTIONAL & set(document) if isinstance(document, Mapping) else set()
         mapping_of(document, "layout", (*_ENTRIES, *other))
         try:
             Dialect.of(document.get("dialect"))
         except InputError as error:
             raise Malformed(f"'dialect' is none: {'; '.join(error.problems)}") from error
         require(document["format"] == _FORMAT, f"not a layout of the form {_FORMAT}")
-        for name in ("notice", "title", "value"):
+        for name in ("notice", "title", "value", *({"unit", "source"} & other)):
             text_of(document[name], name)
         decimals = document["decimals"]
         require(decimals is None or (type(decimals) is int and abs(decimals) <= _MOST_DECIMALS), "wrong 'decimals'")
@@ -177,8 +186,8 @@ class Layout:
         require(known and len(set(formats)) == len(formats), "'formats' names what no table is written as")
         require(isinstance(document["written"], Mapping), "'written' must be an object")
         cell = positions(document["cell"], len(problem["cells"]), "cell")
-        _check_columns(document, len(cell))
-        _check_parts(document, len(cell))
+        check_columns(document, len(cell))
+        check_parts(document, len(cell))
         found = cls(document)
         found._check_names(problem["cells"])
         return found
@@ -220,7 +229,12 @@ class Layout:
         for part in layout["parts"]:
             at = tuple(np.array(positions, np.int64) for positions in part["at"])
             axes = tuple(
-                Axis(a["name"], tuple(a["codes"]), tuple((code, depth) for code, depth in a["nodes"]))
+                Axis(
+                    a["name"],
+                    tuple(a["codes"]),
+                    tuple((code, depth) for code, depth in a["nodes"]),
+                    tuple(a.get("labels", ())),
+                )
                 for a in part["axes"]
             )
             size = len(at[0]) if at else 0
@@ -235,7 +249,8 @@ class Layout:
             words = words[cell]
         shown = np.where(False if hidden is None else hidden, np.nan, values)
         value = free_name(layout["value"], frame.columns)
-        return assembled(frame, value, tuple(parts), shown, cell, words, layout["title"], layout["decimals"], note)
+        made = assembled(frame, value, tuple(parts), shown, cell, words, layout["title"], layout["decimals"], note)
+        return replace(made, unit=layout.get("unit", ""), source=layout.get("source", ""))
 
     def files(self, public: PublicTable) -> Mapping[str, bytes]:
         """Return the files of the public folder by name."""
@@ -260,53 +275,3 @@ def _codes(column: Mapping[str, Any]) -> Any:
     if column["words"] and all(type(word) is int for word in column["words"]) and min(column["row"], default=0) >= 0:
         return words.astype(np.int64)
     return pd.Series(words, dtype="str")
-
-
-def _check_columns(document: Mapping[str, Any], n: int) -> None:
-    columns = list_of(document["columns"], "columns")
-    require(bool(columns), "'columns' names no codes")
-    for column in columns:
-        mapping_of(column, "column", ("name", "words", "row"))
-        words = list_of(column["words"], "words")
-        require(all(type(word) in (str, int) for word in words), "codes must be text or whole numbers")
-        row = integers(column["row"], "row")
-        require(len(row) == n and all(-1 <= k < len(words) for k in row), "'row' must give every row a code")
-        require(all(type(w) is not int or abs(w) < 2**63 for w in words), "a code is too large a number")
-    names = [text_of(column["name"], "name of a column") for column in columns]
-    require(len(set(names)) == len(names), "two columns have the same name")
-
-
-def _check_parts(document: Mapping[str, Any], n: int) -> None:
-    """Parts lie one after the other; what their axes say of a row is what the columns say."""
-    columns = {c["name"]: c for c in document["columns"]}
-    parts = list_of(document["parts"], "parts")
-    first = 0
-    for part in parts:
-        mapping_of(part, "part", ("name", "axes", "at"))
-        text_of(part["name"], "name of a part")
-        axes, at = list_of(part["axes"], "axes"), list_of(part["at"], "at")
-        require(len(axes) == len(at) > 0, "'at' must say where every axis is")
-        size = len(list_of(at[0], "at"))
-        require(first + size <= n, "the parts have more rows than the table")
-        for axis, place in zip(axes, at, strict=True):
-            _check_axis(axis)
-            codes = axis["codes"]
-            require(len(positions(place, len(codes), "at")) == size, "'at' must give every row a code")
-            column = columns.get(axis["name"])
-            require(column is not None, f"the page has an axis {axis['name']!r:.60} that the table has not")
-            assert column is not None
-            rows = column["row"][first : first + size]
-            same = all(k >= 0 and str(column["words"][k]) == codes[i] for k, i in zip(rows, place, strict=True))
-            require(same, f"the page and the table have different codes of {axis['name']!r:.60}")
-        first += size
-    require(first == n, "the parts have fewer rows than the table")
-
-
-def _check_axis(axis: Any) -> None:
-    mapping_of(axis, "axis", ("name", "codes", "nodes"))
-    text_of(axis["name"], "name of an axis")
-    codes = list_of(axis["codes"], "codes")
-    require(all(isinstance(code, str) for code in codes), "codes of an axis must be text")
-    for node in list_of(axis["nodes"], "nodes"):
-        pair = integers(node, "node")
-        require(len(pair) == 2 and 0 <= pair[0] < len(codes) and 0 <= pair[1] <= len(codes), "malformed nodes")

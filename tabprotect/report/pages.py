@@ -16,11 +16,24 @@ import jinja2
 from markupsafe import Markup
 
 from tabprotect._version import __version__
-from tabprotect.counted import counted
+from tabprotect.report.charts import Bars, Course, Spans
 from tabprotect.report.cube import Cube, Detail, StatusKey
+from tabprotect.report.numbers import STANDARD, Numbers
 from tabprotect.report.plain import plain_tables
 
-__all__ = ["Bars", "Card", "Cube", "Detail", "Grid", "Section", "Spans", "StatusKey", "internal_page", "public_page"]
+__all__ = [
+    "Bars",
+    "Card",
+    "Course",
+    "Cube",
+    "Detail",
+    "Grid",
+    "Section",
+    "Spans",
+    "StatusKey",
+    "internal_page",
+    "public_page",
+]
 
 MOST_CELLS = 300_000
 """A page holds at most so many cells; larger tables are shown without their deepest levels."""
@@ -33,61 +46,6 @@ class Card:
     name: str
     value: str
     note: str = ""
-
-
-@dataclass(frozen=True)
-class Bars:
-    """A bar chart: names, heights, and the words at the end of each bar; a height of None does not apply."""
-
-    title: str
-    names: Sequence[str]
-    heights: Sequence[float | None]
-    labels: Sequence[str] | None = None
-    note: str = ""
-    bad: bool = False
-
-    @property
-    def bars(self) -> list[dict[str, Any]]:
-        """What the template draws."""
-        known = [height for height in self.heights if height is not None]
-        top = max([*known, 0]) or 1
-        labels = self.labels or ["does not apply" if h is None else f"{h:,.0f}" for h in self.heights]
-        return [
-            {"name": name, "share": 0.0 if height is None else height / top, "label": label}
-            for name, height, label in zip(self.names, self.heights, labels, strict=True)
-        ]
-
-
-@dataclass(frozen=True)
-class Spans:
-    """Intervals about values, one line each.
-
-    Attributes
-    ----------
-    title, note : str
-    names : sequence of str
-    reached, needed : sequence of (float, float)
-        Ends of the intervals as shares of the value, 0 at the value; infinite ends reach the edge.
-    """
-
-    title: str
-    names: Sequence[str]
-    reached: Sequence[tuple[float, float]]
-    needed: Sequence[tuple[float, float]]
-    note: str = ""
-
-    @property
-    def lines(self) -> list[dict[str, Any]]:
-        """What the template draws: places between 0 and 1."""
-        return [
-            {"name": name, "reached": [_place(x) for x in reached], "needed": [_place(x) for x in needed]}
-            for name, reached, needed in zip(self.names, self.reached, self.needed, strict=True)
-        ]
-
-
-def _place(share: float) -> float:
-    """Where a share of the value is drawn: the axis goes from -100 % to +100 %."""
-    return (min(1.0, max(-1.0, share)) + 1) / 2
 
 
 @dataclass(frozen=True)
@@ -110,14 +68,38 @@ class Section:
 
 
 def public_page(
-    title: str, value: str, cubes: Sequence[Cube], statuses: Sequence[StatusKey], decimals: int, note: str
+    title: str,
+    value: str,
+    cubes: Sequence[Cube],
+    statuses: Sequence[StatusKey],
+    decimals: int | None,
+    note: str,
+    *,
+    unit: str = "",
+    source: str = "",
+    numbers: Numbers = STANDARD,
 ) -> str:
-    """Return the page that may leave the building; it holds what the cubes, keys and note hold, and nothing else."""
-    data, cut = _data(value, cubes, statuses, decimals)
+    """Return the page that may leave the building; it holds what it is given here, and nothing else.
+
+    Parameters
+    ----------
+    title, value : str
+        Heading, and what the cells hold.
+    cubes : sequence of Cube
+    statuses : sequence of StatusKey
+    decimals : int, optional
+        Of every value; None: those that it has.
+    note : str
+        What the page says of the values.
+    unit, source : str
+        Of the values, and who they are from; '' for nothing.
+    numbers : Numbers
+        How numbers are written.
+    """
+    shown = _Shown(value, cubes, statuses, decimals, unit, numbers)
     cells, rows = sum(key.count for key in statuses), sum(len(cube.value) for cube in cubes)
-    words = counted(cells, "cell") + ("" if rows == cells else f" in {counted(rows, 'row')}")
-    plain = plain_tables(cubes, statuses, value, decimals)
-    return _page("public", title=title, data=data, cut=cut, statuses=statuses, words=words, note=note, plain=plain)
+    words = numbers.counted(cells, "cell") + ("" if rows == cells else f" in {numbers.counted(rows, 'row')}")
+    return _page("public", title=title, source=source, words=words, note=note, **shown.facts())
 
 
 def internal_page(
@@ -125,59 +107,77 @@ def internal_page(
     value: str,
     cubes: Sequence[Cube],
     statuses: Sequence[StatusKey],
-    decimals: int,
+    decimals: int | None,
     *,
+    unit: str = "",
+    source: str = "",
+    numbers: Numbers = STANDARD,
     alarms: Sequence[str],
     cards: Sequence[Card],
     charts: Sequence[Bars],
     sections: Sequence[Section],
     spans: Sequence[Spans] = (),
+    courses: Sequence[Course] = (),
 ) -> str:
-    """Return the confidential report."""
-    data, cut = _data(value, cubes, statuses, decimals)
-    facts: dict[str, Any] = {"alarms": alarms, "cards": cards, "charts": charts, "sections": sections, "spans": spans}
-    facts["plain"] = plain_tables(cubes, statuses, value, decimals)
-    return _page("internal", title=title, data=data, cut=cut, statuses=statuses, version=__version__, **facts)
+    """Return the confidential report; what it shares with the public page is as there."""
+    shown = _Shown(value, cubes, statuses, decimals, unit, numbers)
+    facts: dict[str, Any] = {"alarms": alarms, "cards": cards, "charts": charts, "sections": sections}
+    facts |= {"spans": spans, "courses": courses, "source": source}
+    return _page("internal", title=title, version=__version__, **facts, **shown.facts())
 
 
-def _data(value: str, cubes: Sequence[Cube], statuses: Sequence[StatusKey], decimals: int) -> tuple[Markup, str]:
-    cells = sum(len(cube.value) for cube in cubes)
-    shown = [cube.shortened(max(1, MOST_CELLS * len(cube.value) // cells)) for cube in cubes] if cells else cubes
-    left = cells - sum(len(cube.value) for cube in shown)
-    cut = f"The deepest {left:,} of {cells:,} cells are left out here; the table files hold all." if left else ""
-    content = {
-        "value": value,
-        "decimals": decimals,
-        "statuses": [
-            {"id": key.id, "text": key.text, "symbol": key.symbol, "mark": key.mark, "hidden": key.hidden}
-            for key in statuses
-        ],
-        "tables": [cube.payload() for cube in shown],
-    }
-    text = json.dumps(content, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-    # inside a script element only "<" can end the data
-    return Markup(text.replace("<", "\\u003c")), cut
+@dataclass(frozen=True)
+class _Shown:
+    """The table of a page, as its script and its template show it."""
+
+    value: str
+    cubes: Sequence[Cube]
+    statuses: Sequence[StatusKey]
+    decimals: int | None
+    unit: str
+    numbers: Numbers
+
+    def facts(self) -> dict[str, Any]:
+        """Return what the template needs."""
+        data, cut = self._data()
+        measure = f"{self.value}, {self.unit}" if self.unit else self.value
+        plain = plain_tables(self.cubes, self.statuses, measure, self.decimals, self.numbers)
+        return {
+            "data": data, "cut": cut, "plain": plain, "unit": self.unit, "statuses": self.statuses,
+            "numbers": self.numbers,
+        }  # fmt: skip
+
+    def _data(self) -> tuple[Markup, str]:
+        cubes, n = self.cubes, self.numbers
+        cells = sum(len(cube.value) for cube in cubes)
+        shown = [cube.shortened(max(1, MOST_CELLS * len(cube.value) // cells)) for cube in cubes] if cells else cubes
+        left = cells - sum(len(cube.value) for cube in shown)
+        cut = f"The deepest {n(left)} of {n(cells)} cells are left out here; the table files hold all." if left else ""
+        content = {
+            "value": self.value,
+            "unit": self.unit,
+            "decimals": None if self.decimals is None else max(0, self.decimals),
+            "signs": [n.decimal, n.thousands],
+            "statuses": [
+                {"id": key.id, "text": key.text, "symbol": key.symbol, "mark": key.mark, "hidden": key.hidden}
+                for key in self.statuses
+            ],
+            "tables": [cube.payload() for cube in shown],
+        }
+        text = json.dumps(content, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+        # inside a script element only "<" can end the data
+        return Markup(text.replace("<", "\\u003c")), cut
 
 
 @cache
 def environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
+    return jinja2.Environment(
         loader=jinja2.PackageLoader("tabprotect.report"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["words"] = _words
-    return environment
-
-
-def _words(value: Any) -> str:
-    if value is None:
-        return "–"
-    if isinstance(value, float):
-        return f"{value:,.6g}" if abs(value) < 1e6 else f"{value:,.0f}"
-    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
 
 
 def _page(name: str, **facts: Any) -> str:

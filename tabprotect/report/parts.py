@@ -14,7 +14,7 @@ from tabprotect.report.axes import Axis
 from tabprotect.table.hierarchy import Hierarchy
 from tabprotect.table.table import Table
 
-__all__ = ["PART", "Part", "code_columns", "parts_of"]
+__all__ = ["PART", "Part", "code_columns", "labels_of", "parts_of"]
 
 Ints = npt.NDArray[np.int64]
 
@@ -42,6 +42,16 @@ class Part:
     axes: tuple[Axis, ...]
     rows: Ints
     at: tuple[Ints, ...]
+
+
+def labels_of(parts: Sequence[Part]) -> dict[str, dict[str, str]]:
+    """Return the labels of codes, by dimension; of a code with several the first."""
+    labels: dict[str, dict[str, str]] = {}
+    for axis in (axis for part in parts for axis in part.axes):
+        found = {code: label for code, label in zip(axis.codes, axis.labels, strict=False) if label}
+        if found:
+            labels[axis.name] = {**found, **labels.get(axis.name, {})}
+    return labels
 
 
 def code_columns(table: Table) -> tuple[str, ...]:
@@ -92,4 +102,5 @@ def _axis(name: str, codes: pd.Series[Any], hierarchy: Hierarchy | None) -> tupl
     children: dict[Hashable, list[str]] = {}
     for parent, parts in () if hierarchy is None else hierarchy.splits:
         children.setdefault(parent, []).extend(parts)
-    return Axis.of(name, order, children), pd.Index(order).get_indexer(pd.Index(text)).astype(np.int64)
+    labels = {} if hierarchy is None else hierarchy.labels
+    return Axis.of(name, order, children).labelled(labels), pd.Index(order).get_indexer(pd.Index(text)).astype(np.int64)

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.report.cube import Cube, StatusKey
+from tabprotect.report.numbers import STANDARD, Numbers
 
 __all__ = ["plain_tables"]
 
@@ -20,7 +21,7 @@ _SHADES = 6
 
 
 def plain_tables(
-    cubes: Sequence[Cube], statuses: Sequence[StatusKey], value: str, decimals: int
+    cubes: Sequence[Cube], statuses: Sequence[StatusKey], value: str, decimals: int | None, numbers: Numbers = STANDARD
 ) -> list[dict[str, Any]]:
     """Return one table a slice, the longest dimension down, the next one across; none where they are too many cells.
 
@@ -30,19 +31,23 @@ def plain_tables(
     statuses : sequence of StatusKey
     value : str
         What the cells hold.
-    decimals : int
+    decimals : int, optional
+        None: those that a value has.
+    numbers : Numbers
     """
     if sum(int(np.prod([len(axis.nodes) for axis in cube.axes])) for cube in cubes) > MOST:
         return []
-    return [table for cube in cubes for table in _slices(cube, statuses, value, decimals)]
+    return [table for cube in cubes for table in _slices(cube, statuses, value, decimals, numbers)]
 
 
-def _slices(cube: Cube, statuses: Sequence[StatusKey], value: str, decimals: int) -> list[dict[str, Any]]:
+def _slices(
+    cube: Cube, statuses: Sequence[StatusKey], value: str, decimals: int | None, numbers: Numbers
+) -> list[dict[str, Any]]:
     order = sorted(range(len(cube.axes)), key=lambda k: -len(cube.axes[k].codes))
     down, across, others = order[0], order[1] if len(order) > 1 else None, sorted(order[2:])
     lines = cube.axes[down].nodes
     columns = ((-1, 0),) if across is None else cube.axes[across].nodes
-    names = [value] if across is None else [cube.axes[across].codes[code] for code, _ in columns]
+    names = [value] if across is None else [cube.axes[across].shown(code) for code, _ in columns]
     place = {at: i for i, at in enumerate(zip(*(codes.tolist() for codes in cube.at), strict=True))}
     shade = _shades(cube, statuses)
     found = []
@@ -57,16 +62,21 @@ def _slices(cube: Cube, statuses: Sequence[StatusKey], value: str, decimals: int
             for column, _ in columns:
                 if across is not None:
                     at[across] = column
-                cells.append(_cell(cube, statuses, place.get(tuple(at)), shade, decimals))
-            rows.append({"code": cube.axes[down].codes[line], "depth": depth, "cells": cells})
-        chosen = [f"{cube.axes[k].name} {cube.axes[k].codes[code]}" for k, (code, _) in zip(others, fixed, strict=True)]
+                cells.append(_cell(cube, statuses, place.get(tuple(at)), shade, decimals, numbers))
+            rows.append({"code": cube.axes[down].shown(line), "depth": depth, "cells": cells})
+        chosen = [f"{cube.axes[k].name} {cube.axes[k].shown(code)}" for k, (code, _) in zip(others, fixed, strict=True)]
         title = ", ".join([*([cube.name] if cube.name else []), value, *chosen])
         found.append({"title": title, "columns": [cube.axes[down].name, *names], "rows": rows})
     return found
 
 
 def _cell(
-    cube: Cube, statuses: Sequence[StatusKey], i: int | None, shade: npt.NDArray[np.int64], decimals: int
+    cube: Cube,
+    statuses: Sequence[StatusKey],
+    i: int | None,
+    shade: npt.NDArray[np.int64],
+    decimals: int | None,
+    numbers: Numbers,
 ) -> dict[str, str]:
     if i is None:
         return {"kind": "none", "text": "·"}
@@ -74,9 +84,7 @@ def _cell(
     heat = f" h{shade[i]}" if shade[i] else ""
     if np.isnan(value):
         return {"kind": f"s-{status.id}", "text": status.symbol}
-    text = f"{value:,.{decimals}f}"
-    text = text.rstrip("0").rstrip(".") if "." in text else text
-    return {"kind": f"s-{status.id}{heat}", "text": f"{text} {status.mark}".rstrip()}
+    return {"kind": f"s-{status.id}{heat}", "text": f"{numbers.fixed(value, decimals)} {status.mark}".rstrip()}
 
 
 def _shades(cube: Cube, statuses: Sequence[StatusKey]) -> npt.NDArray[np.int64]:

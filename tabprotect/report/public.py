@@ -17,9 +17,11 @@ import pandas as pd
 
 from tabprotect.formats.dialect import STANDARD, Dialect
 from tabprotect.formats.frames import encode_frame
+from tabprotect.report.numbers import STANDARD as COMMAS
+from tabprotect.report.numbers import Numbers
 from tabprotect.report.pages import Cube, StatusKey, public_page
-from tabprotect.report.parts import Part, code_columns, parts_of
-from tabprotect.table.decimals import MOST_DECIMALS, decimals_of
+from tabprotect.report.parts import Part, code_columns, labels_of, parts_of
+from tabprotect.table.decimals import decimals_of
 from tabprotect.table.table import Table
 
 __all__ = [
@@ -50,7 +52,8 @@ class PublicTable:
 
     Attributes
     ----------
-    title : str
+    title, unit, source : str
+        Heading; unit of the values, and who they are from, '' where nothing is said.
     frame : pandas.DataFrame
         Code columns, the value column (hidden cells missing), the status column.
     value : str
@@ -75,10 +78,17 @@ class PublicTable:
     decimals: int | None
     first: Bools
     note: str = "Cells marked × are suppressed to keep the information of respondents confidential."
+    unit: str = ""
+    source: str = ""
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{n:,} {word}" for word, n in self.counts().items())
         return f"PublicTable({self.title!r}: {counts})"
+
+    def beside(self) -> dict[str, Any]:
+        """Return what other forms need beside frame and title: unit, source, labels, as far as there are any."""
+        facts = {"unit": self.unit, "source": self.source, "labels": labels_of(self.parts)}
+        return {name: what for name, what in facts.items() if what}
 
     def counts(self) -> dict[str, int]:
         """Return the number of cells of every status; one that several rows show counts once."""
@@ -89,7 +99,14 @@ class PublicTable:
 
 
 def public_table(
-    table: Table, words: npt.NDArray[np.object_], hidden: Bools, *, title: str, decimals: int | None = None
+    table: Table,
+    words: npt.NDArray[np.object_],
+    hidden: Bools,
+    *,
+    title: str,
+    unit: str = "",
+    source: str = "",
+    decimals: int | None = None,
 ) -> PublicTable:
     """Drop everything that is not public.
 
@@ -99,16 +116,20 @@ def public_table(
     words : ndarray of str, shape (cells,)
         Public status of every cell.
     hidden : ndarray of bool, shape (cells,)
-    title : str
+    title, unit, source : str
+        See `PublicTable`.
     decimals : int, optional
         Round published values to this; by default to the decimals that they have.
     """
     shown = np.where(hidden, np.nan, table.values)
     frame, value, parts, cell = _rows(table)
-    return assembled(frame, value, parts, shown, cell, words[cell], title, decimals)
+    made = assembled(frame, value, parts, shown, cell, words[cell], title, decimals)
+    return replace(made, unit=unit, source=source)
 
 
-def public_values(table: Table, values: npt.NDArray[np.float64], *, title: str, note: str) -> PublicTable:
+def public_values(
+    table: Table, values: npt.NDArray[np.float64], *, title: str, note: str, unit: str = "", source: str = ""
+) -> PublicTable:
     """Drop everything but codes and changed values.
 
     Parameters
@@ -118,9 +139,12 @@ def public_values(table: Table, values: npt.NDArray[np.float64], *, title: str, 
         What is published instead of the true values, as it was proven.
     title, note : str
         Heading of the page, and what it says of the values.
+    unit, source : str
+        See `PublicTable`.
     """
     frame, value, parts, cell = _rows(table)
-    return assembled(frame, value, parts, values, cell, None, title, None, note)
+    made = assembled(frame, value, parts, values, cell, None, title, None, note)
+    return replace(made, unit=unit, source=source)
 
 
 def assembled(
@@ -189,13 +213,13 @@ def free_name(name: str, taken: Any) -> str:
 
 
 def public_files(public: PublicTable, formats: Sequence[str], dialect: Dialect = STANDARD) -> Mapping[str, bytes]:
-    """Return the files of the public folder by name; text is written in a dialect."""
+    """Return the files of the public folder by name; text and the numbers of the page are written in a dialect."""
     files = {f"table.{kind}": encode_frame(public.frame, kind, title="table", dialect=dialect) for kind in formats}
-    files["index.html"] = page(public).encode()
+    files["index.html"] = page(public, Numbers.of(dialect)).encode()
     return files
 
 
-def page(public: PublicTable) -> str:
+def page(public: PublicTable, numbers: Numbers = COMMAS) -> str:
     """Return the public page."""
     counts = public.counts()
     place = {word: i for i, word in enumerate(counts)}
@@ -208,6 +232,7 @@ def page(public: PublicTable) -> str:
     words = [PUBLISHED] * len(values) if public.status is None else public.frame[public.status]
     status = np.array([place[word] for word in words], dtype=np.int64)
     cubes = [Cube(part.name, part.axes, part.at, values[part.rows], status[part.rows]) for part in public.parts]
-    # values that are rounded to tens have no decimals
-    decimals = MOST_DECIMALS if public.decimals is None else max(0, public.decimals)
-    return public_page(public.title, public.value, cubes, keys, decimals, public.note)
+    return public_page(
+        public.title, public.value, cubes, keys, public.decimals, public.note, unit=public.unit, source=public.source,
+        numbers=numbers,
+    )  # fmt: skip

@@ -18,15 +18,17 @@ from markupsafe import Markup
 
 from tabprotect.attack.audit import Audit
 from tabprotect.errors import InfeasibleError
+from tabprotect.formats.dialect import Dialect
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem, Status
 from tabprotect.report.axes import Axis
 from tabprotect.report.folded import MOST_COLUMNS, MOST_ROWS, Cell, Folded, Node, folded, short
+from tabprotect.report.numbers import Numbers
 from tabprotect.report.pages import environment
 from tabprotect.report.parts import parts_of
 from tabprotect.report.public import PUBLISHED, PublicTable
 from tabprotect.sensitivity.assess import Assessment
-from tabprotect.table.decimals import MOST_DECIMALS, decimals_of
+from tabprotect.table.decimals import decimals_of
 from tabprotect.table.system import LinearSystem
 from tabprotect.table.table import Table
 
@@ -55,6 +57,10 @@ class Releasable(Protocol):
         """Heading; public."""
 
     @property
+    def table(self) -> Table:
+        """The table; numbers are written as in the file that it comes from."""
+
+    @property
     def safe(self) -> bool:
         """Whether it may be published."""
 
@@ -77,9 +83,9 @@ def html(thing: object) -> str:
 
 @html.register
 def _(table: Table) -> str:
-    decimals = decimals_of(table.values)
+    decimals, numbers = decimals_of(table.values), Numbers.of(Dialect.like(table.recognised))
     words = np.full(table.n_cells, "safe", dtype=object)
-    grids = _grids(table, lambda i: _number(table.values[i], decimals), words)
+    grids = _grids(table, lambda i: numbers.fixed(table.values[i], decimals), words)
     return _view(f"Table of {short(table.value_name)}", UNPROTECTED, [repr(table)], grids, words)
 
 
@@ -129,14 +135,17 @@ def release_view(release: Releasable) -> str:
     if public.status is not None:
         words = public.frame[public.status].to_numpy(object)
     rows = max(1, MOST_ROWS // max(1, min(len(public.parts), MOST_PARTS)))
+    numbers = Numbers.of(Dialect.like(release.table.recognised))
     grids = []
     for part in public.parts[:MOST_PARTS]:
-        text = _shown(shown[part.rows], public.decimals)
+        text = _shown(shown[part.rows], public.decimals, numbers)
         made = folded(part.axes, part.at, text, words[part.rows], column=public.value, most=rows)
         grids.append(_named(part.name, made))
-    facts = [f"{n:,} {word}" for word, n in public.counts().items()]
+    facts = [f"Unit: {short(public.unit)}"] if public.unit else []
+    facts += [f"{numbers(n)} {word}" for word, n in public.counts().items()]
+    source = f"Source: {short(public.source)}" if public.source else ""
     warning = "" if release.safe else "NOT SAFE: shown because allow_unsafe is set"
-    return _view(short(release.title), warning, facts, grids, words)
+    return _view(short(release.title), warning, facts, grids, words, source)
 
 
 def records_view(title: str, frame: pd.DataFrame, records: int, columns: int, facts: Sequence[str]) -> str:
@@ -162,8 +171,8 @@ def records_view(title: str, frame: pd.DataFrame, records: int, columns: int, fa
     return _view(short(title), "", facts, [grid], np.zeros(0, dtype=object))
 
 
-def _shown(values: npt.NDArray[np.float64], decimals: int | None) -> Callable[[int], str]:
-    return lambda i: "×" if np.isnan(values[i]) else _number(values[i], decimals)
+def _shown(values: npt.NDArray[np.float64], decimals: int | None, numbers: Numbers) -> Callable[[int], str]:
+    return lambda i: "×" if np.isnan(values[i]) else numbers.fixed(values[i], decimals)
 
 
 def _grids(table: Table, text: Callable[[int], str], words: Objects) -> list[Folded]:
@@ -216,10 +225,6 @@ def _hidden_words(problem: Problem, pattern: Bools) -> Objects:
     return words
 
 
-def _number(value: float, decimals: int | None) -> str:
-    return f"{value:,.{MOST_DECIMALS if decimals is None else decimals}f}"
-
-
 @cache
 def _style() -> Markup:
     """The style of views, with the colours of the pages."""
@@ -229,9 +234,11 @@ def _style() -> Markup:
     return Markup(colours + "\n" + (static / "view.css").read_text(encoding="utf-8"))
 
 
-def _view(title: str, warning: str, facts: Sequence[str], grids: Sequence[Folded], words: Objects) -> str:
+def _view(
+    title: str, warning: str, facts: Sequence[str], grids: Sequence[Folded], words: Objects, source: str = ""
+) -> str:
     found = set(map(str, pd.unique(words)))
     legend = [(word, name) for word, name in _NAMES.items() if word in found]
     return environment().get_template("view.html.j2").render(
-        title=title, warning=warning, facts=facts, grids=grids, legend=legend, style=_style()
+        title=title, warning=warning, facts=facts, grids=grids, legend=legend, source=source, style=_style()
     )  # fmt: skip

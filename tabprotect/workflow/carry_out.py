@@ -13,6 +13,7 @@ from tabprotect.methods.base.method import Method
 from tabprotect.release.changed import ChangedRelease
 from tabprotect.release.suppressed import Release
 from tabprotect.solver.limits import Budget
+from tabprotect.solver.trace import Trace
 from tabprotect.workflow.hide import Sums, hide
 from tabprotect.workflow.judge import found_safe, judge
 from tabprotect.workflow.monotone import Monotone
@@ -41,6 +42,7 @@ def carry_out(request: Request) -> Release | ChangedRelease:
 
 def _hidden(prepared: Prepared) -> Release:
     request, budget = prepared.request, prepared.budget()
+    budget.progress = trace = Trace(request.progress)
     exposed = Sums(prepared)
     answer = hide(prepared, request.hiding, budget, exposed)
     problem = answer.problem
@@ -72,6 +74,9 @@ def _hidden(prepared: Prepared) -> Release:
         request.decimals,
         request.allow_unsafe,
         provenance(prepared),
+        unit=request.unit,
+        source=request.source_line,
+        trace=trace.until(result.cost, result.bound, budget.work),
     )
     if prepared.earlier is None:
         return release
@@ -81,9 +86,10 @@ def _hidden(prepared: Prepared) -> Release:
 
 def _changed(prepared: Prepared) -> ChangedRelease:
     """Change values, and let the intruder who knows the method judge them."""
-    request, problem = prepared.request, prepared.problem
-    budget = Budget(progress=request.progress)
-    changed, judgement = change(prepared, prepared.method), None
+    problem, trace = prepared.problem, Trace(prepared.request.progress)
+    request = prepared.request.model_copy(update={"progress": trace})
+    budget = Budget(progress=trace)
+    changed, judgement = change(replace(prepared, request=request), prepared.method), None
     if changed.values is not None:
         budget.report("audit", changed.cost, changed.bound)
         seen = seeing(problem, changed.values, changed.claim)
@@ -94,7 +100,8 @@ def _changed(prepared: Prepared) -> ChangedRelease:
     settings = {"method": str(prepared.method), **_settings(prepared)}
     release = ChangedRelease(
         prepared.table, problem, changed, judgement, prepared.assessment, settings, request.title,
-        request.allow_unsafe, provenance(prepared),
+        request.allow_unsafe, provenance(prepared), request.unit, request.source_line,
+        trace.until(changed.cost, changed.bound),
     )  # fmt: skip
     if judgement is not None and (release.safe or request.allow_unsafe):
         found = release.verify()

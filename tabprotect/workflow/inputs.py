@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tabprotect.errors import InputError, Problems, collect
+from tabprotect.formats.codelists import labels_in
 from tabprotect.methods.registry import RECODE
 from tabprotect.sensitivity.assess import needs
 from tabprotect.table.dimension import Dimension
@@ -204,7 +205,7 @@ def _hierarchy(source: HierarchySpec, name: str, base: Path, missing: Sequence[s
     if source.pairs is not None:
         frame, _ = read_frame(base / source.pairs)
         try:
-            return Hierarchy.from_pairs(frame, total=source.total)
+            return Hierarchy.from_pairs(frame, total=source.total).labelled(labels_in(frame, "child"))
         except InputError as error:
             raise InputError(*(f"{source.pairs}: {problem}" for problem in error.problems)) from error
     if source.codes is not None:

@@ -50,6 +50,8 @@ if TYPE_CHECKING:
         seed: Seed | None
         intervals: bool
         title: str
+        unit: str
+        source: str
         separate_statuses: bool
         decimals: int | None
         allow_unsafe: bool
@@ -105,6 +107,8 @@ def protect(
     seed: Seed | None = None,
     intervals: bool = True,
     title: str = "Protected table",
+    unit: str = "",
+    source: str = "",
     separate_statuses: bool = False,
     decimals: int | None = None,
     allow_unsafe: bool = False,
@@ -144,8 +148,8 @@ def protect(
         Same seed, data and work limit, same release. By default methods that draw values take a fresh secret seed.
     intervals : bool
         Compute the intruder's intervals now, as far as time allows; else when asked for.
-    title : str
-        Heading of the pages; public.
+    title, unit, source : str
+        Heading of the pages, unit of the values such as "1,000 EUR", and who they are from; public.
     separate_statuses : bool
         The public sees which hidden cells are primary.
     decimals : int, optional
@@ -215,8 +219,8 @@ def protect(
         rules=rules, method=method, levels=levels, bounds=bounds, singletons=singletons,
         attackers=attackers, unions=unions,
         protect_hidden=protect_hidden, limits=Limits() if limits is None else limits, seed=seed, intervals=intervals,
-        title=title, separate_statuses=separate_statuses, decimals=decimals, allow_unsafe=allow_unsafe,
-        progress=progress, executor=executor, resume=resume, previous=previous,
+        title=title, unit=unit, source_line=source, separate_statuses=separate_statuses, decimals=decimals,
+        allow_unsafe=allow_unsafe, progress=progress, executor=executor, resume=resume, previous=previous,
     )  # fmt: skip
     if finished and given:
         raise InputError(f"{', '.join(given)} belong to microdata; the table is finished already")

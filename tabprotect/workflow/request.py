@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, model_validator
+from pydantic_core import PydanticCustomError
 
 from tabprotect.errors import InputError, did_you_mean
 from tabprotect.methods.base.method import Method
@@ -16,6 +18,7 @@ from tabprotect.problem import Attacker
 from tabprotect.release.earlier import Previous
 from tabprotect.sensitivity.parse import as_rules
 from tabprotect.solver.limits import Limits
+from tabprotect.visible import visible
 from tabprotect.workflow.source import Source
 
 __all__ = ["Request"]
@@ -30,6 +33,8 @@ class Request(BaseModel):
     ----------
     source : Source
         See `tabprotect.workflow.source` and `tabprotect.workflow.specified`.
+    source_line : str
+        The `source` of `tabprotect.protect`.
     cost : str or sequence of float, optional
         What hiding a cell would cost, for methods that change values and measure distances by the costs of the
         problem; methods that hide cells name their own.
@@ -59,6 +64,8 @@ class Request(BaseModel):
     seed: Any = None
     intervals: bool = True
     title: str = "Protected table"
+    unit: str = ""
+    source_line: str = ""
     separate_statuses: bool = False
     decimals: int | None = None
     allow_unsafe: bool = False
@@ -83,6 +90,14 @@ class Request(BaseModel):
         if not isinstance(method, Suppress | Recode | Method):
             raise InputError(f"method must be such as Suppress(method='exact') or Round(base=5), not {method!r}")
         return method
+
+    @field_validator("unit", "source_line")
+    @classmethod
+    def _line(cls, given: str) -> str:
+        line = re.sub(r"[ \t\r\n\f\v]+", " ", given).strip()
+        if visible(line) != line:
+            raise PydanticCustomError("line", "Input should be a line without control characters")
+        return line
 
     @field_validator("previous")
     @classmethod
@@ -164,8 +179,13 @@ class Request(BaseModel):
         return Request.of(**{**dict(self), **other})
 
 
+_FACES = {"source_line": "source"}
+"""How faces call what has another name here."""
+
+
 def _explain(error: Any) -> str:
     name, given = ".".join(map(str, error["loc"])), error["input"]
+    name = _FACES.get(name, name)
     if error["type"] == "literal_error":
         options = [word.strip("'") for word in error["ctx"]["expected"].replace(" or ", ", ").split(", ")]
         guess = did_you_mean(given, options)

@@ -104,7 +104,11 @@ class OutputSpec(_Strict):
         default=None, description="Decimal sign in text; by default as in the data."
     )
     encoding: str | None = Field(default=None, description="Encoding of text; by default as that of the data.")
+    thousands: Literal[".", ",", " ", "'", "\u2019", ""] | None = Field(
+        default=None, description="Sign between thousands on pages; by default as in the data."
+    )
     title: str = Field(default="Protected table", description="Heading of the pages; public.")
+    source: str = Field(default="", description="Who the values are from, below the table; public.")
     allow_unsafe: bool = Field(
         default=False, description="Write a release although the audit says that it is not safe."
     )
@@ -134,6 +138,7 @@ class TableSpec(_Strict):
     cells: str | None = Field(default=None, description="Or a finished table: one row a cell.")
     by: list[str] = Field(default=[], min_length=1, description="Columns of the dimensions.")
     value: str | None = Field(default=None, description="Column that is summed; without it, records are counted.")
+    unit: str | None = Field(default=None, description="Unit of the value on the pages, such as 1,000 EUR; public.")
     shadow: str | None = Field(default=None, description="Column that the rules look at instead of the value.")
     contributor: str | None = Field(default=None, description="Column of the respondent's id (microdata).")
     holding: str | None = Field(
@@ -267,14 +272,20 @@ def _parsed(parse: Callable[[Any], Any], given: Any) -> None:
 
 
 def dialect_of(output: OutputSpec, recognised: Sequence[Recognised]) -> Dialect:
-    """Return how public text files are written: as a specification says, else as the data are.
+    """Return how public text and numbers are written: as a specification says, else as the data are.
 
     Raises
     ------
     InputError
         An encoding that is none.
     """
-    return Dialect.like(recognised, separator=output.separator, decimal=output.decimal, encoding=output.encoding)
+    return Dialect.like(
+        recognised,
+        separator=output.separator,
+        decimal=output.decimal,
+        encoding=output.encoding,
+        thousands=output.thousands,
+    )
 
 
 def each_table(spec: Spec) -> dict[str, Spec]:

@@ -27,7 +27,7 @@ from tabprotect.workflow.inputs import GIGABYTE, file_of, is_column, read_tables
 from tabprotect.workflow.records import microdata, numbers_of
 from tabprotect.workflow.request import Request
 from tabprotect.workflow.source import Source
-from tabprotect.workflow.specification import Spec
+from tabprotect.workflow.specification import Spec, each_table
 from tabprotect.workflow.swap import ROLES
 
 __all__ = ["DEFAULT_SECONDS", "Specified", "request_of"]
@@ -117,11 +117,21 @@ def request_of(spec: Spec, base: Path, **other: Any) -> Request:
         "previous": _previous(spec, base),
         "limits": Limits(seconds, spec.limits.work, spec.limits.gap, None, memory),
         "title": spec.output.title,
+        "unit": _unit(spec),
+        "source_line": spec.output.source,
         "separate_statuses": spec.output.separate_statuses,
         "decimals": spec.output.decimals,
         "allow_unsafe": spec.output.allow_unsafe,
     }
     return Request.of(**{**given, **other})
+
+
+def _unit(spec: Spec) -> str:
+    """Return the unit of the values; of linked tables with different ones, that of each."""
+    units = {name: one.unit or "" for name, one in each_table(spec).items()} if spec.tables else {"": spec.unit or ""}
+    if len(set(units.values())) == 1:
+        return next(iter(units.values()))
+    return "; ".join(f"{name}: {unit}" for name, unit in units.items() if unit)
 
 
 def _previous(spec: Spec, base: Path) -> Previous | None:

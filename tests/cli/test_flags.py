@@ -53,6 +53,7 @@ GIVEN: dict[str, tuple[str, Any]] = {
     "output.separator": (";", ";"),
     "output.decimal": (",", ","),
     "output.encoding": ("cp1252", "cp1252"),
+    "output.thousands": ("'", "'"),
     "hierarchy.region.codes": ("code=a,b", ["a", "b"]),
     "hierarchy.region.columns": ("code=a,b", ["a", "b"]),
     "hierarchy.region.lengths": ("code=1,2", [1, 2]),

@@ -173,7 +173,7 @@ def test_hidden_value_cost_and_gap_are_columns_and_nothing_is_best_by_not_applyi
     bars = {chart.title: chart for chart in found.charts()}
     assert bars["Hidden value (%)"].heights[1] is None
     assert bars["Mean relative change of published cells (%)"].heights[0] is None
-    assert bars["Mean relative change of published cells (%)"].bars[0]["label"] == "does not apply"
+    assert bars["Mean relative change of published cells (%)"].bars()[0]["label"] == "does not apply"
     assert found.frame["hidden_value"].isna().tolist() == [False, True]
 
 

@@ -167,7 +167,7 @@ def test_the_page_and_the_files_say_what_was_proven(release: tp.ChangedRelease, 
     assert table["value"] == frame[value].tolist()
     assert set(table["status"]) == {0}
     assert [status["id"] for status in data["statuses"]] == ["published"]
-    assert set(data) == {"value", "decimals", "statuses", "tables"}
+    assert set(data) == {"value", "unit", "decimals", "signs", "statuses", "tables"}
     assert set(table) == {"name", "axes", "at", "value", "status"}
     for kind in ("parquet", "xlsx"):
         read = pd.read_parquet if kind == "parquet" else pd.read_excel

@@ -128,7 +128,7 @@ def test_the_page_says_what_the_table_says(folder: Path) -> None:
         for r, s, v in zip(frame["region"], frame["size"], frame["turnover"], strict=True)
     ]
     assert rows == expected
-    assert set(data) == {"value", "decimals", "statuses", "tables"}
+    assert set(data) == {"value", "unit", "decimals", "signs", "statuses", "tables"}
     assert set(table) == {"name", "axes", "at", "value", "status"}
 
 

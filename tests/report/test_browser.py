@@ -3,11 +3,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from html import unescape
 
 import numpy as np
 import pytest
 
 from tabprotect.report.axes import Axis
+from tabprotect.report.numbers import Numbers
 from tabprotect.report.pages import Cube, Detail, StatusKey, internal_page, public_page
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -87,3 +89,44 @@ def test_the_internal_page_tells_of_a_cell_on_hover(dump: Callable[..., str]) ->
     document = dump(page, hover)
     tip = re.findall(r'<div id="tip"[^>]*>(.*?)</div>', document, re.DOTALL)[0]
     assert tip.split("\n") == ["g0 × s × x", "suppressed", "Interval: 1 to 30", "Why: p%=15", "Weight: 8"]
+
+
+@pytest.mark.parametrize("signs", [(",", "."), (".", "'"), (",", "\u202f"), (".", "")])
+def test_the_script_writes_numbers_as_the_rest_of_the_page(dump: Callable[..., str], signs: tuple[str, str]) -> None:
+    """Signs and fixed decimals, in the script and where no script runs."""
+    made = cube(10)
+    rng = np.random.default_rng(1)
+    value = np.where(made.status == 1, np.nan, np.round(rng.lognormal(7, 3, len(made.value)), 1))
+    numbers = Numbers(*signs)
+    page = public_page("t", "v", [replace(made, value=value)], KEYS, 2, "note", unit="1,000 EUR", numbers=numbers)
+    script = dump(page)
+    shown = [text for row in cells(script) for text in row[1:] if text != "×"]
+    kept = (made.at[2] == 0) & ~np.isnan(value)
+    assert sorted(shown) == sorted(numbers.fixed(v, 2) for v in value[kept])
+    assert all(text.partition(signs[0])[2].isdigit() and len(text.partition(signs[0])[2]) == 2 for text in shown)
+    plain = unescape(re.findall(r"<noscript>(.*?)</noscript>", page, re.DOTALL)[0])
+    assert all(f">{text}<" in plain for text in shown)
+    assert 'aria-label="v, 1,000 EUR, by code and size"' in script
+
+
+def test_values_without_common_decimals_show_those_that_they_have(dump: Callable[..., str]) -> None:
+    made = cube(10)
+    value = np.where(made.at[0] == 1, 1 / 3, 2.0)
+    page = public_page("t", "v", [replace(made, value=value, status=np.zeros(len(value), np.int64))], KEYS, None, "n")
+    shown = cells(dump(page))
+    assert (shown[0][1], shown[1][1]) == ("2", "0.333333")
+
+
+def test_labels_stand_beside_codes_and_are_found(dump: Callable[..., str]) -> None:
+    made = cube(10)
+    labels = {"T": "All", "g0": "<b>Crops</b>", "c3": "Maize", "s": "small"}
+    axes = (made.axes[0].labelled(labels), made.axes[1].labelled(labels), made.axes[2])
+    page = public_page("t", "v", [replace(made, axes=axes)], KEYS, 0, "note")
+    document = dump(page)
+    assert "&lt;b&gt;Crops&lt;/b&gt;" in document
+    assert "<b>Crops" not in document
+    assert cells(document)[0][0] == "▾TAll"
+    find = "const f = document.getElementById('find'); f.value = '{}'; f.oninput();"
+    assert [row[0] for row in cells(dump(page, find.format("maize")))] == ["▸c3Maize"]
+    head = re.findall(r'<th scope="col"[^>]*title="([^"]*)"', dump(page, find.format("SMALL")))
+    assert head == ["s small"]

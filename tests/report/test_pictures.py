@@ -12,7 +12,9 @@ import pytest
 from PIL import Image
 
 from tabprotect.report.axes import Axis
+from tabprotect.report.facts import course
 from tabprotect.report.pages import Cube, Spans, StatusKey, internal_page, public_page
+from tabprotect.solver.trace import Known
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 PUBLIC = [StatusKey("published", "published", "123", 0), StatusKey("suppressed", "suppressed", "×", 0, hidden=True)]
@@ -78,6 +80,26 @@ def test_the_table_is_shaded_by_value_and_hidden_cells_by_status(picture: Callab
     assert colours(public, (0xB8, 0x4E, 0x00)) == 0
 
 
+def test_cost_and_bound_are_lines_from_left_to_right(picture: Callable[..., Path]) -> None:
+    """The cost in orange above, the bound in blue below, until they meet at the right edge."""
+    trace = (Known(0, 900.0, 0.0), Known(300, 700.0, 300.0), Known(600, 600.0, 500.0), Known(900, 600.0, 600.0))
+    page = internal_page(
+        "t", "v", [cube(1, inside=True)], INSIDE, 0, alarms=[], cards=[], charts=[], sections=[],
+        courses=course(trace, "cost"),
+    )  # fmt: skip
+    page = page.replace('id="viewer"', 'id="viewer" hidden').replace('class="legend"', "hidden")
+    with Image.open(picture(page)) as image:
+        pixels = np.asarray(image.convert("RGB"))
+    rows, columns = {}, {}
+    for name, colour in (("cost", (0xB8, 0x4E, 0x00)), ("bound", (0x0B, 0x5C, 0xAD))):
+        found = (pixels == colour).all(axis=2)
+        rows[name], columns[name] = (np.flatnonzero(found.any(axis=k)) for k in (1, 0))
+        assert found.sum() > 300
+    assert rows["cost"].min() < rows["bound"].min() < rows["cost"].max()
+    assert np.ptp(columns["cost"]) > 300
+    assert np.ptp(columns["bound"]) > 300
+
+
 def test_400_pixels_hold_the_page(dump: Callable[..., str], picture: Callable[..., Path]) -> None:
     spans = [Spans("Intervals", ["a cell with a long name"], [(-0.4, np.inf)], [(-0.1, 0.1)])]
     page = internal_page(
@@ -112,7 +134,7 @@ def test_words_are_looked_for_in_all_dimensions(dump: Callable[..., str]) -> Non
     made = cube(6)
     row = (made.at[0] == list(made.axes[0].codes).index("g3b")) & (made.at[1] == 0) & (made.at[2] == 1)
     assert f">{int(made.value[row][0]):,}<" in document
-    assert "No code holds nowhere." in dump(page, find.format("nowhere"))
+    assert "No code or label holds nowhere." in dump(page, find.format("nowhere"))
 
 
 def test_without_a_script_the_table_is_there() -> None:

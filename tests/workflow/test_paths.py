@@ -25,7 +25,7 @@ PATHS = {
 """Keys of specifications and protocols that are paths; each has a case below, or in tests/cli/test_protocol.py."""
 TEXTS = {
     *(f"{model}.{name}" for model in ("Spec", "TableSpec") for name in (
-        "by", "value", "shadow", "contributor", "holding", "weight", "request", "waiver", "kind", "count",
+        "by", "value", "unit", "shadow", "contributor", "holding", "weight", "request", "waiver", "kind", "count",
         "weighted_count", "maxima", "holders", "status", "lpl", "upl", "spl", "margins", "hierarchy", "total",
         "missing", "empty", "decimal", "thousands", "separator", "encoding", "member", "sheet", "relation", "measure",
     )),
@@ -34,7 +34,7 @@ TEXTS = {
         "transform", "preferences",
     )),
     *(f"HierarchySpec.{name}" for name in ("leader", "codes", "columns", "separator", "total")),
-    *(f"OutputSpec.{name}" for name in ("formats", "separator", "decimal", "encoding", "title")),
+    *(f"OutputSpec.{name}" for name in ("formats", "separator", "decimal", "encoding", "thousands", "title", "source")),
     *(f"_Own.{name}" for name in ("title", "clusters", "microdata", "trial")),
 }  # fmt: skip
 """Other keys that hold texts. Rules and options hold paths, too: they have cases of their own."""

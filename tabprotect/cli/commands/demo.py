@@ -43,6 +43,7 @@ def demo(
         "data": str(data("register.csv")),
         "by": ["division", "nuts2", "size"],
         "value": "turnover",
+        "unit": "1,000 EUR",
         "contributor": "enterprise_id",
         "holding": "group_id",
         "hierarchy": {
@@ -55,6 +56,7 @@ def demo(
             "folder": str(out.absolute()),
             "formats": ["csv", "parquet"],
             "title": "Turnover by activity, region and size",
+            "source": "synthetic enterprises that come with tabprotect",
         },
     }
     screen.screen().print(

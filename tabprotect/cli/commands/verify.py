@@ -92,7 +92,8 @@ def _verify(target: Path, against: Path | None, no_limits: bool) -> int:
     if whole:
         rest = [line for line in rest if line != "not checked: the files published"]
         rest.append("checked: the public files, made again from the proof and compared byte for byte")
-        rest.append("not checked: the report and the table in the internal folder, but for their digests; titles")
+        inside = "the report and the table in the internal folder, but for their digests"
+        rest.append(f"not checked: {inside}; titles, units, sources and labels")
     console.print(first, style=f"bold {colour}")
     for line in rest:
         console.print(line)

@@ -48,12 +48,12 @@ class CodeTree:
         roots = [code for parent, code in self.pairs if parent is None]
         inner = {parent for parent, _ in self.pairs if parent is not None}
         if total is None and len(roots) == 1 and roots[0] in inner:
-            return Hierarchy.from_pairs([pair for pair in self.pairs if pair[0] is not None])
+            return Hierarchy.from_pairs([pair for pair in self.pairs if pair[0] is not None]).labelled(self.labels)
         if total is None:
             total = "_T" if "_T" in roots else "Total"
         # a total without parts stands above all others at the top
         pairs = [(parent, code) for parent, code in self.pairs if code != total or parent is not None]
-        return Hierarchy.from_pairs(pairs, total=total)
+        return Hierarchy.from_pairs(pairs, total=total).labelled(self.labels)
 
 
 @dataclass(frozen=True)

@@ -72,7 +72,8 @@ class RecodingResult:
                 if parent in kept and parent not in given_up:
                     splits.append((parent, parts))
                     kept.extend(parts)
-            found[dimension.name] = Hierarchy(tuple(splits), (dimension.hierarchy.total,))
+            hierarchy = dimension.hierarchy
+            found[dimension.name] = Hierarchy(tuple(splits), (hierarchy.total,), hierarchy.labels)
         return found
 
     def recoded(self) -> Table:

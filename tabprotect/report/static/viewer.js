@@ -4,7 +4,15 @@
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
   const root = document.getElementById("viewer");
-  const number = new Intl.NumberFormat("en", { maximumFractionDigits: data.decimals });
+  // values have the decimals of the table, or where these are not fixed, those that they need; other numbers two at least
+  const signs = { ".": data.signs[0], ",": data.signs[1] };
+  const written = (least, most) => {
+    const form = new Intl.NumberFormat("en", { minimumFractionDigits: least, maximumFractionDigits: most });
+    return (value) => form.format(value).replace(/[.,]/g, (sign) => signs[sign]);
+  };
+  const MOST_DECIMALS = 6;
+  const number = written(data.decimals ?? 0, data.decimals ?? MOST_DECIMALS);
+  const other = written(0, data.decimals === null ? MOST_DECIMALS : Math.max(2, data.decimals));
   const STEP = { row: 200, col: 30 };
   const FIRST = { row: 60, col: 14 }; // lines that are unfolded at most when the page opens
   const SHADES = 6;
@@ -133,7 +141,9 @@
     return found;
   };
 
-  const has = (axis, i, word) => axis.codes[axis.nodes[i][0]].toLowerCase().includes(word);
+  const label = (axis, code) => axis.labels?.[code] ?? "";
+  const named = (axis, code) => (label(axis, code) ? `${axis.codes[code]} ${label(axis, code)}` : axis.codes[code]);
+  const has = (axis, i, word) => named(axis, axis.nodes[i][0]).toLowerCase().includes(word);
 
   // Every word is looked for in all dimensions: it filters rows and columns, and chooses the codes of the others
   const search = () => {
@@ -170,10 +180,10 @@
     }
     table.axes.forEach((axis, k) => {
       if (k === state.down || k === state.across) return;
-      const options = axis.nodes.map(([code, depth]) => ["\u2003".repeat(depth) + axis.codes[code], code]);
+      const options = axis.nodes.map(([code, depth]) => ["\u2003".repeat(depth) + named(axis, code), code]);
       bar.append(picker(axis.name, options, fixed[k], (code) => { state.fixed[k] = code; }));
     });
-    const find = make("input", { type: "search", value: state.find, placeholder: "parts of codes", id: "find" });
+    const find = make("input", { type: "search", value: state.find, placeholder: "parts of codes or labels", id: "find" });
     find.oninput = () => { state.find = find.value; state.limit = { ...STEP }; draw(); document.getElementById("find").focus(); };
     bar.append(make("label", {}, "Find in all dimensions", find));
     const all = (open) => () => {
@@ -188,7 +198,7 @@
 
   const heading = (axis, k, i, scope, counts) => {
     const [code, depth] = axis.nodes[i];
-    const head = make("th", { scope, className: depth === 0 ? "top" : "", title: axis.codes[code] });
+    const head = make("th", { scope, className: depth === 0 ? "top" : "", title: named(axis, code) });
     if (scope === "row") head.style.paddingLeft = `${0.4 + depth * 1.1}rem`;
     const open = state.open[k].has(i);
     const fold = make("button", {
@@ -196,11 +206,12 @@
       onclick: () => { open ? state.open[k].delete(i) : state.open[k].add(i); draw(); },
     });
     fold.setAttribute("aria-expanded", open);
-    fold.setAttribute("aria-label", `${open ? "Fold" : "Unfold"} ${axis.codes[code]}`);
+    fold.setAttribute("aria-label", `${open ? "Fold" : "Unfold"} ${named(axis, code)}`);
     if (scope === "row" || axis.inner(i)) head.append(fold);
     head.append(axis.codes[code]);
+    if (label(axis, code)) head.append(make("span", { className: "label", textContent: label(axis, code) }));
     const n = open || !axis.inner(i) ? 0 : below(axis, i, counts);
-    if (n) head.append(make("span", { className: "below", textContent: `${n} hidden` , title: `${n} hidden cells below ${axis.codes[code]}` }));
+    if (n) head.append(make("span", { className: "below", textContent: `${n} hidden` , title: `${n} hidden cells below ${named(axis, code)}` }));
     return head;
   };
 
@@ -224,7 +235,7 @@
     const value = table.value[i];
     const heat = value === null || status.hidden ? 0 : shade(value);
     const td = make("td", { className: `s-${status.id}${top ? " top" : ""}${heat ? ` h${heat}` : ""}` });
-    td.append(value === null ? status.symbol : number.format(value));
+    td.append(value === null ? status.symbol : number(value));
     if (value === null) td.setAttribute("aria-label", status.text);
     if (status.mark && value !== null) td.append(make("sup", { textContent: status.mark }));
     if (table.detail) {
@@ -238,7 +249,7 @@
   const tip = make("div", { id: "tip", hidden: true, role: "status" });
   document.body.append(tip);
   const show = (td, i) => {
-    const lines = [table.at.map((codes, k) => table.axes[k].codes[codes[i]]).join(" × "), data.statuses[table.status[i]].text];
+    const lines = [table.at.map((codes, k) => named(table.axes[k], codes[i])).join(" × "), data.statuses[table.status[i]].text];
     for (const column of table.detail) {
       const value = Array.isArray(column.of) ? column.of[i] : column.of[i] ?? null;
       if (value === null || value === undefined) continue;
@@ -250,7 +261,7 @@
     tip.style.left = `${Math.max(4, Math.min(box.left, innerWidth - tip.offsetWidth - 8))}px`;
     tip.style.top = `${box.bottom + tip.offsetHeight + 8 < innerHeight ? box.bottom + 4 : Math.max(4, box.top - tip.offsetHeight - 4)}px`;
   };
-  const word = (value) => (typeof value === "number" ? number.format(value) : value);
+  const word = (value) => (typeof value === "number" ? other(value) : value);
 
   const draw = (print = false) => {
     tip.hidden = true;
@@ -283,18 +294,19 @@
     const head = make("tr", {}, make("th", { textContent: across ? `${down.name} \\ ${across.name}` : down.name }));
     for (const j of shownCols)
       head.append(across ? heading(across, state.across, j, "col", counts[1]) : make("th", { scope: "col", textContent: data.value }));
-    const caption = across ? `${data.value} by ${down.name} and ${across.name}` : `${data.value} by ${down.name}`;
+    const measure = data.unit ? `${data.value}, ${data.unit},` : data.value;
+    const caption = across ? `${measure} by ${down.name} and ${across.name}` : `${measure} by ${down.name}`;
     const cube = make("table", { className: "cube" }, make("thead", {}, head), body);
     cube.setAttribute("aria-label", caption);
     const before = root.querySelector(".scroll");
     const scroll = make("div", { className: "scroll", tabIndex: 0 }, cube);
     const parts = [controls(found.fixed), scroll];
-    if (found.nothing.length) parts.push(make("p", { className: "soft", textContent: `No code holds ${found.nothing.join(", ")}.` }));
+    if (found.nothing.length) parts.push(make("p", { className: "soft", textContent: `No code or label holds ${found.nothing.join(", ")}.` }));
     const more = (kind, all, what) => {
       if (all.length > limit[kind]) {
         const left = all.length - state.limit[kind];
         parts.push(make("button", {
-          className: "more", textContent: `Show ${Math.min(STEP[kind], left)} of ${left.toLocaleString("en")} more ${what}`,
+          className: "more", textContent: `Show ${Math.min(STEP[kind], left)} of ${other(left)} more ${what}`,
           onclick: () => { state.limit[kind] += STEP[kind]; draw(); },
         }));
       }

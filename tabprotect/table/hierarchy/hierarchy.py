@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,15 @@ def _equations(given: Any) -> tuple[tuple[str, tuple[str, ...]], ...]:
     )
 
 
+def _labels(given: Any, codes: Sequence[str]) -> dict[str, str]:
+    """Return the labels of these codes, in their order; those of other codes are left out."""
+    if not isinstance(given, Mapping) or not all(isinstance(label, str) for label in given.values()):
+        shown = textwrap.shorten(repr(given), 60)
+        raise InputError(f"labels must map codes to texts, such as {{'N': 'North'}}, not {shown}")
+    words = {str(code): " ".join(label.split()) for code, label in given.items()}
+    return {code: words[code] for code in codes if words.get(code)}
+
+
 @dataclass(frozen=True, repr=False)
 class Hierarchy:
     """Codes of one dimension, and which code is the sum of which.
@@ -54,6 +64,8 @@ class Hierarchy:
     codes : tuple of str
         All codes; needed only when there are no splits. They are put in order, the total first and every code after
         all of its parents.
+    labels : mapping of str to str
+        What codes stand for, as far as that is known; pages show it beside the codes. Equality does not look at it.
 
     Raises
     ------
@@ -73,6 +85,7 @@ class Hierarchy:
 
     splits: tuple[tuple[str, tuple[str, ...]], ...]
     codes: tuple[str, ...] = ()
+    labels: Mapping[str, str] = field(default_factory=dict, compare=False)
     _members: tuple[Ints, ...] = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -88,6 +101,7 @@ class Hierarchy:
             members = members_of(codes, splits, problems)
         object.__setattr__(self, "splits", splits)
         object.__setattr__(self, "codes", codes)
+        object.__setattr__(self, "labels", _labels(self.labels, codes))
         object.__setattr__(self, "_members", members)
 
     def __repr__(self) -> str:
@@ -269,7 +283,9 @@ class Hierarchy:
             for parent, parts in hierarchy.splits:
                 parent = names.get(parent, parent)
                 splits.setdefault((parent, frozenset(parts)), (parent, parts))
-        return cls(tuple(splits.values()), (top, *(c for h in hierarchies if not h.splits for c in h.codes[1:])))
+        alone = (c for h in hierarchies if not h.splits for c in h.codes[1:])
+        labels = {code: label for hierarchy in reversed(hierarchies) for code, label in hierarchy.labels.items()}
+        return cls(tuple(splits.values()), (top, *alone), labels)
 
     @classmethod
     def _named(cls, name: str, build: Any, *arguments: Any) -> Hierarchy:
@@ -290,7 +306,22 @@ class Hierarchy:
         if not new:
             return self
         splits = tuple((p, (*parts, *new) if p == self.total else parts) for p, parts in self.splits)
-        return Hierarchy(splits if self.splits else ((self.total, new),))
+        return Hierarchy(splits if self.splits else ((self.total, new),), labels=self.labels)
+
+    def labelled(self, labels: Mapping[str, str]) -> Hierarchy:
+        """Return the hierarchy with what its codes stand for; labels of other codes are left out.
+
+        Raises
+        ------
+        InputError
+            If they are no texts by code.
+
+        Examples
+        --------
+        >>> Hierarchy.flat(["m", "f"]).labelled({"m": "men", "f": "women", "x": "others"}).labels
+        {'m': 'men', 'f': 'women'}
+        """
+        return replace(self, labels=labels)
 
     def under(self, code: str) -> Hierarchy:
         r"""Return the hierarchy below one code, which becomes its total.
@@ -309,7 +340,7 @@ class Hierarchy:
                 below = [split for split in self.splits if split[0] == parent]
                 splits += below
                 kept.update(part for _, parts in below for part in parts)
-        return Hierarchy(tuple(splits), (code,))
+        return Hierarchy(tuple(splits), (code,), self.labels)
 
     # --- what it holds -------------------------------------------------------------------------------------------
 

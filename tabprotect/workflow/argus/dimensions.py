@@ -111,4 +111,4 @@ def _closed(hierarchy: Hierarchy, closed: list[str]) -> tuple[Hierarchy, dict[st
                 up |= dict.fromkeys(parts, up.get(parent, parent))
             else:
                 splits.append((above, parts))
-    return Hierarchy(tuple(splits), (hierarchy.total,)), up
+    return Hierarchy(tuple(splits), (hierarchy.total,), hierarchy.labels), up

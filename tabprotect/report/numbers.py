@@ -1,0 +1,63 @@
+"""How pages write numbers: the decimal sign, the sign between thousands, and how many decimals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from tabprotect.counted import counted
+from tabprotect.formats.dialect import Dialect
+from tabprotect.table.decimals import MOST_DECIMALS
+
+__all__ = ["STANDARD", "Numbers"]
+
+
+@dataclass(frozen=True)
+class Numbers:
+    r"""Signs of numbers that people read.
+
+    Parameters
+    ----------
+    decimal, thousands : str
+
+    Examples
+    --------
+    >>> german = Numbers(",", ".")
+    >>> german(1234.5, ",.2f"), german.fixed(1234.5, 2), german.fixed(1 / 8, None), german.counted(2000, "cell")
+    ('1.234,50', '1.234,50', '0,125', '2.000 cells')
+    """
+
+    decimal: str = "."
+    thousands: str = ","
+
+    @classmethod
+    def of(cls, dialect: Dialect) -> Numbers:
+        """Return the signs of a dialect."""
+        return cls(dialect.decimal, dialect.between_thousands)
+
+    def __call__(self, value: float, form: str = ",") -> str:
+        """Return a number in a form of Python's, with these signs."""
+        return format(value, form).translate({ord("."): self.decimal, ord(","): self.thousands})
+
+    def fixed(self, value: float, decimals: int | None) -> str:
+        """Return a number with so many decimals; None: those that it has, at most six."""
+        if decimals is not None:
+            return self(value, f",.{max(0, decimals)}f")
+        text = format(value, f",.{MOST_DECIMALS}f").rstrip("0").rstrip(".")
+        return text.translate({ord("."): self.decimal, ord(","): self.thousands})
+
+    def counted(self, number: int, one: str, several: str = "") -> str:
+        """Return a number and what is counted."""
+        return f"{self(number)} {counted(number, one, several).partition(' ')[2]}"
+
+    def words(self, value: Any) -> str:
+        """Return what a table of facts shows."""
+        if value is None:
+            return "–"
+        if isinstance(value, float):
+            return self(value, ",.6g" if abs(value) < 1e6 else ",.0f")
+        return self(value) if isinstance(value, int) and not isinstance(value, bool) else str(value)
+
+
+STANDARD: Final = Numbers()
+"""Point, and commas between thousands."""
