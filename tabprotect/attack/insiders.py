@@ -11,7 +11,7 @@ import numpy.typing as npt
 from tabprotect.attack.keys import Key
 from tabprotect.attack.witness import Witnesses
 from tabprotect.counted import counted
-from tabprotect.problem import Attacker, Problem, Status
+from tabprotect.problem import Problem, Status
 from tabprotect.solver.limits import Budget
 
 __all__ = ["within_reach"]
@@ -127,7 +127,7 @@ def within_reach(problem: Problem, budget: Budget | None = None) -> Problem:
 def _changed(
     problem: Problem, lpl: npt.NDArray[np.float64], spl: npt.NDArray[np.float64], known: list[set[int]]
 ) -> Problem:
-    attackers = tuple(Attacker(a.name, tuple(sorted(k))) for a, k in zip(problem.attackers, known, strict=True))
+    attackers = tuple(replace(a, known=tuple(sorted(k))) for a, k in zip(problem.attackers, known, strict=True))
     return replace(problem, lpl=lpl.copy(), spl=spl.copy(), attackers=attackers)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from tabprotect.errors import InputError, Problems, collect
 from tabprotect.methods.registry import RECODE
 from tabprotect.sensitivity.assess import needs
+from tabprotect.sensitivity.level import both_levels
 from tabprotect.table.dimension import Dimension
 from tabprotect.table.duck import share_of
 from tabprotect.table.hierarchy import Hierarchy
@@ -152,7 +153,7 @@ def _table(spec: Spec, base: Path, top: int, recoding: Mapping[str, Any]) -> Tab
     if spec.data is None:
         return _finished(spec, file, dimensions, cost)
     roles = ("shadow", "contributor", "holding", "weight", "request", "waiver", "kind", "empty")
-    given = {name: getattr(spec, name) for name in roles}
+    given = {**{name: getattr(spec, name) for name in roles}, "both_levels": both_levels(spec.all_rules)}
     if spec.limits.memory is not None:
         given["memory_limit"] = share_of(int(GIGABYTE * spec.limits.memory))
     source: Any = file
@@ -161,7 +162,7 @@ def _table(spec: Spec, base: Path, top: int, recoding: Mapping[str, Any]) -> Tab
         numbers = [name for name in (spec.value, spec.shadow, cost, spec.weight) if name is not None]
         frame, found = microdata(file, numbers)
         source = recode_microdata(frame, recoding)
-    table = tabulate(source, dimensions, spec.value, cost=cost, top=max(3, top, needs(spec.rules)), **given)
+    table = tabulate(source, dimensions, spec.value, cost=cost, top=max(3, top, needs(spec.all_rules)), **given)
     return replace(table, recognised=(*found, *table.recognised))
 
 

@@ -19,6 +19,7 @@ from tabprotect.methods.suppression.method import Suppress
 from tabprotect.release.earlier import Previous
 from tabprotect.sensitivity.bounds import Bounds
 from tabprotect.sensitivity.costs import parse_transform
+from tabprotect.sensitivity.level import both_levels
 from tabprotect.sensitivity.parse import rules_in
 from tabprotect.solver.limits import Limits
 from tabprotect.table.reading import File
@@ -65,7 +66,8 @@ class Specified:
         """How records are tabulated; None without records of one table."""
         if self.data is None:
             return None
-        return {name: getattr(self.spec, name) for name in (*ROLES, "empty") if name != "cost"}
+        roles = {name: getattr(self.spec, name) for name in (*ROLES, "empty") if name != "cost"}
+        return {**roles, "both_levels": both_levels(self.spec.all_rules)}
 
     def table(self, top: int, memory: str | None) -> Table:
         """Read the table; every problem names the file."""
@@ -109,7 +111,7 @@ def request_of(spec: Spec, base: Path, **other: Any) -> Request:
     same = ("levels", "singletons", "attackers", "unions", "protect_hidden", "seed", "intervals")
     given: dict[str, Any] = {
         **{name: getattr(spec, name) for name in same},
-        "rules": rules_in(spec.rules, base),
+        "rules": rules_in(spec.all_rules, base),
         "source": Specified(spec, base),
         "method": method,
         "cost": spec.cost if spec.cost in _COSTS else None,
