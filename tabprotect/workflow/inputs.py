@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tabprotect.errors import InputError, Problems, collect
-from tabprotect.methods.registry import RECODE
+from tabprotect.methods.registry import names
 from tabprotect.sensitivity.assess import needs
 from tabprotect.sensitivity.level import both_levels
 from tabprotect.table.dimension import Dimension
@@ -98,7 +98,7 @@ def _wrong_columns(spec: Spec, base: Path) -> list[str]:
     problems = Problems()
     if spec.cells is not None and spec.value is None:
         problems.add("a finished table needs 'value', the column of the cell values")
-    if spec.method != RECODE:
+    if spec.method not in names("recode"):
         needed = columns + [name for name in texts if name is not None]
         figures = dict.fromkeys(name for name in numbers if name is not None)
         try:
