@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, Field, dataclass, fields
+from dataclasses import MISSING, Field, dataclass, fields, replace
 from functools import partial
 from typing import Any, Literal, get_type_hints
 
@@ -200,13 +200,15 @@ def _values(made: type[Method]) -> Entry:
     )
 
 
-def _recoding(name: str, factory: Callable[..., Recode], without: tuple[str, ...], summary: str) -> Entry:
-    options = _options(Recode, without=without, given_as_text=False)
+def _recoding(name: str, factory: Callable[..., Recode], summary: str, **defaults: Any) -> Entry:
+    options = tuple(
+        replace(one, default=defaults.get(one.name, one.default)) for one in _options(Recode, given_as_text=False)
+    )
     return Entry(name, "recode", factory, "table", options, (), False, summary, "other-methods.md")
 
 
-def _opening(open: Any, **options: Any) -> Recode:  # noqa: A002
-    return Recode(open=open, **{"least": False, **options})
+def _opening(open: Any, least: bool = False, **options: Any) -> Recode:  # noqa: A002
+    return Recode(open=open, least=least, **options)
 
 
 def _degranulating(granularity: float = 50.0, **options: Any) -> Recode:
@@ -214,9 +216,20 @@ def _degranulating(granularity: float = 50.0, **options: Any) -> Recode:
 
 
 _RECODING = (
-    _recoding(RECODE, Recode, (), _sentence(Recode)),
-    _recoding(OPEN_CLASSES, _opening, ("keep",), "The first and last categories become open classes that are safe."),
-    _recoding(GRANULARITY, _degranulating, (), "Roll categories up until no hyper-row is mostly single respondents."),
+    _recoding(RECODE, Recode, _sentence(Recode)),
+    _recoding(
+        OPEN_CLASSES,
+        _opening,
+        "The first and last categories become open classes that are safe; what is sensitive still is hidden.",
+        open=None,
+        least=False,
+    ),
+    _recoding(
+        GRANULARITY,
+        _degranulating,
+        "Roll categories up until no hyper-row consists of single respondents for the most part.",
+        granularity=50.0,
+    ),
 )
 
 #: every method, by its name, in the order of lists

@@ -130,7 +130,7 @@ def prepare(request: Request, contributions: int = 0) -> Prepared:
     table = source.table(top, memory)
     opened = None
     if isinstance(method, Recode) and method.open:
-        table, opened = open_ends(source, table, method.open, request.rules, top, memory)
+        table, opened = open_ends(source, table, method.opened, request.rules, top, memory)
     method = _with_records(method, request, source, table, seed)
     tables = cells_by_table(table) if table.parts else {}
     if request.hiding.method == PASSES and not tables:

@@ -209,7 +209,7 @@ def protect(
     from tabprotect.workflow.request import Request
     from tabprotect.workflow.source import Finished, Records
 
-    of_data = {
+    of_data: dict[str, Any] = {
         "by": by, "value": value, "shadow": shadow, "cost": cost, "contributor": contributor, "holding": holding,
         "weight": weight, "request": request, "waiver": waiver, "kind": kind, "empty": empty,
         "hierarchies": hierarchies,

@@ -170,7 +170,8 @@ def _method_of(spec: Spec, base: Path) -> Suppress | Recode | Method:
 
 def _recode(spec: Spec, base: Path) -> Recode:
     """Read the options of recoding; recodings by hand are applied when the data are read."""
-    one, given = entry(spec.method), spec.options
+    one = entry(spec.method)
+    given = {name: _number_or_switch(value) for name, value in spec.options.items()}
     known = [option.name for option in one.options]
     with collect() as problems:
         for name in given:
@@ -209,6 +210,16 @@ def _recode(spec: Spec, base: Path) -> Recode:
         rules={name: base / file for name, file in rules.items()}, then=_hiding(spec, then), **made
     )
     return found
+
+
+def _number_or_switch(given: Any) -> Any:
+    """Return what a text of the command line says, where it is a number or a switch."""
+    if not isinstance(given, str):
+        return given
+    try:
+        return float(given)
+    except ValueError:
+        return {"true": True, "false": False}.get(given.lower(), given)
 
 
 def _hiding(spec: Spec, method: str) -> Suppress:

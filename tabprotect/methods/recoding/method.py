@@ -43,11 +43,14 @@ class Recode:
     granularity: float | None = None
 
     def __post_init__(self) -> None:
-        given = {self.open: None} if isinstance(self.open, str) else self.open
-        if not isinstance(given, Mapping):
-            given = dict.fromkeys(given)
-        if wrong := [name for name, order in given.items() if isinstance(order, str)]:
-            raise InputError(f"open: the categories of '{wrong[0]}' in their order are a list, not {given[wrong[0]]!r}")
-        object.__setattr__(self, "open", given)
+        if wrong := [name for name, order in self.opened.items() if isinstance(order, str)]:
+            raise InputError(f"open: the categories of '{wrong[0]}' are a list of codes in their order, no text")
         if self.granularity is not None and not 0 < self.granularity <= 100:
             raise InputError(f"granularity must be per cent, above 0 and at most 100, not {self.granularity!r}")
+
+    @property
+    def opened(self) -> Mapping[str, Sequence[str] | None]:
+        """The dimensions that get open classes, and their categories in order where these were given."""
+        if isinstance(self.open, Mapping):
+            return self.open
+        return dict.fromkeys([self.open] if isinstance(self.open, str) else self.open)
