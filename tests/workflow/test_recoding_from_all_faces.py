@@ -89,23 +89,9 @@ def test_granularity_from_all_faces(people: Path, tmp_path: Path) -> None:
     asked = {"data": "people.csv", "by": ["place", "sex"], "rules": ["threshold=1"], "method": "granularity"}
     hierarchy = {"place": {"pairs": "place.csv"}}
     two = carry_out(request_of(check_spec({**asked, "empty": "zero", "hierarchy": hierarchy}, "spec"), tmp_path))
-    words = (
-        f"--by place --by sex --rule threshold=1 --method granularity --empty zero --pairs place={tmp_path}/place.csv"
-    )
-    assert (
-        run(
-            [
-                "protect",
-                str(people),
-                *shlex.split(words),
-                "--pairs",
-                f"place={tmp_path}/place.csv",
-                "--out",
-                str(tmp_path / "o"),
-            ]
-        )
-        == 0
-    )
+    words = "--by place --by sex --rule threshold=1 --method granularity --option granularity=50 --empty zero"
+    flags = [*shlex.split(words), "--pairs", f"place={tmp_path}/place.csv", "--out", str(tmp_path / "o")]
+    assert run(["protect", str(people), *flags]) == 0
     same(one, two, tmp_path / "o")
     assert one.settings["rules"] == ["threshold=1", "granularity"]
     assert "given up" in one.settings["recoding"]
