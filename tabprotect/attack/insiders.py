@@ -116,8 +116,8 @@ def within_reach(problem: Problem, budget: Budget | None = None) -> Problem:
         )
     if taught:
         notes.append(
-            f"in {taught} cases a respondent who is alone in a cell can compute another one whatever is hidden, and so "
-            "knows it"
+            f"in {counted(taught, 'case')} a respondent who is alone in a cell can compute another one whatever is "
+            "hidden, and so knows it"
         )
     if budget is not None and budget.exhausted:
         notes.append("the limits ended the look for levels that are out of reach against respondents who know cells")

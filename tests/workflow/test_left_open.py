@@ -35,7 +35,7 @@ def table() -> tp.Table:
 def test_a_recomputable_cell_is_a_warning_everywhere(intervals: bool, tmp_path: Path) -> None:
     made = tp.protect(table(), "manual", intervals=intervals)
     assert made.safe
-    words = "1 hidden cells without protection level can be computed by everybody, 1 of them exactly"
+    words = "1 hidden cell without protection level can be computed by everybody, exactly"
     summary = str(made.summary())
     assert words in summary
     assert "1: 0 primary, 0 secondary, 1 suppressed already" in summary
