@@ -46,6 +46,7 @@ def within_reach(problem: Problem, budget: Budget | None = None) -> Problem:
 
     Examples
     --------
+    >>> from tabprotect.problem import Attacker
     >>> p = Problem.from_arrays([[-1, 1, 1]], [100, 90, 10], primary=[0, 1], lpl=15, upl=15,
     ...     attackers=[Attacker("a", (1,))])
     >>> within_reach(p).lpl.tolist()

@@ -120,9 +120,9 @@ def differences(before: Mapping[str, Any], now: Mapping[str, Any], problems: Pro
     >>> found = Problems()
     >>> differences(one(["s", "m", "b"]), one(["s", "b", "x"]), found)
     >>> found.found[0]
-    "tables.a: dimension 'size' has the new code 'x'"
+    "tables.a: dimension 'size' has 1 new code: 'x'"
     >>> found.found[1]
-    "tables.a: dimension 'size' has no code 'm' any more"
+    "tables.a: dimension 'size' has lost 1 code: 'm'"
     """
     noted = len(problems.found)
     for name, old in before["tables"].items():
