@@ -38,10 +38,20 @@ class Attacker:
     """An intruder who knows some cells exactly, such as the only contributor of each of them.
 
     Such an attacker is tried on every primary cell that is not among the known ones.
+
+    Attributes
+    ----------
+    name : str
+    known : tuple of int
+        Positions of cells.
+    holding : str
+        Where rules look at individual contributors and at holdings: the holding that knows these cells; empty if none
+        does, or if there is one level.
     """
 
     name: str
     known: tuple[int, ...]
+    holding: str = ""
 
     def __repr__(self) -> str:
         return f"Attacker(knows {counted(len(self.known), 'cell')})"

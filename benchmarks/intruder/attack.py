@@ -217,7 +217,7 @@ class _Play:
             self.questions, self.undecided = self.questions + 1, self.undecided + (not complete)
             for chosen, rule in found:
                 cells = tuple(int(left[k]) for k in chosen)
-                # a sum that everybody can compute is judged as a cell, by what a rule lets its contributors learn there;
+                # what everybody can compute is judged as a cell, by what a rule lets its contributors learn;
                 # cells that hold nothing but his own teach him no more
                 others = tuple(i for i in cells if set(self.cells[i].people) != {who})
                 public = who is not None and self._determined(others)

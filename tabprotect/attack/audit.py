@@ -368,8 +368,11 @@ def left_open_words(problem: Problem, cells: Ints, exact: int) -> list[str]:
     if not len(cells):
         return []
     names = ", ".join(problem.system.label(int(i)) for i in cells[:10]) + (", ..." if len(cells) > 10 else "")
-    others = "" if exact == len(cells) else f" and the others to within {100 * NEARLY:g} %"
-    found = f"{len(cells):,} hidden cells without protection level can be computed by everybody"
+    found = f"{counted(len(cells), 'hidden cell')} without protection level can be computed by everybody"
+    nearly = f"to within {100 * NEARLY:g} %"
+    if len(cells) == 1:
+        return [f"{found}, {'exactly' if exact else nearly}: {names}"]
+    others = "" if exact == len(cells) else f" and the others {nearly}"
     return [f"{found}, {exact:,} of them exactly{others}: {names}"]
 
 

@@ -25,6 +25,7 @@ from tabprotect.attack.exact_problem import ExactProblem, ExactWitness
 from tabprotect.attack.keys import Key
 from tabprotect.attack.region import Region, open_region
 from tabprotect.attack.witness import Deviation, Exposure, Witnesses
+from tabprotect.counted import counted
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.tolerances import LEVEL, MULTIPLIER, TIGHTENING
@@ -74,7 +75,8 @@ class Evidence:
 
     def __repr__(self) -> str:
         return (
-            f"Evidence({len(self.witnesses):,} witnesses, {len(self.exposures):,} exposures, "
+            f"Evidence({counted(len(self.witnesses), 'witness', 'witnesses')}, "
+            f"{counted(len(self.exposures), 'exposure')}, "
             f"{len(self.unproven):,} unproven)"
         )
 

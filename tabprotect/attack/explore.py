@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from tabprotect.attack.components import Component, components
 from tabprotect.attack.intervals import Question, reach
+from tabprotect.counted import counted
 from tabprotect.problem import Problem, Status
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.tolerances import WIDTH
@@ -46,7 +47,7 @@ class Intervals:
     high: Floats
 
     def __repr__(self) -> str:
-        return f"Intervals({len(self.cells):,} cells)"
+        return f"Intervals({counted(len(self.cells), 'cell')})"
 
     @property
     def recomputable(self) -> Ints:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from tabprotect.attack.keys import Key
 from tabprotect.attack.witness import Witnesses
 from tabprotect.counted import counted
-from tabprotect.problem import Attacker, Problem, Status
+from tabprotect.problem import Problem, Status
 from tabprotect.solver.limits import Budget
 
 __all__ = ["within_reach"]
@@ -46,6 +46,7 @@ def within_reach(problem: Problem, budget: Budget | None = None) -> Problem:
 
     Examples
     --------
+    >>> from tabprotect.problem import Attacker
     >>> p = Problem.from_arrays([[-1, 1, 1]], [100, 90, 10], primary=[0, 1], lpl=15, upl=15,
     ...     attackers=[Attacker("a", (1,))])
     >>> within_reach(p).lpl.tolist()
@@ -116,8 +117,8 @@ def within_reach(problem: Problem, budget: Budget | None = None) -> Problem:
         )
     if taught:
         notes.append(
-            f"in {taught} cases a respondent who is alone in a cell can compute another one whatever is hidden, and so "
-            "knows it"
+            f"in {counted(taught, 'case')} a respondent who is alone in a cell can compute another one whatever is "
+            "hidden, and so knows it"
         )
     if budget is not None and budget.exhausted:
         notes.append("the limits ended the look for levels that are out of reach against respondents who know cells")
@@ -127,7 +128,7 @@ def within_reach(problem: Problem, budget: Budget | None = None) -> Problem:
 def _changed(
     problem: Problem, lpl: npt.NDArray[np.float64], spl: npt.NDArray[np.float64], known: list[set[int]]
 ) -> Problem:
-    attackers = tuple(Attacker(a.name, tuple(sorted(k))) for a, k in zip(problem.attackers, known, strict=True))
+    attackers = tuple(replace(a, known=tuple(sorted(k))) for a, k in zip(problem.attackers, known, strict=True))
     return replace(problem, lpl=lpl.copy(), spl=spl.copy(), attackers=attackers)
 
 

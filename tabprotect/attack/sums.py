@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from tabprotect.attack.insiders import within_reach
 from tabprotect.attack.witness import Witnesses
-from tabprotect.problem import Attacker, Problem, Status
+from tabprotect.problem import Problem, Status
 from tabprotect.sensitivity.unions import UnionExposure, protect_unions
 from tabprotect.solver.limits import Budget
 
@@ -40,7 +40,7 @@ def with_sums(problem: Problem, sums: Sequence[UnionExposure], budget: Budget | 
     eased = within_reach(_only_sums(grown, n), budget)
     old = np.arange(grown.n_cells) < n
     attackers = tuple(
-        Attacker(a.name, (*a.known, *sorted({cell for cell in b.known if cell >= n} - set(a.known))))
+        replace(a, known=(*a.known, *sorted({cell for cell in b.known if cell >= n} - set(a.known))))
         for a, b in zip(grown.attackers, eased.attackers, strict=True)
     )
     return replace(

@@ -125,6 +125,8 @@ FLAGS: tuple[Flag, ...] = (
     Flag("--total", "total", "pairs", "Code of the total.", CODES, "DIM=CODE"),
     Flag("--missing", "missing", "words", "Codes that stand for 'unknown'.", CODES, "DIM=A,B,..."),
     Flag("--rule", "rules", "list", "A primary rule, such as p%=15, nk=2,85, threshold=3; repeat it.", RULES, "RULE"),
+    Flag("--holding-rule", "holding_rules", "list",
+         "A rule at the level of holdings, beside those at that of contributors; repeat it.", RULES, "RULE"),
     Flag("--levels", "levels", "text", "symmetric (default), upper or sliding.", RULES, "WORD"),
     Flag("--bounds", "bounds", "two",
          "What intruders know: 50% of the value both ways; or LOWER,UPPER: numbers, percentages, columns of a finished "

@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, Field, dataclass, fields
+from dataclasses import MISSING, Field, dataclass, fields, replace
 from functools import partial
 from typing import Any, Literal, get_type_hints
 
@@ -26,11 +26,27 @@ from tabprotect.methods.small_counts.method import SmallCounts
 from tabprotect.methods.suppression import methods
 from tabprotect.methods.suppression.method import Suppress
 
-__all__ = ["METHODS", "PASSES", "RECODE", "VALUE_METHODS", "Entry", "Option", "entry", "names", "options_help"]
+__all__ = [
+    "GRANULARITY",
+    "METHODS",
+    "OPEN_CLASSES",
+    "PASSES",
+    "RECODE",
+    "VALUE_METHODS",
+    "Entry",
+    "Option",
+    "entry",
+    "names",
+    "options_help",
+]
 
 Family = Literal["suppress", "recode", "values"]
 
 RECODE = "recode"
+
+OPEN_CLASSES = "open-classes"
+
+GRANULARITY = "granularity"
 
 PASSES = "passes"
 """Suppression table by table through linked tables; see `tabprotect.suppress_linked`."""
@@ -184,21 +200,41 @@ def _values(made: type[Method]) -> Entry:
     )
 
 
-_RECODING = Entry(
-    RECODE,
-    "recode",
-    Recode,
-    "table",
-    _options(Recode, given_as_text=False),
-    (),
-    False,
-    _sentence(Recode),
-    "reference.md",
+def _recoding(name: str, factory: Callable[..., Recode], summary: str, **defaults: Any) -> Entry:
+    options = tuple(
+        replace(one, default=defaults.get(one.name, one.default)) for one in _options(Recode, given_as_text=False)
+    )
+    return Entry(name, "recode", factory, "table", options, (), False, summary, "other-methods.md")
+
+
+def _opening(open: Any, least: bool = False, **options: Any) -> Recode:  # noqa: A002
+    return Recode(open=open, least=least, **options)
+
+
+def _degranulating(granularity: float = 50.0, **options: Any) -> Recode:
+    return Recode(granularity=granularity, **options)
+
+
+_RECODING = (
+    _recoding(RECODE, Recode, _sentence(Recode)),
+    _recoding(
+        OPEN_CLASSES,
+        _opening,
+        "The first and last categories become open classes that are safe; what is sensitive still is hidden.",
+        open=None,
+        least=False,
+    ),
+    _recoding(
+        GRANULARITY,
+        _degranulating,
+        "Roll categories up until no hyper-row consists of single respondents for the most part.",
+        granularity=50.0,
+    ),
 )
 
 #: every method, by its name, in the order of lists
 METHODS: Mapping[str, Entry] = {
-    one.name: one for one in (*map(_hiding, (*methods(), PASSES)), _RECODING, *map(_values, VALUE_METHODS.values()))
+    one.name: one for one in (*map(_hiding, (*methods(), PASSES)), *_RECODING, *map(_values, VALUE_METHODS.values()))
 }
 
 

@@ -8,11 +8,13 @@ from tabprotect.sensitivity.attackers import singletons
 from tabprotect.sensitivity.bounds import external_bounds
 from tabprotect.sensitivity.build import make_problem
 from tabprotect.sensitivity.costs import BoxCox, Log
+from tabprotect.sensitivity.level import AtHoldings
 from tabprotect.sensitivity.parse import as_rules, parse_rule, parse_rules
 from tabprotect.sensitivity.rule import Decisions, Needs, Override, Rule, Verdict
 from tabprotect.sensitivity.rules import RULES
 from tabprotect.sensitivity.rules.apriori import APriori
 from tabprotect.sensitivity.rules.dominance import Dominance
+from tabprotect.sensitivity.rules.granularity import Granularity
 from tabprotect.sensitivity.rules.manual import Manual
 from tabprotect.sensitivity.rules.missing_safe import MissingSafe
 from tabprotect.sensitivity.rules.p_percent import PPercent
@@ -27,9 +29,11 @@ __all__ = [
     "RULES",
     "APriori",
     "Assessment",
+    "AtHoldings",
     "BoxCox",
     "Decisions",
     "Dominance",
+    "Granularity",
     "Log",
     "Manual",
     "MissingSafe",

@@ -14,6 +14,7 @@ from tabprotect.counted import counted
 from tabprotect.errors import InputError, collect
 from tabprotect.problem import Status
 from tabprotect.sensitivity.concentration import counts
+from tabprotect.sensitivity.level import AtHoldings
 from tabprotect.sensitivity.parse import as_rules
 from tabprotect.sensitivity.rule import NOTHING, Decisions, Override, Rule
 from tabprotect.sensitivity.rules.manual import COLUMNS, Manual
@@ -330,10 +331,22 @@ def _known_zeros(table: Table) -> Bools:
 
 def _check_needs(table: Table, rules: Iterable[Rule | Override]) -> None:
     """Raise one error for everything that the rules need and the table lacks."""
+    rules = tuple(rules)
+    held = [rule for rule in rules if isinstance(rule, AtHoldings)]
     c = table.contributions
     with collect() as problems:
+        if held and table.holdings is None:
+            problems.add(
+                f"rule {held[0]} needs the contributions of holdings beside those of individuals, so a table made from "
+                "microdata: give holding= and both_levels=True to tabulate"
+            )
+        elif held and table.holdings is not None:
+            try:
+                _check_needs(table.holdings, [rule.rule for rule in held])
+            except InputError as error:
+                problems.found += [f"at the level of holdings: {problem}" for problem in error.problems]
         for rule in rules:
-            if not isinstance(rule, Rule):
+            if not isinstance(rule, Rule) or isinstance(rule, AtHoldings):
                 continue
             need = rule.needs()
             kept = 0 if c is None else c.values.shape[1]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,10 @@ from tabprotect.sensitivity.concentration import counts
 from tabprotect.table.naming import cell_of_table
 from tabprotect.table.table import Table
 
-__all__ = ["knowing", "singletons"]
+__all__ = ["HOLDING", "knowing", "of_both_levels", "singletons"]
+
+HOLDING: Final = "holding"
+"""The name of an attacker who is no individual contributor begins with it."""
 
 
 def singletons(table: Table, may_hide: npt.NDArray[np.bool_]) -> tuple[Attacker, ...]:
@@ -68,6 +71,32 @@ def singletons(table: Table, may_hide: npt.NDArray[np.bool_]) -> tuple[Attacker,
         )
         for group in groups
     )
+
+
+def of_both_levels(table: Table, may_hide: npt.NDArray[np.bool_]) -> tuple[Attacker, ...]:
+    """Return the `singletons` of a table, and those of its holdings where rules look at both levels.
+
+    A holding knows the cells of each of its members, and may know more. Both attack: a member must not compute what
+    its holding knows, as long as a rule protects another member's cell. Who knows the same cells is one attacker.
+
+    Parameters
+    ----------
+    table : Table
+    may_hide : ndarray of bool, shape (cells,)
+
+    Examples
+    --------
+    >>> from tabprotect.table.tabulate import tabulate
+    >>> data = pd.DataFrame({"region": list("nsw"), "firm": list("abc"), "group": list("ggh"), "v": [5.0, 6.0, 7.0]})
+    >>> table = tabulate(data, "region", "v", contributor="firm", holding="group", both_levels=True)
+    >>> [(a.name, a.known, a.holding) for a in of_both_levels(table, np.ones(4, bool))]
+    [('a', (1,), ''), ('b', (2,), ''), ('c', (3,), 'h'), ('holding g', (1, 2), 'g')]
+    """
+    found = {attacker.known: attacker for attacker in singletons(table, may_hide)}
+    for attacker in () if table.holdings is None else singletons(table.holdings, may_hide):
+        same = found.get(attacker.known, replace(attacker, name=f"{HOLDING} {attacker.name}"))
+        found[attacker.known] = replace(same, holding=attacker.name)
+    return tuple(found.values())
 
 
 def knowing(problem: Problem, table: Table, attackers: Mapping[str, Sequence[Any]]) -> Problem:

@@ -13,7 +13,7 @@ from tabprotect.counted import counted
 from tabprotect.errors import InputError
 from tabprotect.problem import Problem, Status
 from tabprotect.sensitivity.assess import Assessment, Levels, Rules, assess
-from tabprotect.sensitivity.attackers import singletons as find_singletons
+from tabprotect.sensitivity.attackers import of_both_levels
 from tabprotect.sensitivity.bounds import Bounds, external_bounds
 from tabprotect.sensitivity.costs import Preferences, Transform, costs
 from tabprotect.sensitivity.knowledge import ONE, least_hidden, whole_numbers
@@ -143,4 +143,4 @@ def make_problem(
         integer=integer,
         notes=notes,
     )
-    return replace(problem, attackers=find_singletons(table, problem.may_hide)) if singletons else problem
+    return replace(problem, attackers=of_both_levels(table, problem.may_hide)) if singletons else problem

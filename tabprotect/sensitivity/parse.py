@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final, get_type_hints
 
 from tabprotect.errors import InputError, Problems, did_you_mean
+from tabprotect.sensitivity.level import OF_HOLDINGS, at_holdings
 from tabprotect.sensitivity.rule import Override, Rule, Spoken
 from tabprotect.sensitivity.rules import RULES
 
@@ -26,7 +27,8 @@ def parse_rule(text: str) -> Rule | Override:
     ----------
     text : str
         Such as ``p%=15``, ``p%=15,2``, ``nk=2,85``, ``pq=10,50``, ``threshold=3``, ``threshold=3,10``,
-        ``request=70,85,10``, ``zero=1``, ``missing``, ``manual=10``, ``apriori=FILE.hst``, ``P(10,1)``, ``FREQ(3,10)``.
+        ``request=70,85,10``, ``zero=1``, ``missing``, ``manual=10``, ``apriori=FILE.hst``, ``P(10,1)``, ``FREQ(3,10)``;
+        after ``holdings:`` it looks at holdings, in a table that has both levels.
 
     Raises
     ------
@@ -52,7 +54,7 @@ def parse_rules(text: str) -> tuple[Rule | Override, ...]:
     """Read several rules with '|' between them, ``P(10,1)|FREQ(3,10)|NK(2,85)``; `parse_rule` has the forms.
 
     In the tau-ARGUS form two P or NK rules apply to contributors and two more would apply to holdings, the second
-    FREQ or REQ too; here the holdings are chosen in `tabulate`, so these are refused rather than misread.
+    FREQ or REQ too; here such a rule is written ``holdings: P(10,1)``, so these are refused rather than misread.
     ``MIS(0)`` is no rule.
 
     Raises
@@ -70,12 +72,15 @@ def parse_rules(text: str) -> tuple[Rule | Override, ...]:
     seen: dict[str, int] = {}
     for part in text.split("|"):
         try:
+            if part.strip().lower().startswith(OF_HOLDINGS):
+                rules += at_holdings(parse_rules(part.strip()[len(OF_HOLDINGS) :].strip()))
+                continue
             keyword, arguments, foreign = _split(part.strip())
             seen[keyword] = seen.get(keyword, 0) + 1
             if foreign and seen[keyword] > _TWICE.get(keyword, 1):
                 problems.add(
-                    f"rule '{part.strip()}': tau-ARGUS applies a repeated {keyword} to holdings; here "
-                    "tabulate(holding=...) chooses what a contributor is, for all rules"
+                    f"rule '{part.strip()}': tau-ARGUS applies a repeated {keyword} to holdings; here that is written "
+                    f"'{OF_HOLDINGS} {part.strip()}', or given as one of the holding rules"
                 )
             elif not (keyword == "MIS" and arguments == ["0"]):
                 rules.append(_build(part.strip(), keyword, arguments))
@@ -85,7 +90,7 @@ def parse_rules(text: str) -> tuple[Rule | Override, ...]:
     return tuple(rules)
 
 
-def rules_in(texts: Iterable[str], base: Path) -> tuple[Rule | Override, ...]:
+def rules_in(texts: Iterable[Rule | Override | str], base: Path) -> tuple[Rule | Override, ...]:
     """Return rules from texts whose files are relative to a folder.
 
     Examples

@@ -22,8 +22,10 @@ from tabprotect.counted import counted
 from tabprotect.errors import InputError
 from tabprotect.problem import Attacker, Problem, Status
 from tabprotect.sensitivity.assess import Levels, Rules, shape_levels, smallest_level
+from tabprotect.sensitivity.attackers import HOLDING
 from tabprotect.sensitivity.determined import determined_unions
 from tabprotect.sensitivity.invariants import disjoint, invariant_sums
+from tabprotect.sensitivity.level import by_level
 from tabprotect.sensitivity.merge import merged, with_respondent
 from tabprotect.sensitivity.parse import as_rules
 from tabprotect.sensitivity.rule import NOTHING, TIE, Override, Rule, measure
@@ -145,12 +147,68 @@ def union_exposures(
         )
     hidden = pattern[: table.n_cells]
     wanted = as_rules(rules)
-    judges = [rule for rule in wanted if isinstance(rule, Rule)]
-    if not judges:
-        return ()
+    least = smallest_level(table) if minimum is None else minimum
+    found: list[UnionExposure] = []
+    for seen, judges, level in by_level(table, wanted):
+        # positions of cells are those of both levels
+        who = _of_holdings(attackers) if level else _of_individuals(attackers)
+        safe = _declared_safe(table, wanted)
+        found += _exposed(seen, judges, hidden, safe, (levels, least, level), who, notes)
+    return _once_each(found)
+
+
+Seen = tuple[Attacker, bool]
+"""An attacker, and whether rules take him for a respondent of their level."""
+
+
+def _of_individuals(attackers: Sequence[Attacker]) -> list[Seen]:
+    """Return all attackers; what a holding knows beyond each of its members is not that of one contributor."""
+    return [(a, not (a.holding and a.name == f"{HOLDING} {a.holding}")) for a in attackers]
+
+
+def _of_holdings(attackers: Sequence[Attacker]) -> list[Seen]:
+    """Return attackers by the names of holdings, without those who know no more than a holding does."""
+    held = [set(a.known) for a in attackers if a.holding]
+    return [
+        (replace(a, name=a.holding or a.name), True)
+        for a in attackers
+        if a.holding or not any(known >= set(a.known) for known in held)
+    ]
+
+
+def _once_each(found: Sequence[UnionExposure]) -> tuple[UnionExposure, ...]:
+    """Return exposures in the order of their cells, with those of the same cells at both levels as one."""
+    by_cells: dict[tuple[int, ...], UnionExposure] = {}
+    for one in found:
+        other = by_cells.get(one.cells)
+        if other is not None:
+            one = replace(
+                other,
+                rules=(*other.rules, *one.rules),
+                lpl=max(other.lpl, one.lpl),
+                upl=max(other.upl, one.upl),
+                spl=max(other.spl, one.spl),
+                decided=other.decided or one.decided,
+                reason=f"{other.reason}; {one.reason}",
+                attacker=other.attacker if one.attacker else "",
+            )
+        by_cells[one.cells] = one
+    return tuple(by_cells[cells] for cells in sorted(by_cells))
+
+
+def _exposed(
+    table: Table,
+    judges: Sequence[Rule],
+    hidden: Bools,
+    safe: Bools,
+    how: tuple[Levels, float, str],
+    attackers: Sequence[Seen],
+    notes: list[str] | None,
+) -> list[UnionExposure]:
+    """Find the determined sums that rules of one level find sensitive."""
     found = {tuple(cells.tolist()): -1 for cells in determined_unions(table.system, hidden)}
     measures = [_noiseless(measure(rule, table), table) for rule in judges]
-    searched = invariant_sums(table.system.A, hidden, measures, attackers)
+    searched = invariant_sums(table.system.A, hidden, measures, [a for a, _ in attackers])
     further = searched.sums
     if notes is not None:
         notes += searched.shortcomings()
@@ -158,16 +216,16 @@ def union_exposures(
     for (who, cells), fine in zip(further, single, strict=True):
         if fine:
             found.setdefault(tuple(cells.tolist()), who)
-    sets = sorted(_concerned(table, wanted, [np.array(cells, np.int64) for cells in found]), key=lambda c: c.tolist())
+    sets = sorted(_concerned(safe, [np.array(cells, np.int64) for cells in found]), key=lambda c: c.tolist())
     seen_by = np.array([found[tuple(cells.tolist())] for cells in sets], np.int64)
-    exposures = []
-    for names, part in ((("",), seen_by < 0), ([a.name for a in attackers], seen_by >= 0)):
-        mine = [cells for cells, here in zip(sets, part, strict=True) if here]
-        known_as = [names[number] for number in seen_by[part].tolist()]
-        exposures += _judged(
-            table, judges, mine, known_as, levels, smallest_level(table) if minimum is None else minimum
-        )
-    return tuple(sorted(exposures, key=lambda e: e.cells))
+    by_respondent = np.array([who >= 0 and attackers[who][1] for who in seen_by.tolist()], bool)
+    exposures: list[UnionExposure] = []
+    for respondents in (False, True):
+        part = np.flatnonzero(by_respondent == respondents)
+        mine = [sets[i] for i in part.tolist()]
+        names = [attackers[who][0].name if who >= 0 else "" for who in seen_by[part].tolist()]
+        exposures += _judged(table, judges, mine, names, how, respondents)
+    return exposures
 
 
 def dominated_sums(
@@ -187,10 +245,21 @@ def dominated_sums(
     """
     hidden = np.flatnonzero(np.asarray(pattern, dtype=bool)[: table.n_cells])
     wanted = as_rules(rules)
-    judges = [rule for rule in wanted if isinstance(rule, Rule)]
+    least = smallest_level(table) if minimum is None else minimum
+    found: list[UnionExposure] = []
+    for seen, judges, level in by_level(table, wanted):
+        sets = _concerned(_declared_safe(table, wanted), _sets_of_the_largest(seen, hidden))
+        fine = disjoint(table.system.A, sets)
+        sets = [cells for cells, one in zip(sets, fine, strict=True) if one]
+        found += _judged(seen, judges, sets, [""] * len(sets), (levels, least, level), False)
+    return _once_each(found)
+
+
+def _sets_of_the_largest(table: Table, hidden: Ints) -> list[Ints]:
+    """Return sets of hidden cells in which one named contributor is the largest."""
     c = table.contributions
-    if c is None or not c.holders.shape[1] or not judges or not len(hidden):
-        return ()
+    if c is None or not c.holders.shape[1] or not len(hidden):
+        return []
     largest = c.holders[hidden, 0]
     order = np.argsort(largest, kind="stable")
     starts = np.flatnonzero(np.diff(largest[order], prepend=-2))
@@ -201,11 +270,7 @@ def dominated_sums(
         sizes = range(2, 5) if len(group) <= DOMINATED else (2, len(group))
         some = (np.array(one, np.int64) for size in sizes for one in combinations(group.tolist(), size))
         sets += islice(some, CANDIDATES - len(sets))
-    sets = _concerned(table, wanted, sets)
-    fine = disjoint(table.system.A, sets)
-    sets = [cells for cells, one in zip(sets, fine, strict=True) if one]
-    least = smallest_level(table) if minimum is None else minimum
-    return tuple(_judged(table, judges, sets, [""] * len(sets), levels, least))
+    return sets
 
 
 def _noiseless(measures: Floats, table: Table) -> Floats:
@@ -215,14 +280,19 @@ def _noiseless(measures: Floats, table: Table) -> Floats:
 
 
 def _judged(
-    table: Table, judges: Sequence[Rule], sets: Sequence[Ints], names: Sequence[str], levels: Levels, least: float
+    table: Table,
+    judges: Sequence[Rule],
+    sets: Sequence[Ints],
+    names: Sequence[str],
+    how: tuple[Levels, float, str],
+    respondents: bool,
 ) -> list[UnionExposure]:
-    """Judge sums as cells, as everybody sees them ('' for a name) or a respondent."""
-    n = len(sets)
+    """Judge sums as cells, as everybody sees them, or the respondents of these names who know their own parts."""
+    n, (levels, least, level) = len(sets), how
     if not n:
         return []
     lpl, upl, fired, decided = np.zeros(n), np.zeros(n), np.zeros((n, len(judges)), bool), np.zeros(n, bool)
-    holders = _holders_of(table, names) if any(names) else None
+    holders = _holders_of(table, names) if respondents else None
     top = max(rule.needs().top for rule in judges)
     for sums, sure in zip(merged(table, sets, top), (True, False), strict=True):
         seen = sums if holders is None else with_respondent(sums, holders)
@@ -237,7 +307,7 @@ def _judged(
         _exposure(
             table,
             sets[i],
-            [str(judges[k]) for k in np.flatnonzero(fired[i]).tolist()],
+            [f"{level}{judges[k]}" for k in np.flatnonzero(fired[i]).tolist()],
             lpl[i],
             upl[i],
             spl[i],
@@ -255,12 +325,17 @@ def _holders_of(table: Table, names: Sequence[str]) -> Ints:
     return np.array([place.get(name, -1) for name in names], np.int64)
 
 
-def _concerned(table: Table, rules: Sequence[Rule | Override], sets: Sequence[Ints]) -> list[Ints]:
-    """Leave out sums whose cells are all declared safe."""
+def _declared_safe(table: Table, rules: Sequence[Rule | Override]) -> Bools:
+    """Return the cells that an override declares safe."""
     safe = np.zeros(table.n_cells, bool)
     for override in sorted((rule for rule in rules if isinstance(rule, Override)), key=lambda rule: rule.rank):
         status = override.decide(table).status
         safe = np.where(status == NOTHING, safe, status == Status.SAFE)
+    return safe
+
+
+def _concerned(safe: Bools, sets: Sequence[Ints]) -> list[Ints]:
+    """Leave out sums whose cells are all declared safe."""
     return [cells for cells in sets if not safe[cells].all()]
 
 

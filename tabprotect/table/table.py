@@ -73,6 +73,9 @@ class Table:
         How the cells were laid out, where they came as a crosstab: the place of each of the first rows.
     recognised : tuple of Recognised
         How the files were read that the cells come from: separator, decimal sign, encoding, ....
+    holdings : Table, optional
+        The same cells with the counts and contributions of holdings, where those of the table itself are of individual
+        contributors; for rules at both levels.
     """
 
     system: LinearSystem
@@ -94,6 +97,7 @@ class Table:
     wide: Wide | None = None
     roles: Mapping[str, str] = field(default_factory=dict)
     recognised: tuple[Recognised, ...] = ()
+    holdings: Table | None = None
 
     def __post_init__(self) -> None:
         n = self.system.n_cells
@@ -112,6 +116,8 @@ class Table:
                     f"{counted(len(self.rows), 'row')} but row_cell has "
                     f"{counted(len(self.row_cell), 'entry', 'entries')}"
                 )
+            if self.holdings is not None and self.holdings.n_cells != n:
+                problems.add(f"holdings has {counted(self.holdings.n_cells, 'cell')}; the table has {n:,}")
             if self.kind not in ("magnitude", "frequency"):
                 problems.add(f"kind must be 'magnitude' or 'frequency', not '{self.kind}'")
 

@@ -105,6 +105,8 @@ def _of_one(content: Mapping[str, Any]) -> list[str]:
             bound = content.get(side)
             if isinstance(bound, str) and not bound.strip().endswith("%"):
                 wrong.append(f"{side}: '{bound}' is neither a number nor a percentage such as '50%'")
+    if content.get("holding_rules") and "holding" not in content:
+        wrong.append("'holding_rules' needs 'holding', the column of the group of a contributor (microdata)")
     by: list[Any] = content["by"] if isinstance(content.get("by"), list) else []
     for key in ("hierarchy", "total", "missing") if by else ():
         given = content.get(key)

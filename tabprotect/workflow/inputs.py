@@ -9,8 +9,9 @@ from typing import Any
 
 from tabprotect.errors import InputError, Problems, collect
 from tabprotect.formats.codelists import labels_in
-from tabprotect.methods.registry import RECODE
+from tabprotect.methods.registry import names
 from tabprotect.sensitivity.assess import needs
+from tabprotect.sensitivity.level import both_levels
 from tabprotect.table.dimension import Dimension
 from tabprotect.table.duck import share_of
 from tabprotect.table.hierarchy import Hierarchy
@@ -98,7 +99,7 @@ def _wrong_columns(spec: Spec, base: Path) -> list[str]:
     problems = Problems()
     if spec.cells is not None and spec.value is None:
         problems.add("a finished table needs 'value', the column of the cell values")
-    if spec.method != RECODE:
+    if spec.method not in names("recode"):
         needed = columns + [name for name in texts if name is not None]
         figures = dict.fromkeys(name for name in numbers if name is not None)
         try:
@@ -153,7 +154,7 @@ def _table(spec: Spec, base: Path, top: int, recoding: Mapping[str, Any]) -> Tab
     if spec.data is None:
         return _finished(spec, file, dimensions, cost)
     roles = ("shadow", "contributor", "holding", "weight", "request", "waiver", "kind", "empty")
-    given = {name: getattr(spec, name) for name in roles}
+    given = {**{name: getattr(spec, name) for name in roles}, "both_levels": both_levels(spec.all_rules)}
     if spec.limits.memory is not None:
         given["memory_limit"] = share_of(int(GIGABYTE * spec.limits.memory))
     source: Any = file
@@ -162,7 +163,7 @@ def _table(spec: Spec, base: Path, top: int, recoding: Mapping[str, Any]) -> Tab
         numbers = [name for name in (spec.value, spec.shadow, cost, spec.weight) if name is not None]
         frame, found = microdata(file, numbers)
         source = recode_microdata(frame, recoding)
-    table = tabulate(source, dimensions, spec.value, cost=cost, top=max(3, top, needs(spec.rules)), **given)
+    table = tabulate(source, dimensions, spec.value, cost=cost, top=max(3, top, needs(spec.all_rules)), **given)
     return replace(table, recognised=(*found, *table.recognised))
 
 

@@ -32,7 +32,7 @@ from tabprotect.table.duck import share_of
 from tabprotect.table.link.clusters import cells_by_table
 from tabprotect.table.table import Table
 from tabprotect.workflow.previous import carrying, lowered
-from tabprotect.workflow.recode import roll_up
+from tabprotect.workflow.recode import open_ends, roll_up
 from tabprotect.workflow.records import keys_of_cells
 from tabprotect.workflow.request import Request
 from tabprotect.workflow.source import Source
@@ -126,7 +126,11 @@ def prepare(request: Request, contributions: int = 0) -> Prepared:
         source = source.filled()
     memory = None if request.limits.memory is None else share_of(request.limits.memory)
     own = method.contributions if isinstance(method, Method) else 0
-    table = source.table(max(TOP, needs(request.rules), own, contributions), memory)
+    top = max(TOP, needs(request.rules), own, contributions)
+    table = source.table(top, memory)
+    opened = None
+    if isinstance(method, Recode) and method.open:
+        table, opened = open_ends(source, table, method.opened, request.rules, top, memory)
     method = _with_records(method, request, source, table, seed)
     tables = cells_by_table(table) if table.parts else {}
     if request.hiding.method == PASSES and not tables:
@@ -134,6 +138,7 @@ def prepare(request: Request, contributions: int = 0) -> Prepared:
     budget.report("rules", message=f"{counted(table.n_cells, 'cell')}")
     table, earlier, disclosed = carrying(request, table)
     table, assessment, rolled = _assessed(request, table)
+    rolled = "; ".join(filter(None, (opened, rolled))) or None
     problem = _stated(request, table, assessment, seed, budget, earlier)
     return Prepared(
         request, source, table, tables, assessment, problem, method, seed, rolled, budget.seconds, budget.work,

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         kind: Literal["magnitude", "frequency"] | None
         empty: Literal["zero", "structural", "drop"] | None
         hierarchies: Hierarchies | None
+        holding_rules: Rules | None
         levels: Levels
         bounds: Bounds | None
         singletons: bool
@@ -97,6 +98,7 @@ def protect(
     kind: Literal["magnitude", "frequency"] | None = None,
     empty: Literal["zero", "structural", "drop"] | None = None,
     hierarchies: Hierarchies | None = None,
+    holding_rules: Rules | None = None,
     levels: Levels = "symmetric",
     bounds: Bounds | None = None,
     singletons: bool = True,
@@ -133,6 +135,8 @@ def protect(
         Of microdata: columns that say who contributes, and what follows from that.
     kind, empty, hierarchies
         Of microdata: magnitudes or counts, what empty cells are, and the hierarchy of each dimension (or its file).
+    holding_rules : rules, optional
+        Rules that look at holdings, beside `rules`, which then look at contributors: a cell is sensitive by either.
     levels, bounds, singletons
         Protection levels, external bounds, and whether single contributors attack; see `tabprotect.make_problem`.
     attackers : mapping of str to sequence of cells, or sequence of Attacker, optional
@@ -201,18 +205,23 @@ def protect(
     8      s      s       100
     """
     from tabprotect.errors import InputError
+    from tabprotect.sensitivity.level import at_holdings, both_levels
+    from tabprotect.sensitivity.parse import as_rules
     from tabprotect.solver.limits import Limits
     from tabprotect.table.table import Table
     from tabprotect.workflow.carry_out import carry_out
     from tabprotect.workflow.request import Request
     from tabprotect.workflow.source import Finished, Records
 
-    of_data = {
+    of_data: dict[str, Any] = {
         "by": by, "value": value, "shadow": shadow, "cost": cost, "contributor": contributor, "holding": holding,
         "weight": weight, "request": request, "waiver": waiver, "kind": kind, "empty": empty,
         "hierarchies": hierarchies,
     }  # fmt: skip
     given = [name for name, word in of_data.items() if word is not None]
+    if holding_rules is not None:
+        rules = (*as_rules(rules), *at_holdings(as_rules(holding_rules)))
+    of_data["both_levels"] = both_levels(as_rules(rules))
     finished = isinstance(data, Table)
     asked = Request.of(
         source=Finished(data) if finished else Records(data, of_data),

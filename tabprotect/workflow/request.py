@@ -17,6 +17,7 @@ from tabprotect.methods.suppression.method import Suppress
 from tabprotect.problem import Attacker
 from tabprotect.release.earlier import Previous
 from tabprotect.sensitivity.parse import as_rules
+from tabprotect.sensitivity.rules.granularity import Granularity
 from tabprotect.solver.limits import Limits
 from tabprotect.visible import visible
 from tabprotect.workflow.source import Source
@@ -163,9 +164,13 @@ class Request(BaseModel):
           - unions must be 'repair', 'audit' or 'off', not 'repare'; did you mean 'repair'?
         """
         try:
-            return cls(method=given.pop("method", None), **given)
+            asked = cls(method=given.pop("method", None), **given)
         except ValidationError as error:
             raise InputError(*map(_explain, error.errors())) from error
+        method = asked.method
+        if not isinstance(method, Recode) or method.granularity is None:
+            return asked
+        return asked.model_copy(update={"rules": as_rules((*asked.rules, Granularity(method.granularity)))})
 
     @property
     def hiding(self) -> Suppress:

@@ -217,6 +217,9 @@ class Spec(TableSpec):
         default=None, description="The release of the last period: its folder, or a table with more to say."
     )
     rules: list[str] = Field(min_length=1, description="Such as p%=15, nk=2,85, pq=10,50, threshold=3.")
+    holding_rules: list[str] = Field(
+        default=[], description="Rules at the level of holdings, beside 'rules' at that of contributors (microdata)."
+    )
     levels: Literal["symmetric", "upper", "sliding"] = "symmetric"
     lower: float | str | None = Field(
         default=None, description="What intruders know: a number, '50%' of the value, a column."
@@ -252,6 +255,23 @@ class Spec(TableSpec):
 
         _parsed(as_rules, texts)
         return texts
+
+    @field_validator("holding_rules")
+    @classmethod
+    def _holding_rules(cls, texts: list[str]) -> list[str]:
+        from tabprotect.sensitivity.level import at_holdings
+        from tabprotect.sensitivity.parse import as_rules
+
+        _parsed(lambda given: at_holdings(as_rules(given)), texts)
+        return texts
+
+    @property
+    def all_rules(self) -> tuple[Any, ...]:
+        """The rules of both levels."""
+        from tabprotect.sensitivity.level import at_holdings
+        from tabprotect.sensitivity.parse import as_rules
+
+        return as_rules((*as_rules(self.rules), *at_holdings(as_rules(self.holding_rules))))
 
     @field_validator("transform")
     @classmethod

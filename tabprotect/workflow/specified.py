@@ -13,17 +13,19 @@ from tabprotect.errors import InputError, collect, did_you_mean
 from tabprotect.methods.base.method import Method
 from tabprotect.methods.base.options import read_options
 from tabprotect.methods.recoding.method import Recode
-from tabprotect.methods.registry import RECODE, VALUE_METHODS, names
+from tabprotect.methods.registry import GRANULARITY, OPEN_CLASSES, VALUE_METHODS, entry, names
 from tabprotect.methods.suppression import methods
 from tabprotect.methods.suppression.method import Suppress
 from tabprotect.release.earlier import Previous
 from tabprotect.sensitivity.bounds import Bounds
 from tabprotect.sensitivity.costs import parse_transform
+from tabprotect.sensitivity.level import both_levels
 from tabprotect.sensitivity.parse import rules_in
 from tabprotect.solver.limits import Limits
 from tabprotect.table.reading import File
 from tabprotect.table.table import Table
 from tabprotect.workflow.inputs import GIGABYTE, file_of, is_column, read_tables
+from tabprotect.workflow.recode import recode_microdata
 from tabprotect.workflow.records import microdata, numbers_of
 from tabprotect.workflow.request import Request
 from tabprotect.workflow.source import Source
@@ -65,7 +67,8 @@ class Specified:
         """How records are tabulated; None without records of one table."""
         if self.data is None:
             return None
-        return {name: getattr(self.spec, name) for name in (*ROLES, "empty") if name != "cost"}
+        roles = {name: getattr(self.spec, name) for name in (*ROLES, "empty") if name != "cost"}
+        return {**roles, "both_levels": both_levels(self.spec.all_rules)}
 
     def table(self, top: int, memory: str | None) -> Table:
         """Read the table; every problem names the file."""
@@ -73,7 +76,8 @@ class Specified:
 
     def records(self) -> pd.DataFrame:
         """Return the records as a frame."""
-        return microdata(self.data, numbers_of(self.roles or {}))[0]
+        frame = microdata(self.data, numbers_of(self.roles or {}))[0]
+        return recode_microdata(frame, self.recoding) if self.recoding else frame
 
     def recoded(self, rules: Mapping[str, Any]) -> Source:
         """Return this with columns recoded by hand."""
@@ -109,7 +113,7 @@ def request_of(spec: Spec, base: Path, **other: Any) -> Request:
     same = ("levels", "singletons", "attackers", "unions", "protect_hidden", "seed", "intervals")
     given: dict[str, Any] = {
         **{name: getattr(spec, name) for name in same},
-        "rules": rules_in(spec.rules, base),
+        "rules": rules_in(spec.all_rules, base),
         "source": Specified(spec, base),
         "method": method,
         "cost": spec.cost if spec.cost in _COSTS else None,
@@ -147,9 +151,10 @@ def _method_of(spec: Spec, base: Path) -> Suppress | Recode | Method:
     InputError
         Unknown methods and options, values that they cannot have, settings that do not go with them.
     """
-    if spec.tables and spec.method in (RECODE, "cell-key"):
+    recodes = spec.method in names("recode")
+    if spec.tables and (recodes or spec.method == "cell-key"):
         raise InputError(f"{spec.method} works on one table, and these are linked: {', '.join(spec.tables)}")
-    if spec.method == RECODE:
+    if recodes:
         return _recode(spec, base)
     if spec.method not in VALUE_METHODS:
         known = names()
@@ -175,25 +180,56 @@ def _method_of(spec: Spec, base: Path) -> Suppress | Recode | Method:
 
 def _recode(spec: Spec, base: Path) -> Recode:
     """Read the options of recoding; recodings by hand are applied when the data are read."""
-    known = ("least", "keep", "rules", "then")
-    given = spec.options
+    one = entry(spec.method)
+    given = {name: _number_or_switch(value) for name, value in spec.options.items()}
+    known = [option.name for option in one.options]
     with collect() as problems:
         for name in given:
             if name not in known:
-                problems.add(f"'{name}' is no option of recode{did_you_mean(name, known)}")
+                problems.add(f"'{name}' is no option of {one.name}{did_you_mean(name, known)}")
         least, keep = given.get("least", True), given.get("keep", {})
         rules, then = given.get("rules", {}), given.get("then", "auto")
+        opened, granularity = given.get("open", []), given.get("granularity", 50.0)
         if not isinstance(least, bool):
-            problems.add(f"recode: least must be true or false, not {least!r}")
+            problems.add(f"{one.name}: least must be true or false, not {least!r}")
         if not isinstance(keep, dict) or not all(type(level) is int and level >= 0 for level in keep.values()):
-            problems.add("recode: keep must be a table of levels, such as keep = {region = 1}")
+            problems.add(f"{one.name}: keep must be a table of levels, such as keep = {{region = 1}}")
         if not isinstance(rules, dict) or not all(isinstance(file, str) for file in rules.values()):
-            problems.add('recode: rules must be a table of files, such as rules = {age = "age.grc"}')
+            problems.add(f'{one.name}: rules must be a table of files, such as rules = {{age = "age.grc"}}')
         elif rules and spec.data is None:
-            problems.add("recode: recodings by hand need microdata (data = ...)")
+            problems.add(f"{one.name}: recodings by hand need microdata (data = ...)")
         if then not in methods():
-            problems.add(f"recode: then must be a method that hides cells, not {then!r}{did_you_mean(then, methods())}")
-    return Recode({name: base / file for name, file in rules.items()}, least, keep, _hiding(spec, then))
+            guess = did_you_mean(then, methods())
+            problems.add(f"{one.name}: then must be a method that hides cells, not {then!r}{guess}")
+        if not isinstance(opened, str | dict) and not (
+            isinstance(opened, list) and all(isinstance(name, str) for name in opened)
+        ):
+            problems.add(f'{one.name}: open must be dimensions, such as open = ["age"], not {opened!r}')
+        elif opened and spec.data is None:
+            problems.add(f"{one.name}: open classes need microdata (data = ...)")
+        elif one.name == OPEN_CLASSES and not opened:
+            problems.add(f'{one.name} needs the dimensions that get open classes: options.open, such as ["age"]')
+        if not isinstance(granularity, int | float) or isinstance(granularity, bool) or not 0 < granularity <= 100:
+            problems.add(f"{one.name}: granularity must be per cent, above 0 and at most 100, not {granularity!r}")
+    made: dict[str, Any] = {name: given[name] for name in ("least", "keep") if name in given}
+    if opened:
+        made["open"] = [name.strip() for name in opened.split(",")] if isinstance(opened, str) else opened
+    if "granularity" in given or one.name == GRANULARITY:
+        made["granularity"] = float(granularity)
+    found: Recode = one.factory(
+        rules={name: base / file for name, file in rules.items()}, then=_hiding(spec, then), **made
+    )
+    return found
+
+
+def _number_or_switch(given: Any) -> Any:
+    """Return what a text of the command line says, where it is a number or a switch."""
+    if not isinstance(given, str):
+        return given
+    try:
+        return float(given)
+    except ValueError:
+        return {"true": True, "false": False}.get(given.lower(), given)
 
 
 def _hiding(spec: Spec, method: str) -> Suppress:

@@ -58,6 +58,7 @@ def swap_table(
     given = {name: roles[name] for name in ROLES if roles.get(name) is not None}
     by = list(table.dimensions)
     finest = [d.columns[-1] for d in by if set(d.columns) & set(method.geography)]
+    given["both_levels"] = table.holdings is not None
     again = tabulate(done.frame, by, top=max(1, _kept(table)), empty="zero", **given)
     moved = (done.frame[finest] != data[finest]).any(axis=1)
     flag = "moved"

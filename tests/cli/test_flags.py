@@ -63,6 +63,7 @@ GIVEN: dict[str, tuple[str, Any]] = {
     "total": ("code=all", {"code": "all"}),
     "missing": ("code=a,b", {"code": ["a", "b"]}),
     "rules": ("threshold=3", ["threshold=3"]),
+    "holding_rules": ("p%=15", ["p%=15"]),
     "levels": ("upper", "upper"),
     "unions": ("audit", "audit"),
     "attackers": ("office=x", {"office": ["x"]}),
@@ -120,6 +121,7 @@ def test_every_key_is_set_on_the_command_line(key: str, place: Path, tabprotect:
     arguments += ["--method", "round"] if key == "options" else []
     (place / "last").mkdir()
     arguments += ["--previous", "last"] if key.startswith("previous.") and key != "previous.release" else []
+    arguments += ["--holding", "code"] if key == "holding_rules" else []
     source = [] if key in ("data", "cells", "tables") else ["--cells", "cells.csv"] if finished else ["firms.csv"]
     common = [] if key == "by" else ["--by", "code"]
     rules = [] if key == "rules" else ["--rule", "threshold=3"]

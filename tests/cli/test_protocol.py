@@ -221,8 +221,8 @@ def test_another_structure_is_refused_with_every_difference(fixed: Path, tabprot
         assert done.code == 2, done
         found[name] = done.err
     assert found["renamed"].count("no column 'size'; did you mean 'sise'?") == 2
-    assert "dimension 'branch' has the new code 'w'" in found["codes"]
-    assert "dimension 'branch' has no code 'z' any more" in found["codes"]
+    assert "dimension 'branch' has 1 new code: 'w'" in found["codes"]
+    assert "dimension 'branch' has lost 1 code: 'z'" in found["codes"]
     assert "run `tabprotect develop` on the new data" in found["codes"]
     assert "has another hierarchy: what makes up 'N', 'S' is not what it was" in found["regrouped"]
     assert "there is no file 'firms.csv'" in found["nothing"]

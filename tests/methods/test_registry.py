@@ -16,7 +16,17 @@ from tabprotect.cli.named import filled
 from tabprotect.comparison import APPROACHES
 from tabprotect.errors import InputError
 from tabprotect.methods.base.options import option_names, read_options
-from tabprotect.methods.registry import METHODS, PASSES, RECODE, VALUE_METHODS, entry, names, options_help
+from tabprotect.methods.registry import (
+    GRANULARITY,
+    METHODS,
+    OPEN_CLASSES,
+    PASSES,
+    RECODE,
+    VALUE_METHODS,
+    entry,
+    names,
+    options_help,
+)
 from tabprotect.methods.registry import PASSES as PASSES_OF_RELEASES
 from tabprotect.methods.suppression import methods
 from tabprotect.workflow.specification import Spec
@@ -32,19 +42,20 @@ def test_the_families_are_those_of_their_rooms() -> None:
     assert names("suppress") == (*methods(), PASSES)
     assert PASSES == PASSES_OF_RELEASES
     assert names("values") == tuple(VALUE_METHODS)
-    assert names() == (*names("suppress"), RECODE, *VALUE_METHODS)
+    assert names() == (*names("suppress"), RECODE, OPEN_CLASSES, GRANULARITY, *VALUE_METHODS)
 
 
 @pytest.mark.parametrize("one", METHODS.values(), ids=named)
 def test_the_factory_makes_what_protect_takes(one) -> None:
-    needed = {"geography": ["a"], "risk": ["b"], "similar": [["c"]]} if one.name == "swap" else {}
+    swapping = {"geography": ["a"], "risk": ["b"], "similar": [["c"]]}
+    needed = {"swap": swapping, OPEN_CLASSES: {"open": ["age"]}}.get(one.name, {})
     made = one.factory(**needed)
     assert isinstance(made, {"suppress": tp.Suppress, "recode": tp.Recode}.get(one.family, VALUE_METHODS.get(one.name)))
     assert type(made).__name__ in tp.__all__
     for option in one.options:
         if option.name not in needed:
             assert getattr(made, option.name) == option.default, option
-    assert one.name == getattr(made, "name", None) or one.name in (getattr(made, "method", None), RECODE)
+    assert one.name == getattr(made, "name", None) or one.name in (getattr(made, "method", None), *names("recode"))
     assert len(one.summary) > 20
 
 

@@ -72,7 +72,7 @@ def test_what_a_rule_prints_is_read_back(rules):
         ("threshold=2.5", "n must be a whole number"),
         ("nk=0,85", "n must be a whole number of at least 1"),
         ("nk=2,850", "k must be a number above 0 and at most 100"),
-        ("FREQ(3,10)|FREQ(2,10)", r"repeated FREQ to holdings; here tabulate\(holding=...\)"),
+        ("FREQ(3,10)|FREQ(2,10)", r"repeated FREQ to holdings; here that is written .holdings: FREQ\(2,10\)."),
         ("P(10,1)|P(20,1)|P(30,1)", "repeated P to holdings"),
         ("WGT(1)", "give weight= to tabulate"),
     ],

@@ -329,4 +329,5 @@ def _without(table: Table, removed: Bools, hierarchies: Mapping[str, Hierarchy])
         columns={name: column[kept] for name, column in table.columns.items()},
         rows=table.rows[rows].reset_index(drop=True),
         row_cell=place[table.row_cell[rows]],
+        holdings=None if table.holdings is None else _without(table.holdings, removed, hierarchies),
     )

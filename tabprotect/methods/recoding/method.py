@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from tabprotect.errors import InputError
 from tabprotect.methods.suppression.method import Suppress
 
 __all__ = ["Recode"]
@@ -25,9 +26,31 @@ class Recode:
         Down to which level the codes of a dimension must stay; see `tabprotect.methods.recoding.least_recoding`.
     then : Suppress
         How cells that are sensitive still are hidden.
+    open : sequence of str, or mapping of str to sequence of str, optional
+        Dimensions without levels whose first and last categories are put together, as few as make safe classes, such
+        as "80 and over"; with a mapping, also their categories in order. By default that of their hierarchy, or of the
+        codes as numbers. See `tabprotect.methods.recoding.open_classes`.
+    granularity : float, optional
+        Cells of one contributor are sensitive, too, where so many per cent of a hyper-row are such cells; see
+        `tabprotect.sensitivity.rules.granularity.Granularity`.
     """
 
     rules: Mapping[str, Any] = field(default_factory=dict)
     least: bool = True
     keep: Mapping[str, int] = field(default_factory=dict)
     then: Suppress = field(default_factory=Suppress)
+    open: str | Sequence[str] | Mapping[str, Sequence[str] | None] = ()
+    granularity: float | None = None
+
+    def __post_init__(self) -> None:
+        if wrong := [name for name, order in self.opened.items() if isinstance(order, str)]:
+            raise InputError(f"open: the categories of '{wrong[0]}' are a list of codes in their order, no text")
+        if self.granularity is not None and not 0 < self.granularity <= 100:
+            raise InputError(f"granularity must be per cent, above 0 and at most 100, not {self.granularity!r}")
+
+    @property
+    def opened(self) -> Mapping[str, Sequence[str] | None]:
+        """The dimensions that get open classes, and their categories in order where these were given."""
+        if isinstance(self.open, Mapping):
+            return self.open
+        return dict.fromkeys([self.open] if isinstance(self.open, str) else self.open)

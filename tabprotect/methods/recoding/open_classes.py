@@ -12,6 +12,7 @@ import pandas as pd
 from tabprotect.errors import InputError, did_you_mean
 from tabprotect.methods.recoding.global_recode import RecodingRules
 from tabprotect.sensitivity.assess import Rules
+from tabprotect.sensitivity.level import by_level
 from tabprotect.sensitivity.merge import merged
 from tabprotect.sensitivity.parse import as_rules
 from tabprotect.sensitivity.rule import Rule
@@ -119,12 +120,16 @@ def _end(
     table: Table, rules: list[Rule], level: pd.Index, others: npt.NDArray[np.int64], categories: list[str]
 ) -> tuple[list[str], bool]:
     """Return the fewest first categories that are a safe class, and whether there are any within half of them."""
-    top = max(rule.needs().top for rule in rules)
     for size in range(1, len(categories) // 2 + 1):
         cells = np.flatnonzero(level.isin(categories[:size]))
         groups = [cells[others[cells] == other] for other in np.unique(others[cells])]
-        _, worst = merged(table, groups, top)
-        if not any(len(rule.judge(worst).cells) for rule in rules):
+        if not any(_sensitive(seen, judges, groups) for seen, judges, _ in by_level(table, rules)):
             return ([], True) if size == 1 else (categories[:size], True)
     half = categories[: len(categories) // 2]
     return (half, False) if len(half) > 1 else ([], False)
+
+
+def _sensitive(table: Table, rules: Sequence[Rule], groups: Sequence[npt.NDArray[np.int64]]) -> bool:
+    """Return whether a rule finds one of the sums of cells sensitive, in the worst case."""
+    _, worst = merged(table, groups, max(rule.needs().top for rule in rules))
+    return any(len(rule.judge(worst).cells) for rule in rules)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tabprotect.counted import counted
 from tabprotect.errors import Problems, collect, did_you_mean
 from tabprotect.query.delegation.expression import Expression
 from tabprotect.query.delegation.normal_form import NormalForm
@@ -113,7 +114,7 @@ def whole_column(name: str, given: Any, limits: tuple[int, int] | None, problems
         if outside.size:
             at = int(outside[0])
             problems.add(
-                f"'{name}' has {outside.size} values outside its bounds {limits}, "
+                f"'{name}' has {counted(outside.size, 'value')} outside its bounds {limits}, "
                 f"the first in record {at}: {values[at]}"
             )
     return values

@@ -88,6 +88,9 @@ def link(
         contributions = merge.contributions([t.contributions for t in given])
         missing = merge.column("missing", [t.missing for t in given])
     system = shared.system([t.system for t in given])
+    held = {table: t.holdings for table, t in named.items() if t.holdings is not None}
+    if held and len(held) < len(named):
+        raise InputError(f"the contributions of holdings are in {some(list(held))} only; give them for all tables")
     return Table(
         system=system,
         values=values,
@@ -106,6 +109,7 @@ def link(
         empty_shown=all(t.empty_shown for t in given),
         roles={role: name for role, name in given[0].roles.items() if all(t.roles.get(role) == name for t in given)},
         recognised=tuple(dict.fromkeys(one for t in given for one in t.recognised)),
+        holdings=link(held, measure=measure, tolerance=tolerance) if held else None,
     )
 
 

@@ -53,6 +53,7 @@ def tabulate(
     hierarchies: Hierarchies | None = None,
     decimal: str | None = None,
     memory_limit: str | None = None,
+    both_levels: bool = False,
 ) -> Table:
     """Tabulate microdata: all cells over all codes, with what primary rules need to know of each.
 
@@ -106,6 +107,9 @@ def tabulate(
         Decimal sign of numbers that come as text; recognised in files, else '.'.
     memory_limit : str, optional
         How much memory DuckDB may take, such as '4GB'.
+    both_levels : bool
+        Rules look at individual contributors and at holdings: counts and contributions of the table are those of
+        contributors, and those of holdings are in `Table.holdings`. The data are read twice.
 
     Returns
     -------
@@ -149,8 +153,18 @@ def tabulate(
         for name, column in (("contributor", contributor), ("holding", holding), ("weight", weight)):
             if counted and column is not None:
                 problems.add(f"value='{value}' counts units already, so {name}='{column}' has nothing to refer to")
+        if both_levels and holding is None:
+            problems.add("rules at the level of holdings need holding=, the column of the group of a contributor")
         if value is None and shadow is not None:
             problems.add(f"shadow='{shadow}' needs a value column: a table of counts has no other variable to look at")
+    if both_levels:
+        given: dict[str, Any] = {
+            "shadow": shadow, "cost": cost, "contributor": contributor, "weight": weight, "request": request,
+            "waiver": waiver, "top": top, "kind": kind, "empty": empty, "decimal": decimal,
+            "memory_limit": memory_limit,
+        }  # fmt: skip
+        table, held = (tabulate(data, dimensions, value, holding=one, **given) for one in (None, holding))
+        return replace(table, holdings=held, roles=held.roles)
     frequency = value is None or kind == "frequency"
     roles = Roles(
         dimensions,

@@ -1,4 +1,4 @@
-"""Decisions about single cells: by an a-priori file, or by rules at the level of holdings."""
+"""Decisions about single cells, by an a-priori file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tabprotect.sensitivity.cells import CellFinder
 from tabprotect.sensitivity.rule import Decisions, bound_cell
 from tabprotect.table.table import Table
 
-__all__ = ["Decided", "by_hand", "of_holdings"]
+__all__ = ["Decided", "by_hand"]
 
 _STATUS: Final = {
     "s": Status.SAFE,
@@ -127,15 +127,3 @@ def by_hand(
     if problems.found and not ignore:
         raise InputError(*problems.found)
     return Decided(label, d), tuple(problems.found)
-
-
-def of_holdings(main: Assessment, held: Assessment) -> Decided:
-    """Return the cells that rules at the level of holdings find sensitive, with the larger of both levels."""
-    d = Decisions.none(main.table.n_cells)
-    cells = held.primaries
-    d.status[cells] = Status.PRIMARY
-    d.lpl[cells] = np.maximum(main.lpl[cells], held.lpl[cells])
-    d.upl[cells] = np.maximum(main.upl[cells], held.upl[cells])
-    words = ", ".join(str(rule) for rule in held.rules)
-    # below 'missing', which makes cells safe whatever rules say
-    return Decided(f"holdings: {words}", d, rank=0)

@@ -16,9 +16,7 @@ from tabprotect.methods.rounding.method import Round
 from tabprotect.methods.suppression.method import Suppress
 from tabprotect.release.publication import Publication
 from tabprotect.sensitivity.assess import assess
-from tabprotect.sensitivity.attackers import singletons
 from tabprotect.sensitivity.costs import BoxCox
-from tabprotect.sensitivity.unions import union_exposures
 from tabprotect.solver.limits import Limits, Progress
 from tabprotect.table.link import link
 from tabprotect.table.table import Table
@@ -32,8 +30,6 @@ MINUTES: Final = 10.0
 """Time for a search where the batch says nothing, as in tau-ARGUS."""
 
 _OURS: Final = {"OPT": "exact", "MOD": "modular", "GH": "hypercube", "NET": "network"}
-Cells = Mapping[str, tuple[Built, npt.NDArray[np.int64]]]
-"""By table: what it was built as, and where its cells are in the system that is protected."""
 
 _COSTS: Final = {"frequency": "count", "unit": "unit"}
 
@@ -68,14 +64,16 @@ class Protected:
         Rows of the release that are this table.
     method : str
         As the batch calls it.
-    safe : bool
-        Judged safe, also at the level of holdings.
     """
 
     release: Publication
     rows: slice
     method: str
-    safe: bool
+
+    @property
+    def safe(self) -> bool:
+        """Whether the release is judged safe."""
+        return self.release.safe
 
 
 def protect_one(spec: Specified, built: Built, asked: Asked, means: Means, log: Logbook) -> Protected:
@@ -87,11 +85,9 @@ def protect_one(spec: Specified, built: Built, asked: Asked, means: Means, log: 
         If the method does not go with the table.
     """
     table = built.table
-    cells = {spec.name: (built, np.arange(table.n_cells))}
-    release = _protect(table, built.everything, spec, asked, means, log, _cost(spec, built, log), _holdings(cells))
-    safe = _check_holdings(cells, release, log)
-    _say(release, safe, log)
-    return Protected(release, slice(0, len(table.rows)), asked.method, safe)
+    release = _protect(table, built.everything, spec, asked, means, log, _cost(spec, built, log))
+    _say(release, log)
+    return Protected(release, slice(0, len(table.rows)), asked.method)
 
 
 def protect_linked(
@@ -114,31 +110,27 @@ def protect_linked(
     responses = {spec.name: built_.table.value_name for spec, built_ in zip(specs, built, strict=True)}
     linked = link({name: one.table for name, one in zip(names, built, strict=True)}, measure=responses)
     log.add(f"{len(names)} tables are one system of {linked.n_cells:,} cells, {linked.system.n_equations:,} equations")
-    slices, where, decided, begin = [], [], [], 0
+    slices, decided, begin = [], [], 0
     for one in built:
         rows = slice(begin, begin + len(one.table.rows))
         begin = rows.stop
         cell = np.zeros(one.table.n_cells, np.int64)
         cell[one.table.row_cell] = linked.row_cell[rows]
         slices.append(rows)
-        where.append(cell)
         decided += [found.moved(cell, linked.n_cells) for found in one.decided]
     log.add("linked tables are joined cell by cell, and judged as one; no cover table is built", DIFFERENT)
     costs = {spec.asked.cost for spec in specs}
     cost = _COSTS.get(first.asked.cost) if len(costs) == 1 else None
     if len(costs) > 1 or "distance" in costs:
         log.add("the cost of hiding is that of the values: linked tables have one cost, and no distance", DIFFERENT)
-    cells = {name: (one, cell) for name, one, cell in zip(names, built, where, strict=True)}
-    release = _protect(linked, (*built[0].rules, *decided), first, asked, means, log, cost, _holdings(cells))
-    safe = _check_holdings(cells, release, log)
-    _say(release, safe, log)
-    return [Protected(release, rows, asked.method, safe) for rows in slices]
+    release = _protect(linked, (*built[0].rules, *decided), first, asked, means, log, cost)
+    _say(release, log)
+    return [Protected(release, rows, asked.method) for rows in slices]
 
 
 def _protect(
-    table: Table, rules: Sequence[Any], spec: Specified, asked: Asked, means: Means, log: Logbook, cost: Any,
-    holdings: Mapping[str, Sequence[int]],
-) -> Publication:  # fmt: skip
+    table: Table, rules: Sequence[Any], spec: Specified, asked: Asked, means: Means, log: Logbook, cost: Any
+) -> Publication:
     numbers = [*asked.numbers, *[None] * 7]
     method: Any
     more: dict[str, Any] = {}
@@ -175,8 +167,6 @@ def _protect(
         log.add(f"there are negative values: every intruder is taken to know that none lies below {least:g}", DIFFERENT)
     limits = means.limits or Limits(60.0 * minutes)
     log.add(f"{asked.method} is run as {method}")
-    if more.get("singletons", True):
-        more["attackers"] = holdings
     release: Publication = protect(
         table, list(rules), method, limits=limits, seed=means.seed, title=f"{spec.asked.response or 'count'}",
         allow_unsafe=means.allow_unsafe, progress=means.progress, intervals=False, **more,
@@ -258,33 +248,9 @@ def _steps(parents: npt.NDArray[np.int64], levels: npt.NDArray[np.int64], code: 
     return found
 
 
-def _holdings(tables: Cells) -> dict[str, list[int]]:
-    """Return the holdings that are alone in cells, through several enterprises or one, and which cells these are."""
-    known: dict[str, set[int]] = {}
-    for built, cell in tables.values():
-        for attacker in () if built.held is None else singletons(built.held, np.ones(built.held.n_cells, bool)):
-            known.setdefault(f"holding {attacker.name}", set()).update(cell[list(attacker.known)].tolist())
-    return {name: sorted(cells) for name, cells in known.items()}
-
-
-def _check_holdings(tables: Cells, release: Publication, log: Logbook) -> bool:
-    """Look at sums of hidden cells at the level of holdings, too, and say whether all is safe."""
-    safe = release.safe
-    pattern = getattr(release, "pattern", None)
-    for name, (built, cell) in tables.items():
-        if built.held is None or pattern is None:
-            continue
-        hidden = pattern[cell]
-        alone = singletons(built.held, hidden)
-        for exposure in union_exposures(built.held, list(built.held_rules), hidden, attackers=alone)[:10]:
-            log.add(f"{name}, at the level of holdings: {exposure.reason}", UNSAFE)
-            safe = False
-    return safe
-
-
-def _say(release: Publication, safe: bool, log: Logbook) -> None:
+def _say(release: Publication, log: Logbook) -> None:
     log.add(str(release.summary()))
-    if not safe:
+    if not release.safe:
         log.add("nothing that is for publication is written of this table", UNSAFE)
     if release.stopped:
         log.add("the limit ended the search; the best answer so far is taken")

@@ -257,9 +257,7 @@ class _Run:
                 )
                 for problem in left_out:
                     self.log.add(f"left out: {problem}")
-                found = Built(
-                    found.table, found.rules, found.held, found.held_rules, (*found.decided, decided), found.places
-                )
+                found = Built(found.table, found.rules, (*found.decided, decided), found.places)
             self.built[number] = found
         return self.built[number]
 

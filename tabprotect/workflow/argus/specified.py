@@ -80,9 +80,6 @@ class Built:
     ----------
     table : Table
     rules : tuple of str
-    held : Table, optional
-        The same cells with the contributions of holdings, where these have rules of their own.
-    held_rules : tuple of str
     decided : tuple of Decided
     places : int
         Decimals of the values, as the metadata say.
@@ -90,8 +87,6 @@ class Built:
 
     table: Table
     rules: tuple[str, ...]
-    held: Table | None = None
-    held_rules: tuple[str, ...] = ()
     decided: tuple[Decided, ...] = ()
     places: int = 0
 

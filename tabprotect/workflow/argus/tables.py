@@ -13,11 +13,11 @@ from tabprotect.errors import InputError, collect
 from tabprotect.formats.argus.microdata import read_asc
 from tabprotect.formats.argus.rda import Variable
 from tabprotect.formats.argus.tab import read_tab
-from tabprotect.sensitivity.assess import assess, needs
+from tabprotect.sensitivity.assess import needs
+from tabprotect.sensitivity.level import OF_HOLDINGS
 from tabprotect.table.dimension import Dimension
 from tabprotect.table.table import Table
 from tabprotect.table.tabulate import tabulate
-from tabprotect.workflow.argus.decided import of_holdings
 from tabprotect.workflow.argus.dimensions import dimension_of, recode
 from tabprotect.workflow.argus.logbook import DIFFERENT, Logbook
 from tabprotect.workflow.argus.specified import Built, Specified, variable_of
@@ -104,17 +104,13 @@ def _tabulated(spec: Specified, frame: pd.DataFrame, dimensions: list[Dimension]
         return Built(table_for(texts), tuple(texts), places=places)
     if not both:
         return Built(table_for(texts, **holder), tuple(texts), places=places)
-    main = table_for(texts)
-    held_rules = [*rules.holding, *(["missing"] if rules.missing_safe else [])]
-    held = table_for(held_rules, **holder)
     log.add(
-        "rules of both levels were applied, and a cell is sensitive if one says so; individuals and holdings "
-        "who are alone in cells attack; sums of hidden cells are repaired at the level of individuals, and checked at "
-        "that of holdings",
+        "rules of both levels are applied, and a cell is sensitive if one says so; individuals and holdings who are "
+        "alone in cells attack, and sums of hidden cells are looked at for both",
         DIFFERENT,
     )
-    decided = of_holdings(assess(main, texts), assess(held, held_rules))
-    return Built(main, tuple(texts), held, tuple(held_rules), (decided,), places)
+    texts += [f"{OF_HOLDINGS} {text}" for text in rules.holding]
+    return Built(table_for(texts, **holder, both_levels=True), tuple(texts), places=places)
 
 
 def _finished(spec: Specified, frame: pd.DataFrame, dimensions: list[Dimension], log: Logbook) -> Built:

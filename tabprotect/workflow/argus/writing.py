@@ -20,6 +20,7 @@ from tabprotect.formats.jj import write_jj
 from tabprotect.problem import Problem, Status
 from tabprotect.sensitivity.assess import Assessment, assess
 from tabprotect.sensitivity.build import make_problem
+from tabprotect.sensitivity.level import OF_HOLDINGS
 from tabprotect.table.decimals import decimals_of
 from tabprotect.table.table import Table
 from tabprotect.workflow.argus.logbook import CONFIDENTIAL, UNSAFE, Logbook
@@ -76,11 +77,11 @@ def write_table(
 
 
 def _at_holdings(built: Built, log: Logbook) -> Built:
-    if built.held is None:
+    held = built.table.holdings
+    if held is None:
         log.add("HI+ plays no part: there are no rules at the level of holdings beside those of individuals")
         return built
-    table = replace(built.table, counts=built.held.counts, contributions=built.held.contributions)
-    return replace(built, table=table)
+    return replace(built, table=replace(built.table, counts=held.counts, contributions=held.contributions))
 
 
 def _state(built: Built, protected: Protected | None) -> tuple[Assessment, npt.NDArray[np.int64], Any]:
@@ -154,10 +155,14 @@ def _reason(assessment: Assessment, keywords: tuple[str, ...]) -> npt.NDArray[np
     """Return the cells that rules of these keywords find sensitive, also those at the level of holdings."""
     found = np.zeros(assessment.table.n_cells, bool)
     for text, cells in assessment.reasons.items():
-        words = text.removeprefix("holdings: ").split(", ")
-        if any(word.split("=")[0] in keywords for word in words):
+        if _plain(text).split("=")[0] in keywords:
             found |= cells
     return found
+
+
+def _plain(text: str) -> str:
+    """Return a rule without its level."""
+    return text.removeprefix(OF_HOLDINGS).strip()
 
 
 def _numbers(
@@ -200,8 +205,8 @@ def _sbs(
     rows = letters[at]
     largest, total = np.abs(c.values[own, 0]), np.abs(c.total[own])
     alone = np.zeros(len(own), bool)
-    for text in (*built.rules, *built.held_rules):
-        name, _, numbers = text.partition("=")
+    for text in built.rules:
+        name, _, numbers = _plain(text).partition("=")
         given = [float(word) for word in numbers.split(",")] if name in _DOMINANCE else []
         if name == "nk":
             alone |= 100 * largest > given[1] * total

@@ -18,7 +18,7 @@ from tabprotect.workflow.specification import Spec, TableSpec
 
 __all__ = ["RULE_KEYS", "SETTINGS", "ClusterSpec", "PreviousSpec", "Protocol", "read_protocol", "schema_of_protocols"]
 
-RULE_KEYS = ("rules", "levels", "lower", "upper", "singletons", "unions", "protect_hidden")
+RULE_KEYS = ("rules", "holding_rules", "levels", "lower", "upper", "singletons", "unions", "protect_hidden")
 """What a file of rules may hold."""
 
 SETTINGS = tuple(

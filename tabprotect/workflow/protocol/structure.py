@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from tabprotect.counted import counted
 from tabprotect.errors import InputError, Problems
 from tabprotect.formats.files import read_text
 from tabprotect.table.codes import some
@@ -119,9 +120,9 @@ def differences(before: Mapping[str, Any], now: Mapping[str, Any], problems: Pro
     >>> found = Problems()
     >>> differences(one(["s", "m", "b"]), one(["s", "b", "x"]), found)
     >>> found.found[0]
-    "tables.a: dimension 'size' has the new code 'x'"
+    "tables.a: dimension 'size' has 1 new code: 'x'"
     >>> found.found[1]
-    "tables.a: dimension 'size' has no code 'm' any more"
+    "tables.a: dimension 'size' has lost 1 code: 'm'"
     """
     noted = len(problems.found)
     for name, old in before["tables"].items():
@@ -167,9 +168,10 @@ def _table(name: str, old: Mapping[str, Any], new: Mapping[str, Any], problems: 
         more = [code for code in found["codes"] if code not in set(was["codes"])]
         gone = [code for code in was["codes"] if code not in set(found["codes"])]
         if more:
-            problems.add(f"{name}: dimension '{dimension}' has the new code{_plural(more)} {_words(more)}")
+            problems.add(f"{name}: dimension '{dimension}' has {counted(len(more), 'new code')}: {_words(more)}")
         if gone:
-            problems.add(f"{name}: dimension '{dimension}' has no code{_plural(gone)} {_words(gone)} any more")
+            lost = counted(len(gone), "code")
+            problems.add(f"{name}: dimension '{dimension}' has lost {lost}: {_words(gone)}")
         if not more and not gone:
             _hierarchy(f"{name}: dimension '{dimension}'", was["splits"], found["splits"], problems)
     for dimension in new["dimensions"]:
@@ -191,7 +193,3 @@ def _hierarchy(
 
 def _words(names: Sequence[str]) -> str:
     return str(some([repr(name) for name in names], _SHOWN))
-
-
-def _plural(names: Sequence[str]) -> str:
-    return "s" if len(names) > 1 else ""

@@ -9,7 +9,6 @@ from typing import Any
 
 from tabprotect.errors import InputError, Problems, collect
 from tabprotect.sensitivity.assess import needs
-from tabprotect.sensitivity.parse import as_rules
 from tabprotect.table.link.clusters import Cluster, find_clusters
 from tabprotect.table.table import Table
 from tabprotect.workflow.inputs import link_specified
@@ -120,7 +119,7 @@ def _moved(source: HierarchySpec, base: Path, data: Path | None) -> HierarchySpe
 
 def read_tables(spec: Spec, problems: Problems) -> dict[str, Table]:
     """Read every table of a specification; what is wrong is noted by table, and the table left out."""
-    top = max(TOP, needs(as_rules(spec.rules)))
+    top = max(TOP, needs(spec.all_rules))
     found = {}
     for name, one in each_table(spec).items():
         try:

@@ -155,7 +155,7 @@ class Untouched:
         ({"data": SOLD | {"cost": [[1], [2, 3], [4]]}}, "'cost' must be one column"),
         ({"data": SOLD | {"cost": []}}, "'cost' must be one column with at least one record"),
         ({"data": SOLD | {"cost": [1, 2]}}, "same number of records: 'cost' has 2, 'price' has 3"),
-        ({"data": SOLD | {"cost": [1, 2000, 3]}}, r"'cost' has 1 values outside its bounds .* in record 1: 2000"),
+        ({"data": SOLD | {"cost": [1, 2000, 3]}}, r"'cost' has 1 value outside its bounds .* in record 1: 2000"),
         ({"bounds": {"price": (0, 9), "sold": (-9, 99)}}, "no bounds are declared for variable 'cost'"),
         ({"bounds": (100, -100)}, "the bounds of 'cost' must be two whole numbers, the lower one first"),
         ({"bounds": (-1.5, 100)}, "the bounds of 'cost' must be two whole numbers"),

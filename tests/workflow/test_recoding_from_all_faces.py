@@ -1,0 +1,153 @@
+"""Open classes and the removal of granularity: the same from Python, a specification and flags."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import tabprotect as tp
+from tabprotect.cli.app import run
+from tabprotect.errors import InputError
+from tabprotect.methods.granularity import granularity
+from tabprotect.workflow.carry_out import carry_out
+from tabprotect.workflow.checking import check_spec
+from tabprotect.workflow.specified import request_of
+
+TREE = [("Total", "A"), ("Total", "B"), ("A", "a1"), ("A", "a2"), ("B", "b1"), ("B", "b2"), ("B", "b3")]
+
+
+@pytest.fixture
+def people(tmp_path: Path) -> Path:
+    rng = np.random.default_rng(1)
+    n = 300
+    age = np.clip(rng.normal(9, 3, n).round().astype(int), 1, 20)
+    frame = pd.DataFrame({"age": age, "sex": rng.choice(list("fm"), n), "place": rng.choice(["a1", "b1", "b2"], n)})
+    frame.loc[[0, 1, 2], "place"], frame.loc[[0, 1, 2], "sex"] = ["a2", "b3", "b3"], ["f", "f", "m"]
+    frame.to_csv(tmp_path / "people.csv", index=False)
+    pd.DataFrame(TREE, columns=["parent", "child"]).to_csv(tmp_path / "place.csv", index=False)
+    return tmp_path / "people.csv"
+
+
+def same(one: Any, two: Any, folder: Path) -> None:
+    """Two releases, and one that the command line wrote, are one."""
+    assert one.safe
+    assert one.settings["recoding"] == two.settings["recoding"]
+    assert np.array_equal(one.pattern, two.pattern)
+    pd.testing.assert_frame_equal(one.published.astype(str), two.published.astype(str))
+    inside = json.loads(next((folder / "internal").rglob("release.json")).read_text())
+    assert inside["settings"]["recoding"] == one.settings["recoding"]
+    assert inside["settings"]["rules"] == one.settings["rules"]
+    document = json.loads(next(folder.rglob("certificate.json")).read_text())
+    assert {k: document[k] for k in ("cost", "bound")} == {k: one.certificate.document[k] for k in ("cost", "bound")}
+    assert run(["verify", str(folder)]) == 0
+    assert run(["audit", str(folder)]) == 0
+
+
+def test_open_classes_from_all_faces(people: Path, tmp_path: Path) -> None:
+    frame = pd.read_csv(people)
+    one = tp.protect(frame, "threshold=3", tp.Recode(open=["age"], least=False), by=["age", "sex"])
+    asked = {"data": "people.csv", "by": ["age", "sex"], "rules": ["threshold=3"], "method": "open-classes"}
+    two = carry_out(request_of(check_spec({**asked, "options": {"open": ["age"]}}, "spec"), tmp_path))
+    words = "--by age --by sex --rule threshold=3 --method open-classes --option open=age"
+    assert run(["protect", str(people), *shlex.split(words), "--out", str(tmp_path / "o")]) == 0
+    same(one, two, tmp_path / "o")
+    # no class at an end is sensitive, with all records of one, or of the other sex
+    codes = list(one.table.dimensions[0].known.leaves)
+    ends = {"bottom": codes[0], "top": codes[-1]}
+    assert ends["bottom"].startswith("1-")
+    cells = one.assessment.frame
+    assert (cells.loc[cells["age"].isin(ends.values()), "status"] != "primary").all()
+    # and one category less would be
+    low, high = (int(part) for part in ends["bottom"].split("-"))
+    fewer = frame[frame["age"].between(low, high - 1)]
+    assert fewer["sex"].value_counts().min() < 3 or fewer["sex"].nunique() < 2 or len(fewer) < 3
+    assert one.table.values[0] == len(frame)
+
+
+def test_categories_in_an_order_of_their_own(people: Path) -> None:
+    frame = pd.read_csv(people).assign(age=lambda f: "y" + f["age"].astype(str))
+    order = [f"y{k}" for k in range(1, 21) if f"y{k}" in set(frame["age"])]
+    ordered = tp.protect(frame, "threshold=3", tp.Recode(open={"age": order}, least=False), by=["age", "sex"])
+    numbers = tp.protect(pd.read_csv(people), "threshold=3", tp.Recode(open="age", least=False), by=["age", "sex"])
+    assert np.array_equal(ordered.table.values, numbers.table.values)
+    assert np.array_equal(ordered.pattern, numbers.pattern)
+    assert ordered.settings["recoding"].replace("y", "") == numbers.settings["recoding"]
+
+
+def test_granularity_from_all_faces(people: Path, tmp_path: Path) -> None:
+    frame = pd.read_csv(people)
+    tree = tp.Hierarchy.from_pairs(TREE)
+    assert not granularity(frame, ["place", "sex"], dimensions=(2,)).safe
+    given = {"by": ["place", "sex"], "hierarchies": {"place": tree}, "empty": "zero"}
+    one = tp.protect(frame, "threshold=1", "granularity", **given)
+    asked = {"data": "people.csv", "by": ["place", "sex"], "rules": ["threshold=1"], "method": "granularity"}
+    hierarchy = {"place": {"pairs": "place.csv"}}
+    two = carry_out(request_of(check_spec({**asked, "empty": "zero", "hierarchy": hierarchy}, "spec"), tmp_path))
+    words = "--by place --by sex --rule threshold=1 --method granularity --option granularity=50 --empty zero"
+    flags = [*shlex.split(words), "--pairs", f"place={tmp_path}/place.csv", "--out", str(tmp_path / "o")]
+    assert run(["protect", str(people), *flags]) == 0
+    same(one, two, tmp_path / "o")
+    assert one.settings["rules"] == ["threshold=1", "granularity"]
+    assert "given up" in one.settings["recoding"]
+    # what is published is not granulated: unit cells of rows that are mostly such cells are hidden
+    shown = one.published[one.published["status"] == "published"]
+    leaves = one.table.dimensions[0].known.leaves
+    inner = shown[shown["place"].isin(leaves) & shown["sex"].isin(["f", "m"])]
+    for held in ("place", "sex"):
+        for _, row in inner[inner["count"] > 0].groupby(held):
+            assert (row["count"] == 1).mean() < 0.5
+
+
+def test_the_rule_of_granularity_is_the_index_of_records(people: Path) -> None:
+    frame = pd.read_csv(people)
+    frame["part"] = np.arange(len(frame)) % 7
+    keys = ["age", "sex", "part"]
+    table = tp.tabulate(frame, keys)
+    found = tp.assess(table, "granularity=60").frame
+    sensitive = found[found["status"] == "primary"]
+    expected = set()
+    for row in granularity(frame, keys, level=60.0).unsafe:
+        inside = frame
+        for name, code in row.fixed:
+            inside = inside[inside[name].astype(str) == str(code)]
+        groups = inside.groupby(list(row.table)).size()
+        for codes in groups[groups == 1].index:
+            cell = dict(zip(row.table, map(str, codes), strict=True))
+            expected.add(tuple(cell.get(name, "Total") for name in keys))
+    assert expected == set(sensitive[keys].itertuples(index=False, name=None))
+    assert len(expected) > 0
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({}, "needs the dimensions that get open classes"),
+        ({"open": 3}, "open must be dimensions, such as"),
+        ({"open": ["age"], "opne": 1}, "'opne' is no option of open-classes; did you mean 'open'"),
+    ],
+)
+def test_options_that_are_wrong_are_named(tmp_path: Path, options: dict[str, Any], words: str) -> None:
+    asked = {"data": "p.csv", "by": ["age"], "rules": ["threshold=3"], "method": "open-classes", "options": options}
+    with pytest.raises(InputError, match=words):
+        request_of(check_spec(asked, "spec"), tmp_path)
+
+
+def test_dimensions_that_cannot_be_opened_are_named(people: Path) -> None:
+    frame, tree = pd.read_csv(people), tp.Hierarchy.from_pairs(TREE)
+    given = {"by": ["age", "place"], "hierarchies": {"place": tree}}
+    with pytest.raises(InputError) as error:
+        tp.protect(frame, "threshold=3", tp.Recode(open=["aeg", "place"]), **given)
+    assert error.value.problems == (
+        "open: the table has no dimension 'aeg'; did you mean 'age'?",
+        "open: 'place' has levels, and open classes are of categories without any",
+    )
+    with pytest.raises(InputError, match="they need microdata of one table"):
+        tp.protect(tp.tabulate(frame, ["age", "sex"]), "threshold=3", tp.Recode(open=["age"]))
+    with pytest.raises(InputError, match="method 'open-classes' needs options"):
+        tp.protect(frame, "threshold=3", "open-classes", **given)
