@@ -38,6 +38,9 @@ _CONTESTED = 5_000
 _CIRCUIT_CELLS = 30_000
 """Circuits of more hidden cells take too long: their number times that of the equations is computed."""
 
+_KEPT = 16
+"""So many programmes are kept for the next attacker."""
+
 _JOINT_CAP = 2.0**10
 _SINGLE_CAPS = (2.0**20, 2.0**36, np.inf)
 """Bounds in an attack, as multiples of the level. Exposure is proven with the true bounds, never with a cap."""
@@ -57,6 +60,7 @@ class Check:
         if -1 in judge._dismissed:
             self.answered = self.answered | judge._dismissed[-1]
         self._region: Region | None = None
+        self._programmes: dict[tuple[bytes, bool], AttackProgramme] = {}
         self._searched = False
 
     @property
@@ -75,7 +79,7 @@ class Check:
         if not len(left):
             return []
         none = np.zeros(0, np.int64)
-        return sorted(self._ask(self.region, left, -1, none), key=lambda item: item[0])
+        return sorted(self._ask(left, -1, none), key=lambda item: item[0])
 
     def attackers(self, exposed: list[int]) -> list[tuple[int, Exposure]]:
         """Answer what the attackers with known cells add to that."""
@@ -110,7 +114,7 @@ class Check:
             left = left[~judge.pool.answered(valid)[left]]
             if not len(left):
                 continue
-            found += sorted(self._ask(self._without(known), left, attacker, known), key=lambda item: item[0])
+            found += sorted(self._ask(left, attacker, known), key=lambda item: item[0])
             if found and self.stop:
                 break
         return found
@@ -138,7 +142,7 @@ class Check:
         asked = asked[~np.isin(judge.questions.cell[asked], known)]
         asked = asked[~pool.answered(pool.avoiding(pool.valid(self.hidden), known))[asked]]
         alone, self.alone = self.alone, False
-        for _ in self._ask(self._without(known), asked, group[0][0], known):
+        for _ in self._ask(asked, group[0][0], known):
             pass
         self.alone = alone
 
@@ -168,16 +172,20 @@ class Check:
             if len(gone):
                 yield attacker, gone
 
-    def _ask(self, region: Region, left: Ints, attacker: int, known: Ints) -> Iterator[tuple[int, Exposure]]:
-        """Answer questions for one attacker by programmes; yield what stays exposed."""
-        q = self.judge.questions
-        place, inside = region.places(q.cell[left])
+    def _ask(self, left: Ints, attacker: int, known: Ints) -> Iterator[tuple[int, Exposure]]:
+        """Answer questions for one attacker by programmes; yield what stays exposed.
+
+        What he knows leaves the region that he asks about; the programmes are those of the public, with it fixed.
+        """
+        q, region = self.judge.questions, self.region
+        free = self._without(known) if len(known) else region
+        _, inside = free.places(q.cell[left])
         for question in left[~inside].tolist() if self.alone else ():
-            yield question, self._fixed(region, question, attacker, known)
+            yield question, self._fixed(free, question, attacker, known)
             if self.stop:
                 return
-        left, place = left[inside], place[inside]
-        component = region.component[place]
+        left = left[inside]
+        component = region.component[np.searchsorted(region.cells, q.cell[left])]
         order = np.argsort(component, kind="stable")
         size = np.bincount(region.component, minlength=region.n_components)
         for batch in _batches(component[order], size):
@@ -185,10 +193,30 @@ class Check:
             columns = np.flatnonzero(np.isin(region.component, np.unique(component[mine])))
             for group in _by_level(q.need[left[mine]]):
                 asked = left[mine[group]]
-                for item in _Group(self, region, columns, asked, attacker, known).run():
+                for item in _Group(self, columns, asked, attacker, known).run():
                     yield item
                     if self.stop:
                         return
+
+    def programme(self, columns: Ints, known: Ints, unit: float, cap: float) -> AttackProgramme:
+        """Return the programme of some columns of the region, for an attacker: the last one of these columns, restated.
+
+        From the basis of another attacker it is a few iterations, from none as many as there are equations.
+        """
+        judge, cells = self.judge, self.region.cells[columns]
+        fixed = np.flatnonzero(np.isin(cells, known))
+        key = columns.tobytes(), bool(np.isinf(cap))
+        if key in self._programmes:
+            self._programmes[key] = found = self._programmes.pop(key)
+        else:
+            judge.programmes += 1
+            down, up = judge._down[cells], judge._up[cells]
+            found = AttackProgramme(self.region, columns, down, up, unit, cap, presolve=judge.presolve)
+            if len(self._programmes) >= _KEPT:
+                self._programmes.pop(next(iter(self._programmes)))
+            self._programmes[key] = found
+        found.restate(fixed, unit, cap)
+        return found
 
     def _fixed(self, region: Region, question: int, attacker: int, known: Ints) -> Exposure:
         """The cell cannot move: it is published, or the equations fix it."""
@@ -231,10 +259,10 @@ class Check:
 class _Group:
     """Questions of one attacker about some components, of levels within one range."""
 
-    def __init__(self, check: Check, region: Region, columns: Ints, asked: Ints, attacker: int, known: Ints) -> None:
+    def __init__(self, check: Check, columns: Ints, asked: Ints, attacker: int, known: Ints) -> None:
         self.check = check
         self.judge = check.judge
-        self.region = region
+        self.region = check.region
         self.columns = columns
         self.attacker = attacker
         self.known = known
@@ -243,17 +271,14 @@ class _Group:
         self.column = {
             int(question): int(place)
             for question, place in zip(
-                asked, np.searchsorted(columns, np.searchsorted(region.cells, q.cell[asked])), strict=True
+                asked, np.searchsorted(columns, np.searchsorted(self.region.cells, q.cell[asked])), strict=True
             )
         }
         need = q.need[asked]
         self.unit, self.top = unit_of(float(need.min())), float(need.max())
 
     def programme(self, unit: float, cap: float) -> AttackProgramme:
-        cells = self.region.cells[self.columns]
-        self.judge.programmes += 1
-        down, up = self.judge._down[cells], self.judge._up[cells]
-        return AttackProgramme(self.region, self.columns, down, up, unit, cap, presolve=self.judge.presolve)
+        return self.check.programme(self.columns, self.known, unit, cap)
 
     def run(self) -> Iterator[tuple[int, Exposure]]:
         """Simultaneous programmes while they help, then one by one."""
@@ -264,11 +289,10 @@ class _Group:
             joint = self.programme(self.unit, _JOINT_CAP * self.top)
             self._joint(joint, self.asked[q.side[self.asked] != 0], open_)
             self._joint(joint, self.asked[q.side[self.asked] == 0], open_)
-        singles: dict[tuple[float, float], AttackProgramme] = {}
         for question in self.asked.tolist() if self.check.alone else ():
             if not open_[question]:
                 continue
-            exposure = self._single(question, open_, singles)
+            exposure = self._single(question, open_)
             if exposure is not None:
                 yield question, exposure
 
@@ -315,9 +339,7 @@ class _Group:
         straight = side * np.clip(z, -down, up) >= enough
         return bool(np.any(~straight & (side * np.clip(-z, -down, up) >= enough)))
 
-    def _single(
-        self, question: int, open_: Bools, singles: dict[tuple[float, float], AttackProgramme]
-    ) -> Exposure | None:
+    def _single(self, question: int, open_: Bools) -> Exposure | None:
         """Ask one question, with wider and wider caps until it is decided."""
         q, check = self.judge.questions, self.check
         key = Key(self.attacker, int(q.cell[question]), int(q.side[question]))
@@ -328,9 +350,7 @@ class _Group:
         for cap in _SINGLE_CAPS:
             if check.budget.exhausted:
                 break
-            if (unit, cap) not in singles:
-                singles[unit, cap] = self.programme(unit, 2 * cap * unit)
-            programme = singles[unit, cap]
+            programme = self.programme(unit, 2 * cap * unit)
             total, limit = 0.0, 0.0
             proofs: list[Multipliers] = []
             for side in (key.side,) if key.side else (1, -1):
