@@ -12,7 +12,9 @@ from tabprotect.attack.attackers import AttackProgramme, unit_of
 from tabprotect.attack.exposure import Exposure, Multipliers, capacity
 from tabprotect.attack.judge import Judge
 from tabprotect.attack.keys import Key
+from tabprotect.attack.pool import Deviation
 from tabprotect.attack.region import Region, open_region
+from tabprotect.attack.shortest import Shortest
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.lp import LpSolution
 from tabprotect.solver.tolerances import LEVEL, MULTIPLIER
@@ -32,11 +34,14 @@ _LEVEL_RANGE = 2.0**13
 _TOGETHER = 8
 """More attackers than this are first played as one."""
 
-_CONTESTED = 5_000
+_CONTESTED = 100
 """More pairs of an attacker and a question than this are first answered by circuits, as far as these go."""
 
 _CIRCUIT_CELLS = 30_000
 """Circuits of more hidden cells take too long: their number times that of the equations is computed."""
+
+_KNOWN = 20.0
+"""Where deviations of few cells are looked for, one that somebody knows counts as so many."""
 
 _KEPT = 16
 """So many programmes are kept for the next attacker."""
@@ -96,6 +101,9 @@ class Check:
         if self._circuits(sum(len(left) for _, left in contested)):
             self.valid = judge.pool.valid(self.hidden)
             contested = list(self._contested(skip))
+        if self._shortest(contested):
+            self.valid = judge.pool.valid(self.hidden)
+            contested = list(self._contested(skip))
         size = len(contested)
         while size > _TOGETHER and not self.budget.exhausted:
             for k in range(0, len(contested), size):
@@ -129,6 +137,37 @@ class Check:
         self._searched = True
         self.judge.offer_circuits(self.hidden, self.budget)
         return True
+
+    def _shortest(self, contested: list[tuple[int, Ints]]) -> bool:
+        """Find a deviation of few cells for each question that many attackers ask; tell whether any was looked for."""
+        judge, q, region = self.judge, self.judge.questions, self.region
+        if len(contested) <= _TOGETHER or len(region.cells) > _CIRCUIT_CELLS:
+            return False
+        asked, attackers = np.unique(np.concatenate([left for _, left in contested]), return_counts=True)
+        asked = asked[(attackers > _TOGETHER) & (q.side[asked] != 0)]
+        place, inside = region.places(q.cell[asked])
+        asked, place = asked[inside], place[inside]
+        columns = np.flatnonzero(np.isin(region.component, np.unique(region.component[place])))
+        cells = region.cells[columns]
+        known = np.unique(np.concatenate([judge._known[attacker] for attacker, _ in contested]))
+        price = np.where(np.isin(cells, known), _KNOWN, 1.0)
+        target = np.searchsorted(columns, place)
+        for group in _by_level(q.need[asked]):
+            need = q.need[asked[group]]
+            cap = _JOINT_CAP * float(need.max())
+            down, up = np.minimum(judge._down[cells], cap), np.minimum(judge._up[cells], cap)
+            programme = Shortest(region, columns, down, up, unit_of(float(need.min())), price)
+            judge.programmes += 1
+            for k in group.tolist():
+                if self.budget.exhausted:
+                    return True
+                z = programme.find(int(target[k]), int(q.side[asked[k]]), float(q.need[asked[k]]), self.budget)
+                if z is None:
+                    continue
+                moved = np.abs(z) > MULTIPLIER
+                for each in (z[moved], -z[moved]):
+                    judge.offer(Deviation(cells[moved], each))
+        return len(asked) > 0
 
     def contested(self) -> Iterator[tuple[int, Ints]]:
         """Attackers and the questions that no stored witness answers for them."""
