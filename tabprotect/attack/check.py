@@ -34,8 +34,9 @@ _LEVEL_RANGE = 2.0**13
 _TOGETHER = 8
 """More attackers than this are first played as one."""
 
-_CONTESTED = 100
-"""More pairs of an attacker and a question than this are first answered by circuits, as far as these go."""
+_CONTESTED, _ALL_CONTESTED = 0.1, 5.0
+"""Where there are more pairs of an attacker and a question than so many times the hidden cells, circuits answer first,
+as far as these go: of pairs that public witnesses leave open, and of all that may be open before there are any."""
 
 _CIRCUIT_CELLS = 30_000
 """Circuits of more hidden cells take too long: their number times that of the equations is computed."""
@@ -78,7 +79,7 @@ class Check:
     def public(self) -> list[tuple[int, Exposure]]:
         """Answer everything for the intruder who knows only what is published."""
         left = np.flatnonzero(~self.answered)
-        if self._circuits(len(left) * len(self.judge._known)):
+        if self._circuits(len(left) * len(self.judge._known), _ALL_CONTESTED):
             self.valid = self.judge.pool.valid(self.hidden)
             left = left[~self.judge.pool.answered(self.valid)[left]]
         if not len(left):
@@ -98,7 +99,8 @@ class Check:
             skip |= judge._dismissed[-1]
         found: list[tuple[int, Exposure]] = []
         contested = list(self._contested(skip))
-        if self._circuits(sum(len(left) for _, left in contested)):
+        pairs = [left for _, left in contested]
+        if self._circuits(sum(map(len, pairs)), _CONTESTED, pairs):
             self.valid = judge.pool.valid(self.hidden)
             contested = list(self._contested(skip))
         if self._shortest(contested):
@@ -127,21 +129,23 @@ class Check:
                 break
         return found
 
-    def _circuits(self, pairs: int) -> bool:
+    def _circuits(self, pairs: int, share: float, asked: list[Ints] | None = None) -> bool:
         """Find circuits where many pairs of an attacker and a question may be open; tell whether that was done.
 
         The deviations of simultaneous programmes move many cells, so that nearly every attacker knows one of them.
         """
-        if self._searched or pairs <= _CONTESTED or self.hidden.sum() > _CIRCUIT_CELLS or self.budget.exhausted:
+        most = int(self.hidden.sum())
+        if self._searched or pairs <= share * most or most > _CIRCUIT_CELLS or self.budget.exhausted:
             return False
         self._searched = True
-        self.judge.offer_circuits(self.hidden, self.budget)
+        only = None if asked is None else np.unique(np.concatenate(asked))
+        self.judge.offer_circuits(self.hidden, self.budget, asked=only)
         return True
 
     def _shortest(self, contested: list[tuple[int, Ints]]) -> bool:
         """Find a deviation of few cells for each question that many attackers ask; tell whether any was looked for."""
         judge, q, region = self.judge, self.judge.questions, self.region
-        if len(contested) <= _TOGETHER or len(region.cells) > _CIRCUIT_CELLS:
+        if len(contested) <= _TOGETHER or len(region.cells) > _CIRCUIT_CELLS or self.budget.exhausted:
             return False
         asked, attackers = np.unique(np.concatenate([left for _, left in contested]), return_counts=True)
         asked = asked[(attackers > _TOGETHER) & (q.side[asked] != 0)]

@@ -50,8 +50,8 @@ class Judge(Protocol):
     _known: tuple[Ints, ...]
     _dismissed: dict[int, Bools]
 
-    def offer_circuits(self, pattern: Bools, budget: Budget | None = None) -> None:
-        """Store circuits of the hidden cells."""
+    def offer_circuits(self, pattern: Bools, budget: Budget | None = None, *, asked: Ints | None = None) -> None:
+        """Store circuits of the hidden cells, all or those that move the cell of one of some questions."""
         ...
 
     def offer(self, deviation: Deviation) -> Ints:

@@ -50,9 +50,7 @@ class Shortest:
     True
     """
 
-    def __init__(
-        self, region: Region, columns: Ints, down: Floats, up: Floats, unit: float, price: Floats
-    ) -> None:
+    def __init__(self, region: Region, columns: Ints, down: Floats, up: Floats, unit: float, price: Floats) -> None:
         block = region.A[:, columns]
         rows = np.unique(block.indices)
         block = sparse.csc_array(block.tocsr()[rows])
@@ -83,10 +81,8 @@ class Shortest:
             return None
         pair = np.array([mine, other])
         self._lp.set_bounds(pair, [level / self._unit, 0.0], [level / self._unit, 0.0])
-        seconds = budget.seconds_left
-        solution = self._lp.solve(
-            max_iterations=int(min(budget.work_left, self._patience)), max_seconds=None if np.isinf(seconds) else seconds
-        )
+        most, seconds = int(min(budget.work_left, self._patience)), budget.seconds_left
+        solution = self._lp.solve(max_iterations=most, max_seconds=None if np.isinf(seconds) else seconds)
         budget.spend(max(1, solution.iterations))
         self._lp.set_bounds(pair, np.zeros(2), self._most[pair])
         if solution.status != "optimal":
