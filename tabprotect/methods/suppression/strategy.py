@@ -160,9 +160,7 @@ def automatic(
         if ended(first):
             return because(first, why)
         with budget.run() as rest:
-            result = exact(
-                problem, limits=rest, start=first.pattern if first.safe else start, partial=first.deviations, **shared
-            )
+            result = exact(problem, limits=rest, start=first.pattern if first.safe else start, **shared)
         return because(joined(first, result), why)
     alone = method == "local" and (problem.n_cells > EXACT_CELLS or bool(problem.attackers))
     how: dict[str, Any] = {}
@@ -179,9 +177,7 @@ def automatic(
     if alone or done or loose or ended(first) or first.status == "optimal":
         return because(first, why)
     with budget.run() as rest:
-        result = exact(
-            problem, limits=rest, start=first.pattern if first.safe else start, partial=first.deviations, **shared
-        )
+        result = exact(problem, limits=rest, start=first.pattern if first.safe else start, **shared)
     return because(joined(first, result), why)
 
 

@@ -113,9 +113,7 @@ def local(
     with cancel_on_interrupt(budget):
         search = _Search(problem, seed, budget, engine, executor)
         if not search.first(start, deviations):
-            result = finish(problem, search.judge, _cheapest(search.judge, start, None), budget, "local")
-            search.hand_over()
-            return replace(result, deviations=search.known_about(result.pattern if result.safe else problem.may_hide))
+            return finish(problem, search.judge, _cheapest(search.judge, start, None), budget, "local")
         search.refine()
         if passes != 0:
             search.improve(passes)

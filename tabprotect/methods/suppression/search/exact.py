@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
-from tabprotect.attack.witness import Deviation, Witnesses
+from tabprotect.attack.witness import Witnesses
 from tabprotect.methods.suppression.bound.proof import bound_proof
 from tabprotect.methods.suppression.merge import with_bound
 from tabprotect.methods.suppression.postsolve.finish import finish, stopped
@@ -46,7 +46,6 @@ def exact(
     progress: Callable[[Progress], None] | None = None,
     engine: str = "scip",
     start: Bools | None = None,
-    partial: Sequence[Deviation] = (),
     means: Means | None = None,
     prove: bool = True,
 ) -> SuppressionResult:
@@ -66,9 +65,6 @@ def exact(
         What solves the integer programmes; attacks are always on HiGHS.
     start : ndarray of bool, shape (cells,), optional
         A pattern to start from.
-    partial : sequence of Deviation
-        What a search that ended without a safe pattern has found: the first pattern is completed from the cells that
-        these deviations move. Without `start` and `means` only, which have no use for it.
     means : Means, optional
         Then independent cores are searched side by side, in rounds whose outcome is kept.
     prove : bool
@@ -109,8 +105,6 @@ def exact(
                 for s, known in zip(searches, found, strict=True):
                     s.best, s.bound = known.best, known.bound
             else:
-                if start is None and partial:
-                    _take_over(searches, reduction, partial)
                 _search(searches, reduction, part, start, judge, engine)
                 found = [s.snapshot() for s in searches]
             ended = stopped(part)
@@ -135,21 +129,11 @@ def exact(
     return with_bound(replace(result, cuts=proof), reduction.constant + sum(s.bound for s in searches))
 
 
-def _take_over(searches: list[Search], reduction: Reduction, begun: Sequence[Deviation]) -> None:
-    """Hand on what was found of a pattern that is not safe yet."""
-    problem = reduction.problem
-    pattern = problem.must_hide.copy()
-    pattern[np.unique(np.concatenate([d.cells for d in begun]))] = True
-    for s, hint in zip(searches, reduction.patterns(pattern & problem.may_hide), strict=True):
-        s.judge.offer_all(s.part.restrict(begun))
-        s.first_cells = hint
-
-
 def _search(
     searches: list[Search], reduction: Reduction, budget: Budget, start: Bools | None, judge: Witnesses, engine: str
 ) -> None:
     report = reporter(searches, reduction.constant, budget)
-    hints = [s.first_cells for s in searches]
+    hints: list[Bools | None] = [None] * len(searches)
     if start is not None:
         known = judge.deviations(start)
         for k, (s, pattern) in enumerate(zip(searches, reduction.patterns(start), strict=True)):

@@ -88,11 +88,9 @@ def greedy(
             for core, hint in zip(reduction.cores, hints, strict=True)
         ]
         for task, answer in zip(tasks, _answers(tasks, reduction, budget, means), strict=True):
-            if answer is not None:
-                judge.offer_all(Part(task.core).lift(answer.deviations))
             if answer is None or answer.pattern is None:
-                result = finish(problem, judge, None, budget, "greedy")
-                return replace(result, deviations=judge.known_about(problem.may_hide))
+                return finish(problem, judge, None, budget, "greedy")
+            judge.offer_all(Part(task.core).lift(answer.deviations))
             patterns.append(answer.pattern)
         return finish(problem, judge, reduction.pattern(patterns), budget, "greedy")
 
@@ -129,8 +127,7 @@ def protect_core(task: Task, budget: Budget | None = None, constant: float = 0.0
     constructor = Constructor(judge, dismiss=True)
     x = constructor.build(problem.weights, budget, start=task.hint, patience=task.patience)
     if x is None:
-        known = judge.known_about(np.ones(problem.n_cells, bool))
-        return CorePattern(None, known, budget.work - before, stopped(budget))
+        return CorePattern(None, (), budget.work - before, stopped(budget))
     with budget.part(task.cleanup) as part:
         x = clean(judge, x, part, ignore=constructor.is_unattainable if constructor.unattainable else None)
     improver = Improver(problem, judge, task.seed, constructor=constructor, best=x)

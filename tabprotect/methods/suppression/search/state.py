@@ -46,8 +46,6 @@ class State:
     ----------
     best : ndarray of bool or None
         The cheapest pattern known that protects every target which can be protected.
-    first_cells : ndarray of bool or None
-        Cells that the first pattern is to hide, but for what that hides without need.
     bound : float
         No such pattern costs less.
     unattainable : frozenset of Key
@@ -64,7 +62,6 @@ class State:
         self.judge = Witnesses(self.part.problem)
         self.constructor = Constructor(self.judge, dismiss=True)
         self.best: Bools | None = None
-        self.first_cells: Bools | None = None
         self.bound = 0.0
         self.unattainable: frozenset[Key] = frozenset()
         self.relaxation: Relaxation | None = None
