@@ -80,6 +80,7 @@ class AttackProgramme:
         self.rows = region.rows[rows]
         self.unit = unit
         self.cap = cap
+        self._bounds = down, up
         self._down = np.minimum(down, cap) / unit
         self._up = np.minimum(up, cap) / unit
         zeros = np.zeros(len(rows))
@@ -98,7 +99,32 @@ class AttackProgramme:
         patient = len(columns) <= LARGE or math.isinf(cap)
         self._patience = math.inf if patient else max(PATIENCE * len(rows), LEAST_PATIENCE)
         self._others: list[Literal["ipm", "simplex"]] = [] if patient else ["ipm", "simplex"]
-        self._targets = np.zeros(0, np.int64)
+        self._targets = self._fixed = np.zeros(0, np.int64)
+
+    def restate(self, fixed: Ints, unit: float, cap: float) -> None:
+        """Go over to another intruder, and to other units; the next solution begins with the last basis.
+
+        Parameters
+        ----------
+        fixed : ndarray of int
+            Positions in `columns` of the cells that he knows, which do not move.
+        unit, cap : float
+            As before; a finite cap stays finite.
+        """
+        same = (unit, cap) == (self.unit, self.cap)
+        if same and np.array_equal(fixed, self._fixed):
+            return
+        self._lp.set_costs(self._targets, np.zeros(len(self._targets)))
+        changed = np.arange(len(self.columns))
+        if same:
+            changed = np.concatenate((self._targets, self._fixed, fixed))
+        down, up = (bound[changed] for bound in self._bounds)
+        self._down[changed], self._up[changed] = np.minimum(down, cap) / unit, np.minimum(up, cap) / unit
+        self._down[fixed] = self._up[fixed] = 0.0
+        changed = np.unique(changed)
+        self._lp.set_bounds(changed, -self._down[changed], self._up[changed])
+        self.unit, self.cap = unit, cap
+        self._targets, self._fixed = np.zeros(0, np.int64), fixed
 
     def solve(self, targets: Ints, sides: Ints, levels: Floats, budget: Budget, *, both: bool = False) -> LpSolution:
         """Maximise sum of side * z / level over the targets, no target moving further to its side than its level.

@@ -12,7 +12,9 @@ from tabprotect.attack.attackers import AttackProgramme, unit_of
 from tabprotect.attack.exposure import Exposure, Multipliers, capacity
 from tabprotect.attack.judge import Judge
 from tabprotect.attack.keys import Key
+from tabprotect.attack.pool import Deviation
 from tabprotect.attack.region import Region, open_region
+from tabprotect.attack.shortest import Shortest
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.lp import LpSolution
 from tabprotect.solver.tolerances import LEVEL, MULTIPLIER
@@ -32,11 +34,18 @@ _LEVEL_RANGE = 2.0**13
 _TOGETHER = 8
 """More attackers than this are first played as one."""
 
-_CONTESTED = 5_000
-"""More pairs of an attacker and a question than this are first answered by circuits, as far as these go."""
+_CONTESTED, _ALL_CONTESTED = 0.1, 5.0
+"""Where there are more pairs of an attacker and a question than so many times the hidden cells, circuits answer first,
+as far as these go: of pairs that public witnesses leave open, and of all that may be open before there are any."""
 
 _CIRCUIT_CELLS = 30_000
 """Circuits of more hidden cells take too long: their number times that of the equations is computed."""
+
+_KNOWN = 20.0
+"""Where deviations of few cells are looked for, one that somebody knows counts as so many."""
+
+_KEPT = 16
+"""So many programmes are kept for the next attacker."""
 
 _JOINT_CAP = 2.0**10
 _SINGLE_CAPS = (2.0**20, 2.0**36, np.inf)
@@ -57,6 +66,7 @@ class Check:
         if -1 in judge._dismissed:
             self.answered = self.answered | judge._dismissed[-1]
         self._region: Region | None = None
+        self._programmes: dict[tuple[bytes, bool], AttackProgramme] = {}
         self._searched = False
 
     @property
@@ -69,13 +79,13 @@ class Check:
     def public(self) -> list[tuple[int, Exposure]]:
         """Answer everything for the intruder who knows only what is published."""
         left = np.flatnonzero(~self.answered)
-        if self._circuits(len(left) * len(self.judge._known)):
+        if self._circuits(len(left) * len(self.judge._known), _ALL_CONTESTED):
             self.valid = self.judge.pool.valid(self.hidden)
             left = left[~self.judge.pool.answered(self.valid)[left]]
         if not len(left):
             return []
         none = np.zeros(0, np.int64)
-        return sorted(self._ask(self.region, left, -1, none), key=lambda item: item[0])
+        return sorted(self._ask(left, -1, none), key=lambda item: item[0])
 
     def attackers(self, exposed: list[int]) -> list[tuple[int, Exposure]]:
         """Answer what the attackers with known cells add to that."""
@@ -89,7 +99,11 @@ class Check:
             skip |= judge._dismissed[-1]
         found: list[tuple[int, Exposure]] = []
         contested = list(self._contested(skip))
-        if self._circuits(sum(len(left) for _, left in contested)):
+        pairs = [left for _, left in contested]
+        if self._circuits(sum(map(len, pairs)), _CONTESTED, pairs):
+            self.valid = judge.pool.valid(self.hidden)
+            contested = list(self._contested(skip))
+        if self._shortest(contested):
             self.valid = judge.pool.valid(self.hidden)
             contested = list(self._contested(skip))
         size = len(contested)
@@ -110,21 +124,54 @@ class Check:
             left = left[~judge.pool.answered(valid)[left]]
             if not len(left):
                 continue
-            found += sorted(self._ask(self._without(known), left, attacker, known), key=lambda item: item[0])
+            found += sorted(self._ask(left, attacker, known), key=lambda item: item[0])
             if found and self.stop:
                 break
         return found
 
-    def _circuits(self, pairs: int) -> bool:
+    def _circuits(self, pairs: int, share: float, asked: list[Ints] | None = None) -> bool:
         """Find circuits where many pairs of an attacker and a question may be open; tell whether that was done.
 
         The deviations of simultaneous programmes move many cells, so that nearly every attacker knows one of them.
         """
-        if self._searched or pairs <= _CONTESTED or self.hidden.sum() > _CIRCUIT_CELLS or self.budget.exhausted:
+        most = int(self.hidden.sum())
+        if self._searched or pairs <= share * most or most > _CIRCUIT_CELLS or self.budget.exhausted:
             return False
         self._searched = True
-        self.judge.offer_circuits(self.hidden, self.budget)
+        only = None if asked is None else np.unique(np.concatenate(asked))
+        self.judge.offer_circuits(self.hidden, self.budget, asked=only)
         return True
+
+    def _shortest(self, contested: list[tuple[int, Ints]]) -> bool:
+        """Find a deviation of few cells for each question that many attackers ask; tell whether any was looked for."""
+        judge, q, region = self.judge, self.judge.questions, self.region
+        if len(contested) <= _TOGETHER or len(region.cells) > _CIRCUIT_CELLS or self.budget.exhausted:
+            return False
+        asked, attackers = np.unique(np.concatenate([left for _, left in contested]), return_counts=True)
+        asked = asked[(attackers > _TOGETHER) & (q.side[asked] != 0)]
+        place, inside = region.places(q.cell[asked])
+        asked, place = asked[inside], place[inside]
+        columns = np.flatnonzero(np.isin(region.component, np.unique(region.component[place])))
+        cells = region.cells[columns]
+        known = np.unique(np.concatenate([judge._known[attacker] for attacker, _ in contested]))
+        price = np.where(np.isin(cells, known), _KNOWN, 1.0)
+        target = np.searchsorted(columns, place)
+        for group in _by_level(q.need[asked]):
+            need = q.need[asked[group]]
+            cap = _JOINT_CAP * float(need.max())
+            down, up = np.minimum(judge._down[cells], cap), np.minimum(judge._up[cells], cap)
+            programme = Shortest(region, columns, down, up, unit_of(float(need.min())), price)
+            judge.programmes += 1
+            for k in group.tolist():
+                if self.budget.exhausted:
+                    return True
+                z = programme.find(int(target[k]), int(q.side[asked[k]]), float(q.need[asked[k]]), self.budget)
+                if z is None:
+                    continue
+                moved = np.abs(z) > MULTIPLIER
+                for each in (z[moved], -z[moved]):
+                    judge.offer(Deviation(cells[moved], each))
+        return len(asked) > 0
 
     def contested(self) -> Iterator[tuple[int, Ints]]:
         """Attackers and the questions that no stored witness answers for them."""
@@ -138,7 +185,7 @@ class Check:
         asked = asked[~np.isin(judge.questions.cell[asked], known)]
         asked = asked[~pool.answered(pool.avoiding(pool.valid(self.hidden), known))[asked]]
         alone, self.alone = self.alone, False
-        for _ in self._ask(self._without(known), asked, group[0][0], known):
+        for _ in self._ask(asked, group[0][0], known):
             pass
         self.alone = alone
 
@@ -168,16 +215,20 @@ class Check:
             if len(gone):
                 yield attacker, gone
 
-    def _ask(self, region: Region, left: Ints, attacker: int, known: Ints) -> Iterator[tuple[int, Exposure]]:
-        """Answer questions for one attacker by programmes; yield what stays exposed."""
-        q = self.judge.questions
-        place, inside = region.places(q.cell[left])
+    def _ask(self, left: Ints, attacker: int, known: Ints) -> Iterator[tuple[int, Exposure]]:
+        """Answer questions for one attacker by programmes; yield what stays exposed.
+
+        What he knows leaves the region that he asks about; the programmes are those of the public, with it fixed.
+        """
+        q, region = self.judge.questions, self.region
+        free = self._without(known) if len(known) else region
+        _, inside = free.places(q.cell[left])
         for question in left[~inside].tolist() if self.alone else ():
-            yield question, self._fixed(region, question, attacker, known)
+            yield question, self._fixed(free, question, attacker, known)
             if self.stop:
                 return
-        left, place = left[inside], place[inside]
-        component = region.component[place]
+        left = left[inside]
+        component = region.component[np.searchsorted(region.cells, q.cell[left])]
         order = np.argsort(component, kind="stable")
         size = np.bincount(region.component, minlength=region.n_components)
         for batch in _batches(component[order], size):
@@ -185,10 +236,30 @@ class Check:
             columns = np.flatnonzero(np.isin(region.component, np.unique(component[mine])))
             for group in _by_level(q.need[left[mine]]):
                 asked = left[mine[group]]
-                for item in _Group(self, region, columns, asked, attacker, known).run():
+                for item in _Group(self, columns, asked, attacker, known).run():
                     yield item
                     if self.stop:
                         return
+
+    def programme(self, columns: Ints, known: Ints, unit: float, cap: float) -> AttackProgramme:
+        """Return the programme of some columns of the region, for an attacker: the last one of these columns, restated.
+
+        From the basis of another attacker it is a few iterations, from none as many as there are equations.
+        """
+        judge, cells = self.judge, self.region.cells[columns]
+        fixed = np.flatnonzero(np.isin(cells, known))
+        key = columns.tobytes(), bool(np.isinf(cap))
+        if key in self._programmes:
+            self._programmes[key] = found = self._programmes.pop(key)
+        else:
+            judge.programmes += 1
+            down, up = judge._down[cells], judge._up[cells]
+            found = AttackProgramme(self.region, columns, down, up, unit, cap, presolve=judge.presolve)
+            if len(self._programmes) >= _KEPT:
+                self._programmes.pop(next(iter(self._programmes)))
+            self._programmes[key] = found
+        found.restate(fixed, unit, cap)
+        return found
 
     def _fixed(self, region: Region, question: int, attacker: int, known: Ints) -> Exposure:
         """The cell cannot move: it is published, or the equations fix it."""
@@ -231,10 +302,10 @@ class Check:
 class _Group:
     """Questions of one attacker about some components, of levels within one range."""
 
-    def __init__(self, check: Check, region: Region, columns: Ints, asked: Ints, attacker: int, known: Ints) -> None:
+    def __init__(self, check: Check, columns: Ints, asked: Ints, attacker: int, known: Ints) -> None:
         self.check = check
         self.judge = check.judge
-        self.region = region
+        self.region = check.region
         self.columns = columns
         self.attacker = attacker
         self.known = known
@@ -243,17 +314,14 @@ class _Group:
         self.column = {
             int(question): int(place)
             for question, place in zip(
-                asked, np.searchsorted(columns, np.searchsorted(region.cells, q.cell[asked])), strict=True
+                asked, np.searchsorted(columns, np.searchsorted(self.region.cells, q.cell[asked])), strict=True
             )
         }
         need = q.need[asked]
         self.unit, self.top = unit_of(float(need.min())), float(need.max())
 
     def programme(self, unit: float, cap: float) -> AttackProgramme:
-        cells = self.region.cells[self.columns]
-        self.judge.programmes += 1
-        down, up = self.judge._down[cells], self.judge._up[cells]
-        return AttackProgramme(self.region, self.columns, down, up, unit, cap, presolve=self.judge.presolve)
+        return self.check.programme(self.columns, self.known, unit, cap)
 
     def run(self) -> Iterator[tuple[int, Exposure]]:
         """Simultaneous programmes while they help, then one by one."""
@@ -264,11 +332,10 @@ class _Group:
             joint = self.programme(self.unit, _JOINT_CAP * self.top)
             self._joint(joint, self.asked[q.side[self.asked] != 0], open_)
             self._joint(joint, self.asked[q.side[self.asked] == 0], open_)
-        singles: dict[tuple[float, float], AttackProgramme] = {}
         for question in self.asked.tolist() if self.check.alone else ():
             if not open_[question]:
                 continue
-            exposure = self._single(question, open_, singles)
+            exposure = self._single(question, open_)
             if exposure is not None:
                 yield question, exposure
 
@@ -315,9 +382,7 @@ class _Group:
         straight = side * np.clip(z, -down, up) >= enough
         return bool(np.any(~straight & (side * np.clip(-z, -down, up) >= enough)))
 
-    def _single(
-        self, question: int, open_: Bools, singles: dict[tuple[float, float], AttackProgramme]
-    ) -> Exposure | None:
+    def _single(self, question: int, open_: Bools) -> Exposure | None:
         """Ask one question, with wider and wider caps until it is decided."""
         q, check = self.judge.questions, self.check
         key = Key(self.attacker, int(q.cell[question]), int(q.side[question]))
@@ -328,9 +393,7 @@ class _Group:
         for cap in _SINGLE_CAPS:
             if check.budget.exhausted:
                 break
-            if (unit, cap) not in singles:
-                singles[unit, cap] = self.programme(unit, 2 * cap * unit)
-            programme = singles[unit, cap]
+            programme = self.programme(unit, 2 * cap * unit)
             total, limit = 0.0, 0.0
             proofs: list[Multipliers] = []
             for side in (key.side,) if key.side else (1, -1):

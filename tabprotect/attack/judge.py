@@ -10,7 +10,7 @@ from scipy import sparse
 
 from tabprotect.attack.attackers import AttackProgramme
 from tabprotect.attack.keys import Questions
-from tabprotect.attack.pool import Pool
+from tabprotect.attack.pool import Deviation, Pool
 from tabprotect.attack.region import Region
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget
@@ -50,8 +50,12 @@ class Judge(Protocol):
     _known: tuple[Ints, ...]
     _dismissed: dict[int, Bools]
 
-    def offer_circuits(self, pattern: Bools, budget: Budget | None = None) -> None:
-        """Store circuits of the hidden cells."""
+    def offer_circuits(self, pattern: Bools, budget: Budget | None = None, *, asked: Ints | None = None) -> None:
+        """Store circuits of the hidden cells, all or those that move the cell of one of some questions."""
+        ...
+
+    def offer(self, deviation: Deviation) -> Ints:
+        """Store a deviation after checking it; return the questions that it answers alone."""
         ...
 
     def _take(self, region: Region, programme: AttackProgramme, x: Floats, *, turned: bool) -> Ints: ...

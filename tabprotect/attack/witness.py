@@ -212,7 +212,12 @@ class Witnesses:
         self.pool.add(moved.indices.astype(np.int64), moved.data, moved.indptr.astype(np.int64), residual)
 
     def offer_circuits(
-        self, pattern: Bools, budget: Budget | None = None, order: tuple[npt.NDArray[np.generic], ...] = ()
+        self,
+        pattern: Bools,
+        budget: Budget | None = None,
+        order: tuple[npt.NDArray[np.generic], ...] = (),
+        *,
+        asked: Ints | None = None,
     ) -> None:
         """Store circuits of the hidden cells: deviations of few cells, of which most attackers know none.
 
@@ -223,6 +228,8 @@ class Witnesses:
         order : tuple of ndarray, shape (cells,)
             Cells with small keys are wanted in circuits, by the last key first (as in `numpy.lexsort`). The last key of
             all is whether somebody knows the cell, the first one how far it can move.
+        asked : ndarray of int, optional
+            Only circuits that move the cell of one of these questions are stored.
         """
         hidden = np.flatnonzero(np.asarray(pattern, bool) & self._movable)
         if not len(self.questions.need) or not len(hidden):
@@ -230,7 +237,12 @@ class Witnesses:
         known = self.knows.sum(axis=0) > 0 if len(self._known) else np.zeros(len(self._movable), bool)
         keys = (-np.minimum(self._down, self._up), *order, known)
         wanted = hidden[np.lexsort([key[hidden] for key in keys])]
-        self.offer_all(circuits(self._columns, wanted, self._down, self._up, float(self.questions.need.max()), budget))
+        found = circuits(self._columns, wanted, self._down, self._up, float(self.questions.need.max()), budget)
+        if asked is not None:
+            mine = np.zeros(len(self._movable), np.int32)
+            mine[self.questions.cell[asked]] = 1
+            found = sparse.csr_array(found[np.flatnonzero(abs(found).sign() @ mine)])
+        self.offer_all(found)
 
     def _store(self, cells: Ints, z: Floats) -> Ints:
         """Split deviations of the same cells, one a row, into parts that no equation joins; keep those that answer."""
