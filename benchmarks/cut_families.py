@@ -22,6 +22,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from benchmarks.cuts import FAMILIES, Family, halves
+from tabprotect.errors import SolverError
 from tabprotect.formats.jj import read_jj
 from tabprotect.instances.families import family
 from tabprotect.methods.suppression import suppress
@@ -224,17 +225,26 @@ def probed(pool: Pool, best: float, seconds: float) -> tuple[float, int, int]:
     return lifted, int(fixed.sum()), tried
 
 
-def frozen(core: Core, incumbent: Bools, work: int) -> Pool:
-    """Bring the relaxation of a core without zero-half cuts to a standstill and return its pool."""
+def frozen(core: Core, incumbent: Bools, work: int) -> tuple[Pool, str]:
+    """Bring the relaxation of a core without zero-half cuts to a standstill; return its pool and how it ended.
+
+    Raises
+    ------
+    SolverError
+        If the incumbent, which is safe, violates a capacity cut.
+    """
     relaxation = _Base(core, np.arange(len(core.targets)), Budget(Limits(work=work)))
     relaxation.run(incumbent.astype(np.float64))
+    note = "stands still" if relaxation.finished else f"stopped after {work:,} units of work"
     relaxation.use(Budget(Limits()))
     relaxation.settle()
+    broken = relaxation.pool.slack(incumbent.astype(np.float64)) < -1e-6
+    if np.any(broken & (relaxation.pool.rhs > 0)):
+        raise SolverError("a safe pattern violates a capacity cut")
     slack = relaxation.pool.slack(relaxation.x)
     near = np.flatnonzero(slack < 0.6)
-    return Pool(
-        core.weight, core.hidden, sparse.csr_array(relaxation.pool.matrix[near]), relaxation.pool.rhs[near].copy()
-    )
+    matrix = sparse.csr_array(relaxation.pool.matrix[near])
+    return Pool(core.weight, core.hidden, matrix, relaxation.pool.rhs[near].copy()), note
 
 
 def measure(core: Core, incumbent: Bools, work: int, seconds: float) -> Iterator[Line]:
@@ -247,9 +257,9 @@ def measure(core: Core, incumbent: Bools, work: int, seconds: float) -> Iterator
         return Line(name, cuts, min(bound, best), time.process_time() - start, note)
 
     start = time.process_time()
-    pool = frozen(core, incumbent, work)
+    pool, ended = frozen(core, incumbent, work)
     bound, x, reduced = _Programme(pool).solve()
-    yield Line("base: capacity cuts and bridges", len(pool.rhs), bound, time.process_time() - start)
+    yield Line("base: capacity cuts and bridges", len(pool.rhs), bound, time.process_time() - start, ended)
     for name, one in FAMILIES.items():
 
         def alone(families: tuple[Family, ...] = (one,)) -> tuple[float, int, str]:
@@ -319,14 +329,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
         patterns = reduction.patterns(result.pattern)
         core, incumbent = max(zip(reduction.cores, patterns, strict=True), key=lambda both: both[0].n)
         print(f"\n### {Path(name).name}: {problem.n_cells:,} cells, largest core {core.n:,}\n")
-        print(f"cost {result.cost:,.10g}, bound of the search {result.bound:,.10g}; of the core {core.cost(incumbent):,.10g}\n")
-        print("| family | cuts | bound | gap closed, % | processor s | |\n| --- | --- | --- | --- | --- | --- |", flush=True)
+        print(f"cost {result.cost:,.10g} ({core.cost(incumbent):,.10g} in the core), bound {result.bound or 0:,.10g}\n")
+        print("| family | cuts | bound | gap closed, % | processor s | |")
+        print("| --- | --- | --- | --- | --- | --- |", flush=True)
         base, best = None, core.cost(incumbent)
         for line in measure(core, incumbent, asked.work, asked.seconds):
             base = line.bound if base is None else base
             closed = 100 * (line.bound - base) / (best - base) if best > base else 0.0
-            cells = (line.family, f"{line.cuts:,}", f"{line.bound:,.8g}", f"{closed:.1f}", f"{line.seconds:.1f}", line.note)
-            print("| " + " | ".join(cells) + " |", flush=True)
+            figures = (f"{line.cuts:,}", f"{line.bound:,.8g}", f"{closed:.1f}", f"{line.seconds:.1f}")
+            print("| " + " | ".join((line.family, *figures, line.note)) + " |", flush=True)
 
 
 if __name__ == "__main__":

@@ -40,12 +40,19 @@ def random_pool(seed):
         row[inside[0]] = -1.0
         rows.append(row)
         rhs.append(0.0)
-    return Pool(rng.integers(1, 20, n).astype(float), np.zeros(n, bool), sparse.csr_array(np.array(rows)), np.array(rhs))
+    return Pool(
+        rng.integers(1, 20, n).astype(float), np.zeros(n, bool), sparse.csr_array(np.array(rows)), np.array(rhs)
+    )
 
 
 def relaxed(pool):
     programme = LinearProgram(
-        pool.matrix, pool.rhs, np.full(len(pool.rhs), np.inf), np.zeros(len(pool.cost)), np.ones(len(pool.cost)), pool.cost
+        pool.matrix,
+        pool.rhs,
+        np.full(len(pool.rhs), np.inf),
+        np.zeros(len(pool.cost)),
+        np.ones(len(pool.cost)),
+        pool.cost,
     )
     answer = programme.solve()
     return answer.objective, np.clip(answer.x, 0, 1), answer.reduced
