@@ -115,8 +115,7 @@ def cover_one(matrix: sparse.csr_array, rhs: Floats, x: Floats) -> list[Row]:
     found = []
     for k in tight.tolist():
         a = matrix[[k]].toarray()
-        for need in (1, 2, 3):
-            found.append(_cover(a, rhs[[k]], x, need))
+        found += [_cover(a, rhs[[k]], x, need) for need in (1, 2, 3)]
     return _best(found, x)
 
 
