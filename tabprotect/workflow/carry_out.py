@@ -49,7 +49,7 @@ def _hidden(prepared: Prepared) -> Release:
     progress = None if heard is None else Monotone(budget, heard, True, found.cost, found.bound)
     result, judgement = judge(
         problem, answer.result, budget, request.limits, intervals=request.intervals,
-        allow_unsafe=request.allow_unsafe, progress=progress, executor=request.executor,
+        allow_unsafe=request.allow_unsafe, progress=progress, executor=request.executor, options=request.hiding.options,
     )  # fmt: skip
     remaining = answer.sums if result is answer.result else exposed(result)
     if exposed.notes:
