@@ -48,6 +48,7 @@ __all__ = [
     "StartOptions",
     "TreeOptions",
     "changed",
+    "differing",
     "numbers",
 ]
 
@@ -158,6 +159,18 @@ def changed(options: Options, name: str, value: Any) -> Options:
     if name not in known:
         raise InputError(f"no option '{name}'{did_you_mean(name, known)}")
     return _replaced(options, name.split("."), value)
+
+
+def differing(options: Options) -> dict[str, Any]:
+    """Return the options that are not the defaults, by name.
+
+    Examples
+    --------
+    >>> differing(Options(tree=TreeOptions(rows=50)))
+    {'tree.rows': 50}
+    """
+    usual = dict(numbers(DEFAULTS))
+    return {name: value for name, value in numbers(options) if value != usual[name]}
 
 
 def _replaced(part: Any, path: list[str], value: Any) -> Any:
