@@ -114,7 +114,10 @@ def automatic(
             return because(result, "its relaxation leaves little open")
     if method == "exact" and begins(problem, options) == "greedy":
         with budget.run(options.choice.probe_limit_share, work=options.choice.probe_work) as part:
-            probe = {"cleanup": options.choice.probe_cleanup_share, "patience": options.choice.probe_patience}
+            probe: dict[str, Any] = {
+                "cleanup": options.choice.probe_cleanup_share,
+                "patience": options.choice.probe_patience,
+            }
             first = greedy(
                 problem, limits=part, seed=seed, restarts=0, start=start, means=means, options=options, **probe
             )

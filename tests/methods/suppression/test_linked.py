@@ -118,13 +118,15 @@ def test_what_is_hidden_in_one_piece_is_hidden_and_no_more_in_the_others() -> No
 
 
 def test_a_published_margin_is_hidden_where_nothing_else_helps() -> None:
-    """The first row needs nothing, but the second can protect its cell by the common total alone."""
+    """The second row can protect its cell by the common total alone; what that opens in the first one is repaired."""
     A = np.array([[-1.0, 1, 1, 0, 0], [-1, 0, 0, 1, 1]])
     problem = Problem.from_arrays(A, [9, 4, 5, 2, 7], primary=[3], lpl=1, upl=1, protected=[4])
     pieces = [Piece(np.array([0]), np.array([0, 1, 2])), Piece(np.array([1]), np.array([0, 3, 4]))]
     passes = Passes(problem, pieces, problem.must_hide)
     passes.run(Budget(), 0, "test")
-    assert np.flatnonzero(passes.pattern).tolist() == [0, 1, 3]
+    assert np.flatnonzero(passes.pattern).tolist() == [0, 3]
+    tables = {str(k): piece.cells for k, piece in enumerate(pieces)}
+    assert suppress_linked(problem, tables, together=0).suppressed.tolist() == [0, 1, 3]
 
 
 def test_rows_within_cells() -> None:

@@ -22,7 +22,12 @@ from tabprotect.methods.suppression.large import rebuild
 from tabprotect.methods.suppression.large.answers import Answers
 from tabprotect.methods.suppression.large.parallel import ParallelSearch
 from tabprotect.methods.suppression.options import Options, ScheduleOptions
-from tabprotect.methods.suppression.options.local import LocalBoundOptions, LocalOptions, LocalSearchOptions
+from tabprotect.methods.suppression.options.local import (
+    LocalBoundOptions,
+    LocalOptions,
+    LocalSearchOptions,
+    ParallelOptions,
+)
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Limits, Progress
@@ -168,9 +173,9 @@ def test_local_works_in_as_many_threads_as_an_executor_has_workers(monkeypatch: 
     asked: list[int] = []
 
     class Watched(ParallelSearch):
-        def __init__(self, answers: Answers, threads: int = 1) -> None:
+        def __init__(self, answers: Answers, threads: int, options: ParallelOptions) -> None:
             asked.append(threads)
-            super().__init__(answers, threads)
+            super().__init__(answers, threads, options)
 
     monkeypatch.setattr(rebuild, "ParallelSearch", Watched)
     problem = several(2)

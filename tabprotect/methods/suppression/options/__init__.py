@@ -158,7 +158,8 @@ def changed(options: Options, name: str, value: Any) -> Options:
     known = [each for each, _ in numbers(options)]
     if name not in known:
         raise InputError(f"no option '{name}'{did_you_mean(name, known)}")
-    return _replaced(options, name.split("."), value)
+    found: Options = _replaced(options, name.split("."), value)
+    return found
 
 
 def differing(options: Options) -> dict[str, Any]:
