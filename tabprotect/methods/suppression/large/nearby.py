@@ -11,7 +11,7 @@ from tabprotect.attack.attackers import unit_of
 from tabprotect.attack.witness import Deviation
 from tabprotect.methods.suppression.large.surroundings import Block, Surroundings
 from tabprotect.methods.suppression.options import DEFAULTS
-from tabprotect.methods.suppression.options.local import NearbyOptions
+from tabprotect.methods.suppression.options.nearby import NearbyOptions
 from tabprotect.problem import Problem, Status
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.small import MOST_ITERATIONS, Columns, SmallProgrammes

@@ -88,7 +88,7 @@ class MasterOptions(Stage):
 
     first_gap: float = number(0.02, most=1)
     least_gap: float = number(2e-3, most=1)
-    step_share: float = number(0.8, most=1)
+    step_share: float = number(0.8, least=0.01, most=1)
     near_slack: float = number(0.6)
     whole_entries: int = number(50_000)
     solutions: int = number(8, least=1)
