@@ -30,7 +30,6 @@ from tabprotect.formats import read_instance
 from tabprotect.instances.families import family, microdata
 from tabprotect.instances.index import recipe
 from tabprotect.methods.suppression import methods, suppress
-from tabprotect.methods.suppression.classic.modular import modular
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Limits
 from tabprotect.table.hierarchy import Hierarchy
@@ -46,9 +45,6 @@ CASES: dict[str, tuple[str, int, dict[str, Any]]] = {
     "hier3d small": ("hier3d", 2, {"activity": (3, 2), "region": (2, 2), "size": 3}),
     "hier3d medium": ("hier3d", 3, {"activity": (4, 3), "region": (3, 2), "size": 3}),
 }
-
-CARRIED = "modular-carry"
-"""The modular method as it is printed: cells hidden in one subtable are protected in all."""
 
 PATIENCE = 120.0
 """Seconds after which the peer is killed."""
@@ -86,10 +82,7 @@ def ours(case: str, problem: Problem, method: str, seconds: float) -> Answer:
     """Run a method of ours; the cost is there only if the audit finds nothing."""
     started = time.process_time()
     try:
-        if method == CARRIED:
-            result = modular(problem, limits=Limits(seconds=seconds), carry=True)
-        else:
-            result = suppress(problem, method=method, limits=Limits(seconds=seconds))
+        result = suppress(problem, method=method, limits=Limits(seconds=seconds))
     except InputError as error:
         return Answer(case, method, None, note=str(error).partition(":")[0])
     spent = time.process_time() - started

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,8 @@ def on_page_markdown(markdown: str, page: Any, **_: object) -> str:
     if page.file.src_uri == "reference.md":
         further = "".join(f"::: {name}\n" for name in further_names())
         return f"{markdown}\n## All methods\n\n{methods_table()}\n## Further names\n\n{further}"
+    if page.file.src_uri == "options.md":
+        return markdown + options_tables()
     return markdown
 
 
@@ -42,6 +46,27 @@ def methods_table() -> str:
         ),
     ]
     return "\n".join(rows) + "\n"
+
+
+def options_tables() -> str:
+    """Return a table of every stage of suppression, from its dataclass."""
+    from tabprotect.methods.suppression.options import DEFAULTS
+
+    return "\n".join(_stage_tables(DEFAULTS, ""))
+
+
+def _stage_tables(stages: Any, within: str) -> Iterator[str]:
+    for each in fields(stages):
+        name, part = f"{within}{each.name}", getattr(stages, each.name)
+        title = (type(part).__doc__ or "").partition("\n")[0]
+        if any(is_dataclass(getattr(part, own.name)) for own in fields(part)):
+            yield from _stage_tables(part, f"{name}.")
+            continue
+        yield f"## `{name}`\n\n{title}\n\n| option | default | meaning |\n| --- | --- | --- |"
+        entry = re.compile(r"^    (\w+) : .+, default (.+)\n((?:        .+\n)+)", re.MULTILINE)
+        for option, default, text in entry.findall(type(part).__doc__ or ""):
+            yield f"| `{option}` | {default} | {' '.join(text.split())} |"
+        yield ""
 
 
 def shown_names() -> set[str]:

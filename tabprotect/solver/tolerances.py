@@ -12,15 +12,29 @@ from typing import Final
 
 __all__ = [
     "AT_BOUND",
+    "BOUND_ROUNDING",
+    "BRIDGE_VIOLATION",
+    "COEFFICIENT",
+    "CONTRADICTION",
+    "COST_NOISE",
+    "COST_ROUNDING",
+    "CUT_VIOLATION",
+    "DEVIATION_NOISE",
+    "LARGEST_MOVE",
+    "LEAST_ROOM",
     "LEVEL",
+    "LOCAL_CUT_VIOLATION",
     "LP_FEASIBILITY",
     "MULTIPLIER",
     "OPTIMAL",
     "RAY",
     "RESIDUAL",
     "ROUNDING",
+    "ROW_ERROR",
     "SUM_ROUNDING",
     "TIGHTENING",
+    "TIGHT_ROW",
+    "USED_ROW",
     "WIDTH",
     "WITNESS_ROUNDING",
 ]
@@ -63,3 +77,46 @@ WIDTH: Final = 1e-7
 
 OPTIMAL: Final = 1e-9
 """A pattern counts as optimal when its cost exceeds the bound by at most this share."""
+
+CUT_VIOLATION: Final = 1e-4
+"""A row of a pool is violated when its slack is below minus this (right-hand sides are 1)."""
+
+BRIDGE_VIOLATION: Final = 1e-6
+"""The same for bridges in the root solve, whose relaxations are solved to the end."""
+
+ROW_ERROR: Final = 1e-9
+"""A pattern that violates a row by more than this is none of those that the row describes."""
+
+CONTRADICTION: Final = 1e-9
+"""A row that everything hidden violates by more than this belongs to a target that no pattern protects."""
+
+TIGHT_ROW: Final = 1e-6
+"""Rows with less slack than this at a pattern are tight."""
+
+USED_ROW: Final = 1e-9
+"""A multiplier above this share of the largest one (or of 1) says that its row carries the bound."""
+
+COEFFICIENT: Final = 1e-6
+"""A coefficient smaller than the right-hand side 1 by less than this is read as 1: the cell alone
+may satisfy the row."""
+
+COST_ROUNDING: Final = 1e-9
+"""A bound may exceed a cost by this share: both are sums in floating point."""
+
+BOUND_ROUNDING: Final = 1e-9
+"""What is taken off a bound for rounding errors in its sums, as a share of all that is added up."""
+
+COST_NOISE: Final = 1e-9
+"""What a part of a pattern that is made anew may cost more, for rounding errors."""
+
+LOCAL_CUT_VIOLATION: Final = 1e-3
+"""As `CUT_VIOLATION`, for the rows of local attacks."""
+
+DEVIATION_NOISE: Final = 1e-9
+"""Entries of a deviation smaller than this, in units of the level, are read as 0."""
+
+LARGEST_MOVE: Final = 2.0**20
+"""In local programmes no cell moves further than so many levels."""
+
+LEAST_ROOM: Final = 1e-4
+"""A cell that can move by less than this share of the level is charged as if it could move so far."""

@@ -10,6 +10,7 @@ from tabprotect.attack.audit import audit
 from tabprotect.attack.values import seeing
 from tabprotect.errors import SolverError
 from tabprotect.methods.base.method import Method
+from tabprotect.methods.suppression.options import differing
 from tabprotect.release.changed import ChangedRelease
 from tabprotect.release.suppressed import Release
 from tabprotect.solver.limits import Budget
@@ -51,7 +52,7 @@ def _hidden(prepared: Prepared) -> Release:
     progress = None if heard is None else Monotone(budget, heard, True, found.cost, found.bound)
     result, judgement = judge(
         problem, answer.result, budget, request.limits, intervals=request.intervals,
-        allow_unsafe=request.allow_unsafe, progress=progress, executor=request.executor,
+        allow_unsafe=request.allow_unsafe, progress=progress, executor=request.executor, options=request.hiding.options,
     )  # fmt: skip
     if judgement.safe and result.status == "unknown":
         judged = found_safe(result)
@@ -144,6 +145,7 @@ def _settings_of_hiding(prepared: Prepared) -> dict[str, Any]:
         "preferences": None if how.preferences is None else str(dict(how.preferences)),
         "random costs": how.random_costs or None,
         "search": how.method,
+        **({"options": options} if (options := differing(how.options)) else {}),
         "engine": how.engine if how.solver is None else f"{how.engine} ({how.solver})",
         "sums of hidden cells": request.unions,
         "hidden cells protected": request.protect_hidden,

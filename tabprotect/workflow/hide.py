@@ -104,8 +104,9 @@ def _search(prepared: Prepared, how: Suppress, budget: Budget, exposed: Sums) ->
             seed=prepared.seed,
             engine=how.engine,
             solver=how.solver,
-            means=Means(request.executor, store_for(problem, request.resume)),
+            means=Means(request.executor, store_for(problem, request.resume, how.options)),
             tables=prepared.tables,
+            options=how.options,
         )
 
     return search

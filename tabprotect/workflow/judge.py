@@ -9,6 +9,7 @@ from dataclasses import replace
 from tabprotect.attack.audit import Audit, audit
 from tabprotect.attack.pool import Deviation
 from tabprotect.methods.suppression.merge import with_bound
+from tabprotect.methods.suppression.options import DEFAULTS, Options
 from tabprotect.methods.suppression.postsolve.settle import settle
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem
@@ -35,6 +36,7 @@ def judge(
     allow_unsafe: bool,
     progress: Callable[[Progress], None] | None,
     executor: Executor | None,
+    options: Options = DEFAULTS,
 ) -> tuple[SuppressionResult, Audit]:
     """Audit a pattern without limits, since what is not judged is not safe; intervals are told as far as they go.
 
@@ -51,6 +53,8 @@ def judge(
         Of everything. Intervals, and hiding more, take what is left of a limit of time, or a moment.
     intervals, allow_unsafe, progress, executor
         As for `tabprotect.protect`. Where no pattern was found and none may be written one exposed cell is enough.
+    options : Options
+        Of what hides more.
 
     Returns
     -------
@@ -76,7 +80,7 @@ def judge(
 
     found = look(result.deviations if result.problem is problem else ())
     for tight in TIGHT if result.safe else ():
-        if not found.exposures or (more := settle(result, found.exposures, tight, left())) is None:
+        if not found.exposures or (more := settle(result, found.exposures, tight, left(), options)) is None:
             continue
         result = more
         found = look((*result.deviations, *(w.deviation for w in found.evidence.witnesses)))

@@ -18,11 +18,11 @@ from tabprotect.methods.registry import PASSES
 from tabprotect.methods.suppression import suppress
 from tabprotect.methods.suppression.large.stages import local_in_stages
 from tabprotect.methods.suppression.linked import suppress_linked
+from tabprotect.methods.suppression.options import DEFAULTS, Options
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.methods.suppression.search.first import first_results
 from tabprotect.methods.suppression.search.greedy import greedy
 from tabprotect.methods.suppression.strategy import (
-    EXACT_CELLS,
     by_root_solve,
 )
 from tabprotect.methods.suppression.suppress import CLASSIC
@@ -88,6 +88,8 @@ class Rounds:
         Whether quick patterns are made by local programmes.
     tables : mapping of str to ndarray of int
         The cells of each of several linked tables.
+    options : Options
+        Of the suppression methods.
     """
 
     exposed: Exposed
@@ -97,6 +99,7 @@ class Rounds:
     means: Means
     near: bool
     tables: Mapping[str, npt.NDArray[np.int64]]
+    options: Options = DEFAULTS
     looking: float = 0.0
     """Seconds that looking for sums took the last time."""
     bounds: list[SuppressionResult] = field(default_factory=list)
@@ -128,7 +131,7 @@ class Rounds:
     ) -> list[Answer]:
         """Return the first patterns of a problem, with the sums that they give away."""
         found = []
-        for result in first_results(problem, budget, start):
+        for result in first_results(problem, budget, start, self.options):
             if everything or not result.pattern[problem.may_hide].all():
                 found.append(Answer(problem, result, self.look(result)))
                 self.budget.report("first pattern", result.cost)
@@ -147,10 +150,16 @@ class Rounds:
         """Search within a share of what is left."""
         with self.budget.run(share) as part:
             if method in (PASSES, LINKED):
-                together = EXACT_CELLS if method == LINKED else 0
+                together = None if method == LINKED else 0
                 means = self.means if self.means else None
                 result = suppress_linked(
-                    problem, self.tables, limits=part, seed=self.seed, together=together, means=means
+                    problem,
+                    self.tables,
+                    limits=part,
+                    seed=self.seed,
+                    together=together,
+                    means=means,
+                    options=self.options,
                 )
             else:
                 result = suppress(
@@ -162,6 +171,7 @@ class Rounds:
                     # these have no pieces; the intruder's intervals have
                     executor=None if method in CLASSIC else self.means.executor,
                     resume=self.means.store,
+                    options=self.options,
                     **self.how,
                 )
         if result.bound is not None:
@@ -170,7 +180,7 @@ class Rounds:
 
     def root(self, problem: Problem) -> Answer | None:
         """Return the pattern of the root solve, its sums protected; None where that finds none within a moment."""
-        result = by_root_solve(problem, self.budget, "scip")
+        result = by_root_solve(problem, self.budget, "scip", self.options)
         if not result.safe:
             return None
         sums = self.look(result)
@@ -202,7 +212,13 @@ class Rounds:
         self, problem: Problem, start: SuppressionResult | None, part: Budget, restarts: int, cleanup: float
     ) -> SuppressionResult:
         pattern = None if start is None else start.pattern
-        shared: dict[str, Any] = {"limits": part, "seed": self.seed, "start": pattern, "means": self.means}
+        shared: dict[str, Any] = {
+            "limits": part,
+            "seed": self.seed,
+            "start": pattern,
+            "means": self.means,
+            "options": self.options,
+        }
         if self.near:
             deviations = () if start is None else start.deviations
             return local_in_stages(problem, passes=0, deviations=deviations, **shared)

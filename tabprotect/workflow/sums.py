@@ -10,12 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.methods.registry import PASSES
-from tabprotect.methods.suppression.lower_bound import BOUND_SHARE, with_lower_bound
+from tabprotect.methods.suppression.lower_bound import with_lower_bound
 from tabprotect.methods.suppression.merge import with_bound_of
+from tabprotect.methods.suppression.options import DEFAULTS, Options
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.methods.suppression.strategy import (
-    EXACT_CELLS,
-    SMALL_CELLS,
     because,
     begins,
     choose,
@@ -58,6 +57,7 @@ def suppress_with_sums(
     solver: str | None = None,
     means: Means | None = None,
     tables: Mapping[str, npt.NDArray[np.int64]] | None = None,
+    options: Options = DEFAULTS,
 ) -> Answer:
     """Suppress until no sensitive sum of hidden cells can be computed.
 
@@ -80,6 +80,8 @@ def suppress_with_sums(
         Where independent pieces are worked on, and where their answers are kept.
     tables : mapping of str to ndarray of int, optional
         The cells of each of several linked tables.
+    options : Options
+        Of the suppression methods.
     """
     with one_progress(budget, looks=repair) as progress:
 
@@ -91,9 +93,9 @@ def suppress_with_sums(
 
         means = means or Means()
         unbounded = method in UNBOUNDED or method == PASSES
-        with budget.part(1 - BOUND_SHARE) if unbounded else nullcontext(budget) as part:
-            answer = _search(problem, look, part, repair, method, seed, engine, solver, means, tables or {})
-        result = with_lower_bound(answer.result, budget, means.executor)
+        with budget.part(1 - options.schedule.bound_limit_share) if unbounded else nullcontext(budget) as part:
+            answer = _search(problem, look, part, repair, method, seed, engine, solver, means, tables or {}, options)
+        result = with_lower_bound(answer.result, budget, means.executor, options)
     return replace(answer, result=replace(result, seconds=budget.seconds, work=budget.work))
 
 
@@ -108,13 +110,20 @@ def _search(
     solver: str | None,
     means: Means,
     tables: Mapping[str, npt.NDArray[np.int64]],
+    options: Options,
 ) -> Answer:
+    choice = options.choice
     how = {"engine": engine, "solver": solver}
-    linked = method == "auto" and bool(tables) and engine == "scip" and SMALL_CELLS < problem.n_cells <= EXACT_CELLS
-    near = method == "local" or (method == "auto" and not linked and _near(problem))
-    rounds = Rounds(exposed, budget, seed, how, means, near, tables)
+    linked = (
+        method == "auto"
+        and bool(tables)
+        and engine == "scip"
+        and choice.whole_cells < problem.n_cells <= choice.never_exact_cells
+    )
+    near = method == "local" or (method == "auto" and not linked and _near(problem, options))
+    rounds = Rounds(exposed, budget, seed, how, means, near, tables, options)
     wanted = repair and method in ("auto", "exact") and engine == "scip" and not means and not linked
-    large = problem.n_cells > SMALL_CELLS
+    large = problem.n_cells > choice.whole_cells
     root = rounds.root(problem) if wanted and not large else None
     held = rounds.hold(problem, repair) if root is None else None
     if wanted and large:
@@ -184,9 +193,9 @@ def better_of(
     return replace(held, result=result)
 
 
-def _near(problem: Problem) -> bool:
+def _near(problem: Problem, options: Options) -> bool:
     """Whether `auto` begins with local programmes."""
-    return choose(problem)[0] == "local" or begins(problem) == "local"
+    return choose(problem, options)[0] == "local" or begins(problem, options) == "local"
 
 
 def _cheaper(rounds: Rounds, best: Answer, method: str) -> Answer:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+from ast import literal_eval
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
@@ -10,6 +11,7 @@ import pytest
 
 import tabprotect as tp
 import tabprotect.instances
+from tabprotect.methods.suppression.options import DEFAULTS, numbers
 
 
 @pytest.fixture
@@ -40,3 +42,15 @@ def test_every_decision_is_on_their_index(hooks: ModuleType, checkout: Path) -> 
     index = hooks.on_page_markdown("", page)
     for path in (checkout / "docs" / "decisions").glob("[0-9]*.md"):
         assert f"({path.name})" in index
+
+
+def test_the_page_of_options_has_every_option(hooks: ModuleType) -> None:
+    page = SimpleNamespace(file=SimpleNamespace(src_uri="options.md"))
+    shown, stage = [], ""
+    for line in hooks.on_page_markdown("", page).splitlines():
+        if line.startswith("## "):
+            stage = line.strip("# `")
+        elif line.startswith("| `"):
+            name, default = line.split("|")[1:3]
+            shown.append((f"{stage}.{name.strip(' `')}", literal_eval(default.strip())))
+    assert shown == list(numbers(DEFAULTS))

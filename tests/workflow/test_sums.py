@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tabprotect.methods.suppression.lower_bound import BOUND_SHARE
+from tabprotect.methods.suppression.options import DEFAULTS
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget, Limits
@@ -24,7 +24,7 @@ def test_time_is_left_for_the_rounds_that_sums_need(rounds: int, monkeypatch: py
     monkeypatch.setattr("tabprotect.workflow.rounds.with_sums", lambda problem, sums, budget: problem)
     problem = Problem.from_arrays([[-1, 1, 1, 1]], [20, 9, 6, 5], primary=[1], lpl=2, upl=2)
     # what is left for a bound comes on top
-    budget = Budget(Limits(seconds=LIMIT / (1 - BOUND_SHARE)), started=0.0)
+    budget = Budget(Limits(seconds=LIMIT / (1 - DEFAULTS.schedule.bound_limit_share)), started=0.0)
     tidied = []
 
     def result(stopped: str = "") -> SuppressionResult:
@@ -44,7 +44,7 @@ def test_time_is_left_for_the_rounds_that_sums_need(rounds: int, monkeypatch: py
         clock[0] += LOOK
         return ("a sum",) if len(tidied) < rounds else ()
 
-    monkeypatch.setattr("tabprotect.workflow.rounds.first_results", lambda problem, budget, start: iter(()))
+    monkeypatch.setattr("tabprotect.workflow.rounds.first_results", lambda problem, budget, start, options: iter(()))
     monkeypatch.setattr("tabprotect.workflow.rounds.suppress", search)
     monkeypatch.setattr("tabprotect.workflow.rounds.greedy", quickly)
     answer = suppress_with_sums(problem, exposed, budget, method="hypercube")

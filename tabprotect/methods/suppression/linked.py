@@ -10,13 +10,13 @@ import numpy.typing as npt
 from tabprotect.counted import counted
 from tabprotect.errors import InputError
 from tabprotect.methods.suppression.classic.modular import pieces_of, rows_within
-from tabprotect.methods.suppression.classic.passes import EXACT_CELLS as PIECE_CELLS
 from tabprotect.methods.suppression.classic.passes import Passes, Piece
 from tabprotect.methods.suppression.merge import joined
+from tabprotect.methods.suppression.options import DEFAULTS, Options
 from tabprotect.methods.suppression.postsolve.completion import complete
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.methods.suppression.search.exact import exact
-from tabprotect.methods.suppression.strategy import EXACT_CELLS, SMALL_CELLS, ended
+from tabprotect.methods.suppression.strategy import ended
 from tabprotect.methods.suppression.suppress import suppress
 from tabprotect.problem import Problem, cell_mask
 from tabprotect.seeds import Seed, as_seed
@@ -28,12 +28,6 @@ __all__ = ["suppress_linked"]
 
 Ints = npt.NDArray[np.int64]
 
-SHARE = 0.6
-"""Share of the limits for the passes; the rest is for repair and clean-up of the whole."""
-
-FIRST_SHARE = 0.5
-"""Share of the limits for all of that where the exact engine goes on from there."""
-
 
 def suppress_linked(
     problem: Problem,
@@ -42,9 +36,9 @@ def suppress_linked(
     limits: Limits | Budget | float | None = None,
     seed: Seed = 0,
     progress: Callable[[Progress], None] | None = None,
-    together: int = EXACT_CELLS,
-    carry: bool = False,
+    together: int | None = None,
     means: Means | None = None,
+    options: Options = DEFAULTS,
 ) -> SuppressionResult:
     """Protect linked tables in coordinated passes, and up to `together` cells as one system from there.
 
@@ -63,12 +57,12 @@ def suppress_linked(
     limits : Limits, float or Budget, optional
     seed : int or numpy.random.Generator
     progress : callable, optional
-    together : int
-        Cells of one system at most; 0 asks for passes alone.
-    carry : bool
-        In passes cells hidden in one table are also protected in the others; see `Passes`.
+    together : int, optional
+        Cells of one system at most, by default those of the options; 0 asks for passes alone.
     means : Means, optional
         Where the exact engine works on independent pieces, and where their answers and those of passes are kept.
+    options : Options
+        What search and passes were tuned with (`tabprotect.methods.suppression.options`).
 
     Returns
     -------
@@ -93,8 +87,9 @@ def suppress_linked(
     ([1, 2], True)
     """
     budget, seed = Budget.of(limits, progress), as_seed(seed)
-    if problem.n_cells <= min(together, SMALL_CELLS):
-        return suppress(problem, limits=budget, seed=seed)
+    together = options.choice.never_exact_cells if together is None else together
+    if problem.n_cells <= min(together, options.choice.whole_cells):
+        return suppress(problem, limits=budget, seed=seed, options=options)
     every = np.arange(problem.system.n_equations)
     named = (np.flatnonzero(cell_mask(cells, problem.n_cells, f"table '{name}'")) for name, cells in tables.items())
     pieces = [Piece(rows_within(problem.system.A, every, cells), cells) for cells in named]
@@ -110,11 +105,19 @@ def suppress_linked(
         )
     alone = problem.n_cells > together
     with budget.run() as part:
-        first = _passes(problem, pieces, part, 1.0 if alone else FIRST_SHARE, seed, carry, means)
+        first = _passes(
+            problem,
+            pieces,
+            part,
+            1.0 if alone else options.classic.passes.before_exact_limit_share,
+            seed,
+            means,
+            options,
+        )
     if alone or not first.safe or ended(first):
         return first
     with budget.run() as rest:
-        return joined(first, exact(problem, limits=rest, seed=seed, start=first.pattern, means=means))
+        return joined(first, exact(problem, limits=rest, seed=seed, start=first.pattern, means=means, options=options))
 
 
 def _passes(
@@ -123,27 +126,27 @@ def _passes(
     budget: Budget,
     share: float,
     seed: int,
-    carry: bool,
     means: Means | None,
+    options: Options,
 ) -> SuppressionResult:
     """Go table by table, then repair and clean up the whole; beyond a share of the limits only if nothing is safe."""
     with cancel_on_interrupt(budget):
         smallest = sorted(pieces, key=lambda piece: len(piece.cells))
-        parts = [small for piece in smallest for small in _parts(problem, piece)]
-        passes = Passes(problem, parts, problem.must_hide, carry=carry, means=means)
+        parts = [small for piece in smallest for small in _parts(problem, piece, options)]
+        passes = Passes(problem, parts, problem.must_hide, means=means, options=options)
         name = f"passes over {len(pieces)} linked tables"
         with budget.part(share) as early:
-            with early.part(SHARE) as most:
+            with early.part(options.classic.passes.tables_limit_share) as most:
                 passes.run(most, seed, "passes")
-            result = complete(problem, passes.pattern, early, name)
+            result = complete(problem, passes.pattern, early, name, options=options)
         if result.safe or not result.stopped or budget.exhausted:
             return result
-        return complete(problem, passes.pattern, budget, name)
+        return complete(problem, passes.pattern, budget, name, options=options)
 
 
-def _parts(problem: Problem, piece: Piece) -> list[Piece]:
+def _parts(problem: Problem, piece: Piece, options: Options) -> list[Piece]:
     """Split a table that is too large for the exact engine into its subtables."""
-    if len(piece.cells) <= PIECE_CELLS:
+    if len(piece.cells) <= options.classic.passes.exact_cells:
         return [piece]
     A = problem.system.A[piece.rows][:, piece.cells]
     system = LinearSystem(A, problem.system.b[piece.rows], problem.system.cells[piece.cells])

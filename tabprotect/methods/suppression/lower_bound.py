@@ -19,17 +19,13 @@ from tabprotect.errors import InputError, SolverError
 from tabprotect.methods.suppression.large.bound import LocalBound
 from tabprotect.methods.suppression.large.surroundings import Surroundings
 from tabprotect.methods.suppression.merge import with_bound
+from tabprotect.methods.suppression.options import DEFAULTS, Options
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
+from tabprotect.solver.tolerances import COST_ROUNDING
 
-__all__ = ["BOUND_SHARE", "TRIVIAL", "found_safe", "own_pattern", "with_lower_bound"]
-
-BOUND_SHARE: Final = 0.15
-"""Part of the limits that a method without a bound of its own leaves for one."""
-
-LEAST_WORK: Final = 20_000
-"""Units of work that the bound may take where there are no limits; more where the method took more."""
+__all__ = ["TRIVIAL", "found_safe", "own_pattern", "with_lower_bound"]
 
 OWN: Final = "own pattern"
 """The method of a pattern that no search made."""
@@ -37,11 +33,10 @@ OWN: Final = "own pattern"
 TRIVIAL: Final = "no time for a lower bound: 0, what the primaries alone cost"
 """What a result says whose bound is that of no secondary cell at all."""
 
-_ROUNDING: Final = 1e-9
-"""By what share a bound may exceed a cost: both are sums in floating point."""
 
-
-def with_lower_bound(result: SuppressionResult, budget: Budget, executor: Executor | None = None) -> SuppressionResult:
+def with_lower_bound(
+    result: SuppressionResult, budget: Budget, executor: Executor | None = None, options: Options = DEFAULTS
+) -> SuppressionResult:
     """Return a result with a bound on what any safe pattern costs, and its proof in `cuts`.
 
     It is the linear programme over capacity cuts and bridges of `tabprotect.methods.suppression.large.bound`, whose
@@ -57,20 +52,21 @@ def with_lower_bound(result: SuppressionResult, budget: Budget, executor: Execut
         is 0, since secondary cells alone cost, and the message says so.
     executor : concurrent.futures.Executor, optional
         Solves attacks side by side.
+    options : Options
     """
     if result.bound is not None or result.cost is None:
         return result
     problem, before = result.problem, budget.work
     endless = math.isinf(budget.seconds_left) and math.isinf(budget.work_left)
-    work = float(max(LEAST_WORK, result.work)) if endless else math.inf
+    work = float(max(options.schedule.bound_work, result.work)) if endless else math.inf
     value, proof = 0.0, BoundProof((), (), Fraction(0))
     with cancel_on_interrupt(budget), budget.run(work=work) as part:
         if result.cost > 0 and not part.exhausted:
-            bound = LocalBound(problem, Surroundings(problem.system), executor)
+            bound = LocalBound(problem, Surroundings(problem.system), executor, options.local.bound)
             while not (bound.finished or part.exhausted or bound.bound >= result.cost):
                 bound.step(part)
                 part.report("bound", result.cost, bound.bound)
-            if bound.bound > result.cost * (1 + _ROUNDING):
+            if bound.bound > result.cost * (1 + COST_ROUNDING):
                 raise SolverError(
                     f"a safe pattern costs {result.cost:.10g}, less than the bound of {bound.bound:.10g}; "
                     "please report this"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tabprotect.errors import InputError
+from tabprotect.methods.suppression.options import DEFAULTS, Options
 
 if TYPE_CHECKING:
     from tabprotect.sensitivity.costs import Preferences, Transform
@@ -37,6 +38,8 @@ class Suppress:
         suppression. Whoever knows the method and its rule can otherwise try which tables lead to what was published.
         The draws come from the seed, which is then a fresh secret one unless it is given. Cost and bound of the result
         are in raised costs; no pattern costs less than the one found by more than this share of it.
+    options : tabprotect.methods.suppression.options.Options
+        The numbers that the methods were tuned with, for research.
     """
 
     cost: Any = None
@@ -46,8 +49,11 @@ class Suppress:
     engine: str = "scip"
     solver: str | None = None
     random_costs: float = 0.0
+    options: Options = DEFAULTS
 
     def __post_init__(self) -> None:
         share = self.random_costs
         if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share < float("inf"):
             raise InputError(f"random_costs must be a share of the costs, 0 or more, such as 0.2, not {share!r}")
+        if not isinstance(self.options, Options):
+            raise InputError(f"options= takes tabprotect.methods.suppression.options.Options, not {self.options!r}")

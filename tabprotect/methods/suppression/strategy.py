@@ -14,6 +14,7 @@ from tabprotect.counted import counted
 from tabprotect.methods.suppression.large.stages import local_in_stages
 from tabprotect.methods.suppression.large.surroundings import Surroundings
 from tabprotect.methods.suppression.merge import joined
+from tabprotect.methods.suppression.options import DEFAULTS, Options
 from tabprotect.methods.suppression.postsolve.finish import finish
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.methods.suppression.search.exact import exact
@@ -25,8 +26,6 @@ from tabprotect.solver.mip.pool import pool_solver
 from tabprotect.solver.tasks.pieces import Means
 
 __all__ = [
-    "EXACT_CELLS",
-    "SMALL_CELLS",
     "automatic",
     "because",
     "begins",
@@ -38,50 +37,8 @@ __all__ = [
 
 Bools = npt.NDArray[np.bool_]
 
-SMALL_CELLS = 1_000
-"""Up to this many cells the exact engine finds its own start."""
 
-TRIED_CELLS = 300
-"""Up to this many cells the exact engine's own first pool is as good a start as any."""
-
-LOCAL_CELLS = 3_000
-"""Beyond this many cells tables of three and more dimensions whose equations reach few cells are worked on locally."""
-
-PROBED_CELLS = 5_000
-"""Up to this many cells the exact engine takes tables of two dimensions with attackers who know cells."""
-
-EXACT_CELLS = 30_000
-"""Beyond this many cells all tables are worked on locally."""
-
-HOPS, SAMPLE, FAR = 4, 30, 0.3
-"""A table has near equations where so many hops from a primary lead to at most this share of the cells."""
-
-TWO_WAY = 2.75
-"""Cells in at most so many equations on average are those of tables of two dimensions, whose relaxations are tight."""
-
-MANY = 400
-"""With more primaries than this the relaxation of such a table takes longer than local programmes."""
-
-TIGHT = 1.6
-"""Up to 30,000 cells the exact engine goes on from local programmes once their cost is at most so many times their
-bound, if nobody knows cells: then relaxations are tight."""
-
-LINKED = 4.5
-"""Cells in more equations than this on average are linked so strongly that local programmes find no way through."""
-
-DENSE = 0.2
-"""Where more than this share of the cells is primary, solutions of the first pool protect nearly all: they are the
-better start."""
-
-PROBE_SHARE, PROBE_WORK = 0.4, 500_000
-"""Share of the limits, and work, that a first pattern to start from may take at most; it mostly takes much less."""
-
-PROBE_CLEANUP, PROBE_PATIENCE = 0.5, 2.0
-"""Share of what is left of that for cleaning up a pattern of cheapest witnesses, and how many times longer than that
-share it may seem to take before it is given up."""
-
-
-def nearness(problem: Problem) -> float:
+def nearness(problem: Problem, options: Options = DEFAULTS) -> float:
     """Return the median share of cells within a few equations of a primary.
 
     Examples
@@ -93,13 +50,13 @@ def nearness(problem: Problem) -> float:
     primaries = problem.primaries
     if not len(primaries):
         return 0.0
-    some = primaries[np.unique(np.linspace(0, len(primaries) - 1, SAMPLE).astype(np.int64))]
+    some = primaries[np.unique(np.linspace(0, len(primaries) - 1, options.choice.near_primaries).astype(np.int64))]
     near = Surroundings(problem.system)
-    sizes = [len(near.ball(np.array([p]), HOPS, problem.may_hide)) for p in some.tolist()]
+    sizes = [len(near.ball(np.array([p]), options.choice.near_equations, problem.may_hide)) for p in some.tolist()]
     return float(np.median(sizes)) / problem.n_cells
 
 
-def choose(problem: Problem) -> tuple[str, str]:
+def choose(problem: Problem, options: Options = DEFAULTS) -> tuple[str, str]:
     """Return the method that suits a problem, and why.
 
     Examples
@@ -108,19 +65,20 @@ def choose(problem: Problem) -> tuple[str, str]:
     ('exact', '4 cells are at most 3,000')
     """
     n = problem.n_cells
-    if n <= LOCAL_CELLS:
-        return "exact", f"{counted(n, 'cell is', 'cells are')} at most {LOCAL_CELLS:,}"
-    if n > EXACT_CELLS:
-        return "local", f"{counted(n, 'cell is', 'cells are')} more than {EXACT_CELLS:,}"
+    if n <= options.choice.always_exact_cells:
+        return "exact", f"{counted(n, 'cell is', 'cells are')} at most {options.choice.always_exact_cells:,}"
+    if n > options.choice.never_exact_cells:
+        return "local", f"{counted(n, 'cell is', 'cells are')} more than {options.choice.never_exact_cells:,}"
     links = problem.system.A.nnz / n
-    if links > LINKED:
+    if links > options.choice.linked_equations:
         return "exact", f"each of {n:,} cells is in {links:.1f} equations on average"
-    watched = problem.attackers and n > PROBED_CELLS
-    if links <= TWO_WAY and not watched and (len(problem.primaries) <= MANY or _is_dense(problem)):
+    watched = problem.attackers and n > options.choice.attacker_cells
+    few = len(problem.primaries) <= options.choice.two_way_primaries
+    if links <= options.choice.two_way_equations and not watched and (few or _is_dense(problem, options)):
         return "exact", f"each of {n:,} cells is in only {links:.1f} equations on average"
-    share = nearness(problem)
-    why = f"{HOPS} equations lead from a primary to {100 * share:.0f} % of {n:,} cells"
-    return "local" if share <= FAR else "exact", why
+    share = nearness(problem, options)
+    why = f"{options.choice.near_equations} equations lead from a primary to {100 * share:.0f} % of {n:,} cells"
+    return "local" if share <= options.choice.near_share else "exact", why
 
 
 def automatic(
@@ -133,6 +91,7 @@ def automatic(
     start: Bools | None,
     deviations: Sequence[Deviation] = (),
     means: Means | None = None,
+    options: Options = DEFAULTS,
 ) -> SuppressionResult:
     """Choose by size, dimensions and how far equations reach; the `method` of the result says what and why.
 
@@ -143,32 +102,37 @@ def automatic(
     As in `tabprotect.methods.suppression.suppress`.
     """
     budget = Budget.of(limits, progress)
-    method, why = choose(problem)
-    shared: dict[str, Any] = {"seed": seed, "engine": engine, "means": means or Means()}
-    if method == "exact" and begins(problem) == "exact":
+    method, why = choose(problem, options)
+    shared: dict[str, Any] = {"seed": seed, "engine": engine, "means": means or Means(), "options": options}
+    if method == "exact" and begins(problem, options) == "exact":
         return because(exact(problem, limits=budget, start=start, **shared), why)
-    if start is None and means is None and problem.n_cells <= EXACT_CELLS:
-        first = by_root_solve(problem, budget, engine)
+    if start is None and means is None and problem.n_cells <= options.choice.never_exact_cells:
+        first = by_root_solve(problem, budget, engine, options)
         if first.safe:
             with budget.run() as rest:
                 result = joined(first, exact(problem, limits=rest, start=first.pattern, **shared))
             return because(result, "its relaxation leaves little open")
-    if method == "exact" and begins(problem) == "greedy":
-        with budget.run(PROBE_SHARE, work=PROBE_WORK) as part:
-            first = greedy(problem, limits=part, seed=seed, restarts=0, cleanup=PROBE_CLEANUP,
-                           patience=PROBE_PATIENCE, start=start, means=means)  # fmt: skip
+    if method == "exact" and begins(problem, options) == "greedy":
+        with budget.run(options.choice.probe_limit_share, work=options.choice.probe_work) as part:
+            probe: dict[str, Any] = {
+                "cleanup": options.choice.probe_cleanup_share,
+                "patience": options.choice.probe_patience,
+            }
+            first = greedy(
+                problem, limits=part, seed=seed, restarts=0, start=start, means=means, options=options, **probe
+            )
         if ended(first):
             return because(first, why)
         with budget.run() as rest:
             result = exact(problem, limits=rest, start=first.pattern if first.safe else start, **shared)
         return because(joined(first, result), why)
-    alone = method == "local" and (problem.n_cells > EXACT_CELLS or bool(problem.attackers))
+    alone = method == "local" and (problem.n_cells > options.choice.never_exact_cells or bool(problem.attackers))
     how: dict[str, Any] = {}
     if method == "exact":
         # enough for a first pattern where local programmes are small; where they are not, time is for the exact engine
-        how = {"share": PROBE_SHARE, "work": PROBE_WORK}
+        how = {"share": options.choice.probe_limit_share, "work": options.choice.probe_work}
     elif not alone:
-        how = {"gap": max(budget.limits.gap, 1 - 1 / TIGHT)}
+        how = {"gap": max(budget.limits.gap, 1 - 1 / options.choice.tight_ratio)}
     with budget.run(**how) as part:
         passes = 0 if method == "exact" else None
         first = local_in_stages(problem, start=start, deviations=deviations, limits=part, passes=passes, **shared)
@@ -181,24 +145,24 @@ def automatic(
     return because(joined(first, result), why)
 
 
-def by_root_solve(problem: Problem, budget: Budget, engine: str) -> SuppressionResult:
+def by_root_solve(problem: Problem, budget: Budget, engine: str, options: Options = DEFAULTS) -> SuppressionResult:
     """Return the pattern of the root solve alone, without a bound; unknown where that takes more than a moment."""
     judge = Witnesses(problem)
     with budget.run() as part, cancel_on_interrupt(part):
-        pattern = root_solve(problem, judge, pool_solver(engine), part)
-        return finish(problem, judge, pattern, part, "root solve")
+        pattern = root_solve(problem, judge, pool_solver(engine), part, options.root_solve)
+        return finish(problem, judge, pattern, part, "root solve", options)
 
 
-def begins(problem: Problem) -> str:
+def begins(problem: Problem, options: Options = DEFAULTS) -> str:
     """Return the method whose first pattern is a better start for the exact engine than that of its own first pool."""
     n = problem.n_cells
-    if n <= TRIED_CELLS or _is_dense(problem):
+    if n <= options.choice.own_start_cells or _is_dense(problem, options):
         return "exact"
-    return "greedy" if problem.system.A.nnz > LINKED * n else "local"
+    return "greedy" if problem.system.A.nnz > options.choice.linked_equations * n else "local"
 
 
-def _is_dense(problem: Problem) -> bool:
-    return len(problem.primaries) > DENSE * problem.n_cells
+def _is_dense(problem: Problem, options: Options) -> bool:
+    return len(problem.primaries) > options.choice.dense_primaries * problem.n_cells
 
 
 def ended(result: SuppressionResult) -> bool:

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.errors import InputError, did_you_mean
+from tabprotect.methods.suppression.options import DEFAULTS, Options
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem
 from tabprotect.seeds import Seed, as_seed
@@ -51,6 +52,7 @@ def suppress(
     start: npt.ArrayLike | SuppressionResult | None = None,
     executor: Executor | None = None,
     resume: str | PathLike[str] | Store | None = None,
+    options: Options = DEFAULTS,
 ) -> SuppressionResult:
     """Choose the cells to suppress besides the primary ones.
 
@@ -90,6 +92,8 @@ def suppress(
         A folder (confidential) where finished pieces of work are kept. The same call with the same folder goes on after
         it was killed; under limits of work, or none, its answer is the same. Not for engine='pyomo' and the classic
         methods.
+    options : Options
+        The numbers that the methods were tuned with, for research: see `tabprotect.methods.suppression.options`.
 
     Returns
     -------
@@ -98,8 +102,8 @@ def suppress(
     Raises
     ------
     InputError
-        If there is no such method or engine, `seed` is no seed, `start` does not fit, or the method cannot take this
-        system.
+        If there is no such method or engine, `seed` is no seed, `options` are no `Options`, `start` does not fit, or
+        the method cannot take this system.
     SolverError
         If the solver is not installed or fails.
     """
@@ -110,13 +114,15 @@ def suppress(
         raise InputError(f"no method '{method}'{did_you_mean(method, methods())}")
     if engine not in ENGINES:
         raise InputError(f"no engine '{engine}'{did_you_mean(engine, ENGINES)}")
+    if not isinstance(options, Options):
+        raise InputError(f"options= takes tabprotect.methods.suppression.options.Options, not {options!r}")
     seed = as_seed(seed)
     if solver is not None and engine != "pyomo":
         raise InputError("solver= goes with engine='pyomo'")
     if (method in CLASSIC and engine != "scip") or (method in ("local", "greedy") and engine == "pyomo"):
         raise InputError(f"engine= does not go with method='{method}'")
     budget = Budget.of(limits, progress)
-    shared: dict[str, Any] = {"limits": budget, "seed": seed}
+    shared: dict[str, Any] = {"limits": budget, "seed": seed, "options": options}
     if isinstance(start, SuppressionResult):
         shared["deviations"], start = start.deviations, start.pattern
     if start is not None:
@@ -126,14 +132,14 @@ def suppress(
             raise InputError("executor= and resume= do not go with engine='pyomo', which solves one programme at once")
         if method in CLASSIC:
             raise InputError(f"executor= and resume= do not go with method='{method}', which has no pieces")
-        shared["means"] = Means(executor, store_for(problem, resume))
+        shared["means"] = Means(executor, store_for(problem, resume, options))
     if isinstance(limits, Budget):
         return _search(problem, method, engine, solver, shared)
-    from tabprotect.methods.suppression.lower_bound import BOUND_SHARE, with_lower_bound
+    from tabprotect.methods.suppression.lower_bound import with_lower_bound
 
-    with budget.part(1 - BOUND_SHARE) if method in UNBOUNDED else nullcontext(budget) as part:
+    with budget.part(1 - options.schedule.bound_limit_share) if method in UNBOUNDED else nullcontext(budget) as part:
         result = _search(problem, method, engine, solver, {**shared, "limits": part})
-    result = with_lower_bound(result, budget, executor)
+    result = with_lower_bound(result, budget, executor, options)
     return replace(result, seconds=max(result.seconds, budget.seconds))
 
 
@@ -175,19 +181,21 @@ def _run(problem: Problem, method: str, engine: str, solver: str | None, shared:
     if engine == "pyomo":
         from tabprotect.methods.suppression.search.compact import compact
 
-        return compact(problem, limits=shared["limits"], solver=solver)
+        return compact(problem, limits=shared["limits"], solver=solver, options=shared["options"])
     from tabprotect.methods.suppression.search.exact import exact
 
     return exact(problem, engine=engine, **shared)
 
 
-def store_for(problem: Problem, folder: str | PathLike[str] | Store | None) -> Store | None:
+def store_for(
+    problem: Problem, folder: str | PathLike[str] | Store | None, options: Options = DEFAULTS
+) -> Store | None:
     """Open the folder of finished pieces for a problem; one that is open serves for problems made on the way, too."""
     if folder is None or isinstance(folder, Store):
         return folder
     from tabprotect.methods.suppression.large.stages import parts_of
 
-    return Store(folder, digest(*parts_of(problem)))
+    return Store(folder, digest(*parts_of(problem), options))
 
 
 def _start(problem: Problem, start: npt.ArrayLike, engine: str) -> npt.NDArray[np.bool_]:

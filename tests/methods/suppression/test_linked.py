@@ -14,6 +14,7 @@ from tabprotect.methods.suppression.classic import passes
 from tabprotect.methods.suppression.classic.modular import pieces_of, rows_within
 from tabprotect.methods.suppression.classic.passes import Passes, Piece
 from tabprotect.methods.suppression.linked import suppress_linked
+from tabprotect.methods.suppression.options import Options, changed
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget, Limits
@@ -28,13 +29,12 @@ def covered(problem: Problem) -> dict[str, np.ndarray]:
     return {str(k): piece.cells for k, piece in enumerate(pieces_of(problem.system))}
 
 
-@pytest.mark.parametrize("carry", [False, True])
-def test_passes_are_safe_across_all_tables(carry: bool) -> None:
+def test_passes_are_safe_across_all_tables() -> None:
     ours = best = 0.0
     for seed in range(40, 46):
         problem = random_problem(seed, kinds=("linked",))
         judge = Judge(problem)
-        result = suppress_linked(problem, covered(problem), together=0, carry=carry)
+        result = suppress_linked(problem, covered(problem), together=0)
         assert result.safe == (not judge.exposed(problem.may_hide)), seed
         if result.safe:
             assert not judge.exposed(result.pattern), seed
@@ -58,18 +58,18 @@ def test_cells_of_tables_that_are_not_there_are_named() -> None:
         suppress_linked(problem, {"x": np.array([problem.n_cells])}, together=0)
 
 
-def test_a_first_safe_pattern_may_take_all_of_the_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_first_safe_pattern_may_take_all_of_the_limits() -> None:
     problem = load("linked-small")
-    monkeypatch.setattr("tabprotect.methods.suppression.linked.SMALL_CELLS", 10)
+    options = changed(Options(), "choice.whole_cells", 10)
     for work in (400, 800, 1600):
-        assert suppress_linked(problem, covered(problem), limits=Limits(work=work)).safe, work
+        assert suppress_linked(problem, covered(problem), limits=Limits(work=work), options=options).safe, work
 
 
-def test_tables_too_large_for_the_engine_go_by_subtables(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tables_too_large_for_the_engine_go_by_subtables() -> None:
     problem = load("linked-small")
     whole = {"all": np.arange(problem.n_cells)}
-    monkeypatch.setattr("tabprotect.methods.suppression.linked.PIECE_CELLS", 50)
-    result = suppress_linked(problem, whole, together=0, limits=Limits(work=100_000))
+    options = changed(Options(), "classic.passes.exact_cells", 50)
+    result = suppress_linked(problem, whole, together=0, limits=Limits(work=100_000), options=options)
     assert result.safe
     assert result.cost is not None
     assert result.cost >= 26_832
@@ -107,29 +107,26 @@ def test_passes_go_on_from_the_tables_that_are_kept(tmp_path: Path, monkeypatch:
     assert (resumed.cost, resumed.work) == (whole.cost, whole.work)
 
 
-def test_carried_cells_get_levels_from_witnesses() -> None:
-    """Two rows that share their total. What moves in the first has to move in the second, as far and no further."""
+def test_what_is_hidden_in_one_piece_is_hidden_and_no_more_in_the_others() -> None:
+    """Two rows that share their total: it is hidden for the first one, and the second leaves it to the repair."""
     A = np.array([[-1.0, 1, 1, 0, 0], [-1, 0, 0, 1, 1]])
     problem = Problem.from_arrays(A, [9, 4, 5, 2, 7], primary=[1], lpl=1, upl=3, weights=[1, 4, 9, 2, 7])
     pieces = [Piece(np.array([0]), np.array([0, 1, 2])), Piece(np.array([1]), np.array([0, 3, 4]))]
-    passes = Passes(problem, pieces, problem.must_hide, carry=True)
+    passes = Passes(problem, pieces, problem.must_hide)
     passes.run(Budget(), 0, "test")
-    assert np.flatnonzero(passes.pattern).tolist() == [0, 1, 3]
-    assert passes.up[[0, 1, 3]] == pytest.approx([3, 3, 3], rel=1e-5)
-    assert passes.down[[0, 1, 3]] == pytest.approx([1, 1, 1], rel=1e-5)
-    without = Passes(problem, pieces, problem.must_hide, carry=False)
-    without.run(Budget(), 0, "test")
-    assert np.flatnonzero(without.pattern).tolist() == [0, 1]
+    assert np.flatnonzero(passes.pattern).tolist() == [0, 1]
 
 
 def test_a_published_margin_is_hidden_where_nothing_else_helps() -> None:
-    """The first row needs nothing, but the second can protect its cell by the common total alone: the first again."""
+    """The second row can protect its cell by the common total alone; what that opens in the first one is repaired."""
     A = np.array([[-1.0, 1, 1, 0, 0], [-1, 0, 0, 1, 1]])
     problem = Problem.from_arrays(A, [9, 4, 5, 2, 7], primary=[3], lpl=1, upl=1, protected=[4])
     pieces = [Piece(np.array([0]), np.array([0, 1, 2])), Piece(np.array([1]), np.array([0, 3, 4]))]
-    passes = Passes(problem, pieces, problem.must_hide, carry=True)
+    passes = Passes(problem, pieces, problem.must_hide)
     passes.run(Budget(), 0, "test")
-    assert np.flatnonzero(passes.pattern).tolist() == [0, 1, 3]
+    assert np.flatnonzero(passes.pattern).tolist() == [0, 3]
+    tables = {str(k): piece.cells for k, piece in enumerate(pieces)}
+    assert suppress_linked(problem, tables, together=0).suppressed.tolist() == [0, 1, 3]
 
 
 def test_rows_within_cells() -> None:

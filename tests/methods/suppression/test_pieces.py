@@ -18,12 +18,17 @@ from scipy import sparse
 from tabprotect.errors import InputError
 from tabprotect.instances.large import large
 from tabprotect.methods.suppression import suppress
-from tabprotect.methods.suppression.large import bound as bounds
-from tabprotect.methods.suppression.large import rebuild, stages
+from tabprotect.methods.suppression.large import rebuild
 from tabprotect.methods.suppression.large.answers import Answers
 from tabprotect.methods.suppression.large.parallel import ParallelSearch
+from tabprotect.methods.suppression.options import Options, ScheduleOptions
+from tabprotect.methods.suppression.options.local import (
+    LocalBoundOptions,
+    LocalOptions,
+    LocalSearchOptions,
+    ParallelOptions,
+)
 from tabprotect.methods.suppression.result import SuppressionResult
-from tabprotect.methods.suppression.search import rounds
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Limits, Progress
 from tabprotect.solver.tasks.pieces import processes, processors
@@ -33,13 +38,8 @@ from tests.random_problems import random_problem
 
 KILLED_RUN = """
 import os, signal, sys
-from tabprotect.methods.suppression.search import rounds
-from tabprotect.methods.suppression.large import stages
-from tabprotect.methods.suppression.large import bound as bounds
 from tabprotect.solver.tasks.store import Store
 from tests.methods.suppression.test_pieces import several, solve
-rounds.FIRST = stages.FIRST = 100
-bounds.CHUNK = 4
 keep, left = Store.put, [int(sys.argv[2])]
 def put(store, name, answer):
     left[0] -= 1
@@ -69,21 +69,20 @@ def several(count: int = 6) -> Problem:
     return Problem(LinearSystem(A, b, pd.RangeIndex(len(together["values"]))), **together)
 
 
+SHORT_ROUNDS = Options(
+    schedule=ScheduleOptions(round_work=100),
+    local=LocalOptions(search=LocalSearchOptions(stage_work=100), bound=LocalBoundOptions(chunk=4)),
+)
+
+
 def solve(problem: Problem, method: str, **means: Any) -> SuppressionResult:
-    return suppress(problem, method=method, limits=Limits(work=6000), seed=3, **means)
+    return suppress(problem, method=method, limits=Limits(work=6000), seed=3, options=SHORT_ROUNDS, **means)
 
 
 def same(a: SuppressionResult, b: SuppressionResult) -> None:
     assert np.array_equal(a.pattern, b.pattern)
     assert (a.status, a.cost, a.bound, a.work, a.stopped) == (b.status, b.cost, b.bound, b.work, b.stopped)
     assert a.cuts == b.cuts
-
-
-@pytest.fixture(autouse=True)
-def short_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rounds, "FIRST", 100)
-    monkeypatch.setattr(stages, "FIRST", 100)
-    monkeypatch.setattr(bounds, "CHUNK", 4)
 
 
 @pytest.mark.parametrize("method", ["exact", "greedy", "local"])
@@ -107,7 +106,7 @@ def test_one_answer_for_any_number_of_workers(tmp_path: Path, method: str) -> No
 def test_rounds_find_the_optimum(tmp_path: Path, seed: int) -> None:
     problem = random_problem(seed)
     whole = suppress(problem, method="exact")
-    in_rounds = suppress(problem, method="exact", resume=tmp_path / "r")
+    in_rounds = suppress(problem, method="exact", resume=tmp_path / "r", options=SHORT_ROUNDS)
     assert (in_rounds.status, in_rounds.cost) == (whole.status, pytest.approx(whole.cost))
     assert {u.cell for u in in_rounds.unprotectable} == {u.cell for u in whole.unprotectable}
 
@@ -174,9 +173,9 @@ def test_local_works_in_as_many_threads_as_an_executor_has_workers(monkeypatch: 
     asked: list[int] = []
 
     class Watched(ParallelSearch):
-        def __init__(self, answers: Answers, threads: int = 1) -> None:
+        def __init__(self, answers: Answers, threads: int, options: ParallelOptions) -> None:
             asked.append(threads)
-            super().__init__(answers, threads)
+            super().__init__(answers, threads, options)
 
     monkeypatch.setattr(rebuild, "ParallelSearch", Watched)
     problem = several(2)
@@ -188,15 +187,15 @@ def test_local_works_in_as_many_threads_as_an_executor_has_workers(monkeypatch: 
 def test_auto_begins_locally_with_workers_too(tmp_path: Path) -> None:
     problem = large(1100, primaries=0.1, seed=1)
     limits = Limits(work=4000)
-    alone = suppress(problem, limits=limits)
+    alone = suppress(problem, limits=limits, options=SHORT_ROUNDS)
     with ThreadPoolExecutor(2) as pool:
-        found = suppress(problem, limits=limits, executor=pool)
-    kept = suppress(problem, limits=limits, resume=tmp_path / "r")
+        found = suppress(problem, limits=limits, executor=pool, options=SHORT_ROUNDS)
+    kept = suppress(problem, limits=limits, resume=tmp_path / "r", options=SHORT_ROUNDS)
     assert found.method.startswith("auto: local, then exact")
     assert found.safe
     assert found.cost == pytest.approx(alone.cost, rel=0.1)
     same(found, kept)
-    same(kept, suppress(problem, limits=limits, resume=tmp_path / "r"))
+    same(kept, suppress(problem, limits=limits, resume=tmp_path / "r", options=SHORT_ROUNDS))
 
 
 def test_what_has_no_pieces_says_so(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from tabprotect.methods.suppression.presolve.reduce import Core
 from tabprotect.solver.mip.rows import Origins, Row
-from tabprotect.solver.tolerances import LEVEL, MULTIPLIER
+from tabprotect.solver.tolerances import COEFFICIENT, LEVEL, MULTIPLIER
 
 __all__ = ["Bridge", "Capacity", "Cover", "Own", "bridges", "capacity", "own_equations", "pairs"]
 
@@ -220,10 +220,6 @@ def _may_ask(core: Core, A: sparse.csr_array, t: Ints, row: Ints, own: Floats) -
     return np.asarray((core.targets.attacker[t] >= 0) | ~(room > level * (1 + LEVEL)))
 
 
-SHORT = 1e-6
-"""A coefficient that is less than this below 1 counts as 1: the cell alone may satisfy the row."""
-
-
 def pairs(rows: sparse.csr_array, rhs: Floats) -> sparse.csr_array:
     """Return what rows with coefficients in (0, 1] and right-hand side 1 say of whole cells: two may be needed.
 
@@ -237,12 +233,12 @@ def pairs(rows: sparse.csr_array, rhs: Floats) -> sparse.csr_array:
     [[1.0, 0.5, 0.5]]
     """
     row = np.repeat(np.arange(len(rhs)), np.diff(rows.indptr))
-    short = rows.data < 1 - SHORT
+    short = rows.data < 1 - COEFFICIENT
     asked = rhs == 1
     asked[row[rows.data <= 0]] = False
     gains = np.zeros(len(rhs), bool)
     gains[row[short & (rows.data > 0.5)]] = True
     chosen = np.flatnonzero(asked & gains)
     found = rows[chosen] if len(chosen) else sparse.csr_array((0, rows.shape[1]))
-    found.data = np.where(found.data < 1 - SHORT, 0.5, 1.0)
+    found.data = np.where(found.data < 1 - COEFFICIENT, 0.5, 1.0)
     return found

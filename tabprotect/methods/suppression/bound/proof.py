@@ -20,15 +20,12 @@ from tabprotect.solver.exact import exact
 from tabprotect.solver.lp import LinearProgram
 from tabprotect.solver.mip.rows import RowPool
 from tabprotect.solver.mip.zerohalf import ZeroHalf
-from tabprotect.solver.tolerances import LEVEL
+from tabprotect.solver.tolerances import LEVEL, USED_ROW
 
 __all__ = ["bound_proof"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
-
-USED = 1e-9
-"""Rows with a smaller multiplier take no part in the proof."""
 
 
 def bound_proof(reduction: Reduction, pools: Mapping[int, tuple[RowPool, Floats]]) -> BoundProof:
@@ -104,7 +101,7 @@ def _active(core: Core, pool: RowPool, x: Floats) -> list[int]:
         core.weight,
     )
     duals = lp.solve().duals
-    return [int(k) for k in tight[duals > USED * max(1.0, float(np.abs(duals).max(initial=0.0)))]]
+    return [int(k) for k in tight[duals > USED_ROW * max(1.0, float(np.abs(duals).max(initial=0.0)))]]
 
 
 class _Translator:

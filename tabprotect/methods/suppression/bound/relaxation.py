@@ -11,13 +11,14 @@ from scipy import sparse
 
 from tabprotect.errors import SolverError
 from tabprotect.methods.suppression.bound.cuts import bridges, own_equations
-from tabprotect.methods.suppression.bound.separation import RADII, Found, Separation
+from tabprotect.methods.suppression.bound.separation import Found, Separation
+from tabprotect.methods.suppression.options import DEFAULTS, Options
 from tabprotect.methods.suppression.presolve.reduce import Core
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.lp import LinearProgram
 from tabprotect.solver.mip.rows import RowPool
 from tabprotect.solver.mip.zerohalf import zero_half
-from tabprotect.solver.tolerances import MULTIPLIER
+from tabprotect.solver.tolerances import CUT_VIOLATION, MULTIPLIER
 
 __all__ = ["Relaxation"]
 
@@ -25,37 +26,8 @@ Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 
-VIOLATION = 1e-4
-"""A row is violated when its slack is below minus this (right-hand sides are 1)."""
-
-PROGRESS = 3e-4
-"""A round that lifts the bound by less than this share has stalled."""
-
-STALLS = 3.0
-"""After so many stalls a stage ends."""
-
-LOOSE = 0.3
-"""Rows with more slack than this leave the linear programme (the pool keeps them)."""
-
-ROUND_CUTS = 400
-"""A round of separation ends after so many cuts, and the next one goes on where it ended."""
-
-FLOOR = 1e-3
-"""Cells that a point does not hide count as hidden that much, so that cuts have small coefficients there."""
-
-STAGES = (
-    ("pool", 0),
-    *(("in-out", radius) for radius in RADII),
-    ("exact", 0),
-    ("zero-half", 0),
-)
-"""What is done one after the other, each until it stalls."""
-
 ZERO_HALF_BYTES = 150_000_000
 """What these tables hold at most, about."""
-
-ZERO_HALF_COLUMNS = 6000
-"""Beyond this many cells the dense tables of the zero-half search do not pay."""
 
 
 class Relaxation:
@@ -69,6 +41,7 @@ class Relaxation:
     budget : Budget
     report : callable, optional
         Called with the name of a stage after every round.
+    options : Options
 
     Attributes
     ----------
@@ -85,14 +58,23 @@ class Relaxation:
     """
 
     def __init__(
-        self, core: Core, targets: Ints, budget: Budget, report: Callable[[str], None] = lambda stage: None
+        self,
+        core: Core,
+        targets: Ints,
+        budget: Budget,
+        report: Callable[[str], None] = lambda stage: None,
+        options: Options = DEFAULTS,
     ) -> None:
+        self._options = options.relaxation
+        # what is done one after the other, each until it stalls
+        in_out = (("in-out", equations) for equations in options.separation.equations)
+        self._stages = (("pool", 0), *in_out, ("exact", 0), ("zero-half", 0))
         self.core = core
         self.targets = targets
         self.report = report
         self._watched = set(targets.tolist())
         self.budget = budget
-        self.separation = Separation(core, budget)
+        self.separation = Separation(core, budget, options.separation)
         self.pool = RowPool(core.n)
         own, rhs, origins = own_equations(core, targets)
         self.certain = len(np.unique(origins.arrays[0]))
@@ -172,7 +154,7 @@ class Relaxation:
     def purge(self) -> None:
         """Take loose rows out of the programme."""
         slack = self.pool.slack(self.x)[self._active] if self._active else np.zeros(0)
-        loose = np.flatnonzero(slack > LOOSE)
+        loose = np.flatnonzero(slack > self._options.loose_slack)
         if len(loose):
             self._lp.delete_rows(loose)
             drop = set(loose.tolist())
@@ -182,12 +164,12 @@ class Relaxation:
         """Rows of the pool that the present solution violates, worst first."""
         slack = self.pool.slack(self.x)
         slack[self._active] = 0.0
-        bad = np.flatnonzero(slack < -VIOLATION)
-        return [int(k) for k in bad[np.argsort(slack[bad], kind="stable")][:ROUND_CUTS]]
+        bad = np.flatnonzero(slack < -CUT_VIOLATION)
+        return [int(k) for k in bad[np.argsort(slack[bad], kind="stable")][: self._options.round_cuts]]
 
     def _violated_of(self, rows: list[int]) -> list[int]:
         """Those of some rows of the pool that the present solution violates."""
-        return [k for k, slack in zip(rows, self.pool.slack(self.x, rows), strict=True) if slack < -VIOLATION]
+        return [k for k, slack in zip(rows, self.pool.slack(self.x, rows), strict=True) if slack < -CUT_VIOLATION]
 
     def separate(self, point: Floats, *, radius: int = 0, rounds: int = 1) -> list[int]:
         """Add capacity cuts that a point violates to the pool; return those that the present solution violates."""
@@ -203,11 +185,11 @@ class Relaxation:
                 rows.append(found.row)
                 origins.append(found.origin)
                 other = self.separation.mirror(found, self.x)
-                if other is not None and self.separation.opposite[t] in self._watched and other.slack < -VIOLATION:
+                if other is not None and self.separation.opposite[t] in self._watched and other.slack < -CUT_VIOLATION:
                     rows.append(other.row)
                     origins.append(other.origin)
                     seen.add(self.separation.opposite[t])
-            if len(rows) >= ROUND_CUTS or self.budget.exhausted:
+            if len(rows) >= self._options.round_cuts or self.budget.exhausted:
                 self._turn = (self._turn + done) % max(1, len(self.targets))
                 self._looked = 1.0 if not self.budget.exhausted else done / len(turn)
                 break
@@ -215,7 +197,7 @@ class Relaxation:
 
     def halves(self) -> list[int]:
         """Add zero-half cuts over the integer rows of the pool."""
-        if self.core.n > ZERO_HALF_COLUMNS or not self.budget.fits(ZERO_HALF_BYTES):
+        if self.core.n > self._options.zero_half_columns or not self.budget.fits(ZERO_HALF_BYTES):
             return []
         matrix = self.pool.matrix.copy()
         # rounding coefficients up keeps a row valid (x >= 0) and makes it integral
@@ -233,11 +215,11 @@ class Relaxation:
         while not self.finished and self.bound < goal and not self.budget.exhausted:
             if known and self._stage:
                 return
-            kind, radius = STAGES[self._stage]
+            kind, radius = self._stages[self._stage]
             if self._round(kind, radius, center):
                 self._stage += 1
                 self._stalls = 0.0
-                self.finished = self._stage == len(STAGES)
+                self.finished = self._stage == len(self._stages)
 
     def _round(self, kind: str, radius: int, center: Floats) -> bool:
         """Make one round of a stage; return whether the stage is over."""
@@ -250,10 +232,10 @@ class Relaxation:
             if kind == "zero-half":
                 rows += self.halves()
             point = self.x if kind != "in-out" else 0.5 * (self.x + center)
-            rows += self.separate(np.maximum(point, FLOOR), radius=radius) if kind != "pool" else []
+            rows += self.separate(np.maximum(point, self._options.floor), radius=radius) if kind != "pool" else []
             if not rows and kind != "in-out":
-                self._stalls += STALLS * self._looked
-                return self._stalls >= STALLS
+                self._stalls += self._options.stalls * self._looked
+                return self._stalls >= self._options.stalls
         self.activate(list(dict.fromkeys(rows)))
         if not self.solve():
             return not self.budget.exhausted
@@ -261,8 +243,8 @@ class Relaxation:
         if self._rounds % 5 == 0 or kind in ("pool", "zero-half"):
             self.purge()
         self.report(f"root {kind} {radius}")
-        if self.bound - last > PROGRESS * abs(last) and rows:
+        if self.bound - last > self._options.progress * abs(last) and rows:
             self._stalls = 0.0
         else:
             self._stalls += self._looked
-        return self._stalls >= STALLS
+        return self._stalls >= self._options.stalls

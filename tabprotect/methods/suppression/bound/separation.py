@@ -11,6 +11,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from tabprotect.methods.suppression.bound.cuts import Capacity, Cover, capacity, potential, reduced
+from tabprotect.methods.suppression.options import DEFAULTS, SeparationOptions
 from tabprotect.methods.suppression.presolve.reduce import Core
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.lp import LinearProgram
@@ -49,16 +50,6 @@ class Found(NamedTuple):
     slack: float
 
 
-RADII = (20, 60, 150, 400, 0)
-"""How many equations around its cell an attack sees at least, level by level; 0 for all.
-
-An intruder who ignores equations is stronger, so whatever he fails to reach holds for the others too: his multipliers
-are zero elsewhere. Most violated inequalities are local, and a small programme finds them in a millisecond."""
-
-KEPT_ENTRIES = 3_000_000
-"""Programmes are kept, each with its last basis, until they have this many entries."""
-
-
 class _Programme:
     """max side z_p over the equations `rows` of a core and the cells in them."""
 
@@ -93,9 +84,10 @@ class Attacks:
     All programmes are stated in the unit of the level, so that levels of 10^-3 and of 10^9 are solved alike.
     """
 
-    def __init__(self, core: Core, budget: Budget) -> None:
+    def __init__(self, core: Core, budget: Budget, options: SeparationOptions = DEFAULTS.separation) -> None:
         self.core = core
         self.budget = budget
+        self._options = options
         self._links = sparse.csr_array((np.ones(core.A.nnz), core.A.indices, core.A.indptr), shape=core.A.shape)
         self._whole: _Programme | None = None
         self._local: dict[tuple[int, int], _Programme] = {}
@@ -113,7 +105,7 @@ class Attacks:
             self._local[cell, radius] = self._whole
             return self._whole
         programme = _Programme(self.core, rows, cell)
-        if self._entries < KEPT_ENTRIES:
+        if self._entries < self._options.kept_entries:
             self._entries += programme.entries
             self._local[cell, radius] = programme
         return programme
@@ -178,11 +170,12 @@ class Separation:
     ----------
     core : Core
     budget : Budget
+    options : SeparationOptions
     """
 
-    def __init__(self, core: Core, budget: Budget) -> None:
+    def __init__(self, core: Core, budget: Budget, options: SeparationOptions = DEFAULTS.separation) -> None:
         self.core = core
-        self.attacks = Attacks(core, budget)
+        self.attacks = Attacks(core, budget, options)
         self.budget = budget
         self._known = [np.zeros(core.n, dtype=bool) for _ in core.attackers]
         for mask, cells in zip(self._known, core.attackers, strict=True):

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from tabprotect.counted import counted
 from tabprotect.methods.suppression.classic.subtables import Subtable, subtables
+from tabprotect.methods.suppression.options import DEFAULTS, Options
 from tabprotect.methods.suppression.postsolve.completion import complete
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem, Status
@@ -28,6 +29,7 @@ def hypercube(
     limits: Limits | Budget | None = None,
     progress: Callable[[Progress], None] | None = None,
     start: Bools | None = None,
+    options: Options = DEFAULTS,
 ) -> SuppressionResult:
     """Hide, for every sensitive cell and in every subtable that has it, the corners of the cheapest hypercube.
 
@@ -46,6 +48,7 @@ def hypercube(
     progress : callable, optional
     start : ndarray of bool, shape (cells,), optional
         Cells hidden to begin with.
+    options : Options
 
     Returns
     -------
@@ -70,7 +73,7 @@ def hypercube(
     with cancel_on_interrupt(budget):
         faces = [_Face(problem, face) for table in subtables(problem.system) for face in table.faces()]
         pattern = problem.must_hide if start is None else problem.must_hide | start
-        return complete(problem, _protect(problem, faces, pattern, budget), budget, "hypercube")
+        return complete(problem, _protect(problem, faces, pattern, budget), budget, "hypercube", options=options)
 
 
 def _protect(problem: Problem, faces: list[_Face], pattern: Bools, budget: Budget) -> Bools:

@@ -10,6 +10,8 @@ from scipy import sparse
 
 from tabprotect.attack.attackers import unit_of
 from tabprotect.attack.witness import Deviation, Witnesses
+from tabprotect.methods.suppression.options import DEFAULTS, Options
+from tabprotect.methods.suppression.options.classic import JointOptions
 from tabprotect.methods.suppression.postsolve.completion import complete
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem
@@ -23,18 +25,6 @@ Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 
-ROUNDS = 12
-"""Programmes at most; what none of them answers is repaired one by one."""
-
-REWEIGHTED = 2
-"""So often each programme is solved again at prices that fall where cells move already: nearer to fixed charges."""
-
-FAR = 1e4
-"""A level that is missed costs this many times the mean weight per unit."""
-
-IPM_CELLS = 3000
-"""Beyond so many cells interior point (with crossover) is the faster one."""
-
 
 def joint(
     problem: Problem,
@@ -43,6 +33,7 @@ def joint(
     seed: int = 0,
     progress: Callable[[Progress], None] | None = None,
     start: Bools | None = None,
+    options: Options = DEFAULTS,
 ) -> SuppressionResult:
     """Protect all cells by few linear programmes, each of which moves as many of them as it can at the least cost.
 
@@ -55,6 +46,7 @@ def joint(
     progress : callable, optional
     start : ndarray of bool, shape (cells,), optional
         Cells hidden to begin with; they cost nothing.
+    options : Options
 
     Returns
     -------
@@ -72,11 +64,17 @@ def joint(
     with cancel_on_interrupt(budget):
         judge = Witnesses(problem)
         pattern = problem.must_hide if start is None else problem.must_hide | start
-        pattern = extend(judge, pattern, budget, np.random.default_rng(seed))
-        return complete(problem, pattern, budget, "joint", witnesses=judge.deviations(pattern))
+        pattern = extend(judge, pattern, budget, np.random.default_rng(seed), options.classic.joint)
+        return complete(problem, pattern, budget, "joint", witnesses=judge.deviations(pattern), options=options)
 
 
-def extend(judge: Witnesses, pattern: Bools, budget: Budget, rng: np.random.Generator) -> Bools:
+def extend(
+    judge: Witnesses,
+    pattern: Bools,
+    budget: Budget,
+    rng: np.random.Generator,
+    options: JointOptions = DEFAULTS.classic.joint,
+) -> Bools:
     """Hide more cells until the programmes answer what they can of the public's one-sided questions.
 
     min sum_i c_i |z_i| + M sum_q u_q  subject to  A z = 0,  -LB <= z <= UB,  s_q z_q + u_q >= L_q  for all questions q
@@ -84,9 +82,9 @@ def extend(judge: Witnesses, pattern: Bools, budget: Budget, rng: np.random.Gene
     """
     problem, q = judge.problem, judge.questions
     pattern = pattern.copy()
-    programme = _Programme(judge)
+    programme = _Programme(judge, options)
     idle = 0
-    for number in range(ROUNDS):
+    for number in range(options.rounds):
         answered = judge.sweep(pattern, budget)
         open_ = np.flatnonzero(~answered & (q.side != 0))
         if not len(open_) or idle == 2 or budget.exhausted:
@@ -109,7 +107,8 @@ def extend(judge: Witnesses, pattern: Bools, budget: Budget, rng: np.random.Gene
 class _Programme:
     """Columns z+ and z- of every cell, and u of every question."""
 
-    def __init__(self, judge: Witnesses) -> None:
+    def __init__(self, judge: Witnesses, options: JointOptions) -> None:
+        self._options = options
         problem, q = judge.problem, judge.questions
         self._judge, self._n, self._k = judge, problem.n_cells, len(q.cell)
         n, k = self._n, self._k
@@ -130,8 +129,8 @@ class _Programme:
             np.zeros(2 * n + k),
             np.concatenate((up, down, np.full(k, np.inf))),
             np.zeros(2 * n + k),
-            method="ipm" if n > IPM_CELLS else "dual",
-            presolve=n > IPM_CELLS,
+            method="ipm" if n > self._options.interior_point_cells else "dual",
+            presolve=n > self._options.interior_point_cells,
             tolerance=LP_FEASIBILITY,
         )
 
@@ -145,9 +144,9 @@ class _Programme:
         mean = float(cost[cost > 0].mean()) if (cost > 0).any() else 1.0
         price = cost / mean
         missed = np.zeros(k)
-        missed[targets] = FAR
+        missed[targets] = self._options.missed_price
         z = np.zeros(n)
-        for _ in range(1 + REWEIGHTED):
+        for _ in range(1 + self._options.reweighted):
             self._lp.set_costs(np.arange(2 * n + k), np.concatenate((price, price, missed)))
             seconds = budget.seconds_left
             solution = self._lp.solve(

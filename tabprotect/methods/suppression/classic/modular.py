@@ -10,6 +10,7 @@ from scipy import sparse
 
 from tabprotect.methods.suppression.classic.passes import Passes, Piece
 from tabprotect.methods.suppression.classic.subtables import subtables
+from tabprotect.methods.suppression.options import DEFAULTS, Options
 from tabprotect.methods.suppression.postsolve.completion import complete
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem
@@ -21,9 +22,6 @@ __all__ = ["modular", "pieces_of", "rows_within"]
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 
-SHARE = 0.6
-"""Share of the limits for the subtables; the rest is for repair and clean-up of the whole."""
-
 
 def modular(
     problem: Problem,
@@ -32,7 +30,7 @@ def modular(
     seed: int = 0,
     progress: Callable[[Progress], None] | None = None,
     start: Bools | None = None,
-    carry: bool = False,
+    options: Options = DEFAULTS,
 ) -> SuppressionResult:
     """Protect the subtables of a hierarchical or linked table one after the other with the exact engine.
 
@@ -51,11 +49,7 @@ def modular(
     progress : callable, optional
     start : ndarray of bool, shape (cells,), optional
         Cells hidden to begin with.
-    carry : bool
-        A cell hidden in one subtable is also protected in every other that has it, as far as the witnesses there move
-        it (see `Passes`), and a margin that was published is much dearer to hide: the method as it is printed. As a
-        rule that hides more than the repair of the whole does, which protects what is still open at the least cost;
-        docs/decisions/0010 has figures.
+    options : Options
 
     Returns
     -------
@@ -80,10 +74,10 @@ def modular(
     budget = Budget.of(limits, progress)
     with cancel_on_interrupt(budget):
         pieces = pieces_of(problem.system)
-        passes = Passes(problem, pieces, problem.must_hide if start is None else start, carry=carry)
-        with budget.part(SHARE) as part:
+        passes = Passes(problem, pieces, problem.must_hide if start is None else start, options=options)
+        with budget.part(options.classic.passes.subtables_limit_share) as part:
             passes.run(part, seed, "modular")
-        return complete(problem, passes.pattern, budget, f"modular ({len(pieces)} subtables)")
+        return complete(problem, passes.pattern, budget, f"modular ({len(pieces)} subtables)", options=options)
 
 
 def pieces_of(system: LinearSystem) -> list[Piece]:

@@ -12,6 +12,7 @@ from scipy.sparse import csgraph
 
 from tabprotect.attack.witness import Deviation, Witnesses
 from tabprotect.errors import InputError
+from tabprotect.methods.suppression.options import DEFAULTS, Options
 from tabprotect.methods.suppression.postsolve.completion import complete
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem
@@ -24,18 +25,6 @@ __all__ = ["Network", "network", "network_of"]
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
-
-ROUNDS = 10
-"""Rounds after the first one."""
-
-ROUND_SHARE = 0.1
-"""Share of what is left of the limits that one of them may use."""
-
-NOISE = 0.3
-"""Standard deviation of the logarithm of the noise on prices."""
-
-HIDDEN = 1e-6
-"""Price of going through a cell hidden already, as a share of the least weight: fewer cells are better still."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,6 +164,7 @@ def network(
     seed: int = 0,
     progress: Callable[[Progress], None] | None = None,
     start: Bools | None = None,
+    options: Options = DEFAULTS,
 ) -> SuppressionResult:
     """Protect every cell by the cheapest circle through it, largest level first.
 
@@ -194,6 +184,7 @@ def network(
     progress : callable, optional
     start : ndarray of bool, shape (cells,), optional
         Cells hidden to begin with.
+    options : Options
 
     Returns
     -------
@@ -226,24 +217,27 @@ def network(
         begin = problem.must_hide if start is None else problem.must_hide | start
         rng = np.random.default_rng(seed)
         largest_first = np.lexsort((np.arange(len(judge.questions.need)), -judge.questions.need))
-        pattern = _protect(judge, found, begin, largest_first, problem.weights, budget)
-        for _ in range(ROUNDS):
-            with budget.part(ROUND_SHARE) as part:
-                noise = rng.lognormal(0.0, NOISE, problem.n_cells)
+        numbers = options.classic.network
+        pattern = _protect(judge, found, begin, largest_first, problem.weights, budget, numbers.hidden_price)
+        for _ in range(numbers.rounds):
+            with budget.part(numbers.round_limit_share) as part:
+                noise = rng.lognormal(0.0, numbers.noise, problem.n_cells)
                 order = rng.permutation(largest_first)
-                other = _protect(judge, found, begin, order, problem.weights * noise, part)
+                other = _protect(judge, found, begin, order, problem.weights * noise, part, numbers.hidden_price)
                 if not part.exhausted and _worth(judge, other) < _worth(judge, pattern):
                     pattern = other
-        return complete(problem, pattern, budget, "network", witnesses=judge.deviations(pattern))
+        return complete(problem, pattern, budget, "network", witnesses=judge.deviations(pattern), options=options)
 
 
-def _protect(judge: Witnesses, net: Network, pattern: Bools, order: Ints, cost: Floats, budget: Budget) -> Bools:
+def _protect(
+    judge: Witnesses, net: Network, pattern: Bools, order: Ints, cost: Floats, budget: Budget, least: float
+) -> Bools:
     problem = judge.problem
     pattern = pattern.copy()
     answered = judge.sweep(pattern, budget)
     q = judge.questions
     price = np.where(pattern, 0.0, cost)
-    paths = _Paths(problem, net)
+    paths = _Paths(problem, net, least)
     for question in order.tolist():
         if answered[question] or budget.exhausted:
             continue
@@ -280,12 +274,12 @@ def _worth(judge: Witnesses, pattern: Bools) -> tuple[int, float]:
 class _Paths:
     """Cheapest paths through a network."""
 
-    def __init__(self, problem: Problem, net: Network) -> None:
+    def __init__(self, problem: Problem, net: Network, least: float) -> None:
         self._net = net
         self._up, self._down = problem.up, problem.down
         self._may = problem.may_hide
         positive = problem.weights[problem.weights > 0]
-        self._least = HIDDEN * float(positive.min()) if len(positive) else HIDDEN
+        self._least = least * float(positive.min()) if len(positive) else least
 
     def cheapest(self, cell: int, rise: float, fall: float, price: Floats) -> Deviation | None:
         """Return a circle (of +1 and -1) through a cell that has room to turn by `rise` and back by `fall`."""

@@ -16,9 +16,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from tabprotect.attack.witness import Deviation, Witnesses
+from tabprotect.attack.witness import Witnesses
 from tabprotect.errors import SolverError
 from tabprotect.methods.suppression.large.stages import parts_of
+from tabprotect.methods.suppression.options import DEFAULTS, Options
 from tabprotect.methods.suppression.search.exact import exact
 from tabprotect.methods.suppression.search.greedy import greedy
 from tabprotect.problem import Attacker, Problem, Status
@@ -32,28 +33,6 @@ __all__ = ["Passes", "Piece"]
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
-
-EXACT_CELLS = 800
-"""Larger pieces are protected by cheapest witnesses and clean-up."""
-
-WORK = 20_000
-"""Work units for the exact search in one piece, where the limits do not ask for less."""
-
-TOGETHER = 200_000
-"""Where there are few pieces, they share this many work units."""
-
-GAP = 0.01
-"""The search in a piece ends at this gap; the repair of the whole moves the cost by more than that."""
-
-REOPEN = 100.0
-"""Where cells are carried with levels, one that an earlier piece publishes costs this many times its weight: hiding it
-opens those pieces again, and what that hides more opens others."""
-
-CARRIED = 1.0 - 1e-6
-"""Levels are carried a little smaller than witnesses are, whose last digits are noise."""
-
-VISITS = 4
-"""Every piece is looked at so often at most; what then does not fit together is repaired as a whole."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,15 +52,15 @@ class PiecePattern:
     stopped: str
 
 
-def _protect_piece(part: Problem, limits: Limits, seed: int) -> PiecePattern:
+def _protect_piece(part: Problem, limits: Limits, seed: int, options: Options) -> PiecePattern:
     """Protect a piece by the exact engine, or by cheapest witnesses."""
     result = None
-    if part.n_cells <= EXACT_CELLS:
-        # carried levels may lie at the very end of what is possible; the other method is less sensitive to that
+    if part.n_cells <= options.classic.passes.exact_cells:
+        # levels may lie at the very end of what is possible; the other method is less sensitive to that
         with suppress_errors(SolverError):
-            result = exact(part, limits=limits, seed=seed, prove=False)
+            result = exact(part, limits=limits, seed=seed, prove=False, options=options)
     if result is None:
-        result = greedy(part, limits=replace(limits, work=None), seed=seed, restarts=0)
+        result = greedy(part, limits=replace(limits, work=None), seed=seed, restarts=0, options=options)
     return PiecePattern(None if result.status == "unknown" else result.pattern, result.work, result.stopped)
 
 
@@ -95,20 +74,15 @@ class Passes:
         In the order in which they are protected.
     pattern : ndarray of bool
         Cells hidden to begin with.
-    carry : bool
-        Cells hidden in one piece are protected in the others, too; without it they are hidden there and no more, and
-        what that leaves open is for the repair of the whole.
     means : Means, optional
         Where the answers of pieces are kept. Each builds on those before it, so an executor finds nothing to do.
+    options : Options
 
     Attributes
     ----------
     pattern : ndarray of bool
-        What is hidden so far.
-    up, down : ndarray of float
-        How far every hidden cell has to be able to move: primaries by their levels, carried cells as far as the
-        witnesses move them in the pieces where they were chosen (never further than the largest level that such a
-        witness serves, nor than the cell's own external bounds).
+        What is hidden so far. What is hidden in one piece is hidden in the others, and no more: what that leaves open
+        is for the repair of the whole.
     """
 
     def __init__(
@@ -117,18 +91,14 @@ class Passes:
         pieces: Sequence[Piece],
         pattern: Bools,
         *,
-        carry: bool,
         means: Means | None = None,
+        options: Options = DEFAULTS,
     ) -> None:
         self.problem = problem
         self.pieces = pieces
-        self._carries = carry
+        self._options = options
         self._means = means or Means()
         self.pattern = pattern | problem.must_hide
-        primary = problem.status == Status.PRIMARY
-        self.up = np.where(primary, problem.upl, 0.0)
-        self.down = np.where(primary, problem.lpl, 0.0)
-        self._seen = np.zeros(problem.n_cells, bool)
         self._users: list[list[int]] = [[] for _ in range(problem.n_cells)]
         for k, piece in enumerate(pieces):
             for cell in piece.cells.tolist():
@@ -142,16 +112,15 @@ class Passes:
             k = min(waiting, key=lambda k: (visits[k], k))
             waiting.discard(k)
             visits[k] += 1
-            if visits[k] > VISITS:
+            if visits[k] > self._options.classic.passes.visits:
                 continue
             changed = self._protect(self.pieces[k], budget, seed)
-            self._seen[self.pieces[k].cells] = True
             again = {user for cell in changed.tolist() for user in self._users[cell] if user != k and visits[user]}
             waiting |= again
             budget.report(stage, message=f"{len(waiting)} pieces to go")
 
     def _protect(self, piece: Piece, budget: Budget, seed: int) -> Ints:
-        """Protect one piece; return the cells that are newly hidden or have to move further than before."""
+        """Protect one piece; return the cells that are newly hidden."""
         cells = piece.cells
         part = self._part(piece)
         if not len(part.primaries):
@@ -163,22 +132,22 @@ class Passes:
             if found is None:
                 return np.zeros(0, np.int64)
             x = found
-            if self._carries:
-                judge.check(x)
         new = x & ~self.pattern[cells]
         self.pattern[cells[new]] = True
-        further = self._carry(cells, part, judge.deviations(x, few=True)) if self._carries else new
-        return cells[new | further]
+        return cells[new]
 
     def _solve(self, part: Problem, budget: Budget, seed: int) -> Bools | None:
         # never by the clock alone: a search cut short at once hides everything
+        options = self._options.classic.passes
         limits = Limits(
-            work=int(min(max(WORK, TOGETHER // len(self.pieces)), budget.work_left)),
-            gap=max(GAP, budget.limits.gap),
+            work=int(min(max(options.piece_work, options.work // len(self.pieces)), budget.work_left)),
+            gap=max(options.gap, budget.limits.gap),
             stop=lambda: budget.exhausted,
         )
-        name = digest("passes", parts_of(part), limits.work, limits.gap, seed)
-        (found,) = self._means.answers(lambda part: _protect_piece(part, limits, seed), [part], [name], budget)
+        name = digest("passes", parts_of(part), limits.work, limits.gap, seed, self._options)
+        (found,) = self._means.answers(
+            lambda part: _protect_piece(part, limits, seed, self._options), [part], [name], budget
+        )
         if found is None:
             return None
         budget.spend(found.work)
@@ -186,30 +155,14 @@ class Passes:
         cut_short = budget.exhausted and found.pattern is not None and found.pattern[part.may_hide].all()
         return None if cut_short else found.pattern
 
-    def _carry(self, cells: Ints, part: Problem, deviations: list[Deviation]) -> Bools:
-        """Raise the levels of hidden cells to what the witnesses of a piece need; tell which rose."""
-        up, down = np.zeros(len(cells)), np.zeros(len(cells))
-        for d in deviations:
-            # one witness may serve many cells and move a margin by the sum of their levels
-            served = np.where(d.z > 0, part.upl[d.cells], part.lpl[d.cells])
-            most = float(served[np.abs(d.z) >= served * (1 - 1e-9)].max(initial=0.0))
-            size = np.minimum(np.abs(d.z), most) * CARRIED
-            np.maximum.at(up, d.cells, np.where(d.z > 0, size, 0.0))
-            np.maximum.at(down, d.cells, np.where(d.z < 0, size, 0.0))
-        up, down = np.minimum(up, part.up), np.minimum(down, part.down)
-        further = (up > self.up[cells] * (1 + 1e-9)) | (down > self.down[cells] * (1 + 1e-9))
-        self.up[cells], self.down[cells] = np.maximum(self.up[cells], up), np.maximum(self.down[cells], down)
-        return np.asarray(further)
-
     def _part(self, piece: Piece) -> Problem:
         """State one piece as a problem of its own."""
         problem, cells = self.problem, piece.cells
         status = problem.status[cells].copy()
+        primary = status == Status.PRIMARY
         hidden = self.pattern[cells]
         carried = hidden & (status != Status.PRIMARY)
         status[carried] = Status.FORCED
-        status[carried & ((self.up[cells] > 0) | (self.down[cells] > 0))] = Status.PRIMARY
-        published = self._seen[cells] & ~hidden
         place = np.full(problem.n_cells, -1, np.int64)
         place[cells] = np.arange(len(cells))
         known = [place[list(a.known)] for a in problem.attackers]
@@ -219,10 +172,10 @@ class Passes:
             system=LinearSystem(A, A @ problem.values[cells], pd.RangeIndex(len(cells))),
             values=problem.values[cells],
             status=status,
-            lpl=self.down[cells],
-            upl=self.up[cells],
+            lpl=np.where(primary, problem.lpl[cells], 0.0),
+            upl=np.where(primary, problem.upl[cells], 0.0),
             spl=np.where(carried, 0.0, problem.spl[cells]),
-            weights=problem.weights[cells] * np.where(published & self._carries, REOPEN, 1.0),
+            weights=problem.weights[cells],
             lower=problem.lower[cells],
             upper=problem.upper[cells],
             attackers=tuple(Attacker(str(k), tuple(i[i >= 0].tolist())) for k, i in enumerate(known) if (i >= 0).any()),

@@ -15,35 +15,20 @@ from tabprotect.attack.keys import Key
 from tabprotect.attack.proof import BoundProof, Bridge, Capacity, ProofRow, simple_fraction, snap_multipliers
 from tabprotect.methods.suppression.large.rows import Attacks, LocalRows, Sparse, attack
 from tabprotect.methods.suppression.large.surroundings import Surroundings
+from tabprotect.methods.suppression.options import DEFAULTS
+from tabprotect.methods.suppression.options.local import LocalBoundOptions
 from tabprotect.methods.suppression.presolve.costs import next_cost, unit_of_costs
 from tabprotect.problem import Problem
 from tabprotect.solver.exact import exact
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.lp import LinearProgram
 from tabprotect.solver.tasks.pieces import run_pieces
+from tabprotect.solver.tolerances import BOUND_ROUNDING
 
 __all__ = ["LocalBound"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
-
-WIDEST = 4
-"""Attacks see equations up to so many hops away at last."""
-
-PROGRESS = 2e-3
-"""A round that lifts the bound by less than this share makes the attacks see further."""
-
-CHUNK, AT_ONCE = 32, 1024
-"""Attacks in one piece of work, and attacks that are stated before the first of them is solved."""
-
-GRACE = 0.5
-"""Pieces under way have the limit of time in them; they are waited for so many seconds longer."""
-
-LOOSE = 0.5
-"""Rows with more slack than this leave the programme now and then."""
-
-SHARE = 1e-9
-"""What is taken off the bound for rounding errors in its sums, as a share of all that is added up."""
 
 
 class _Row(NamedTuple):
@@ -71,6 +56,7 @@ class LocalBound:
     near : Surroundings
     executor : concurrent.futures.Executor, optional
         Solves attacks side by side; the bound is the same as without.
+    options : LocalBoundOptions
 
     Attributes
     ----------
@@ -80,14 +66,21 @@ class LocalBound:
         True when no attack finds anything more.
     """
 
-    def __init__(self, problem: Problem, near: Surroundings, executor: Executor | None = None) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        near: Surroundings,
+        executor: Executor | None = None,
+        options: LocalBoundOptions = DEFAULTS.local.bound,
+    ) -> None:
+        self._options = options
         self.problem = problem
         self._executor = executor
         self.bound = 0.0
         self._value = 0.0  # of the best programme
         self.finished = False
         self.x = np.zeros(problem.n_cells)
-        self._rows = LocalRows(problem, near)
+        self._rows = LocalRows(problem, near, options.floor)
         self._questions = np.flatnonzero(self._rows.questions.side != 0)
         self._hops = 1
         self._turn = 0
@@ -114,7 +107,7 @@ class LocalBound:
             self._start(budget)
             return
         while self._turn < len(self._questions):
-            if not self._attack(self._questions[self._turn : self._turn + AT_ONCE], budget):
+            if not self._attack(self._questions[self._turn : self._turn + self._options.at_once], budget):
                 return
         self._turn = 0
         new = self._add([_Row(f.cells, f.values, 1.0, f) for f in self._found]) + self._bridges()
@@ -122,17 +115,18 @@ class LocalBound:
         before = self._value
         if not self._solve(budget):
             return
-        if not new or self._value <= before * (1 + PROGRESS):
+        if not new or self._value <= before * (1 + self._options.progress):
             self._hops += 1
             self._drop_loose()
-            self.finished = self._hops > WIDEST
+            self.finished = self._hops > self._options.equations
 
     def _attack(self, questions: Ints, budget: Budget) -> bool:
         """Attack some questions side by side and keep the cuts; False when the budget ended that."""
-        chunks = [questions[k : k + CHUNK].tolist() for k in range(0, len(questions), CHUNK)]
+        size = self._options.chunk
+        chunks = [questions[k : k + size].tolist() for k in range(0, len(questions), size)]
         seconds = budget.seconds_left
         pieces = [Attacks(tuple(self._rows.stated(k, self.x, hops=self._hops) for k in c), seconds) for c in chunks]
-        grace = 0.0 if math.isinf(seconds) else GRACE
+        grace = 0.0 if math.isinf(seconds) else self._options.grace_seconds
         for chunk, answer in zip(chunks, run_pieces(attack, pieces, budget, self._executor, grace=grace), strict=True):
             # what others have solved beyond the limit counts no more than what nobody would have begun here
             if answer is None or budget.exhausted:
@@ -238,12 +232,12 @@ class LocalBound:
         taken = np.bincount(self._column[index], weights=terms, minlength=len(self._weights))
         size = np.bincount(self._column[index], weights=np.abs(terms), minlength=len(self._weights))
         over = np.minimum(0.0, self._weights - taken)
-        return max(0.0, total + float(over.sum()) - SHARE * (float(size.sum()) + abs(total)))
+        return max(0.0, total + float(over.sum()) - BOUND_ROUNDING * (float(size.sum()) + abs(total)))
 
     def _drop_loose(self) -> None:
         assert self._lp is not None
         slack = np.array([float(row.values @ self.x[row.cells]) - row.rhs for row in self._kept])
-        loose = np.flatnonzero((slack > LOOSE) & (np.array([row.rhs for row in self._kept]) > 0))
+        loose = np.flatnonzero((slack > self._options.loose_slack) & (np.array([row.rhs for row in self._kept]) > 0))
         if len(loose):
             self._lp.delete_rows(loose)
             gone = set(loose.tolist())

@@ -7,19 +7,13 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from tabprotect.methods.suppression.options import DEFAULTS
+from tabprotect.methods.suppression.options.local import RegionOptions
+
 __all__ = ["RegionCredit"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
-
-FAIR = 0.15
-"""Share of the tries that go to any class, whatever it gained."""
-
-FADE = 0.95
-"""What a gain counts for after the next try in the same class."""
-
-TRIES = 8
-"""So many tries tell what a class is worth."""
 
 
 @dataclass(eq=False)
@@ -30,9 +24,8 @@ class _Class:
     gain: float = 0.0
     work: float = 0.0
 
-    @property
-    def rate(self) -> float:
-        return float("inf") if self.tries < TRIES else self.gain / self.work
+    def rate(self, trials: int) -> float:
+        return float("inf") if self.tries < trials else self.gain / self.work
 
 
 class RegionCredit:
@@ -41,6 +34,7 @@ class RegionCredit:
     Parameters
     ----------
     seed : int
+    options : RegionOptions
 
     Attributes
     ----------
@@ -55,7 +49,8 @@ class RegionCredit:
     [0, 2]
     """
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, options: RegionOptions = DEFAULTS.local.credit) -> None:
+        self._options = options
         self._rng = np.random.default_rng(seed)
         self._classes: dict[int, _Class] = {}
         self._last = 0
@@ -74,8 +69,9 @@ class RegionCredit:
             return -1, 0
         which = np.frexp(weight[cells])[1] // 2
         names, count = np.unique(which, return_counts=True)
-        rates = [self._classes.setdefault(int(name), _Class()).rate for name in names]
-        if self._rng.random() < FAIR:
+        classes = [self._classes.setdefault(int(name), _Class()) for name in names]
+        rates = [one.rate(self._options.trials) for one in classes]
+        if self._rng.random() < self._options.fair_share:
             self._last = int(self._rng.choice(names, p=count / count.sum()))
         else:
             self._last = int(names[int(np.argmax(rates))])
@@ -90,5 +86,5 @@ class RegionCredit:
         """Record what the last try gained and what it took."""
         mine = self._classes[self._last]
         mine.tries += 1
-        mine.gain = FADE * mine.gain + gain
-        mine.work = FADE * mine.work + max(1, work)
+        mine.gain = self._options.fade * mine.gain + gain
+        mine.work = self._options.fade * mine.work + max(1, work)

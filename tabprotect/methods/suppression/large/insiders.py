@@ -11,27 +11,14 @@ from tabprotect.attack.keys import Key
 from tabprotect.attack.witness import Deviation, Witnesses
 from tabprotect.methods.suppression.large.cover import Cover
 from tabprotect.methods.suppression.large.nearby import Nearby
+from tabprotect.methods.suppression.options import DEFAULTS
+from tabprotect.methods.suppression.options.local import InsiderOptions
 from tabprotect.solver.limits import Budget
 
 __all__ = ["Insiders"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
-
-HIDDEN = 1e-3
-"""Cells that are hidden already are charged this share of the median weight, so that few of them move."""
-
-KNOWN = 20.0
-"""When deviations of few cells are looked for, one that somebody knows counts as so many."""
-
-MANY = 50_000
-"""So many pairs of an attacker and a question without a witness are more than the judge should ask one by one."""
-
-ROUNDS = 5
-"""So many times it is looked again for attackers who know cells of all witnesses of a question."""
-
-USUAL = 60.0
-"""What costs more than so many cells of median weight is looked for further away, and for fewer attackers."""
 
 
 class Insiders:
@@ -50,21 +37,30 @@ class Insiders:
     judge : Witnesses
     known : dict of int to ndarray
         Cells that each attacker knows; groups of attackers are added under new numbers.
+    options : InsiderOptions
     """
 
-    def __init__(self, cover: Cover, nearby: Nearby, judge: Witnesses, known: dict[int, Ints]) -> None:
+    def __init__(
+        self,
+        cover: Cover,
+        nearby: Nearby,
+        judge: Witnesses,
+        known: dict[int, Ints],
+        options: InsiderOptions = DEFAULTS.local.insiders,
+    ) -> None:
+        self._options = options
         self.cover = cover
         self.nearby = nearby
         self.judge = judge
         self.known = known
         self._used = self._slim = False
         weights = cover.weight[cover.weight > 0]
-        self._usual = USUAL * float(np.median(weights)) if len(weights) else 1.0
+        self._usual = self._options.usual_cells * float(np.median(weights)) if len(weights) else 1.0
 
     @property
     def needed(self) -> bool:
         """Whether there is more to ask than the judge should ask, or was."""
-        self._used = self._used or len(self.judge.contested(self.cover.pattern)) > MANY
+        self._used = self._used or len(self.judge.contested(self.cover.pattern)) > self._options.many
         return self._used
 
     def go_on(self) -> None:
@@ -75,7 +71,7 @@ class Insiders:
         """Answer what stored witnesses do not, as far as that is possible near by; False at a limit."""
         if not self._slim:
             self._few_cells(budget)
-        for _ in range(ROUNDS):
+        for _ in range(self._options.rounds):
             found, price = 0, self._price()
             for (cell, sides), attackers in self._contested().items():
                 if budget.exhausted:
@@ -97,13 +93,13 @@ class Insiders:
 
     def _price(self) -> Floats:
         price = self.cover.price
-        return np.where(price > 0, price, HIDDEN * self._usual)
+        return np.where(price > 0, price, self._options.hidden_price * self._usual)
 
     def _few_cells(self, budget: Budget) -> None:
         """Let each question that some attacker asks rely on a deviation of few cells, all of them hidden anyway."""
         cover, nearby = self.cover, self.nearby
         price, pattern = np.ones(cover.problem.n_cells), cover.pattern
-        price[np.unique(np.concatenate(list(self.known.values())))] = KNOWN
+        price[np.unique(np.concatenate(list(self.known.values())))] = self._options.known_price
         everything = nearby.allowed, nearby.mirrored
         nearby.allowed, nearby.mirrored = nearby.allowed & pattern, nearby.mirrored & pattern
         for cell, sides in self._contested():
@@ -137,7 +133,7 @@ class Insiders:
                 self.cover.release(question)
             self.cover.take(deviation, [question])
             self.judge.offer(deviation)
-            price[deviation.cells] = np.minimum(price[deviation.cells], HIDDEN * self._usual)
+            price[deviation.cells] = np.minimum(price[deviation.cells], self._options.hidden_price * self._usual)
         return len(found)
 
     def _find(

@@ -19,6 +19,7 @@ from tabprotect.methods.suppression.large.surroundings import Surroundings
 from tabprotect.methods.suppression.large.warm_start import adopt
 from tabprotect.methods.suppression.large.windows import Windows
 from tabprotect.methods.suppression.merge import with_bound
+from tabprotect.methods.suppression.options import DEFAULTS, Options
 from tabprotect.methods.suppression.postsolve.finish import finish, stopped
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem
@@ -30,29 +31,6 @@ from tabprotect.solver.tolerances import OPTIMAL
 __all__ = ["local"]
 
 Bools = npt.NDArray[np.bool_]
-
-CHEAP = 1e-3
-"""Cells of a pattern to start from are charged this share of their weight."""
-
-REPAIRS = 5
-"""So many times what the judge still finds exposed is answered before the method gives up."""
-
-JUDGEMENT = 1.5
-"""The last judgement takes at most about so many times as long as the first one; that time is set aside."""
-
-AGAIN = 0.3
-"""Answering attackers again after a search takes about this share of what it took at first, or `GRACE` seconds."""
-
-GRACE = 5.0
-
-FAIR = 0.1
-"""Ruining and recreating parts, and windows, each get at least this share of what goes to cheaper patterns."""
-
-EARLY = 3
-"""So many turns of every secondary come before windows: in a pattern that is still poor they are large and hard."""
-
-FADES = (0.98, 0.9)
-"""What a gain counts for after the next try of the same kind; windows take longer."""
 
 
 def local(
@@ -66,6 +44,7 @@ def local(
     engine: str = "scip",
     deviations: Sequence[Deviation] = (),
     executor: Executor | None = None,
+    options: Options = DEFAULTS,
 ) -> SuppressionResult:
     """Protect by cheapest deviations within a few equations of each primary, and bound the cost by attacks as narrow.
 
@@ -94,6 +73,7 @@ def local(
         Solves attacks for the bound side by side; by default they are solved here, one after the other.
         Questions about the pattern are looked at in threads, which share the table: as many as it has workers, at most
         and by default one a processor. The answer depends on none of that, unless the limit is one of time.
+    options : Options
 
     Returns
     -------
@@ -111,15 +91,15 @@ def local(
     """
     budget = Budget.of(limits, progress)
     with cancel_on_interrupt(budget):
-        search = _Search(problem, seed, budget, engine, executor)
+        search = _Search(problem, seed, budget, engine, executor, options)
         if not search.first(start, deviations):
-            return finish(problem, search.judge, _cheapest(search.judge, start, None), budget, "local")
+            return finish(problem, search.judge, _cheapest(search.judge, start, None), budget, "local", options)
         search.refine()
         if passes != 0:
             search.improve(passes)
         ended = stopped(budget)
         found = _cheapest(search.judge, start, search.last())
-        result = finish(problem, search.judge, found, budget, "local")
+        result = finish(problem, search.judge, found, budget, "local", options)
         result = replace(result, deviations=search.known_about(result.pattern))
         bound, proof = (None, None) if passes == 0 else (search.bound.bound, search.bound.proof())
     result = replace(result, stopped=result.stopped or ended)
@@ -142,7 +122,17 @@ def _cheapest(judge: Witnesses, start: Bools | None, found: Bools | None) -> Boo
 class _Search:
     """One run of `local`."""
 
-    def __init__(self, problem: Problem, seed: int, budget: Budget, engine: str, executor: Executor | None) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        seed: int,
+        budget: Budget,
+        engine: str,
+        executor: Executor | None,
+        options: Options,
+    ) -> None:
+        local = options.local
+        self._options = local.search
         self.problem = problem
         self.budget = budget
         self.judge = Witnesses(problem)
@@ -150,11 +140,11 @@ class _Search:
         self.cover = Cover(problem)
         threads = processors() if executor is None else Means(executor).width
         known = {k: self.judge.known(k) for k in range(len(problem.attackers))}
-        self.rebuilder = Rebuilder(self.cover, Nearby(problem, near), known, seed, threads)
-        self.insiders = Insiders(self.cover, self.rebuilder.nearby, self.judge, known)
-        self.windows = Windows(self.rebuilder, near, seed, engine)
-        self._credit = tuple(Credit(fade=fade) for fade in FADES)
-        self.bound = LocalBound(problem, near, executor)
+        self.rebuilder = Rebuilder(self.cover, Nearby(problem, near, local.nearby), known, seed, threads, local)
+        self.insiders = Insiders(self.cover, self.rebuilder.nearby, self.judge, known, local.insiders)
+        self.windows = Windows(self.rebuilder, near, seed, engine, options)
+        self._credit = (Credit(fade=local.search.ruin_fade), Credit(fade=local.search.window_fade))
+        self.bound = LocalBound(problem, near, executor, local.bound)
         self.reserve = 0.0
         self._judged_first: Bools | None = None
 
@@ -168,7 +158,7 @@ class _Search:
             if deviations and adopt(cover, self.judge, self.insiders.known, start, deviations):
                 self.insiders.go_on()
             self.rebuilder.reuse(start, budget)
-            cover.price[start] *= CHEAP
+            cover.price[start] *= self._options.start_price
         done = self.rebuilder.build(budget)
         if start is not None:
             cover.reset_prices()
@@ -177,7 +167,7 @@ class _Search:
     def _judged(self) -> bool:
         """Answer what the judge finds exposed (attackers with known cells, above all); False at a limit."""
         budget, cover = self.budget, self.cover
-        for _ in range(REPAIRS):
+        for _ in range(self._options.repairs):
             start = budget.seconds
             self.hand_over()
             watched = self._insiders()
@@ -185,8 +175,9 @@ class _Search:
                 return False
             before = budget.seconds
             exposed = self.judge.check(cover.pattern, budget)
-            again = max(AGAIN * (before - start), GRACE) if watched else 0.0
-            self.reserve = JUDGEMENT * (budget.seconds - before) + again
+            again = self._options.attacker_time_share * (before - start)
+            again = max(again, self._options.grace_seconds) if watched else 0.0
+            self.reserve = self._options.judgement_multiple * (budget.seconds - before) + again
             left = [cover.question(e.key, e.needed) for e in exposed]
             left = [k for k in left if k not in self.rebuilder.unattainable]
             for k in left:
@@ -210,7 +201,7 @@ class _Search:
         if self._judged_first is None or not self._insiders():
             return self.cover.pattern
         left = 0.0 if stopped(self.budget) in ("cancelled", "memory") else self.budget.seconds_left
-        grace = Budget(Limits(None if left == float("inf") else max(left, GRACE)))
+        grace = Budget(Limits(None if left == float("inf") else max(left, self._options.grace_seconds)))
         return self.cover.pattern if self.insiders.answer(grace) else self._judged_first
 
     def known_about(self, pattern: Bools) -> tuple[Deviation, ...]:
@@ -262,12 +253,12 @@ class _Search:
 
     def _cheaper(self) -> None:
         """Ruin and recreate a part; once all were tried a few times, windows too, whatever gained more lately."""
-        if self.rebuilder.rounds < EARLY:
+        if self.rebuilder.rounds < self._options.rounds_before_windows:
             self.rebuilder.step(self.budget)
             return
         ruin, window = self._credit
         cost, start = self.cover.cost, self._meter()
-        side = window if is_first(window, ruin, FAIR) else ruin
+        side = window if is_first(window, ruin, self._options.fair_share) else ruin
         if side is window:
             self.windows.step(self.budget)
         else:

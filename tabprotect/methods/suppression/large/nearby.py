@@ -10,74 +10,18 @@ import numpy.typing as npt
 from tabprotect.attack.attackers import unit_of
 from tabprotect.attack.witness import Deviation
 from tabprotect.methods.suppression.large.surroundings import Block, Surroundings
+from tabprotect.methods.suppression.options import DEFAULTS
+from tabprotect.methods.suppression.options.nearby import NearbyOptions
 from tabprotect.problem import Problem, Status
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.small import MOST_ITERATIONS, Columns, SmallProgrammes
+from tabprotect.solver.tolerances import DEVIATION_NOISE, LARGEST_MOVE, LEAST_ROOM
 
-__all__ = ["HOPS", "Nearby"]
+__all__ = ["Nearby"]
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
-
-HOPS = (2, 3, 4, 5, 6, 7, 8, 10, 16, 1000)
-"""How far a deviation may reach, in equations, one after the other."""
-
-NEAR = 4
-"""What has no answer within so many equations may wait until others are answered."""
-
-STEPS = (5, 7, 8)
-"""Of these only while nothing is found: wide programmes grow fast."""
-
-SAMPLE = 50
-"""Around so many primaries it is tried whether anything moves within the least of them (in three dimensions: no)."""
-
-MOST = (1000, 40_000)
-"""No wider search among more cells than this once something is found: the dearer it is, the more."""
-
-LARGE = 60_000
-"""Of more cells than this only those that can move furthest are looked at, until that is without effect."""
-
-REACH, CROWD = 12, 800
-"""Among hidden cells deviations are looked for within so many equations, or as many hops as lead to so many cells."""
-
-DEAR = 300
-"""A deviation that costs so many times the usual is worth the second number of cells."""
-
-CHEAP = 0.05
-"""For what is dear at last only cells that cost at most this share of it, but as many as the second number."""
-
-PATIENCE = 2000
-"""No wider search after one that took so many simplex iterations and found something; up to 20 times as many for what
-is dear."""
-
-GAIN = 0.97
-"""Two wider searches that do not bring the cost below this share of what it was are the last ones."""
-
-CAP = 2.0**20
-"""No cell moves further than so many levels."""
-
-FLOOR = 1e-4
-"""A cell that can move by less than this share of the level is charged as if it could move so far."""
-
-AGAIN, UP_TO = 2, 500
-"""Programmes are solved so many times again at other charges where they took at most so many iterations at first."""
-
-SMALL = 0.3
-"""When cells are charged anew, one that did not move counts as if it had moved so much of what it can, then half of
-that, and so on."""
-
-SAME = 0.95
-"""A wider search that sees hardly more cells than one that found something is left out."""
-
-QUICK = 8000
-"""So many simplex iterations are enough for a question that is to be answered quickly."""
-
-THIN = ((3, 4), (3, 7), (2, 10), (2, 1000))
-"""Then it is answered through so many cells of each equation, within so many equations."""
-
-NOISE = 1e-9
-"""Entries of a deviation smaller than this, in units of the level, are read as 0."""
 
 
 class Nearby:
@@ -90,6 +34,7 @@ class Nearby:
     ----------
     problem : Problem
     near : Surroundings
+    options : NearbyOptions
 
     Attributes
     ----------
@@ -101,7 +46,8 @@ class Nearby:
         Whether a search that was to be quick gave up programmes; set to True only.
     """
 
-    def __init__(self, problem: Problem, near: Surroundings) -> None:
+    def __init__(self, problem: Problem, near: Surroundings, options: NearbyOptions = DEFAULTS.local.nearby) -> None:
+        self._options = options
         self.problem = problem
         self.near = near
         self.down, self.up = problem.down, problem.up
@@ -116,11 +62,11 @@ class Nearby:
         self._rng = np.random.default_rng(0)
         self._lp = SmallProgrammes()
         primaries = np.flatnonzero(problem.status == Status.PRIMARY)
-        some = primaries[:: max(1, len(primaries) // SAMPLE)].tolist()
+        some = primaries[:: max(1, len(primaries) // self._options.sampled_primaries)].tolist()
         self._least = int(len(some) > 0 and not any(self._moves(cell) for cell in some))
 
     def _moves(self, cell: int) -> bool:
-        cells = self.near.ball(np.array([cell]), HOPS[0], self.allowed)
+        cells = self.near.ball(np.array([cell]), self._options.equations[0], self.allowed)
         return len(self.near.closed(cells, cell).cells) > 1
 
     def twin(self) -> Nearby:
@@ -161,11 +107,12 @@ class Nearby:
         price : ndarray of float, shape (cells,)
             What hiding a cell costs; 0 for those hidden already.
         hops : int
-            Start with this position in `HOPS`.
+            Start with this position in the `equations` of the options.
         widen : bool
             Look no further than that when False.
         far : bool
-            When False nothing is looked for beyond `NEAR` equations, unless something was found within them.
+            When False nothing is looked for beyond the `near_equations` of the options, unless something was found
+            within them.
         quick : bool
             Rather a dear deviation soon than a long search.
         known : ndarray of int, optional
@@ -182,21 +129,22 @@ class Nearby:
         if known is not None and len(known):
             allowed = allowed.copy()
             allowed[known] = False
+        options = self._options
         best, least, size, seen, idle = None, limit, -1, 0, 0
-        worth = (MOST[1] - MOST[0]) / (DEAR * usual) if usual > 0 else 0.0
+        worth = (options.cells[1] - options.cells[0]) / (options.dear * usual) if usual > 0 else 0.0
         hops = max(hops, self._least)
-        for reach in HOPS[hops:] if widen else HOPS[hops : hops + 1]:
-            if best is not None and reach in STEPS:
+        for reach in options.equations[hops:] if widen else options.equations[hops : hops + 1]:
+            if best is not None and reach in options.only_first:
                 continue
-            if best is None and not far and reach > NEAR:
+            if best is None and not far and reach > options.near_equations:
                 return None
-            most = None if best is None else int(min(MOST[1], MOST[0] + worth * least))
+            most = None if best is None else int(min(options.cells[1], options.cells[0] + worth * least))
             cells = self.near.ball(np.array([cell]), reach, allowed, price, least, most)
             if len(cells) == size:
                 break
             size, before = len(cells), budget.work
-            block = self.near.closed(self._roomiest(cells, cell, LARGE), cell)
-            if best is not None and len(block.cells) <= seen / SAME:
+            block = self.near.closed(self._roomiest(cells, cell, options.large_cells), cell)
+            if best is not None and len(block.cells) <= seen / options.same_share:
                 continue
             seen = len(block.cells)
             found = self._within(block, cell, side, level, price, budget, quick=quick)
@@ -205,26 +153,28 @@ class Nearby:
                 return best or self._roughly(cell, side, level, price, budget, allowed)
             if found is not None:
                 cost = float(price[found.cells].sum())
-                idle = idle + 1 if cost > GAIN * least else 0
+                idle = idle + 1 if cost > options.gain * least else 0
                 if cost < least:
                     least, best = cost, found
-            dear = min(20.0, max(1.0, 10 * least / (DEAR * usual))) if usual > 0 else 1.0
-            heavy = budget.work - before > PATIENCE * dear
+            dear = min(20.0, max(1.0, 10 * least / (options.dear * usual))) if usual > 0 else 1.0
+            heavy = budget.work - before > options.patience * dear
             if budget.exhausted or (best is not None and (least <= enough or idle == 2 or heavy)):
                 break
-        if best is None and quick and size > LARGE:
+        if best is None and quick and size > options.large_cells:
             self.rough = True
             return self._roughly(cell, side, level, price, budget, allowed)
-        if best is None and widen and size > LARGE:
-            several = LARGE
+        if best is None and widen and size > options.large_cells:
+            several = options.large_cells
             while best is None and several < size and not budget.exhausted:
                 several *= 4
                 block = self.near.closed(self._roomiest(cells, cell, several), cell)
                 best = self._within(block, cell, side, level, price, budget)
             least = least if best is None else float(price[best.cells].sum())
-        if best is not None and usual > 0 and least > max(enough, DEAR * usual) and not budget.exhausted:
+        if best is not None and usual > 0 and least > max(enough, options.dear * usual) and not budget.exhausted:
             # far away through cells that are cheap beside what was found
-            cells = self.near.ball(np.array([cell]), HOPS[-1], allowed, price, CHEAP * least, MOST[1])
+            cells = self.near.ball(
+                np.array([cell]), options.equations[-1], allowed, price, options.cheap_share * least, options.cells[1]
+            )
             found = self._within(self.near.closed(cells, cell), cell, side, level, price, budget, quick=quick)
             if found is not None and float(price[found.cells].sum()) < least:
                 best = found
@@ -234,7 +184,7 @@ class Nearby:
         self, cell: int, side: int, level: float, price: Floats, budget: Budget, allowed: Bools
     ) -> Deviation | None:
         """Return a deviation through the cells of each equation that can move furthest: mostly totals."""
-        for few, reach in THIN:
+        for few, reach in self._options.thin:
             if few not in self._thin:
                 if few not in self._roomy:
                     self._roomy[few] = Surroundings(self.problem.system, self.both, few)
@@ -254,7 +204,14 @@ class Nearby:
 
     def hidden(self, cells: Ints, price: Floats) -> Block:
         """Return the equations between the hidden cells (of price 0) around some cells."""
-        near = self.near.ball(cells, REACH, self.allowed, price, np.finfo(np.float64).tiny, CROWD)
+        near = self.near.ball(
+            cells,
+            self._options.hidden_equations,
+            self.allowed,
+            price,
+            np.finfo(np.float64).tiny,
+            self._options.hidden_cells,
+        )
         return self.near.closed(near, -1)
 
     def inside(
@@ -275,10 +232,11 @@ class Nearby:
         price: Floats,
         budget: Budget,
         *,
-        again: int = AGAIN,
+        again: int | None = None,
         quick: bool = False,
     ) -> Deviation | None:
         cells = block.cells
+        again = self._options.resolved if again is None else again
         own = int(np.searchsorted(cells, cell))
         if block.A.indptr[own] == block.A.indptr[own + 1] and block.A.shape[1] > 1:
             own_cells = np.array([cell])
@@ -290,7 +248,7 @@ class Nearby:
         else:
             up = down = self.both[cells]
         goal = level / unit
-        up, down = np.minimum(up / unit, CAP), np.minimum(down / unit, CAP)
+        up, down = np.minimum(up / unit, LARGEST_MOVE), np.minimum(down / unit, LARGEST_MOVE)
         if (up if side >= 0 else down)[own] < goal:
             return None
         cost = price[cells]
@@ -313,7 +271,7 @@ class Nearby:
         lower[paid] = 0.0
         lower[own] = upper[own] = goal if side >= 0 else -goal
         # per unit what the cell costs when it moves as far as it can or needs to
-        rise, fall = np.clip(up / goal, FLOOR, 1.0), np.clip(down[paid] / goal, FLOOR, 1.0)
+        rise, fall = np.clip(up / goal, LEAST_ROOM, 1.0), np.clip(down[paid] / goal, LEAST_ROOM, 1.0)
         factor = np.ones(len(paid)) if self.guide is None else self.guide[cells[paid]]
         if self.noise > 0:
             factor = factor * np.exp(self.noise * self._rng.normal(size=len(paid)))
@@ -323,7 +281,7 @@ class Nearby:
         best, least, most = None, np.inf, 0
         for k in range(again + 1):
             if k == 0:
-                allowed = QUICK if quick else MOST_ITERATIONS
+                allowed = self._options.quick_iterations if quick else MOST_ITERATIONS
                 solution = self._lp.solve(both, charge, lower, upper, iterations=allowed, seconds=budget.seconds_left)
             else:
                 solution = self._lp.again(charge, iterations=most, seconds=budget.seconds_left)
@@ -332,16 +290,16 @@ class Nearby:
                 break
             if not k:
                 most = max(100, solution.iterations)
-                again = again if solution.iterations <= UP_TO else 0
+                again = again if solution.iterations <= self._options.resolved_iterations else 0
             z = solution.x[:n].copy()
             z[paid] -= solution.x[n:]
-            moved = np.flatnonzero(np.abs(z) > NOISE)
+            moved = np.flatnonzero(np.abs(z) > DEVIATION_NOISE)
             total = float(cost[moved].sum())
             if total < least:
                 least, best = total, Deviation(cells[moved], z[moved] * unit)
             if k == again or not total or (k and not solution.iterations):
                 break
-            share, small = np.abs(z[paid]) / goal, SMALL * 0.5**k
+            share, small = np.abs(z[paid]) / goal, self._options.unmoved_share * 0.5**k
             charge[paid] = factor * cost[paid] / (share + small * rise[paid])
             charge[n:] = factor * cost[paid] / (share + small * fall)
             charge[own] = 0.0

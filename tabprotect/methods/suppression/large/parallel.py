@@ -11,16 +11,12 @@ from typing import NamedTuple
 import numpy as np
 
 from tabprotect.methods.suppression.large.answers import Answers, Proposal, Search
+from tabprotect.methods.suppression.options import DEFAULTS
+from tabprotect.methods.suppression.options.local import ParallelOptions
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.tasks.pieces import processors
 
 __all__ = ["Findings", "ParallelSearch"]
-
-BATCH = (4, 32)
-"""So many questions are looked at in the same pattern: a few while levels are large, then more."""
-
-GROWTH = 50
-"""After so many questions for each of a batch."""
 
 
 class Findings(NamedTuple):
@@ -52,9 +48,11 @@ class ParallelSearch:
         At the prices of the cover itself.
     threads : int
         No more than there are processors are of use.
+    options : ParallelOptions
     """
 
-    def __init__(self, answers: Answers, threads: int = 1) -> None:
+    def __init__(self, answers: Answers, threads: int = 1, options: ParallelOptions = DEFAULTS.local.parallel) -> None:
+        self._options = options
         self._answers = answers
         self._width = max(1, min(processors(), threads))
         self._twins: list[Answers] = []
@@ -72,11 +70,13 @@ class ParallelSearch:
         with ThreadPoolExecutor(self._width) as pool:
             yield pool
 
-    def batches(self, order: Sequence[int], most: int = BATCH[1]) -> Iterator[list[int]]:
+    def batches(self, order: Sequence[int], most: int | None = None) -> Iterator[list[int]]:
         """Yield open questions, a few at a time, in their order; both sides of a cell are never in one batch."""
+        first, last = self._options.batch
+        most = last if most is None else most
         cover, waiting, done = self._answers.cover, list(reversed(order)), 0
         while waiting:
-            size = min(most, max(BATCH[0], done // GROWTH))
+            size = min(most, max(first, done // self._options.growth))
             batch: list[int] = []
             later: list[int] = []
             cells: set[int] = set()

@@ -13,41 +13,17 @@ from tabprotect.methods.suppression.large.answers import Answers, Proposal, Sear
 from tabprotect.methods.suppression.large.cover import Cover, Witness
 from tabprotect.methods.suppression.large.credit import RegionCredit
 from tabprotect.methods.suppression.large.nearby import Nearby
-from tabprotect.methods.suppression.large.parallel import BATCH, ParallelSearch
+from tabprotect.methods.suppression.large.parallel import ParallelSearch
+from tabprotect.methods.suppression.options import DEFAULTS
+from tabprotect.methods.suppression.options.local import LocalOptions
 from tabprotect.solver.limits import Budget
+from tabprotect.solver.tolerances import COST_NOISE
 
 __all__ = ["Rebuilder"]
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
-
-CROWD = 40
-"""A cell with more witnesses than this is not tried: taking it out would ruin too much."""
-
-FEW = 6
-"""So many cells of median weight are the usual cost of a question, before there is a pattern."""
-
-EFFORT = (1.0, 0.3, 0.1)
-"""Deviations that cost less than so many times the mean cost of a question are not looked for further away."""
-
-RUINED = (3, 6, 12, 25)
-"""So many questions around a secondary are opened again, about."""
-
-TRUST = (0.0, 0.7, 0.9, 0.97)
-"""How much a cell is cheaper that the relaxation hides."""
-
-NOISE = (0.0, 0.1, 0.3)
-"""Standard deviations of the logarithm of random factors on the prices."""
-
-STALE = 0.02
-"""The list of secondaries is made anew after this share of it had a turn."""
-
-TINY = 1e-9
-"""What a rebuilt part may cost more, for rounding errors."""
-
-NEVER = 1e3
-"""A cell to be avoided is charged so many times its weight."""
 
 
 class Rebuilder:
@@ -80,16 +56,19 @@ class Rebuilder:
         known: dict[int, Ints],
         seed: int,
         threads: int = 1,
+        options: LocalOptions = DEFAULTS.local,
     ) -> None:
+        self._options = options.rebuild
+        self._first = options.parallel.batch[0]
         self.cover = cover
         self.nearby = nearby
         self.unattainable: set[int] = set()
         self.rough: list[int] = []
         self._answers = Answers(cover, nearby, known, cover.price)
-        self._parallel = ParallelSearch(self._answers, threads)
+        self._parallel = ParallelSearch(self._answers, threads, options.parallel)
         self.x: Floats | None = None
         self._rng = np.random.default_rng(seed)
-        self._regions = RegionCredit(seed)
+        self._regions = RegionCredit(seed, options.credit)
         self._secondaries: Ints = np.zeros(0, np.int64)
         self._stale = 0
 
@@ -101,9 +80,9 @@ class Rebuilder:
         cover, search = self.cover, self._careful()
         waiting = [k for k in cover.open().tolist() if k not in self.unattainable]
         late, cut = self._answer_all(self._in_order(waiting), search._replace(far=False), budget)
-        left, cut = self._answer_all(late, search._replace(quick=True), budget, BATCH[0])
+        left, cut = self._answer_all(late, search._replace(quick=True), budget, self._first)
         # what even a quick answer was not found for is looked for with patience
-        left, _ = self._answer_all(left, search, budget, BATCH[0]) if cut else (left, cut)
+        left, _ = self._answer_all(left, search, budget, self._first) if cut else (left, cut)
         if budget.exhausted and not all(cover.relies[k] for k in waiting):
             return False
         self.unattainable.update(k for k in left if not cover.relies[k])
@@ -112,7 +91,7 @@ class Rebuilder:
         return True
 
     def _answer_all(
-        self, order: Sequence[int], search: Search, budget: Budget, batch: int = BATCH[1]
+        self, order: Sequence[int], search: Search, budget: Budget, batch: int | None = None
     ) -> tuple[list[int], bool]:
         """Answer what is open of some questions; return those without an answer, and whether any search was cut short.
 
@@ -190,20 +169,21 @@ class Rebuilder:
     def _careful(self) -> Search:
         problem = self.cover.problem
         weights = problem.weights[problem.may_hide & (self.cover.weight > 0)]
-        usual = FEW * float(np.median(weights)) if len(weights) else 0.0
+        usual = self._options.usual_cells * float(np.median(weights)) if len(weights) else 0.0
         return Search(0, usual, usual)
 
     def step(self, budget: Budget) -> float:
         """Try to do without one secondary; return what that gained."""
         cover, before = self.cover, budget.work
-        if not len(self._secondaries) or self._stale > STALE * len(self._secondaries):
+        if not len(self._secondaries) or self._stale > self._options.stale_share * len(self._secondaries):
             self._secondaries, self._stale = cover.secondaries, 0
         self._stale += 1
         budget.spend(1)
         cell, passes = self._regions.next(self._secondaries, cover.problem.weights)
         if cell < 0:
             return 0.0
-        gain = self._without(cell, passes, budget) if 0 < len(cover.users(cell)) <= CROWD else 0.0
+        users = len(cover.users(cell))
+        gain = self._without(cell, passes, budget) if 0 < users <= self._options.most_users else 0.0
         self._regions.record(gain, budget.work - before)
         return gain
 
@@ -218,20 +198,20 @@ class Rebuilder:
         before = cover.cost
         asked = {k for witness in cover.users(cell) for k in witness.asked}
         if passes and rng.random() < 0.7:
-            asked |= self.around(cell, int(rng.choice(RUINED)))
-            alpha = float(rng.choice(TRUST))
+            asked |= self.around(cell, int(rng.choice(self._options.reopened)))
+            alpha = float(rng.choice(self._options.trust))
             self.nearby.guide = None if self.x is None or not alpha else 1 - alpha * self.x
-            self.nearby.noise = float(rng.choice(NOISE))
+            self.nearby.noise = float(rng.choice(self._options.noise))
         old: dict[int, tuple[Witness, ...]] = {k: cover.release(k) for k in sorted(asked)}
         kind = int(rng.integers(4)) if passes else 0
         freed = float(cover.price[cell])
         if freed > 0 and kind < 2:
-            cover.price[cell] = NEVER * freed
+            cover.price[cell] = self._options.avoided_price * freed
         order = self._in_order(old)
         if kind % 2:
             order = [order[i] for i in rng.permutation(len(order)).tolist()]
         mean = cover.cost / max(1, len(cover.keys))
-        effort = EFFORT[0] if not passes else float(rng.choice(EFFORT))
+        effort = self._options.effort[0] if not passes else float(rng.choice(self._options.effort))
         self.inside(order, budget)
         search = Search(int(rng.integers(0, 2)), effort * mean, mean)
         done = self._recreate(order, before, search, budget)
@@ -247,14 +227,14 @@ class Rebuilder:
             if cover.relies[k]:
                 continue
             slack = before - cover.cost
-            if slack < 0 or not self._answer(k, budget, search._replace(limit=slack * (1 + 1e-9) + TINY)):
+            if slack < 0 or not self._answer(k, budget, search._replace(limit=slack * (1 + 1e-9) + COST_NOISE)):
                 return False
         return True
 
     def _settle(self, old: dict[int, tuple[Witness, ...]], before: float, done: bool) -> float:
         """Return what was gained; what costs more is undone."""
         cover = self.cover
-        if done and cover.cost <= before + TINY:
+        if done and cover.cost <= before + COST_NOISE:
             return before - cover.cost
         cover.reinstate(old, before)
         return 0.0
@@ -287,11 +267,11 @@ class Rebuilder:
         waiting, seen = [cell], {cell}
         while waiting and len(asked) < most:
             users = cover.users(waiting.pop(int(rng.integers(len(waiting)))))
-            if len(users) > CROWD // 2:
+            if len(users) > self._options.most_users // 2:
                 continue
             for witness in users:
                 asked |= set(witness.asked)
-                if len(witness.paid) < CROWD:
+                if len(witness.paid) < self._options.most_users:
                     fresh = [c for c in witness.paid if c not in seen]
                     seen.update(fresh)
                     waiting += fresh

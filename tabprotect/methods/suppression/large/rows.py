@@ -11,22 +11,17 @@ import numpy.typing as npt
 
 from tabprotect.attack.keys import Questions
 from tabprotect.methods.suppression.large.surroundings import Block, Surroundings
+from tabprotect.methods.suppression.options import DEFAULTS
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.small import Columns, SmallProgrammes
-from tabprotect.solver.tolerances import LEVEL, MULTIPLIER
+from tabprotect.solver.tolerances import LEVEL, LOCAL_CUT_VIOLATION, MULTIPLIER
 
 __all__ = ["Attack", "Attacks", "LocalRows", "Multipliers", "Sparse", "attack"]
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
-
-FLOOR = 1e-3
-"""Cells that a point does not hide count as hidden that much, so that rows have small coefficients there."""
-
-VIOLATION = 1e-3
-"""A row is violated when its slack is below minus this (right-hand sides are 1)."""
 
 
 class Sparse(NamedTuple):
@@ -132,9 +127,12 @@ class LocalRows:
     ----------
     problem : Problem
     near : Surroundings
+    floor : float
+        Share that cells which a point does not hide count as hidden.
     """
 
-    def __init__(self, problem: Problem, near: Surroundings) -> None:
+    def __init__(self, problem: Problem, near: Surroundings, floor: float = DEFAULTS.local.bound.floor) -> None:
+        self._floor = floor
         self.problem = problem
         self.near = near
         self.questions = Questions.of(problem)
@@ -186,7 +184,7 @@ class LocalRows:
         block = self._block(cell, hops)
         cells = block.cells
         own = int(np.searchsorted(cells, cell))
-        hide = np.maximum(x[cells], FLOOR)
+        hide = np.maximum(x[cells], self._floor)
         hide[self._must[cells]] = 1.0
         down = np.minimum(self._down[cells] / level, cap) * hide
         up = np.minimum(self._up[cells] / level, cap) * hide
@@ -200,7 +198,7 @@ class LocalRows:
         """Return the cut of what an attack found, if x violates it."""
         block = self._block(int(self.questions.cell[question]), hops)
         made = self._cut(question, block, found.rows, found.values)
-        if made is None or float(made.values @ x[made.cells]) > 1 - VIOLATION:
+        if made is None or float(made.values @ x[made.cells]) > 1 - LOCAL_CUT_VIOLATION:
             return None
         return made
 

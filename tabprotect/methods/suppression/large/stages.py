@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,7 @@ from tabprotect.attack.proof import BoundProof
 from tabprotect.attack.witness import Deviation, Witnesses
 from tabprotect.methods.suppression.large import local
 from tabprotect.methods.suppression.merge import with_bound
+from tabprotect.methods.suppression.options import DEFAULTS, Options
 from tabprotect.methods.suppression.postsolve.finish import finish, stopped
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem
@@ -24,12 +25,6 @@ from tabprotect.solver.tasks.store import digest
 __all__ = ["local_in_stages", "parts_of"]
 
 Bools = npt.NDArray[np.bool_]
-
-FIRST: Final = 50_000
-"""Work units of the first round after the first pattern; every one has twice the work of the one before."""
-
-GAIN: Final = 1e-3
-"""Without limits the search ends when a round gained less, as a share of cost and of bound."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +58,7 @@ def local_in_stages(
     passes: int | None = None,
     engine: str = "scip",
     deviations: Sequence[Deviation] = (),
+    options: Options = DEFAULTS,
 ) -> SuppressionResult:
     """Do what `local` does, in stages that are kept in the folder of `means`; without one, in one go.
 
@@ -70,7 +66,7 @@ def local_in_stages(
     ----------
     means : Means
         Stages build on each other; an executor is of use within them.
-    problem, limits, seed, progress, start, passes, engine, deviations
+    problem, limits, seed, progress, start, passes, engine, deviations, options
         As for `local`; `passes` may be 0 or None.
     """
     if means.store is None:
@@ -84,9 +80,10 @@ def local_in_stages(
             engine=engine,
             deviations=deviations,
             executor=means.executor,
+            options=options,
         )
     budget = Budget.of(limits, progress)
-    name = digest("local", parts_of(problem), start, tuple(deviations), seed, engine, budget.limits.gap)
+    name = digest("local", parts_of(problem), start, tuple(deviations), seed, engine, budget.limits.gap, options)
     best, bound, proof, optimal, work = None, 0.0, None, False, 0
     with cancel_on_interrupt(budget):
         while best is None or (passes is None and not optimal and not _reached(best, bound, budget)):
@@ -95,10 +92,11 @@ def local_in_stages(
             most = budget.work_left if best is None else min(work, budget.work_left)
             name = digest(name, None if math.isinf(most) else int(most))
             from_ = (best.pattern, best.deviations) if best else (start, deviations)
-            stage = _stage(problem, budget, means, name, most, seed, *from_, best is None, engine)
+            stage = _stage(problem, budget, means, name, most, seed, *from_, best is None, engine, options)
             if stage is None or stage.pattern is None:
                 break
-            still = best is not None and stage.cost > best.cost * (1 - GAIN) and stage.bound < bound * (1 + GAIN)
+            gain = options.local.search.stage_gain
+            still = best is not None and stage.cost > best.cost * (1 - gain) and stage.bound < bound * (1 + gain)
             if best is None or stage.cost < best.cost:
                 best = stage
             if stage.proof is not None and stage.bound >= bound:
@@ -106,11 +104,11 @@ def local_in_stages(
             optimal = optimal or stage.optimal
             if still and budget.limits.seconds is None and budget.limits.work is None:
                 break
-            work = FIRST if not work else 2 * work
+            work = options.local.search.stage_work if not work else 2 * work
         ended = stopped(budget)
         judge = Witnesses(problem)
         judge.offer_many(best.deviations if best else ())
-        result = finish(problem, judge, best.pattern if best else None, budget, "local")
+        result = finish(problem, judge, best.pattern if best else None, budget, "local", options)
     result = replace(result, stopped=result.stopped or ended, deviations=judge.known_about(result.pattern))
     if result.cost is None or passes == 0:
         return result
@@ -132,6 +130,7 @@ def _stage(
     deviations: Sequence[Deviation],
     first: bool,
     engine: str,
+    options: Options,
 ) -> Stage | None:
     """Do one stage, unless it is kept already; None when the limits left no time."""
     limits = budget.left(work=most)
@@ -148,6 +147,7 @@ def _stage(
             engine=engine,
             deviations=deviations,
             executor=means.executor,
+            options=options,
         )
         pattern = None if found.status == "unknown" else found.pattern
         proof = found.cuts if isinstance(found.cuts, BoundProof) else None

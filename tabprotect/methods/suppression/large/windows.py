@@ -2,40 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from scipy import sparse
 
-from tabprotect.methods.suppression.large.rebuild import TINY, Rebuilder
+from tabprotect.methods.suppression.large.rebuild import Rebuilder
 from tabprotect.methods.suppression.large.surroundings import Block, Surroundings
+from tabprotect.methods.suppression.options import DEFAULTS, Options
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.methods.suppression.search.exact import exact
 from tabprotect.problem import Problem, Status
 from tabprotect.solver.limits import Budget
+from tabprotect.solver.tolerances import COST_NOISE
 from tabprotect.table.system import LinearSystem
 
 __all__ = ["Windows"]
 
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
-
-ASKED: Final = (3, 6, 12, 25)
-"""So many questions are opened again together, about: more in the next pass when most windows of one were solved."""
-
-CELLS: Final = (150, 400, 800, 1500)
-"""A window that would have more cells than this sees one equation less far."""
-
-HOPS: Final = (1, 2, 2, 3)
-"""So many equations away from the deviations that it replaces a window ends."""
-
-WORK: Final = 1000
-"""Work units for one window."""
-
-SETUP: Final = 500
-"""Work units that stating and reducing a window is worth."""
 
 
 class Windows:
@@ -54,7 +39,16 @@ class Windows:
     engine : {'scip', 'highs'}
     """
 
-    def __init__(self, rebuilder: Rebuilder, near: Surroundings, seed: int, engine: str = "scip") -> None:
+    def __init__(
+        self,
+        rebuilder: Rebuilder,
+        near: Surroundings,
+        seed: int,
+        engine: str = "scip",
+        options: Options = DEFAULTS,
+    ) -> None:
+        self._options = options.local.windows
+        self._exact = options
         self.rebuilder = rebuilder
         self.cover = rebuilder.cover
         self.near = near
@@ -82,7 +76,7 @@ class Windows:
         found = self._solved(block, asked, paid, budget)
         self._tries += 1
         self._hard += found is not None and found.status != "optimal"
-        if found is not None and found.safe and found.cost is not None and found.cost < most - TINY:
+        if found is not None and found.safe and found.cost is not None and found.cost < most - COST_NOISE:
             price = cover.price.copy()
             price[block.cells[found.pattern]] = 0.0
             self.rebuilder.inside(sorted(asked, key=lambda k: (-cover.need[k], k)), budget, price)
@@ -99,7 +93,7 @@ class Windows:
             self._queue = self._rng.permutation(self.cover.secondaries).tolist()
             self._settled = set()
             if self._tries > 2 * self._hard:
-                self._stage = min(self._stage + 1, len(ASKED) - 1)
+                self._stage = min(self._stage + 1, len(self._options.targets) - 1)
             self._tries = self._hard = 0
         while self._queue:
             cell = self._queue.pop()
@@ -111,13 +105,14 @@ class Windows:
         """One-sided questions of the public around a secondary that have an answer."""
         cover = self.cover
         asked = {k for witness in cover.users(cell) for k in witness.asked}
-        asked |= self.rebuilder.around(cell, ASKED[self._stage])
+        asked |= self.rebuilder.around(cell, self._options.targets[self._stage])
         return sorted(k for k in asked if cover.keys[k].attacker < 0 and cover.keys[k].side != 0)
 
     def _block(self, cells: Ints, most: float, keep: int) -> Block:
         stage = self._stage
         allowed, price = self.cover.problem.may_hide, self.cover.price
-        window = self.near.ball(cells, HOPS[stage], allowed, price=price, limit=most, most=CELLS[stage])
+        reach, size = self._options.equations[stage], self._options.cells[stage]
+        window = self.near.ball(cells, reach, allowed, price=price, limit=most, most=size)
         return self.near.closed(window, keep)
 
     def _solved(self, block: Block, asked: list[int], paid: set[int], budget: Budget) -> SuppressionResult | None:
@@ -146,8 +141,16 @@ class Windows:
             problem.up[cells],
         )
         start, seed = ~free | np.isin(cells, list(paid)), int(self._rng.integers(2**31))
-        with budget.run(gap=0.0, work=WORK) as part:
+        with budget.run(gap=0.0, work=self._options.work) as part:
             part.progress = None
-            found = exact(window, limits=part, seed=seed, engine=self.engine, start=start, prove=False)
-        budget.spend(SETUP)
+            found = exact(
+                window,
+                limits=part,
+                seed=seed,
+                engine=self.engine,
+                start=start,
+                prove=False,
+                options=self._exact,
+            )
+        budget.spend(self._options.setup_work)
         return found

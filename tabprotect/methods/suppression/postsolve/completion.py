@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.attack.witness import Deviation, Witnesses
+from tabprotect.methods.suppression.options import DEFAULTS, Options
 from tabprotect.methods.suppression.postsolve.finish import finish
 from tabprotect.methods.suppression.presolve.parts import Part
 from tabprotect.methods.suppression.presolve.reduce import reduce_problem
@@ -21,15 +22,15 @@ __all__ = ["complete"]
 
 Bools = npt.NDArray[np.bool_]
 
-BUILD_SHARE = 0.5
-"""Share of what is left of the limits for the repair of each part; then everything is hidden, and much of it let go."""
-
-BULK_SHARE = 0.5
-"""Share for that."""
-
 
 def complete(
-    problem: Problem, pattern: Bools, budget: Budget, method: str, *, witnesses: Iterable[Deviation] = ()
+    problem: Problem,
+    pattern: Bools,
+    budget: Budget,
+    method: str,
+    *,
+    witnesses: Iterable[Deviation] = (),
+    options: Options = DEFAULTS,
 ) -> SuppressionResult:
     """Make a safe pattern of one that need not be: cheapest witnesses for what it leaves open, then clean-up.
 
@@ -44,6 +45,7 @@ def complete(
         Name for the result.
     witnesses : iterable of Deviation
         What the pattern was built on, to spare the judge that work.
+    options : Options
 
     Returns
     -------
@@ -61,27 +63,27 @@ def complete(
     # everything is made safe before anything is made cheaper
     for core, hint in zip(reduction.cores, reduction.patterns(start), strict=True):
         part = Part(core)
-        constructor = Constructor(Witnesses(part.problem), dismiss=True)
-        with budget.part(BUILD_SHARE) as share:
+        constructor = Constructor(Witnesses(part.problem), dismiss=True, options=options.construction)
+        with budget.part(options.finish.build_limit_share) as share:
             x = constructor.build(part.problem.weights, share, start=hint)
         if x is None:
-            x = _from_everything(constructor.judge, budget)
+            x = _from_everything(constructor.judge, budget, options)
         if x is None:
             # with time left some levels are out of reach: which ones is for the end to say
-            return finish(problem, judge, None if budget.exhausted else problem.may_hide, budget, method)
+            return finish(problem, judge, None if budget.exhausted else problem.may_hide, budget, method, options)
         built.append((part, constructor, x))
     patterns: list[Bools] = []
     for left, (part, constructor, x) in zip(range(len(built), 0, -1), built, strict=True):
         ignore = constructor.is_unattainable if constructor.unattainable else None
         with budget.part(1 / left) as share:
-            x = clean(constructor.judge, x, share, ignore=ignore)
+            x = clean(constructor.judge, x, share, ignore=ignore, options=options.construction)
         judge.offer_all(part.lift(constructor.judge.deviations(x)))
         patterns.append(x)
         budget.report(method, message=f"{left - 1} parts to clean up")
-    return finish(problem, judge, reduction.pattern(patterns), budget, method)
+    return finish(problem, judge, reduction.pattern(patterns), budget, method, options)
 
 
-def _from_everything(judge: Witnesses, budget: Budget) -> Bools | None:
+def _from_everything(judge: Witnesses, budget: Budget, options: Options) -> Bools | None:
     """Return a safe pattern that needs few programmes: everything hidden, whole series classes let go at a time.
 
     None if not even everything hidden is safe, or a limit keeps that from being found out.
@@ -89,7 +91,7 @@ def _from_everything(judge: Witnesses, budget: Budget) -> Bools | None:
     everything = np.ones(judge.problem.n_cells, bool)
     if judge.check(everything, budget):
         return None
-    cleaner = Cleaner(judge, everything)
-    with budget.part(BULK_SHARE) as share:
+    cleaner = Cleaner(judge, everything, options=options.construction)
+    with budget.part(options.finish.bulk_limit_share) as share:
         cleaner.bulk(share)
     return cleaner.pattern.copy()

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from tabprotect.attack.exposure import Exposure
 from tabprotect.attack.witness import Witnesses
+from tabprotect.methods.suppression.options import DEFAULTS, Options
 from tabprotect.methods.suppression.presolve.unprotectable import explain, out_of_reach
 from tabprotect.methods.suppression.result import SolveStatus, SuppressionResult, Unprotectable
 from tabprotect.methods.suppression.start.construct import Constructor
@@ -19,15 +20,19 @@ __all__ = ["finish", "stopped"]
 
 Bools = npt.NDArray[np.bool_]
 
-GRACE = 2.0
-"""Seconds after a limit in which a pattern may be repaired, or proven beyond repair."""
 
-
-def finish(problem: Problem, judge: Witnesses, pattern: Bools | None, budget: Budget, method: str) -> SuppressionResult:
+def finish(
+    problem: Problem,
+    judge: Witnesses,
+    pattern: Bools | None,
+    budget: Budget,
+    method: str,
+    options: Options = DEFAULTS,
+) -> SuppressionResult:
     """Judge a pattern on the problem itself, repair it where that is possible, and say what was reached.
 
     The judgement is not subject to the limits: what leaves here as safe has been checked to the end. Repairs, and
-    proofs that there are none, take what is left of the limits, or `GRACE` seconds.
+    proofs that there are none, take what is left of the limits, or `options.finish.grace_seconds` seconds.
     """
     hidden = problem.must_hide if pattern is None else pattern | problem.must_hide
     messages = [] if pattern is not None else ["no safe pattern was found within the limits"]
@@ -37,11 +42,11 @@ def finish(problem: Problem, judge: Witnesses, pattern: Bools | None, budget: Bu
         exposed = judge.check(hidden)
         status = "feasible"
         if exposed:
-            after = _after(budget)
-            hidden, exposed, lost = _repaired(problem, judge, hidden, exposed, after)
+            after = _after(budget, options.finish.grace_seconds)
+            hidden, exposed, lost = _repaired(problem, judge, hidden, exposed, after, options)
             left = len(exposed) - len(lost)
             if lost:
-                hidden = _keep_sliding(problem, lost, hidden, after)
+                hidden = _keep_sliding(problem, lost, hidden, after, options)
                 unprotectable = explain(problem, lost, after)
                 messages.append(
                     f"{len({u.cell for u in unprotectable})} primary cells cannot be protected by any pattern"
@@ -67,21 +72,26 @@ def finish(problem: Problem, judge: Witnesses, pattern: Bools | None, budget: Bu
     )
 
 
-def _after(budget: Budget) -> Budget:
+def _after(budget: Budget, grace: float) -> Budget:
     """Return what may be spent once a search is over; it ends when somebody cancels only now, too."""
     ended = stopped(budget) in ("cancelled", "memory")
     left = 0.0 if ended else budget.seconds_left
-    seconds = None if left == float("inf") else max(left, GRACE)
+    seconds = None if left == float("inf") else max(left, grace)
     return Budget(Limits(seconds, stop=lambda: not ended and budget.exhausted and budget.cancelled))
 
 
 def _repaired(
-    problem: Problem, judge: Witnesses, hidden: Bools, exposed: tuple[Exposure, ...], budget: Budget
+    problem: Problem,
+    judge: Witnesses,
+    hidden: Bools,
+    exposed: tuple[Exposure, ...],
+    budget: Budget,
+    options: Options,
 ) -> tuple[Bools, tuple[Exposure, ...], list[Exposure]]:
     """Return a pattern, what it leaves exposed, and which of that no pattern protects."""
     lost = out_of_reach(problem, [e.key for e in exposed], budget)
     if len(lost) < len(exposed) and not budget.exhausted:
-        repaired = Constructor(judge).build(problem.weights, budget, start=hidden)
+        repaired = Constructor(judge, options=options.construction).build(problem.weights, budget, start=hidden)
         if repaired is not None:
             hidden, exposed = repaired, judge.check(repaired)
             # what is hidden from the public now may still be computed by an attacker
@@ -89,7 +99,7 @@ def _repaired(
     return hidden, exposed, lost
 
 
-def _keep_sliding(problem: Problem, lost: list[Exposure], hidden: Bools, budget: Budget) -> Bools:
+def _keep_sliding(problem: Problem, lost: list[Exposure], hidden: Bools, budget: Budget, options: Options) -> Bools:
     """Hide what a sliding level asks for that a lost level on one side had implied."""
     cells = np.unique([e.key.cell for e in lost])
     if not np.any(problem.spl[cells] > 0):
@@ -101,7 +111,8 @@ def _keep_sliding(problem: Problem, lost: list[Exposure], hidden: Bools, budget:
     rest = Witnesses(replace(problem, lpl=lpl, upl=upl))
     if not rest.check(hidden, budget):
         return hidden
-    repaired = Constructor(rest, dismiss=True).build(problem.weights, budget, start=hidden)
+    constructor = Constructor(rest, dismiss=True, options=options.construction)
+    repaired = constructor.build(problem.weights, budget, start=hidden)
     return hidden if repaired is None else repaired
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from tabprotect.attack.exposure import Exposure
 from tabprotect.attack.witness import Witnesses
 from tabprotect.methods.suppression.merge import with_bound
+from tabprotect.methods.suppression.options import DEFAULTS, Options
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.methods.suppression.start.construct import Constructor
 from tabprotect.problem import Problem
@@ -19,7 +20,11 @@ __all__ = ["settle"]
 
 
 def settle(
-    result: SuppressionResult, exposures: Sequence[Exposure], tight: float, budget: Budget
+    result: SuppressionResult,
+    exposures: Sequence[Exposure],
+    tight: float,
+    budget: Budget,
+    options: Options = DEFAULTS,
 ) -> SuppressionResult | None:
     """Hide what some levels need to be reached with room to spare.
 
@@ -33,6 +38,7 @@ def settle(
         The levels in question have to be reached although no cell moves further than 1 - tight of what its external
         bounds allow (but for levels beyond that), so that deviations are left which exact arithmetic can find.
     budget : Budget
+    options : Options
 
     Returns
     -------
@@ -58,7 +64,8 @@ def settle(
     harder = _with_room(result.problem, exposures, tight)
     judge = Witnesses(harder)
     judge.offer_many(result.deviations)
-    pattern = Constructor(judge, dismiss=True).build(harder.weights, budget, start=result.pattern)
+    constructor = Constructor(judge, dismiss=True, options=options.construction)
+    pattern = constructor.build(harder.weights, budget, start=result.pattern)
     if pattern is None or np.array_equal(pattern, result.pattern):
         return None
     problem, more = result.problem, int(np.sum(pattern & ~result.pattern))

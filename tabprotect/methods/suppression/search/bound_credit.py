@@ -4,19 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from tabprotect.methods.suppression.options import DEFAULTS, ScheduleOptions
 from tabprotect.solver.credit import Credit
 
 __all__ = ["BoundCredit"]
-
-FIRST_GAIN, EXPECTED_GAIN = 0.1, 0.02
-"""What a first pool whose solution is nearly safe counts for at least, and what the relaxation is expected to gain in
-the time of the pools before its first round; as shares of the bound."""
-
-AGAIN = 3.0
-"""A pool that was cut short comes again after so many times of what was spent on the bound."""
-
-PATIENCE = {"relaxation": 1.0, "master": 6.0, "incumbent": 4.0}
-"""How many slices each step of a search gets at first; a pool that is cut short has to start again."""
 
 
 @dataclass
@@ -25,6 +16,7 @@ class BoundCredit:
 
     Attributes
     ----------
+    options : ScheduleOptions
     relaxation, master : Credit
         Rounds of the relaxation, and pools solved by the master; each by the growth of its own bound, as a share of
         the bound.
@@ -47,11 +39,20 @@ class BoundCredit:
     (9.0, 12.0, 'relaxation')
     """
 
+    options: ScheduleOptions = DEFAULTS.schedule
     relaxation: Credit = field(default_factory=Credit)
     master: Credit = field(default_factory=Credit)
     again: float = 0.0
     useful: bool = False
-    patience: dict[str, float] = field(default_factory=lambda: dict(PATIENCE))
+    patience: dict[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        first = self.options
+        self.patience = self.patience or {
+            "relaxation": first.relaxation_slices,
+            "master": first.pool_slices,
+            "incumbent": first.incumbent_slices,
+        }
 
     @property
     def spent(self) -> float:
@@ -72,18 +73,18 @@ class BoundCredit:
             return "master"
         relaxation, master = self.relaxation, self.master
         lag = (bound - relaxed) / max(1.0, bound)
-        expected = relaxation.rate if relaxation.lately else EXPECTED_GAIN / max(self.spent, 1e-9)
+        expected = relaxation.rate if relaxation.lately else self.options.expected_gain / max(self.spent, 1e-9)
         early = self.spent >= self.again and master.rate >= expected
         behind = relaxation.lately > 0 and lag > relaxation.rate * self.spent
         return "master" if early or behind else "relaxation"
 
     def first(self, gain: float, spent: float) -> None:
         """Record a first pool."""
-        self.master.record(max(gain, FIRST_GAIN) if self.useful else gain, spent)
+        self.master.record(max(gain, self.options.first_pool_gain) if self.useful else gain, spent)
 
     def wait(self, spent: float) -> None:
         """Let pools wait until several times of what was spent is spent on the bound."""
-        self.again = AGAIN * spent
+        self.again = self.options.pool_wait * spent
 
     def record(self, operator: str, gain: float, spent: float, whole: bool) -> None:
         """Record a step of one operator; a pool that was not solved as a whole comes again later, in a longer slice."""

@@ -10,10 +10,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from tabprotect.methods.suppression.bound.master import POOL_SHARE
 from tabprotect.methods.suppression.search.initial import begin
 from tabprotect.methods.suppression.search.state import State
-from tabprotect.methods.suppression.search.tree import CELLS, one_tree
+from tabprotect.methods.suppression.search.tree import one_tree
 from tabprotect.methods.suppression.start.cleanup import Cleaner
 from tabprotect.solver.credit import meter
 from tabprotect.solver.limits import Budget
@@ -23,9 +22,6 @@ __all__ = ["Search"]
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
-
-IDLE_TRIALS = 3
-"""So many trials without effect around the first pattern of a small core, and its tree begins."""
 
 
 class Search(State):
@@ -45,7 +41,9 @@ class Search(State):
         if self.improver is None or self.relaxation is None or self.best is None or self.done:
             return
         if not self._cleaned:
-            self.cleaner = cleaner = self.cleaner or Cleaner(self.judge, self.best, ignore=self.ignore)
+            self.cleaner = cleaner = self.cleaner or Cleaner(
+                self.judge, self.best, ignore=self.ignore, options=self.options.construction
+            )
             cleaner.least, before = self.bound, cleaner.tried
             self.take(cleaner.run(budget))
             self._cleaned = cleaner.finished
@@ -107,17 +105,17 @@ class Search(State):
 
     def clean_up(self, budget: Budget) -> None:
         """Clean up the first pattern of a small core, and look around while that helps."""
-        if self.improver is None or self.core.n > CELLS or self.credit.useful:
+        if self.improver is None or self.core.n > self.options.tree.most_cells or self.credit.useful:
             return
         idle = 0
-        while idle < IDLE_TRIALS and not budget.exhausted and not self.done:
+        while idle < self.options.tree.idle_trials and not budget.exhausted and not self.done:
             before = self.cost
             self.improve(budget)
             idle = 0 if self.cost < before else idle + 1
 
     def tree(self, budget: Budget) -> None:
         """Search a small core in one tree, where a first pool was of no use."""
-        if self.relaxation is None or self.done or self.core.n > CELLS or self.credit.useful:
+        if self.relaxation is None or self.done or self.core.n > self.options.tree.most_cells or self.credit.useful:
             return
         result = one_tree(self, budget, self._seed)
         if result.bound is not None:
@@ -133,7 +131,7 @@ class Search(State):
         if not relaxation.solve():
             return False
         begun = meter(budget)
-        with budget.part(POOL_SHARE) as part:
+        with budget.part(self.options.master.step_share) as part:
             patterns = self.pool(part)
             whole = not part.exhausted or (self.credit.useful and self._master.solved)
         if whole:

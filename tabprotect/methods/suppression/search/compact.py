@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from tabprotect.attack.witness import Witnesses
 from tabprotect.methods.suppression.merge import with_bound
+from tabprotect.methods.suppression.options import DEFAULTS, Options
 from tabprotect.methods.suppression.postsolve.finish import finish
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.methods.suppression.search.greedy import greedy
@@ -22,6 +23,7 @@ def compact(
     limits: Limits | Budget | None = None,
     solver: str | None = None,
     progress: Callable[[Progress], None] | None = None,
+    options: Options = DEFAULTS,
 ) -> SuppressionResult:
     """Solve `tabprotect.models.cell_suppression` and judge its answer.
 
@@ -33,6 +35,8 @@ def compact(
     solver : str, optional
         A name that Pyomo knows.
     progress : callable, optional
+    options : Options
+        Of what repairs and judges its answer.
     """
     from tabprotect.models import cell_suppression
 
@@ -42,9 +46,9 @@ def compact(
     answer = cell_suppression.solve(problem, solver=solver, limits=budget.left())
     if answer.status == "infeasible":
         # the programme cannot say which cells are to blame, nor protect the others
-        rest = greedy(problem, limits=budget)
+        rest = greedy(problem, limits=budget, options=options)
         return replace(rest, method=f"{name}, others by greedy", seconds=budget.seconds)
-    result = finish(problem, Witnesses(problem), answer.pattern, budget, name)
+    result = finish(problem, Witnesses(problem), answer.pattern, budget, name, options)
     if answer.bound is None or (result.cost is None and result.status != "unknown"):
         return result
     return with_bound(result, answer.bound)

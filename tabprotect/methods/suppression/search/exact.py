@@ -11,6 +11,7 @@ import numpy.typing as npt
 from tabprotect.attack.witness import Witnesses
 from tabprotect.methods.suppression.bound.proof import bound_proof
 from tabprotect.methods.suppression.merge import with_bound
+from tabprotect.methods.suppression.options import DEFAULTS, Options, ScheduleOptions
 from tabprotect.methods.suppression.postsolve.finish import finish, stopped
 from tabprotect.methods.suppression.presolve.reduce import Reduction, reduce_problem
 from tabprotect.methods.suppression.result import SuppressionResult
@@ -27,16 +28,6 @@ __all__ = ["exact"]
 
 Bools = npt.NDArray[np.bool_]
 
-PROOF_TIME = 20.0
-"""Proving the bound takes at most about so many times as long as the reduction of the problem; that is set aside."""
-
-PROOF_SHARE = 0.2
-"""The largest share of a limit in seconds that is set aside for it; where it needs more, nothing is, and it is left
-out."""
-
-PROOF_CELLS = 20_000
-"""Up to this many cells the bound of the relaxation is proven in exact arithmetic."""
-
 
 def exact(
     problem: Problem,
@@ -48,6 +39,7 @@ def exact(
     start: Bools | None = None,
     means: Means | None = None,
     prove: bool = True,
+    options: Options = DEFAULTS,
 ) -> SuppressionResult:
     """Find the cheapest pattern that protects all primaries, or the best one within the limits, and a lower bound.
 
@@ -69,6 +61,8 @@ def exact(
         Then independent cores are searched side by side, in rounds whose outcome is kept.
     prove : bool
         Prove the bound of the relaxation in exact arithmetic at the end, for a certificate.
+    options : Options
+        Of all stages of the search.
 
     Returns
     -------
@@ -88,24 +82,27 @@ def exact(
     """
     solver = pool_solver(engine)
     budget = Budget.of(limits, progress)
+    prove = prove and problem.n_cells <= options.proof.most_cells
     with cancel_on_interrupt(budget):
         judge = Witnesses(problem)
-        pattern = root_solve(problem, judge, solver, budget) if start is None and not means else None
+        pattern = (
+            root_solve(problem, judge, solver, budget, options.root_solve) if start is None and not means else None
+        )
         start = pattern if start is None else start
         begun = budget.seconds
         reduction = reduce_problem(problem)
         rng = np.random.default_rng(seed)
         seeds = [int(rng.integers(2**31)) for _ in reduction.cores]
-        searches = [Search(core, solver, seed) for core, seed in zip(reduction.cores, seeds, strict=True)]
-        proof_seconds = PROOF_TIME * (budget.seconds - begun) if prove and problem.n_cells <= PROOF_CELLS else 0.0
+        searches = [Search(core, solver, seed, options) for core, seed in zip(reduction.cores, seeds, strict=True)]
+        proof_seconds = options.proof.reduction_multiple * (budget.seconds - begun) if prove else 0.0
         reserved = proof_seconds / max(budget.seconds_left, 1e-9)
-        with budget.part(1.0 - (reserved if reserved <= PROOF_SHARE else 0.0)) as part:
+        with budget.part(1.0 - (reserved if reserved <= options.proof.limit_share else 0.0)) as part:
             if means:
-                found = search_in_rounds(reduction, seeds, part, start, engine, means)
+                found = search_in_rounds(reduction, seeds, part, start, engine, means, options)
                 for s, known in zip(searches, found, strict=True):
                     s.best, s.bound = known.best, known.bound
             else:
-                _search(searches, reduction, part, start, judge, engine)
+                _search(searches, reduction, part, start, judge, engine, options.schedule)
                 found = [s.snapshot() for s in searches]
             ended = stopped(part)
         if all(s.best is not None for s in searches):
@@ -113,13 +110,13 @@ def exact(
             for s in searches:
                 assert s.best is not None
                 judge.offer_all(s.part.lift(s.judge.deviations(s.best, few=not problem.attackers)))
-        result = finish(problem, judge, pattern, budget, f"exact ({engine})")
+        result = finish(problem, judge, pattern, budget, f"exact ({engine})", options)
         result = replace(result, stopped=result.stopped or ended)
         pools = {k: (known.rows.pool, known.rows.x) for k, known in enumerate(found) if known.rows is not None}
         if result.safe and not result.stopped and any(k not in pools and not s.done for k, s in enumerate(searches)):
             result = replace(result, message="levels are reached to floating-point accuracy only: there is no bound")
         proof = None
-        if prove and result.safe and problem.n_cells <= PROOF_CELLS:
+        if prove and result.safe:
             left = 0.0 if result.stopped == "cancelled" else budget.seconds_left
             if proof_seconds <= left + 1.0:
                 proof = bound_proof(reduction, pools)
@@ -130,7 +127,13 @@ def exact(
 
 
 def _search(
-    searches: list[Search], reduction: Reduction, budget: Budget, start: Bools | None, judge: Witnesses, engine: str
+    searches: list[Search],
+    reduction: Reduction,
+    budget: Budget,
+    start: Bools | None,
+    judge: Witnesses,
+    engine: str,
+    options: ScheduleOptions,
 ) -> None:
     report = reporter(searches, reduction.constant, budget)
     hints: list[Bools | None] = [None] * len(searches)
@@ -144,4 +147,4 @@ def _search(
         s.report = report
         s.start(budget, hint)
     if all(s.best is not None for s in searches):
-        go_on(searches, reduction.constant, budget, engine)
+        go_on(searches, reduction.constant, budget, engine, options)

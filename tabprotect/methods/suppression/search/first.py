@@ -17,6 +17,7 @@ from scipy import sparse
 
 from tabprotect.attack.keys import Key
 from tabprotect.attack.witness import Witnesses
+from tabprotect.methods.suppression.options import DEFAULTS, CircuitOptions, Options
 from tabprotect.methods.suppression.postsolve.finish import finish
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.methods.suppression.start.cheapest import Cheapest
@@ -24,30 +25,15 @@ from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.tolerances import LEVEL
 
-__all__ = ["FIRST_CELLS", "first_patterns", "first_results"]
+__all__ = ["first_patterns", "first_results"]
 
 Bools = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-FIRST_CELLS = 30_000
-"""Beyond this many cells circuits take longer than the local programmes that such tables are given to."""
-
-LEVELS = (0.5, 0.8, 0.95, 0.25, 1.0, 0.0)
-"""Circuits are looked for among cells at least as wide as these quantiles of the levels, in this order."""
-
-CHEAPER = 0.4
-"""Part of what judging everything leaves of the slice that may go into a cheaper pattern."""
-
-CIRCUITS, DEAR = 0.4, 0.6
-"""Parts of what is left of that: for circuits, then for attackers by the cheapest deviations, not by circuits."""
-
-MANY = 10.0
-"""Witnesses of more than so many times the median number of cells are taken only where nothing else is found."""
-
 
 def first_results(
-    problem: Problem, budget: Budget, start: SuppressionResult | None = None
+    problem: Problem, budget: Budget, start: SuppressionResult | None = None, options: Options = DEFAULTS
 ) -> Iterator[SuppressionResult]:
     """Yield everything hidden if that is safe, then a pattern that hides less; nothing where a limit comes before.
 
@@ -58,6 +44,7 @@ def first_results(
         The slice that the first pattern may take.
     start : SuppressionResult, optional
         Of this problem: its pattern is hidden, and what is known of it need not be found again.
+    options : Options
 
     Yields
     ------
@@ -71,18 +58,20 @@ def first_results(
     >>> [(r.status, r.suppressed.tolist(), r.cost) for r in first_results(p, Budget())]
     [('feasible', [0, 1, 2, 3], 31.0), ('feasible', [1, 3], 5.0)]
     """
-    if problem.n_cells > FIRST_CELLS:
+    if problem.n_cells > options.circuits.most_cells:
         return
     judge = Witnesses(problem)
     if start is not None:
         judge.offer_many(start.deviations)
-    for pattern in first_patterns(judge, budget, None if start is None else start.pattern):
-        result = finish(problem, judge, pattern, budget, "first pattern")
+    for pattern in first_patterns(judge, budget, None if start is None else start.pattern, options):
+        result = finish(problem, judge, pattern, budget, "first pattern", options)
         if result.status != "unknown":
             yield replace(result, deviations=judge.known_about(result.pattern), stopped="")
 
 
-def first_patterns(judge: Witnesses, budget: Budget, start: Bools | None = None) -> Iterator[Bools]:
+def first_patterns(
+    judge: Witnesses, budget: Budget, start: Bools | None = None, options: Options = DEFAULTS
+) -> Iterator[Bools]:
     """Yield patterns that protect all that hiding everything protects: everything hidden, then a cheaper one.
 
     Parameters
@@ -93,6 +82,7 @@ def first_patterns(judge: Witnesses, budget: Budget, start: Bools | None = None)
         Nothing is yielded where it is exhausted before hiding everything is judged.
     start : ndarray of bool, shape (cells,), optional
         Cells hidden in any case.
+    options : Options
     """
     problem = judge.problem
     if not len(judge.questions.need):
@@ -106,20 +96,21 @@ def first_patterns(judge: Witnesses, budget: Budget, start: Bools | None = None)
         return
     lost = {e.key for e in exposed}
     yield everything
-    with budget.part(CHEAPER) as cheaper:
-        with cheaper.part(CIRCUITS) as part:
-            _cheap_circuits(judge, part, start)
-        pattern = _Choice(judge, lost, start).run(cheaper)
+    with budget.part(options.circuits.cheaper_slice_share) as cheaper:
+        with cheaper.part(options.circuits.circuit_share) as part:
+            _cheap_circuits(judge, part, start, options.circuits)
+        pattern = _Choice(judge, lost, start, options).run(cheaper)
     if pattern is not None and problem.cost(pattern) < problem.cost(everything):
         yield pattern
 
 
-def _cheap_circuits(judge: Witnesses, budget: Budget, start: Bools | None) -> None:
+def _cheap_circuits(judge: Witnesses, budget: Budget, start: Bools | None, options: CircuitOptions) -> None:
     """Offer circuits of cells that cost little, for levels of every size."""
     problem = judge.problem
     room = np.minimum(problem.down, problem.up)
     price = np.where(problem.must_hide if start is None else problem.must_hide | start, 0.0, problem.weights)
-    for level in dict.fromkeys(np.quantile(judge.questions.need, LEVELS, method="higher").tolist()):
+    levels = np.quantile(judge.questions.need, options.level_quantiles, method="higher")
+    for level in dict.fromkeys(levels.tolist()):
         if budget.exhausted:
             return
         narrow = room < level
@@ -137,9 +128,11 @@ class _Choice:
         Questions that nothing answers.
     start : ndarray of bool, shape (cells,), optional
         Cells hidden in any case.
+    options : Options
     """
 
-    def __init__(self, judge: Witnesses, lost: set[Key], start: Bools | None) -> None:
+    def __init__(self, judge: Witnesses, lost: set[Key], start: Bools | None, options: Options) -> None:
+        self._options = options.circuits
         problem = judge.problem
         self._judge, self._lost = judge, lost
         self._valid = judge.pool.valid(problem.may_hide)
@@ -149,10 +142,10 @@ class _Choice:
         self._moves = sparse.csc_array(judge.pool.spans(self._valid))
         self._pattern = problem.must_hide.copy() if start is None else problem.must_hide | start
         self._price = np.where(self._pattern, 0.0, problem.weights)
-        self._cheapest = Cheapest(judge)
+        self._cheapest = Cheapest(judge, options.construction)
         sizes = np.diff(self._supports.indptr)
         self._sizes = sizes
-        self._few = sizes <= MANY * float(np.median(sizes)) if len(sizes) else sizes > 0
+        self._few = sizes <= options.circuits.long_witness * float(np.median(sizes)) if len(sizes) else sizes > 0
         self._apart: dict[int, Bools] = {}
 
     def run(self, budget: Budget) -> Bools | None:
@@ -178,7 +171,7 @@ class _Choice:
 
     def _attackers(self, budget: Budget) -> None:
         """Answer attackers who know a cell of all witnesses in use: by programmes, or circuits when time is short."""
-        with budget.part(DEAR) as part:
+        with budget.part(self._options.attacker_share) as part:
             for (cell, side), attackers in self._contested().items():
                 if part.exhausted or not self._together(cell, side, attackers, part):
                     for attacker in attackers:

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.attack.witness import Deviation, Witnesses
+from tabprotect.methods.suppression.options import DEFAULTS, Options
 from tabprotect.methods.suppression.postsolve.finish import finish, stopped
 from tabprotect.methods.suppression.presolve.parts import Part
 from tabprotect.methods.suppression.presolve.reduce import Core, Reduction, reduce_problem
@@ -38,6 +39,7 @@ def greedy(
     patience: float = math.inf,
     start: Bools | None = None,
     means: Means | None = None,
+    options: Options = DEFAULTS,
 ) -> SuppressionResult:
     """Protect by cheapest witnesses, clean up, and try again from other sides while the limits allow.
 
@@ -59,6 +61,8 @@ def greedy(
         Cells hidden to begin with.
     means : Means, optional
         Then independent parts are worked on side by side, and their patterns kept. A limit is shared out by size.
+    options : Options
+        Of construction, clean-up and improvement.
 
     Returns
     -------
@@ -84,15 +88,15 @@ def greedy(
         patterns: list[Bools] = []
         hints = reduction.patterns(start) if start is not None else [None] * len(reduction.cores)
         tasks = [
-            Task(core, hint, int(rng.integers(2**31)), restarts, cleanup, patience, Limits())
+            Task(core, hint, int(rng.integers(2**31)), restarts, cleanup, patience, options, Limits())
             for core, hint in zip(reduction.cores, hints, strict=True)
         ]
-        for task, answer in zip(tasks, _answers(tasks, reduction, budget, means), strict=True):
+        for task, answer in zip(tasks, _answers(tasks, reduction, budget, means, options), strict=True):
             if answer is None or answer.pattern is None:
-                return finish(problem, judge, None, budget, "greedy")
+                return finish(problem, judge, None, budget, "greedy", options)
             judge.offer_all(Part(task.core).lift(answer.deviations))
             patterns.append(answer.pattern)
-        return finish(problem, judge, reduction.pattern(patterns), budget, "greedy")
+        return finish(problem, judge, reduction.pattern(patterns), budget, "greedy", options)
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,6 +109,7 @@ class Task:
     restarts: int
     cleanup: float
     patience: float
+    options: Options
     limits: Limits
 
 
@@ -124,13 +129,14 @@ def protect_core(task: Task, budget: Budget | None = None, constant: float = 0.0
     before = budget.work
     problem = Part(task.core).problem
     judge = Witnesses(problem)
-    constructor = Constructor(judge, dismiss=True)
+    constructor = Constructor(judge, dismiss=True, options=task.options.construction)
     x = constructor.build(problem.weights, budget, start=task.hint, patience=task.patience)
     if x is None:
         return CorePattern(None, (), budget.work - before, stopped(budget))
     with budget.part(task.cleanup) as part:
-        x = clean(judge, x, part, ignore=constructor.is_unattainable if constructor.unattainable else None)
-    improver = Improver(problem, judge, task.seed, constructor=constructor, best=x)
+        ignore = constructor.is_unattainable if constructor.unattainable else None
+        x = clean(judge, x, part, ignore=ignore, options=task.options.construction)
+    improver = Improver(problem, judge, task.seed, constructor=constructor, best=x, options=task.options)
     for _ in range(task.restarts):
         if budget.exhausted:
             break
@@ -141,7 +147,7 @@ def protect_core(task: Task, budget: Budget | None = None, constant: float = 0.0
 
 
 def _answers(
-    tasks: Sequence[Task], reduction: Reduction, budget: Budget, means: Means | None
+    tasks: Sequence[Task], reduction: Reduction, budget: Budget, means: Means | None, options: Options
 ) -> Iterator[CorePattern | None]:
     """Yield the patterns for all parts."""
     if not means:
@@ -165,7 +171,16 @@ def _answers(
 
     pieces = [limited(task) for task in tasks]
     names = [
-        digest("greedy", t.core, t.hint, t.seed, t.restarts, t.limits.work and (t.cleanup, t.patience), t.limits.work)
+        digest(
+            "greedy",
+            t.core,
+            t.hint,
+            t.seed,
+            t.restarts,
+            t.limits.work and (t.cleanup, t.patience),
+            t.limits.work,
+            options,
+        )
         for t in pieces
     ]
     for answer in means.answers(protect_core, pieces, names, budget, here=here, grace=GRACE):

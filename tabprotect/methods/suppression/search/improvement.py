@@ -10,7 +10,8 @@ from scipy import sparse
 
 from tabprotect.attack.keys import Key
 from tabprotect.attack.witness import Witnesses
-from tabprotect.methods.suppression.start.cleanup import Cleaner, clean
+from tabprotect.methods.suppression.options import DEFAULTS, Options
+from tabprotect.methods.suppression.start.cleanup import clean
 from tabprotect.methods.suppression.start.construct import Constructor
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget
@@ -19,20 +20,6 @@ __all__ = ["Improver"]
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
-
-_NOISE = (0.0, 0.1, 0.2, 0.4)
-_TRUST = (0.7, 0.9, 0.97)
-_WORTH = 1.3
-"""Clean up a new pattern only when it costs at most this much more than the best."""
-
-_ELITE = 6
-"""How many of the last patterns are kept to be joined with the best."""
-
-_EXTRA = (40, 0.5)
-"""How many cells are hidden besides those of the best pattern, at most: so many, and this share of its secondaries."""
-
-_BALL = (5, 60)
-"""How many equations at least and at most are opened around a hidden cell."""
 
 
 class Improver:
@@ -49,6 +36,7 @@ class Improver:
         A safe pattern to start from.
     easy_first : bool
         Begin with attempts that take little time, not with building a pattern anew.
+    options : Options
 
     Attributes
     ----------
@@ -67,10 +55,13 @@ class Improver:
         constructor: Constructor | None = None,
         best: Bools | None = None,
         easy_first: bool = False,
+        options: Options = DEFAULTS,
     ) -> None:
+        self._options = options.improvement
+        self._cleanup = options.construction
         self.problem = problem
         self.judge = witnesses
-        self.constructor = constructor or Constructor(witnesses)
+        self.constructor = constructor or Constructor(witnesses, options=options.construction)
         self._rng = np.random.default_rng(seed)
         self._steps = 1 if easy_first else 0
         self._elite: list[Bools] = []
@@ -93,7 +84,7 @@ class Improver:
 
     def _keep(self, pattern: Bools) -> None:
         if not any(np.array_equal(pattern, old) for old in self._elite):
-            self._elite = [*self._elite, pattern.copy()][-_ELITE:]
+            self._elite = [*self._elite, pattern.copy()][-self._options.elite :]
 
     def step(self, budget: Budget, guide: Floats | None = None, *, least: float = 0.0) -> Bools | None:
         """Make one attempt; return a pattern when it is cheaper than all before.
@@ -118,11 +109,11 @@ class Improver:
     def _rebuilt(self, budget: Budget, guide: Floats | None, least: float) -> Bools | None:
         """Build a pattern at other prices, from nothing or from a part of the best, and clean it up if it may pay."""
         rng, problem = self._rng, self.problem
-        cost = problem.weights * np.exp(rng.normal(0.0, rng.choice(_NOISE), problem.n_cells))
+        cost = problem.weights * np.exp(rng.normal(0.0, rng.choice(self._options.noise), problem.n_cells))
         if self.best is None:
             cost = problem.weights
         if guide is not None:
-            cost = cost * (1 - rng.choice(_TRUST) * np.clip(guide, 0.0, 1.0))
+            cost = cost * (1 - rng.choice(self._options.trust) * np.clip(guide, 0.0, 1.0))
         start = None
         if self.best is not None and (guide is None or rng.random() < 0.5):
             start = self._ruin(self.best)
@@ -135,9 +126,9 @@ class Improver:
                 return None
             if problem.cost(smaller) < problem.cost(pattern):
                 pattern = smaller
-        if problem.cost(pattern) > _WORTH * self.cost:
+        if problem.cost(pattern) > self._options.cleanup_ratio * self.cost:
             return None
-        pattern = clean(self.judge, pattern, budget, ignore=self._ignore, least=least)
+        pattern = clean(self.judge, pattern, budget, ignore=self._ignore, least=least, options=self._cleanup)
         self._keep(pattern)
         return pattern
 
@@ -151,18 +142,23 @@ class Improver:
         elif kind == 1 and guide is not None:
             more |= problem.may_hide & (rng.random(problem.n_cells) < guide * rng.uniform(0.2, 1.0))
         else:
-            more |= problem.may_hide & self._ball(int(rng.choice(np.flatnonzero(best))), int(rng.integers(*_BALL)))
+            center, equations = (
+                int(rng.choice(np.flatnonzero(best))),
+                int(rng.integers(*self._options.opened_equations)),
+            )
+            more |= problem.may_hide & self._ball(center, equations)
         extra = np.flatnonzero(more & ~best)
-        most = _EXTRA[0] + int(_EXTRA[1] * np.sum(best & ~problem.must_hide))
+        secondaries = int(np.sum(best & ~problem.must_hide))
+        most = self._options.extra_cells + int(self._options.extra_share * secondaries)
         if not len(extra):
             return None
         if len(extra) > most:
             more = best.copy()
             more[rng.choice(extra, most, replace=False)] = True
-        order = problem.weights * np.exp(rng.normal(0.0, rng.choice(_NOISE), problem.n_cells))
+        order = problem.weights * np.exp(rng.normal(0.0, rng.choice(self._options.noise), problem.n_cells))
         if guide is not None:
-            order = order * (1 - rng.choice((0.0, *_TRUST)) * np.clip(guide, 0.0, 1.0))
-        pattern = Cleaner(self.judge, more, ignore=self._ignore, order=order, least=least).run(budget)
+            order = order * (1 - rng.choice((0.0, *self._options.trust)) * np.clip(guide, 0.0, 1.0))
+        pattern = clean(self.judge, more, budget, ignore=self._ignore, order=order, least=least, options=self._cleanup)
         self._keep(pattern)
         return pattern
 

@@ -8,44 +8,17 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.attack.witness import Exposure
-from tabprotect.methods.suppression.bound.master import POOL_SHARE
 from tabprotect.methods.suppression.search.state import State
-from tabprotect.methods.suppression.search.tree import CELLS
 from tabprotect.methods.suppression.start.cleanup import Cleaner
 from tabprotect.solver.credit import meter, meter_left
 from tabprotect.solver.limits import Budget
+from tabprotect.solver.tolerances import CONTRADICTION
 
 __all__ = ["begin"]
 
 Bools = npt.NDArray[np.bool_]
 Patterns = tuple[Bools, ...]
 Exposures = tuple[Exposure, ...]
-
-BUILD_SHARE, BUILD_PATIENCE = 0.3, 2.0
-"""Share of the limit for a first pattern made of cheapest witnesses where hiding everything is safe, and how many times
-longer than that it may seem to take before it is given up."""
-
-FIRST_SHARE, FIRST = (0.02, 0.1), 4.0
-"""A first pool gets so many times of what was spent before it, within these shares of the limit."""
-
-LEARN_SHARE = 0.25
-"""Share of the limit for completing the solutions of a first pool that is of use, and for rows at them."""
-
-PATIENT, NEARLY = 0.003, 3
-"""A first pattern that leaves at most so much exposed is not completed before this share of the limit was spent: the
-next one may be safe."""
-
-USELESS = 0.5
-"""A pool is of no use when its solution leaves more than this share of the primaries exposed that nothing protected."""
-
-BULK_SHARE = 0.7
-"""Share of the limit for taking out in bulk where that took too long."""
-
-EARLY = 0.02
-"""Where a first pool ends after more than this share of the limit, a safe pattern is wanted before it is completed."""
-
-CONTRADICTION = 1e-9
-"""A row that everything hidden violates by more than this belongs to a question that nothing answers."""
 
 
 def begin(search: State, budget: Budget, hint: Bools | None) -> None:
@@ -76,37 +49,41 @@ def _first(search: State, bare: tuple[Exposure, ...] | None, budget: Budget) -> 
     Where they leave most exposed of what is exposed without any secondary, pools without many more rows are of no use.
     """
     core, credit, before, left = search.core, search.credit, meter(budget), meter_left(budget)
+    options = search.options.start
     search.relax(bare, budget)
     relaxation = search.relaxation
     assert relaxation is not None
     if relaxation.pool.slack(np.ones(core.n)).min(initial=0.0) < -CONTRADICTION:
         search.relaxation = None
         return
-    share = 1.0 if math.isinf(left) else float(np.clip(FIRST * before / max(left, 1e-9), *FIRST_SHARE))
+    share = options.pool_spent_multiple * before / max(left, 1e-9)
+    share = 1.0 if math.isinf(left) else float(np.clip(share, *options.pool_limit_shares))
     with budget.part(share) as part:
         relaxation.use(part)
         relaxation.run(core.hidden.astype(np.float64), known=True)
         search.raise_to(relaxation.bound)
         root, begun = search.bound, meter(part)
-        with part.part(POOL_SHARE) as solving:
+        with part.part(search.options.master.step_share) as solving:
             patterns = search.pool(solving)
             whole = not solving.exhausted
         exposed = search.exposed(patterns[0], part) if patterns else ()
         # equations of their own tell of some targets that nothing protects, and of the others it is rarely asked
         least, n = relaxation.certain, len(exposed)
-        credit.useful = bool(patterns) and (n <= USELESS * least or n <= USELESS * search.bare(budget))
+        most = options.useless_exposed_share
+        credit.useful = bool(patterns) and (n <= most * least or n <= most * search.bare(budget))
         spent = meter(part) - begun
         if not credit.useful:
             credit.wait(math.inf if patterns else spent)
-    late = meter(budget) > EARLY * (meter(budget) + meter_left(budget))
+    late = meter(budget) > options.late_limit_share * (meter(budget) + meter_left(budget))
     if late and search.best is None and (exposed or not patterns):
         _hide_everything(search, budget)
     if credit.useful:
-        with budget.part(LEARN_SHARE) as part:
+        with budget.part(options.learn_limit_share) as part:
             relaxation.use(part)
             if not all(e.decided for e in exposed):
                 exposed = search.exposed(patterns[0], part)
-            patterns, whole, exposed = _solve_masters(search, patterns, whole, exposed, part, PATIENT * (before + left))
+            patient = options.patient_limit_share * (before + left)
+            patterns, whole, exposed = _solve_masters(search, patterns, whole, exposed, part, patient)
             until = meter(part) + spent
             if exposed:  # nothing else gives a good pattern so early
                 search.repair(patterns[0], part)
@@ -125,7 +102,8 @@ def _solve_masters(
     """
     relaxation = search.relaxation
     assert relaxation is not None
-    while 0 < len(exposed) <= NEARLY and whole and meter(budget) < until < math.inf:
+    few = search.options.start.few_exposures
+    while 0 < len(exposed) <= few and whole and meter(budget) < until < math.inf:
         rows = search.rows(patterns[0], exposed)
         if budget.exhausted or any(found.row.slack(np.ones(search.core.n)) < -CONTRADICTION for found in rows):
             break
@@ -151,7 +129,9 @@ def _build(search: State, budget: Budget, hint: Bools | None, endless: bool) -> 
         return
     if endless:
         _bulk(search, budget)
-    share, patience = (BUILD_SHARE, BUILD_PATIENCE) if search.best is not None else (1.0, math.inf)
+    options = search.options.start
+    limited = search.best is not None
+    share, patience = (options.build_limit_share, options.build_patience) if limited else (1.0, math.inf)
     with budget.part(share) as part:
         pattern = search.constructor.build(search.core.weight, part, start=hint, patience=patience)
     _give_up(search)
@@ -176,14 +156,14 @@ def _give_up(search: State) -> None:
 
 def _endless(search: State, budget: Budget) -> bool:
     """Whether a large core is searched without a limit, so that nothing may take long before there is a pattern."""
-    return math.isinf(meter_left(budget)) and search.core.n > CELLS
+    return math.isinf(meter_left(budget)) and search.core.n > search.options.tree.most_cells
 
 
 def _bulk(search: State, budget: Budget) -> None:
     """Take out of the best pattern in bulk."""
     if search.best is not None:
-        cleaner = Cleaner(search.judge, search.best)
-        with budget.part(BULK_SHARE) as part:
+        cleaner = Cleaner(search.judge, search.best, options=search.options.construction)
+        with budget.part(search.options.start.bulk_limit_share) as part:
             cleaner.bulk(part)
         search.best = cleaner.pattern.copy()
 

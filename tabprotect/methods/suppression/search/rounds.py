@@ -11,11 +11,11 @@ import math
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
+from tabprotect.methods.suppression.options import DEFAULTS, Options
 from tabprotect.methods.suppression.presolve.reduce import Core, Reduction
 from tabprotect.methods.suppression.search.branch_and_cut import Search
 from tabprotect.methods.suppression.search.schedule import go_on
@@ -29,12 +29,6 @@ __all__ = ["Outcome", "search_in_rounds"]
 
 Bools = npt.NDArray[np.bool_]
 
-FIRST: Final = 20_000
-"""Work units of the first round of a core, after its start."""
-
-GROWTH: Final = 2
-"""Every round has so many times the work of the one before."""
-
 
 @dataclass(frozen=True, eq=False)
 class Task:
@@ -45,6 +39,7 @@ class Task:
     hint: Bools | None
     seed: int
     engine: str
+    options: Options
     work: int
     limits: Limits
 
@@ -61,14 +56,14 @@ class Outcome:
 def advance(task: Task) -> Outcome:
     """Do one round."""
     budget = Budget(task.limits)
-    search = Search(task.core, pool_solver(task.engine), task.seed)
+    search = Search(task.core, pool_solver(task.engine), task.seed, task.options)
     if task.known.best is None:
         search.start(budget, task.hint)
     else:
         search.restore(task.known, budget)
     if search.best is not None:
         budget.limits = replace(task.limits, work=budget.work + min(task.work, _whole(budget.work_left)))
-        go_on([search], 0.0, budget, task.engine)
+        go_on([search], 0.0, budget, task.engine, task.options.schedule)
     stopped = budget.stopped if budget.exhausted else ""
     return Outcome(search.snapshot(), budget.work, stopped)
 
@@ -102,7 +97,13 @@ class _Line:
 
 
 def search_in_rounds(
-    reduction: Reduction, seeds: Sequence[int], budget: Budget, start: Bools | None, engine: str, means: Means
+    reduction: Reduction,
+    seeds: Sequence[int],
+    budget: Budget,
+    start: Bools | None,
+    engine: str,
+    means: Means,
+    options: Options = DEFAULTS,
 ) -> list[Snapshot]:
     """Return what is known of every core in the end.
 
@@ -118,19 +119,20 @@ def search_in_rounds(
         A pattern of the problem to start from.
     engine : {'scip', 'highs'}
     means : Means
+    options : Options
     """
     hints = reduction.patterns(start) if start is not None else [None] * len(reduction.cores)
     lines = [
-        _Line(core, hint, seed, digest("exact", core, hint, seed, engine, budget.limits.gap))
+        _Line(core, hint, seed, digest("exact", core, hint, seed, engine, budget.limits.gap, options))
         for core, hint, seed in zip(reduction.cores, hints, seeds, strict=True)
     ]
-    work = FIRST
+    work = options.schedule.round_work
     while (open_ := [line for line in lines if not line.done]) and not budget.exhausted:
         cost, bound = (reduction.constant + sum(getattr(line, side) for line in lines) for side in ("cost", "bound"))
         budget.report("rounds", cost if np.isfinite(cost) else None, bound, f"{len(open_)} of {len(lines)} parts open")
         if cost - bound <= budget.limits.gap * cost:
             break
-        tasks = _tasks(open_, work, budget, engine, means.width)
+        tasks = _tasks(open_, work, budget, engine, means.width, options)
         for line, task in zip(open_, tasks, strict=True):
             line.name = digest(line.name, task.work, task.limits.work)
         names = [line.name for line in open_]
@@ -141,11 +143,11 @@ def search_in_rounds(
             if outcome is not None:
                 line.known = outcome.known
                 budget.spend(outcome.work)
-        work *= GROWTH
+        work *= options.schedule.round_growth
     return [line.known for line in lines]
 
 
-def _tasks(lines: Sequence[_Line], work: int, budget: Budget, engine: str, width: int) -> list[Task]:
+def _tasks(lines: Sequence[_Line], work: int, budget: Budget, engine: str, width: int, options: Options) -> list[Task]:
     """State one round of every core; what is left of the limits is shared out by size."""
     cells = sum(line.core.n for line in lines)
     tasks = []
@@ -157,7 +159,7 @@ def _tasks(lines: Sequence[_Line], work: int, budget: Budget, engine: str, width
             budget.limits.gap,
             memory=budget.limits.memory,
         )
-        tasks.append(Task(line.core, line.known, line.hint, line.seed, engine, work, limits))
+        tasks.append(Task(line.core, line.known, line.hint, line.seed, engine, options, work, limits))
     return tasks
 
 

@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.attack.keys import Key
-from tabprotect.methods.suppression.bound.master import POOL_GAP
 from tabprotect.methods.suppression.search.bound_credit import BoundCredit
 from tabprotect.solver.mip.rows import RowPool
 
@@ -44,5 +43,5 @@ class Snapshot:
     credit: BoundCredit
 
 
-NOTHING = Snapshot(None, 0.0, frozenset(), None, False, POOL_GAP[0], np.zeros(0, np.int64), BoundCredit())
+NOTHING = Snapshot(None, 0.0, frozenset(), None, False, 1.0, np.zeros(0, np.int64), BoundCredit())
 """What is known before the start."""

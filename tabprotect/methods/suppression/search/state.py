@@ -14,6 +14,7 @@ from tabprotect.attack.witness import Exposure, Witnesses
 from tabprotect.methods.suppression.bound.master import Master, violated_rows
 from tabprotect.methods.suppression.bound.relaxation import Relaxation
 from tabprotect.methods.suppression.bound.separation import Found
+from tabprotect.methods.suppression.options import DEFAULTS, Options
 from tabprotect.methods.suppression.presolve.costs import next_cost, unit_of_costs
 from tabprotect.methods.suppression.presolve.parts import Part
 from tabprotect.methods.suppression.presolve.reduce import Core
@@ -32,18 +33,14 @@ Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 
-UNREWARDED = 0.3
-"""Patterns of pools are completed as long as no more than this share of what was spent went into it without effect."""
-
-MANY = 3000
-"""With more targets than this, those of attackers with known cells are separated only after an exposure."""
-
 
 class State:
     """One core of a reduced problem.
 
     Attributes
     ----------
+    options : Options
+        Of all stages.
     best : ndarray of bool or None
         The cheapest pattern known that protects every target which can be protected.
     bound : float
@@ -56,11 +53,12 @@ class State:
         Called with the name of a stage after every better pattern.
     """
 
-    def __init__(self, core: Core, solver: PoolSolver, seed: int) -> None:
+    def __init__(self, core: Core, solver: PoolSolver, seed: int, options: Options = DEFAULTS) -> None:
+        self.options = options
         self.core = core
         self.part = Part(core)
         self.judge = Witnesses(self.part.problem)
-        self.constructor = Constructor(self.judge, dismiss=True)
+        self.constructor = Constructor(self.judge, dismiss=True, options=options.construction)
         self.best: Bools | None = None
         self.bound = 0.0
         self.unattainable: frozenset[Key] = frozenset()
@@ -73,9 +71,9 @@ class State:
         self._unrewarded = 0.0  # spent on completing patterns since that last helped
         self.report: Callable[[str], None] = lambda stage: None
         self._solver = solver
-        self._master = Master(core, solver)
+        self._master = Master(core, solver, options.master)
         self._seed = seed
-        self.credit = BoundCredit()
+        self.credit = BoundCredit(options.schedule)
         self._unit = unit_of_costs(core.weight[~core.hidden])
         self._target = {
             Key(int(a), int(c), int(s)): t
@@ -95,19 +93,26 @@ class State:
     def _equip(self, best: Bools) -> None:
         """Make ready to look for patterns cheaper than a safe one."""
         self.improver = Improver(
-            self.part.problem, self.judge, self._seed, constructor=self.constructor, best=best, easy_first=True
+            self.part.problem,
+            self.judge,
+            self._seed,
+            constructor=self.constructor,
+            best=best,
+            easy_first=True,
+            options=self.options,
         )
 
     def relax(self, bare: tuple[Exposure, ...] | None, budget: Budget) -> None:
         """State the relaxation for what is exposed where only cells hidden anyway are hidden; for all while unknown."""
         self._bare = None if bare is None else len(bare)
-        self.relaxation = Relaxation(self.core, self._targets(bare), budget, self._tell)
+        self.relaxation = Relaxation(self.core, self._targets(bare), budget, self._tell, self.options)
 
     def _targets(self, bare: tuple[Exposure, ...] | None) -> Ints:
         asked = None if bare is None else {(e.key.cell, e.key.side) for e in bare}
         open_ = ((key, t) for key, t in self._target.items() if not self._is_unattainable(key))
         targets = [t for key, t in open_ if asked is None or (key.cell, key.side) in asked]
-        if len(targets) > MANY:  # attackers take part when one of them finds something
+        if len(targets) > self.options.start.attacker_targets:
+            # attackers take part when one of them finds something
             targets = [t for t in targets if self.core.targets.attacker[t] < 0]
         return np.array(targets, dtype=np.int64)
 
@@ -123,7 +128,8 @@ class State:
     def forget(self) -> None:
         """Forget bound and rows: they were found before it was known that some questions have no answer."""
         self.bound, self.relaxation = 0.0, None
-        self.credit, self._master = BoundCredit(), Master(self.core, self._solver)
+        self.credit = BoundCredit(self.options.schedule)
+        self._master = Master(self.core, self._solver, self.options.master)
 
     def snapshot(self) -> Snapshot:
         """What is known so far, to go on from in another process or at another time."""
@@ -152,7 +158,7 @@ class State:
             self.judge.dismiss(key)
         if known.best is None or known.rows is None:
             return
-        self.relaxation = Relaxation(self.core, known.rows.targets, budget, self._tell)
+        self.relaxation = Relaxation(self.core, known.rows.targets, budget, self._tell, self.options)
         self.relaxation.pool.join(known.rows.pool)
         self.relaxation.settle()
         if known.rows.finished:
@@ -221,18 +227,21 @@ class State:
     def rows(self, pattern: Bools, exposed: tuple[Exposure, ...]) -> list[Found]:
         """Rows that an unsafe pattern violates: several for every exposure, and never none."""
         assert self.relaxation is not None
-        return violated_rows(self.relaxation, pattern, [self._target[e.key] for e in exposed])
+        return violated_rows(self.relaxation, pattern, [self._target[e.key] for e in exposed], self.options.master)
 
     def repair(self, pattern: Bools, budget: Budget) -> None:
         """Complete an unsafe pattern to a safe one, cheaply."""
         price = np.where(pattern, 0.0, self.core.weight)
         repaired = self.constructor.build(price, budget, start=pattern)
         if repaired is not None and self.core.cost(repaired) < 1.2 * self.cost:
-            self.offer(clean(self.judge, repaired, budget, ignore=self.ignore, least=self.bound), budget)
+            repaired = clean(
+                self.judge, repaired, budget, ignore=self.ignore, least=self.bound, options=self.options.construction
+            )
+            self.offer(repaired, budget)
 
     def _try_repair(self, pattern: Bools, budget: Budget) -> None:
         """Complete a pattern unless too much was spent on that without effect."""
-        if self._unrewarded > UNREWARDED * meter(budget):
+        if self._unrewarded > self.options.improvement.unrewarded_share * meter(budget):
             return
         before, cost = meter(budget), self.cost
         self.repair(pattern, budget)

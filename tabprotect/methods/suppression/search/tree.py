@@ -7,25 +7,16 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
-from tabprotect.methods.suppression.bound.relaxation import FLOOR, VIOLATION
 from tabprotect.methods.suppression.search.state import State
 from tabprotect.solver.limits import Budget, Limits
 from tabprotect.solver.mip.branch_and_cut import branch_and_cut
 from tabprotect.solver.mip.lazy import FEASIBLE, LazyResult, Programme
 from tabprotect.solver.mip.rows import Row
+from tabprotect.solver.tolerances import CUT_VIOLATION
 
-__all__ = ["CELLS", "one_tree"]
+__all__ = ["one_tree"]
 
 Floats = npt.NDArray[np.float64]
-
-CELLS = 400
-"""Up to so many cells of a core one tree beats pools; see docs/decisions."""
-
-MOST_ROWS = 300
-"""Stored rows handed to the tree at one point."""
-
-TRIALS = 0.3
-"""Share of the work in the tree that may go into cheaper patterns near its relaxed solutions."""
 
 
 def one_tree(search: State, budget: Budget, seed: int) -> LazyResult:
@@ -89,12 +80,12 @@ class _Attacks:
         relaxation = self._search.relaxation
         assert relaxation is not None
         slack = relaxation.pool.slack(x)
-        stored = np.flatnonzero(slack < -VIOLATION)
+        stored = np.flatnonzero(slack < -CUT_VIOLATION)
         if len(stored):
-            stored = stored[np.argsort(slack[stored], kind="stable")[:MOST_ROWS]]
+            stored = stored[np.argsort(slack[stored], kind="stable")[: self._search.options.tree.rows]]
             return [relaxation.pool.row(k) for k in stored.tolist()]
         relaxation.x = x
-        new = [*relaxation.separate(np.maximum(x, FLOOR)), *relaxation.halves()]
+        new = [*relaxation.separate(np.maximum(x, self._search.options.relaxation.floor)), *relaxation.halves()]
         rows = [relaxation.pool.row(k) for k in dict.fromkeys(new)]
         return [row for row in rows if row.slack(x) < -FEASIBLE]
 
@@ -111,7 +102,8 @@ class _Trials:
 
     def __call__(self, x: Floats) -> Floats | None:
         search, budget = self._search, self._budget
-        if search.improver is not None and self._spent <= TRIALS * (budget.work - self._start):
+        most = search.options.tree.trial_work_share * (budget.work - self._start)
+        if search.improver is not None and self._spent <= most:
             before = budget.work
             search.take(search.improver.step(budget, np.clip(x, 0.0, 1.0)))
             self._spent += max(1, budget.work - before)

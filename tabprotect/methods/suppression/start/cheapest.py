@@ -12,6 +12,7 @@ from tabprotect.attack.attackers import unit_of
 from tabprotect.attack.keys import Key, needed
 from tabprotect.attack.witness import Deviation, Witnesses
 from tabprotect.errors import SolverError
+from tabprotect.methods.suppression.options import DEFAULTS, ConstructionOptions
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.lp import LinearProgram, LpSolution
 from tabprotect.solver.tolerances import LEVEL, LP_FEASIBILITY, MULTIPLIER
@@ -25,9 +26,6 @@ Ints = npt.NDArray[np.int64]
 _CAPS = (2.0**20, 2.0**36, np.inf)
 """Bounds as multiples of the level, widened only when nothing is found."""
 
-_PATIENCE = 3000
-"""Simplex iterations, per 5,000 columns, after which interior point takes over (degenerate programmes)."""
-
 
 class Cheapest:
     """Minimise sum_i cost_i |z_i| over the deviations that bring one cell to its level.
@@ -40,9 +38,11 @@ class Cheapest:
     ----------
     judge : Witnesses
         Of the problem in question.
+    options : ConstructionOptions
     """
 
-    def __init__(self, judge: Witnesses) -> None:
+    def __init__(self, judge: Witnesses, options: ConstructionOptions = DEFAULTS.construction) -> None:
+        self._options = options
         problem = judge.problem
         self._judge = judge
         self._down, self._up = problem.down, problem.up
@@ -167,7 +167,7 @@ class Cheapest:
 
     def _solve(self, lower: Floats, upper: Floats, price: Floats, budget: Budget) -> LpSolution | None:
         """Dual simplex; interior point when that takes long; None at a limit."""
-        patience = _PATIENCE + _PATIENCE * self._n // 5000
+        patience = self._options.simplex_iterations + self._options.simplex_iterations * self._n // 5000
         self.solved += 1
         for method in ("dual", "ipm", "presolve"):
             lp = self._lp(method)

@@ -12,6 +12,7 @@ from scipy import sparse
 from tabprotect.attack.keys import Key
 from tabprotect.attack.region import open_region
 from tabprotect.attack.witness import Exposure, Witnesses, capacity
+from tabprotect.methods.suppression.options import DEFAULTS, ConstructionOptions
 from tabprotect.methods.suppression.start.reroute import reroute
 from tabprotect.problem import Problem
 from tabprotect.solver.exact.elimination import eliminate
@@ -88,10 +89,6 @@ class Locks:
                 self._hold(k)
 
 
-SERIES_CELLS = 6000
-"""Classes in a component with more cells than this are looked up once, and not again after every cell taken out."""
-
-
 class Series(NamedTuple):
     """Classes of hidden cells that move together.
 
@@ -156,6 +153,7 @@ class Cleaner:
         Try large sums of these first; by default the weights.
     least : float
         No safe pattern costs less: a class that weighs more than what the pattern costs above it stays untried.
+    options : ConstructionOptions
 
     Attributes
     ----------
@@ -177,7 +175,9 @@ class Cleaner:
         ignore: Callable[[Key], bool] | None = None,
         order: Floats | None = None,
         least: float = 0.0,
+        options: ConstructionOptions = DEFAULTS.construction,
     ) -> None:
+        self._options = options
         self.judge = judge
         self.least = least
         self.pattern = pattern.copy()
@@ -250,7 +250,7 @@ class Cleaner:
         lost = np.unique(component[gone])
         lost = lost[lost >= 0]
         here = np.isin(component, lost)
-        if np.sum(self.pattern & here) > SERIES_CELLS:
+        if np.sum(self.pattern & here) > self._options.series_cells:
             idle = open_region(self._A, np.flatnonzero(self.pattern & here)).peeled
             self.classes = self.classes._replace(idle=idle)
             return
@@ -315,7 +315,7 @@ class Cleaner:
     def _fails(self, cells: Ints, budget: Budget) -> Exposure | None:
         trial = self.pattern.copy()
         trial[cells] = False
-        reroute(self.judge, self.pattern, cells)
+        reroute(self.judge, self.pattern, cells, self._options)
         for exposure in self.judge.check(trial, budget, stop_at_first=self._ignore is None):
             if self._ignore is None or not self._ignore(exposure.key):
                 self._locks.add(exposure, self.judge.known(exposure.key.attacker))
@@ -331,14 +331,15 @@ def clean(
     ignore: Callable[[Key], bool] | None = None,
     order: Floats | None = None,
     least: float = 0.0,
+    options: ConstructionOptions = DEFAULTS.construction,
 ) -> Bools:
     """Return a safe pattern inside a safe one, with no secondary that can be taken out alone (unless a limit ends it).
 
     Parameters
     ----------
-    judge, pattern, ignore, order, least :
+    judge, pattern, ignore, order, least, options :
         See `Cleaner`.
     budget : Budget
         Any-time: the pattern is safe whenever it ends.
     """
-    return Cleaner(judge, pattern, ignore=ignore, order=order, least=least).run(budget)
+    return Cleaner(judge, pattern, ignore=ignore, order=order, least=least, options=options).run(budget)

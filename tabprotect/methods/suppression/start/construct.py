@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from tabprotect.attack.keys import Key
 from tabprotect.attack.witness import Deviation, Witnesses
+from tabprotect.methods.suppression.options import DEFAULTS, ConstructionOptions
 from tabprotect.methods.suppression.start.cheapest import Cheapest
 from tabprotect.solver.credit import meter, meter_left
 from tabprotect.solver.limits import Budget
@@ -17,12 +18,6 @@ Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 
-_SWEEP = 0.05
-"""Ask all open questions at once whenever the pattern has grown by this fraction."""
-
-_TRIAL = 0.1
-"""The rate at which questions are answered is looked at after this share of the budget."""
-
 
 class Constructor:
     """Makes patterns for one problem; a pattern is the union of what its witnesses move, so it is safe from birth.
@@ -32,6 +27,7 @@ class Constructor:
     judge : Witnesses
     dismiss : bool
         Let the judge no longer ask what turned out unattainable (never for a judge that has the last word).
+    options : ConstructionOptions
 
     Attributes
     ----------
@@ -39,10 +35,13 @@ class Constructor:
         Questions that no pattern answers, even with everything hidden that may be.
     """
 
-    def __init__(self, judge: Witnesses, *, dismiss: bool = False) -> None:
+    def __init__(
+        self, judge: Witnesses, *, dismiss: bool = False, options: ConstructionOptions = DEFAULTS.construction
+    ) -> None:
+        self._options = options
         self.judge = judge
         self._dismiss = dismiss
-        self.cheapest = Cheapest(judge)
+        self.cheapest = Cheapest(judge, options)
         self.unattainable: set[Key] = set()
         q = judge.questions
         self.by_level: Ints = np.lexsort((np.arange(len(q.need)), -q.need))
@@ -86,14 +85,15 @@ class Constructor:
             if answered[question] or key in self.unattainable:
                 continue
             spent = meter(budget) - begun
-            if spent > _TRIAL * whole and spent * len(answered) > patience * whole * max(1, int(answered.sum())):
+            tried = spent > self._options.trial_limit_share * whole
+            if tried and spent * len(answered) > patience * whole * max(1, int(answered.sum())):
                 return None
             new = self._answer(key, price, pattern, budget, allowed)
             if new is None:
                 return None
             answered[new] = True
             answered[question] = True
-            if pattern.sum() > swept * (1 + _SWEEP) + 20:
+            if pattern.sum() > swept * (1 + self._options.sweep_growth) + 20:
                 swept = int(pattern.sum())
                 answered |= judge.sweep(pattern, budget)
         return self._finish(pattern, price, budget, allowed)

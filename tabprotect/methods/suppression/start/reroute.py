@@ -7,6 +7,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from tabprotect.attack.witness import Deviation, Witnesses
+from tabprotect.methods.suppression.options import DEFAULTS, ConstructionOptions
 
 __all__ = ["reroute"]
 
@@ -14,14 +15,8 @@ Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 
-MOST = 200
-"""Deviations that are led around, at most."""
 
-WAYS = 6
-"""Deviations that are tried as the way around, at most."""
-
-
-def reroute(judge: Witnesses, pattern: Bools, gone: Ints) -> None:
+def reroute(judge: Witnesses, pattern: Bools, gone: Ints, options: ConstructionOptions = DEFAULTS.construction) -> None:
     """Give a judge witnesses for the questions that a pattern answers only by moving the cells `gone`.
 
     If z and y both satisfy A z = A y = 0 and move cell g, then z - (z_g / y_g) y satisfies it too and leaves g alone,
@@ -35,12 +30,13 @@ def reroute(judge: Witnesses, pattern: Bools, gone: Ints) -> None:
         A pattern judged before, with the cells still in it.
     gone : ndarray of int
         Cells that move together.
+    options : ConstructionOptions
     """
     pool, q, problem = judge.pool, judge.questions, judge.problem
     valid = pool.valid(pattern)
     avoiding = pool.avoiding(valid, gone)
     lost = np.flatnonzero(pool.answered(valid) & ~pool.answered(avoiding) & (q.side != 0))
-    through = np.setdiff1d(valid, avoiding)[-MOST:]
+    through = np.setdiff1d(valid, avoiding)[-options.rerouted :]
     if not len(lost) or len(through) < 2:
         return
     found = [pool[int(k)] for k in through]
@@ -59,7 +55,7 @@ def reroute(judge: Witnesses, pattern: Bools, gone: Ints) -> None:
     moving = np.flatnonzero(Z[:, pivot])
     size = np.abs(Z[moving]).max(axis=1) / np.abs(Z[moving, pivot])
     open_ = np.ones(len(lost), dtype=bool)
-    for way in moving[np.argsort(size, kind="stable")][:WAYS].tolist():
+    for way in moving[np.argsort(size, kind="stable")][: options.reroutes].tolist():
         around = Z - np.outer(Z[:, pivot] / Z[way, pivot], Z[way])
         around[:, here] = 0.0
         around[np.abs(around) < 1e-9 * np.abs(Z).max()] = 0.0

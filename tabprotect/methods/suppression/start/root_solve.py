@@ -16,6 +16,7 @@ from scipy import sparse
 from tabprotect.attack.exposure import Exposure
 from tabprotect.attack.witness import Witnesses
 from tabprotect.methods.suppression.bound.cuts import bridges, capacity, own_equations, pairs, potential, reduced
+from tabprotect.methods.suppression.options import DEFAULTS, RootSolveOptions
 from tabprotect.methods.suppression.presolve.costs import unit_of_costs
 from tabprotect.methods.suppression.presolve.reduce import Core, Targets, questions
 from tabprotect.problem import Problem
@@ -25,36 +26,21 @@ from tabprotect.solver.mip.branching import WHOLE, branch
 from tabprotect.solver.mip.pool import PoolSolver
 from tabprotect.solver.mip.priced import Point, Priced
 from tabprotect.solver.mip.rows import RowPool
+from tabprotect.solver.tolerances import BRIDGE_VIOLATION, ROW_ERROR
 
 __all__ = ["root_solve"]
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 
-ENTRIES = 5_000_000
-"""Where the inequalities from single equations may have more entries, nothing is looked at."""
 
-FEW, SHARE = 10, 0.15
-"""It takes longer where the relaxation hides more cells in part, and more than this share of all that it hides; and
-where a pattern leaves more questions open, and more than this share of all."""
-
-BRANCHED = 150
-"""In tables of at most so many cells branching begins before a MIP solver would."""
-
-WHOLE_POOL = 50_000
-"""All bridges are stated to the MIP solver where they have no more entries than this."""
-
-ROUNDS, WORK = 12, 1000
-"""Patterns that the intruder is asked about, and work units for all of it besides one for every cell."""
-
-LIMIT_SHARE, LEAST = 0.2, 0.1
-"""The share of the limits that it may take, and seconds that it may take of any: nothing else is as quick."""
-
-VIOLATION, ERROR = 1e-6, 1e-9
-"""By more than the first a bridge is violated, and added; by more than the second a pattern may not violate a row."""
-
-
-def root_solve(problem: Problem, judge: Witnesses, solver: PoolSolver, budget: Budget) -> Bools | None:
+def root_solve(
+    problem: Problem,
+    judge: Witnesses,
+    solver: PoolSolver,
+    budget: Budget,
+    options: RootSolveOptions = DEFAULTS.root_solve,
+) -> Bools | None:
     """Return a pattern that leaves nothing exposed, or None where that takes more than a moment.
 
     It is the cheapest one unless a limit cut the last programme short; no bound is claimed. Attackers and sliding
@@ -63,11 +49,12 @@ def root_solve(problem: Problem, judge: Witnesses, solver: PoolSolver, budget: B
     A = problem.system.A
     sizes = np.diff(A.indptr)
     around = np.bincount(A.indices, np.repeat(sizes, sizes), problem.n_cells)  # entries of the equations of every cell
-    if not len(problem.primaries) or 2 * around[problem.primaries].sum() > ENTRIES:
+    if not len(problem.primaries) or 2 * around[problem.primaries].sum() > options.most_entries:
         return None
-    with budget.part(max(LIMIT_SHARE, LEAST / max(LEAST, budget.seconds_left))) as part:
-        part.limits = replace(part.limits, work=int(min(WORK + problem.n_cells, part.work_left)))
-        found = _RootSolve(problem, judge, solver, part).run()
+    least = options.least_seconds / max(options.least_seconds, budget.seconds_left)
+    with budget.part(max(options.limit_share, least)) as part:
+        part.limits = replace(part.limits, work=int(min(options.work + problem.n_cells, part.work_left)))
+        found = _RootSolve(problem, judge, solver, part, options).run()
     if found is not None:
         budget.report("root solve", problem.cost(found), 0.0)
     return found
@@ -76,7 +63,10 @@ def root_solve(problem: Problem, judge: Witnesses, solver: PoolSolver, budget: B
 class _RootSolve:
     """The inequalities known so far, as a linear programme."""
 
-    def __init__(self, problem: Problem, judge: Witnesses, solver: PoolSolver, budget: Budget) -> None:
+    def __init__(
+        self, problem: Problem, judge: Witnesses, solver: PoolSolver, budget: Budget, options: RootSolveOptions
+    ) -> None:
+        self._options = options
         self.judge = judge
         self.solver = solver
         self.budget = budget
@@ -91,14 +81,15 @@ class _RootSolve:
         self._add(rows, rhs)
 
     def run(self) -> Bools | None:
-        for _ in range(ROUNDS):
+        for _ in range(self._options.rounds):
             pattern = self._cheapest()
             if pattern is None or not self._holds(pattern):
                 return None
             exposed = self.judge.check(pattern, self.budget)
             if not exposed:
                 return pattern
-            if len(exposed) > max(FEW, SHARE * len(self.core.targets)) or not self._forbid(exposed):
+            few = max(self._options.few, self._options.few_share * len(self.core.targets))
+            if len(exposed) > few or not self._forbid(exposed):
                 return None
         return None
 
@@ -110,7 +101,7 @@ class _RootSolve:
             if found.status != "optimal":
                 return None
             vague = int(np.sum(np.abs(found.x - np.rint(found.x)) > WHOLE))
-            if vague > max(FEW, SHARE * np.sum(found.x[~self.core.hidden] > WHOLE)):
+            if vague > max(self._options.few, self._options.few_share * np.sum(found.x[~self.core.hidden] > WHOLE)):
                 return None
             if self._bridge(found.x):
                 continue
@@ -122,7 +113,7 @@ class _RootSolve:
     def _holds(self, pattern: Bools) -> bool:
         """Whether a pattern satisfies all inequalities, not only up to the tolerance of a solver."""
         x = pattern.astype(np.float64)
-        return all(np.all(rows @ x > rhs - ERROR) for rows, rhs in zip(self.rows, self.rhs, strict=True))
+        return all(np.all(rows @ x > rhs - ROW_ERROR) for rows, rhs in zip(self.rows, self.rhs, strict=True))
 
     @property
     def _seconds(self) -> float | None:
@@ -132,11 +123,11 @@ class _RootSolve:
     def _whole(self, relaxed: LpSolution) -> Bools | None:
         """The cheapest pattern that satisfies what the linear programme holds."""
         core = self.core
-        if core.n <= BRANCHED:
+        if core.n <= self._options.branching_cells:
             return branch(self.lp, relaxed, core.weight, self.lower, self.upper, self.budget, self.unit)
         rows, rhs = self.rows, self.rhs
         sizes = np.diff(core.A.indptr).astype(np.float64)
-        if float(sizes @ sizes) <= WHOLE_POOL:
+        if float(sizes @ sizes) <= self._options.whole_entries:
             more, zeros, _ = bridges(core)
             rows, rhs = [*rows, more], [*rhs, zeros]
         pool = Priced(self.solver)(
@@ -154,7 +145,7 @@ class _RootSolve:
 
     def _bridge(self, x: Floats) -> bool:
         """Add the bridges that a solution violates; tell whether there are any."""
-        rows, rhs, _ = bridges(self.core, x, VIOLATION)
+        rows, rhs, _ = bridges(self.core, x, BRIDGE_VIOLATION)
         if len(rhs):
             self._add(rows, rhs)
         return bool(len(rhs))

@@ -10,12 +10,13 @@ from tabprotect.attack.audit import audit
 from tabprotect.instances import load
 from tabprotect.instances.large import large
 from tabprotect.methods.suppression.large import local
-from tabprotect.methods.suppression.large import nearby as rooms
 from tabprotect.methods.suppression.large.cover import Cover
 from tabprotect.methods.suppression.large.insiders import Insiders
 from tabprotect.methods.suppression.large.nearby import Nearby
 from tabprotect.methods.suppression.large.rebuild import Rebuilder
 from tabprotect.methods.suppression.large.surroundings import Surroundings
+from tabprotect.methods.suppression.options import Options
+from tabprotect.methods.suppression.options.local import InsiderOptions, LocalOptions, NearbyOptions
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget, Limits, Progress
 from tabprotect.table.system import LinearSystem
@@ -27,16 +28,16 @@ def table() -> Problem:
 
 
 def builder(problem: Problem) -> Rebuilder:
-    return Rebuilder(Cover(problem), Nearby(problem, Surroundings(problem.system)), {}, 0)
+    return Rebuilder(
+        Cover(problem), Nearby(problem, Surroundings(problem.system), QUICKLY.nearby), {}, 0, options=QUICKLY
+    )
 
 
-def quickly(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rooms, "NEAR", 2)
-    monkeypatch.setattr(rooms, "QUICK", 30)
+QUICKLY = LocalOptions(nearby=NearbyOptions(near_equations=2, quick_iterations=30))
+BY_CELLS = Options(local=LocalOptions(insiders=InsiderOptions(many=0)))
 
 
-def test_quick_answers_are_safe_and_patient_ones_cheaper(table: Problem, monkeypatch: pytest.MonkeyPatch) -> None:
-    quickly(monkeypatch)
+def test_quick_answers_are_safe_and_patient_ones_cheaper(table: Problem) -> None:
     rebuilder, budget = builder(table), Budget()
     assert rebuilder.build(budget)
     assert rebuilder.rough
@@ -50,8 +51,7 @@ def test_quick_answers_are_safe_and_patient_ones_cheaper(table: Problem, monkeyp
     assert rebuilder.cover.cost < quick
 
 
-def test_what_a_limit_cuts_short_leaves_the_quick_answers(table: Problem, monkeypatch: pytest.MonkeyPatch) -> None:
-    quickly(monkeypatch)
+def test_what_a_limit_cuts_short_leaves_the_quick_answers(table: Problem) -> None:
     rebuilder = builder(table)
     assert rebuilder.build(Budget())
     before, cost = rebuilder.cover.pattern, rebuilder.cover.cost
@@ -60,10 +60,9 @@ def test_what_a_limit_cuts_short_leaves_the_quick_answers(table: Problem, monkey
     assert rebuilder.cover.cost == pytest.approx(cost)
 
 
-def test_the_first_pattern_is_told_before_the_patient_one(table: Problem, monkeypatch: pytest.MonkeyPatch) -> None:
-    quickly(monkeypatch)
+def test_the_first_pattern_is_told_before_the_patient_one(table: Problem) -> None:
     lines: list[Progress] = []
-    result = local(table, passes=0, progress=lines.append)
+    result = local(table, passes=0, progress=lines.append, options=Options(local=QUICKLY))
     first, second = (line for line in lines if line.stage in ("first", "incumbent"))
     assert (first.stage, second.stage) == ("first", "incumbent")
     assert first.cost is not None
@@ -97,10 +96,9 @@ def test_attackers_are_answered_near_each_cell_where_there_are_many(monkeypatch:
     monkeypatch.setattr(Insiders, "answer", counted)
     local(problem, passes=0)
     assert not asked
-    monkeypatch.setattr("tabprotect.methods.suppression.large.insiders.MANY", 0)
     for limits in (None, Limits(work=40_000)):
         asked.clear()
-        result = local(problem, passes=0 if limits is None else None, limits=limits)
+        result = local(problem, passes=0 if limits is None else None, limits=limits, options=BY_CELLS)
         assert result.safe
         assert audit(problem, result.pattern, intervals=False).safe
         assert asked[0] > asked[1]
@@ -109,7 +107,6 @@ def test_attackers_are_answered_near_each_cell_where_there_are_many(monkeypatch:
 
 def test_attackers_not_answered_again_in_time_leave_the_first_pattern(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = load("singletons-medium")
-    monkeypatch.setattr("tabprotect.methods.suppression.large.insiders.MANY", 0)
     answer, calls = Insiders.answer, []
 
     def late(self: Insiders, budget: Budget) -> bool:
@@ -118,7 +115,7 @@ def test_attackers_not_answered_again_in_time_leave_the_first_pattern(monkeypatc
 
     lines: list[Progress] = []
     monkeypatch.setattr(Insiders, "answer", late)
-    result = local(problem, limits=Limits(work=40_000), progress=lines.append)
+    result = local(problem, limits=Limits(work=40_000), progress=lines.append, options=BY_CELLS)
     assert len(calls) == 2
     assert calls[1] < result.cost
     assert result.cost == next(line.cost for line in lines if line.stage == "first")

@@ -17,15 +17,16 @@ from tabprotect.attack.audit import audit
 from tabprotect.formats.jj import read_jj
 from tabprotect.instances import family, load
 from tabprotect.instances.large import large
-from tabprotect.methods.suppression import strategy as choice
 from tabprotect.methods.suppression.large import local
 from tabprotect.methods.suppression.large.bound import LocalBound
 from tabprotect.methods.suppression.large.cover import Cover
-from tabprotect.methods.suppression.large.nearby import HOPS, Nearby
+from tabprotect.methods.suppression.large.nearby import Nearby
 from tabprotect.methods.suppression.large.rebuild import Rebuilder
 from tabprotect.methods.suppression.large.rows import LocalRows
 from tabprotect.methods.suppression.large.surroundings import Surroundings
 from tabprotect.methods.suppression.large.windows import Windows
+from tabprotect.methods.suppression.options import DEFAULTS, Options, changed
+from tabprotect.methods.suppression.options.local import NearbyOptions
 from tabprotect.methods.suppression.strategy import begins, choose
 from tabprotect.methods.suppression.suppress import suppress
 from tabprotect.problem import Attacker, Problem, Status
@@ -166,10 +167,9 @@ def test_a_deviation_is_looked_for_further_away_until_there_is_one() -> None:
     assert np.allclose(found.z, [1.0, -1.0] * (n // 2))
 
 
-def test_few_cells_that_can_move_far_are_not_the_last_word(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tabprotect.methods.suppression.large.nearby.LARGE", 3)
+def test_few_cells_that_can_move_far_are_not_the_last_word() -> None:
     problem = large(400, seed=2)
-    nearby = Nearby(problem, Surroundings(problem.system))
+    nearby = Nearby(problem, Surroundings(problem.system), NearbyOptions(large_cells=3))
     price = np.where(problem.must_hide, 0.0, problem.weights)
     for cell in problem.primaries.tolist():
         found = nearby.find(cell, 1, float(problem.upl[cell]), price, Budget())
@@ -186,7 +186,7 @@ def test_other_charges_find_cheaper_deviations() -> None:
     for cell in problem.primaries.tolist():
         level = float(problem.upl[cell])
         found = nearby.find(cell, 1, level, price, Budget(), hops=2, widen=False)
-        block = near.closed(near.ball(np.array([cell]), HOPS[2], nearby.allowed), cell)
+        block = near.closed(near.ball(np.array([cell]), DEFAULTS.local.nearby.equations[2], nearby.allowed), cell)
         once = nearby.inside(block, cell, 1, level, price, Budget())
         assert (found is None) == (once is None)
         if found is not None and once is not None:
@@ -257,8 +257,8 @@ def test_a_safe_start_is_never_made_worse(monkeypatch: pytest.MonkeyPatch) -> No
     problem = load("linked-small")
     good = suppress(problem, method="exact", limits=Limits(work=20_000))
     monkeypatch.setattr(Rebuilder, "reuse", lambda *_: None)
-    monkeypatch.setattr("tabprotect.methods.suppression.large.method.CHEAP", 1e3)
-    again = local(problem, start=good.pattern, passes=0)
+    dear = changed(Options(), "local.search.start_price", 1e3)
+    again = local(problem, start=good.pattern, passes=0, options=dear)
     assert again.safe
     assert again.cost == good.cost
 
@@ -296,16 +296,17 @@ def test_auto_chooses_by_size_and_shape_and_says_why() -> None:
     assert far.method.startswith("auto: local, since 4 equations")
 
 
-def test_auto_hands_over_to_the_exact_engine_where_the_bound_comes_close(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(choice, "TIGHT", 4.0)
+def test_auto_hands_over_to_the_exact_engine_where_the_bound_comes_close() -> None:
+    options = changed(Options(), "choice.tight_ratio", 4.0)
     table, limits = large(4000, primaries=0.12, seed=1), Limits(work=30_000)
-    alone, both = suppress(table, method="local", limits=limits), suppress(table, limits=limits)
+    alone, both = suppress(table, method="local", limits=limits), suppress(table, limits=limits, options=options)
     assert both.method.startswith("auto: local, then exact")
     assert both.safe
     assert both.cost <= alone.cost
     watched = replace(table, attackers=(Attacker("a", (0, 1)),))
-    assert suppress(watched, limits=limits).method.startswith("auto: local, since")
-    assert suppress(table, limits=Limits(work=30_000, gap=0.8)).method.startswith("auto: local, since")
+    assert suppress(watched, limits=limits, options=options).method.startswith("auto: local, since")
+    wide = suppress(table, limits=Limits(work=30_000, gap=0.8), options=options)
+    assert wide.method.startswith("auto: local, since")
 
 
 def test_auto_starts_in_the_first_pool_where_many_cells_are_primary() -> None:

@@ -14,10 +14,11 @@ from tabprotect.methods.suppression.large import local
 from tabprotect.methods.suppression.large import parallel as rooms
 from tabprotect.methods.suppression.large.answers import Answers
 from tabprotect.methods.suppression.large.cover import Cover
-from tabprotect.methods.suppression.large.nearby import HOPS, Nearby
+from tabprotect.methods.suppression.large.nearby import Nearby
 from tabprotect.methods.suppression.large.parallel import ParallelSearch
 from tabprotect.methods.suppression.large.rebuild import Rebuilder
 from tabprotect.methods.suppression.large.surroundings import Surroundings
+from tabprotect.methods.suppression.options import DEFAULTS
 from tabprotect.problem import Problem, Status
 from tabprotect.solver.limits import Budget, Limits
 
@@ -62,8 +63,9 @@ def test_batches_grow_and_keep_the_two_sides_of_a_cell_apart(table: Problem) -> 
     cells = [[cover.keys[k].cell for k in batch] for batch in batches]
     assert sorted(k for batch in batches for k in batch) == sorted(order)
     assert all(len(set(batch)) == len(batch) for batch in cells)
-    assert {len(batch) for batch in batches} >= {rooms.BATCH[0], rooms.BATCH[0] + 1}
-    assert max(map(len, batches)) <= rooms.BATCH[1]
+    first, last = DEFAULTS.local.parallel.batch
+    assert {len(batch) for batch in batches} >= {first, first + 1}
+    assert max(map(len, batches)) <= last
 
 
 def test_twins_follow_the_prices_of_the_cover(table: Problem) -> None:
@@ -100,6 +102,6 @@ def test_balls_in_which_nothing_can_move_are_left_out(dims: int, least: int) -> 
     assert nearby._least == least
     moving = 0
     for cell in np.flatnonzero(problem.status == Status.PRIMARY).tolist():
-        block = near.closed(near.ball(np.array([cell]), HOPS[0], nearby.allowed), cell)
+        block = near.closed(near.ball(np.array([cell]), DEFAULTS.local.nearby.equations[0], nearby.allowed), cell)
         moving += len(block.cells) > 1
     assert (moving > 0) == (least == 0)

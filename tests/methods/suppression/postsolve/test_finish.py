@@ -9,13 +9,15 @@ import pytest
 
 from tabprotect.attack.witness import Key, Witnesses
 from tabprotect.instances import load
-from tabprotect.methods.suppression.postsolve import finish as room
+from tabprotect.methods.suppression.options import Options, changed
 from tabprotect.methods.suppression.postsolve.finish import finish
 from tabprotect.methods.suppression.presolve.unprotectable import explain, out_of_reach
 from tabprotect.problem import Attacker, Problem
 from tabprotect.solver.limits import Budget, Limits
 from tests.checker import Judge
 from tests.random_problems import random_problem
+
+AT_ONCE = changed(Options(), "finish.grace_seconds", 0.0)
 
 
 def lost() -> Problem:
@@ -52,10 +54,9 @@ def test_what_no_pattern_protects_is_named_whatever_ended_the_search(budget: Cal
     assert {e.key.cell for e in Witnesses(problem).check(result.pattern)} == {4}
 
 
-def test_without_a_moment_left_nothing_is_claimed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(room, "GRACE", 0.0)
+def test_without_a_moment_left_nothing_is_claimed() -> None:
     problem = load("hier2d-medium")
-    result = finish(problem, Witnesses(problem), problem.must_hide, cancelled(), "none")
+    result = finish(problem, Witnesses(problem), problem.must_hide, cancelled(), "none", AT_ONCE)
     assert (result.status, result.safe, result.cost, result.unprotectable) == ("unknown", False, None, ())
     assert "limits" in result.message
     assert np.array_equal(result.pattern, problem.must_hide)
@@ -93,11 +94,10 @@ def test_out_of_reach_agrees_with_the_judge(seed: int) -> None:
     assert beyond == {e.key for e in everything} & set(keys)
 
 
-def test_what_could_be_protected_is_told_beside_what_cannot(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_could_be_protected_is_told_beside_what_cannot() -> None:
     """Cell 4 is lost, 8 is not; with no moment for repairs the levels of 8 are not reached either."""
-    monkeypatch.setattr(room, "GRACE", 0.0)
     problem = lost()
-    result = finish(problem, Witnesses(problem), problem.must_hide, cancelled(), "none")
+    result = finish(problem, Witnesses(problem), problem.must_hide, cancelled(), "none", AT_ONCE)
     assert {e.key.cell for e in Witnesses(problem).check(result.pattern)} == {4, 8}
     assert result.status == "infeasible"
     assert {u.cell for u in result.unprotectable} == {4}

@@ -11,7 +11,7 @@ from tabprotect.attack.audit import audit
 from tabprotect.attack.certificate import certify
 from tabprotect.instances import load
 from tabprotect.methods.suppression import suppress
-from tabprotect.methods.suppression.search import rounds
+from tabprotect.methods.suppression.options import Options, changed
 from tabprotect.methods.suppression.search.branch_and_cut import Search
 from tabprotect.models import cell_suppression
 from tabprotect.problem import Problem
@@ -170,14 +170,14 @@ def test_a_stopped_run_returns_its_best_safe_pattern():
     assert result.bound <= result.cost
 
 
-def test_a_long_proof_is_left_out_after_a_stop_and_that_is_said(monkeypatch):
+def test_a_long_proof_is_left_out_after_a_stop_and_that_is_said():
     problem = load("hier2d-medium")
     seen = []
     stopped = Limits(stop=lambda: any(p.cost is not None for p in seen))
     assert suppress(problem, method="exact", limits=stopped, progress=seen.append).cuts is not None
-    monkeypatch.setattr("tabprotect.methods.suppression.search.exact.PROOF_TIME", 1e9)
     seen.clear()
-    result = suppress(problem, method="exact", limits=stopped, progress=seen.append)
+    long = changed(Options(), "proof.reduction_multiple", 1e9)
+    result = suppress(problem, method="exact", limits=stopped, progress=seen.append, options=long)
     assert result.safe
     assert result.stopped == "cancelled"
     assert result.cuts is None
@@ -201,14 +201,16 @@ def test_levels_that_hidden_cells_reach_to_the_last_digit():
 
 @pytest.mark.parametrize("seed", [1, 16, 21, 22])
 @pytest.mark.parametrize("first", [40, 100])
-def test_bounds_hold_wherever_limits_fall(monkeypatch, tmp_path, seed, first):
+def test_bounds_hold_wherever_limits_fall(tmp_path, seed, first):
     # questions that a limit left open once made rows that cut off safe choices in later slices of work
-    monkeypatch.setattr(rounds, "FIRST", first)
+    options = changed(Options(), "schedule.round_work", first)
     problem = random_problem(seed)
     judge = Judge(problem)
     best = suppress(problem, method="exact").cost
     for work in (100, 400, 1200, 4000):
-        result = suppress(problem, method="exact", limits=Limits(work=work), resume=tmp_path / str(work))
+        result = suppress(
+            problem, method="exact", limits=Limits(work=work), resume=tmp_path / str(work), options=options
+        )
         assert result.bound is None or result.bound <= best * (1 + 1e-6)
         assert result.cost is None or (judge.safe(result.pattern) and result.cost >= best * (1 - 1e-6))
 

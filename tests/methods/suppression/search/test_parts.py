@@ -11,7 +11,8 @@ from tabprotect.instances import load
 from tabprotect.methods.suppression.bound.cuts import bridges, own_equations, pairs
 from tabprotect.methods.suppression.bound.master import Master, violated_rows
 from tabprotect.methods.suppression.bound.relaxation import Relaxation
-from tabprotect.methods.suppression.bound.separation import RADII, Separation
+from tabprotect.methods.suppression.bound.separation import Separation
+from tabprotect.methods.suppression.options import DEFAULTS
 from tabprotect.methods.suppression.presolve.parts import Part
 from tabprotect.methods.suppression.presolve.reduce import reduce_problem
 from tabprotect.methods.suppression.start.cleanup import Cleaner, series
@@ -58,7 +59,7 @@ def test_no_inequality_cuts_off_a_cheapest_choice():
         separation = Separation(core, Budget())
         point = np.maximum(core.hidden, 0.3 * x)
         for t in targets.tolist():
-            for radius in (1, *RADII):
+            for radius in (1, *DEFAULTS.separation.equations):
                 cut = separation.cut(t, point, 1.0, 1, radius)
                 if cut is not None:
                     found.append(cut.row)

@@ -7,6 +7,7 @@ import pytest
 
 from tabprotect.attack.keys import Key
 from tabprotect.attack.witness import Witnesses
+from tabprotect.methods.suppression.options import DEFAULTS
 from tabprotect.methods.suppression.search.first import _Choice
 from tabprotect.problem import Attacker, Problem
 
@@ -38,7 +39,7 @@ def test_a_witness_is_taken_where_the_pool_has_one_and_answers_its_question(seed
     for attacker in range(-1, len(problem.attackers)):
         avoiding = valid if attacker < 0 else judge.pool.avoiding(valid, judge.known(attacker))
         for question, (cell, side) in enumerate(zip(judge.questions.cell, judge.questions.side, strict=True)):
-            choice = _Choice(judge, set(), None)
+            choice = _Choice(judge, set(), None, DEFAULTS)
             key = Key(attacker, int(cell), int(side))
             found = choice._any(key)
             assert found == bool(judge.pool.best(avoiding, question))

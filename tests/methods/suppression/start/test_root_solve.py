@@ -87,7 +87,7 @@ def test_it_may_take_all_of_a_short_limit_and_a_fifth_of_a_long_one(monkeypatch,
     limits = []
 
     class Nothing:
-        def __init__(self, problem, judge, solver, budget):
+        def __init__(self, problem, judge, solver, budget, options):
             limits.append(budget.limits.seconds)
 
         def run(self):

@@ -1,0 +1,242 @@
+"""Options of the method for large tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from tabprotect.methods.suppression.options.nearby import NearbyOptions
+from tabprotect.methods.suppression.options.stage import Stage, Stages, number
+
+__all__ = [
+    "InsiderOptions",
+    "LocalBoundOptions",
+    "LocalOptions",
+    "LocalSearchOptions",
+    "NearbyOptions",
+    "ParallelOptions",
+    "RebuildOptions",
+    "RegionOptions",
+    "WindowOptions",
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LocalSearchOptions(Stage):
+    """The course of the method for large tables.
+
+    Parameters
+    ----------
+    start_price : float, default 1e-3
+        Share of their weight that cells of a pattern to start from are charged.
+    repairs : int, default 5
+        Times that what the judge finds exposed is answered before the method gives up.
+    judgement_multiple : float, default 1.5
+        Multiple of the time of the first judgement that is set aside for the last one.
+    attacker_time_share : float, default 0.3
+        Share of the time for answering attackers at first that is set aside for doing so again.
+    grace_seconds : float, default 5.0
+        Seconds that are set aside for that at least.
+    fair_share : float, default 0.1
+        Share of what goes to cheaper patterns that ruin and recreate, and windows, each get at least.
+    rounds_before_windows : float, default 3
+        Times that every secondary is tried before windows begin.
+    ruin_fade : float, default 0.98
+        Factor on the gains of ruin and recreate after every try.
+    window_fade : float, default 0.9
+        Factor on the gains of windows after every try.
+    stage_work : int, default 50_000
+        Work units of the first stage that is kept after the first pattern; every one has twice the work of the
+        one before.
+    stage_gain : float, default 1e-3
+        Share of cost and of bound below which a stage that gained less is the last one without limits.
+    """
+
+    start_price: float = number(1e-3)
+    repairs: int = number(5, least=1)
+    judgement_multiple: float = number(1.5)
+    attacker_time_share: float = number(0.3)
+    grace_seconds: float = number(5.0)
+    fair_share: float = number(0.1, most=0.5)
+    rounds_before_windows: float = number(3)
+    ruin_fade: float = number(0.98, most=1)
+    window_fade: float = number(0.9, most=1)
+    stage_work: int = number(50_000, least=1)
+    stage_gain: float = number(1e-3)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ParallelOptions(Stage):
+    """Targets that are looked at side by side.
+
+    Parameters
+    ----------
+    batch : tuple[int, int], default (4, 32)
+        Targets that are looked at in the same pattern, at first and at most.
+    growth : int, default 50
+        Targets done for each of a batch.
+    """
+
+    batch: tuple[int, int] = number((4, 32), least=1)
+    growth: int = number(50, least=1)
+
+    def _problems(self) -> Iterator[str]:
+        yield from super()._problems()
+        if self.batch[0] > self.batch[-1]:
+            yield "batch must ascend"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RebuildOptions(Stage):
+    """Ruin and recreate: a secondary is taken away, and what relied on it is answered anew.
+
+    Parameters
+    ----------
+    most_users : int, default 40
+        Witnesses of a cell beyond which it is not tried.
+    usual_cells : float, default 6
+        Cells of median weight that a target usually costs before there is a pattern.
+    effort : tuple[float, ...], default (1.0, 0.3, 0.1)
+        Multiples of the mean cost of a target below which a deviation is not looked for further away; the first
+        at first, then one drawn.
+    reopened : tuple[int, ...], default (3, 6, 12, 25)
+        Targets around a secondary that are opened again, about; one drawn each time.
+    trust : tuple[float, ...], default (0.0, 0.7, 0.9, 0.97)
+        Shares by which a cell that the relaxation hides is cheaper; one drawn each time.
+    noise : tuple[float, ...], default (0.0, 0.1, 0.3)
+        Standard deviations of the logarithm of random factors on prices; one drawn each time.
+    stale_share : float, default 0.02
+        Share of the secondaries tried after which their list is made anew.
+    avoided_price : float, default 1e3
+        Multiple of its weight that a cell to be avoided is charged.
+    """
+
+    most_users: int = number(40, least=1)
+    usual_cells: float = number(6)
+    effort: tuple[float, ...] = number((1.0, 0.3, 0.1))
+    reopened: tuple[int, ...] = number((3, 6, 12, 25), least=1)
+    trust: tuple[float, ...] = number((0.0, 0.7, 0.9, 0.97), most=1)
+    noise: tuple[float, ...] = number((0.0, 0.1, 0.3))
+    stale_share: float = number(0.02, most=1)
+    avoided_price: float = number(1e3)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WindowOptions(Stage):
+    """Windows of the pattern, solved exactly.
+
+    Parameters
+    ----------
+    targets : tuple[int, ...], default (3, 6, 12, 25)
+        Targets that are opened again together, about, pass by pass.
+    cells : tuple[int, ...], default (150, 400, 800, 1500)
+        Cells of a window at most, pass by pass.
+    equations : tuple[int, ...], default (1, 2, 2, 3)
+        Equations away from the deviations that it replaces where a window ends, pass by pass.
+    work : int, default 1000
+        Work units of one window.
+    setup_work : int, default 500
+        Work units that stating and reducing a window counts for.
+    """
+
+    targets: tuple[int, ...] = number((3, 6, 12, 25), least=1)
+    cells: tuple[int, ...] = number((150, 400, 800, 1500), least=1)
+    equations: tuple[int, ...] = number((1, 2, 2, 3), least=1)
+    work: int = number(1000, least=1)
+    setup_work: int = number(500)
+
+    def _problems(self) -> Iterator[str]:
+        yield from super()._problems()
+        if not len(self.targets) == len(self.cells) == len(self.equations):
+            yield "targets, cells and equations must have one number a pass each"
+
+
+@dataclass(frozen=True, kw_only=True)
+class InsiderOptions(Stage):
+    """Attackers who know cells, answered near each cell.
+
+    Parameters
+    ----------
+    hidden_price : float, default 1e-3
+        Share of the median weight that hidden cells are charged, so that few of them move.
+    known_price : float, default 20.0
+        Cells that one which somebody knows counts for when deviations of few cells are looked for.
+    many : int, default 50_000
+        Pairs of an attacker and a target without a witness beyond which the judge does not look at them one by
+        one.
+    rounds : int, default 5
+        Times that attackers are looked for who know cells of all witnesses of a target.
+    usual_cells : float, default 60.0
+        Cells of median weight beyond whose cost a deviation is looked for further away, and for fewer
+        attackers.
+    """
+
+    hidden_price: float = number(1e-3)
+    known_price: float = number(20.0)
+    many: int = number(50_000)
+    rounds: int = number(5, least=1)
+    usual_cells: float = number(60.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RegionOptions(Stage):
+    """Which secondaries are tried next, by what those of similar weight gained.
+
+    Parameters
+    ----------
+    fair_share : float, default 0.15
+        Share of the tries that go to any class, whatever it gained.
+    fade : float, default 0.95
+        Factor on the gains of a class after every try.
+    trials : int, default 8
+        Tries after which the worth of a class is known.
+    """
+
+    fair_share: float = number(0.15, most=1)
+    fade: float = number(0.95, most=1)
+    trials: int = number(8, least=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LocalBoundOptions(Stage):
+    """The bound from local attacks.
+
+    Parameters
+    ----------
+    equations : int, default 4
+        Equations around its cell that an attack sees at last.
+    progress : float, default 2e-3
+        Share of the bound below which a round that lifts it makes attacks see further.
+    chunk : int, default 32
+        Attacks in one piece of work.
+    at_once : int, default 1024
+        Attacks that are stated before the first of them is solved.
+    grace_seconds : float, default 0.5
+        Seconds beyond a limit that pieces under way are waited for.
+    loose_slack : float, default 0.5
+        Slack (right-hand sides are 1) beyond which rows leave the programme now and then.
+    floor : float, default 1e-3
+        Share that cells which a point does not hide count as hidden, so that rows have small coefficients.
+    """
+
+    equations: int = number(4, least=1)
+    progress: float = number(2e-3)
+    chunk: int = number(32, least=1)
+    at_once: int = number(1024, least=1)
+    grace_seconds: float = number(0.5)
+    loose_slack: float = number(0.5)
+    floor: float = number(1e-3, most=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LocalOptions(Stages):
+    """Options of the method for large tables, step by step."""
+
+    search: LocalSearchOptions = field(default_factory=LocalSearchOptions)
+    nearby: NearbyOptions = field(default_factory=NearbyOptions)
+    parallel: ParallelOptions = field(default_factory=ParallelOptions)
+    rebuild: RebuildOptions = field(default_factory=RebuildOptions)
+    windows: WindowOptions = field(default_factory=WindowOptions)
+    insiders: InsiderOptions = field(default_factory=InsiderOptions)
+    credit: RegionOptions = field(default_factory=RegionOptions)
+    bound: LocalBoundOptions = field(default_factory=LocalBoundOptions)

@@ -1,0 +1,71 @@
+"""Options of the search for cheaper patterns, and of the tree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tabprotect.methods.suppression.options.stage import Stage, number
+
+__all__ = ["ImprovementOptions", "TreeOptions"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImprovementOptions(Stage):
+    """Large-neighbourhood search around the incumbent.
+
+    Parameters
+    ----------
+    noise : tuple[float, ...], default (0.0, 0.1, 0.2, 0.4)
+        Standard deviations of the logarithm of random factors on prices, one drawn each time.
+    trust : tuple[float, ...], default (0.7, 0.9, 0.97)
+        Shares by which a cell that the relaxation hides is cheaper, one drawn each time.
+    cleanup_ratio : float, default 1.3
+        Cost over that of the incumbent up to which a new pattern is cleaned up.
+    elite : int, default 6
+        Last patterns that are kept to be joined with the incumbent.
+    extra_cells : int, default 40
+        Cells that are hidden besides those of the incumbent at most, ...
+    extra_share : float, default 0.5
+        ... and this share of its secondaries more.
+    opened_equations : tuple[int, int], default (5, 60)
+        Least number of equations opened around a hidden cell, and the number that it stays below.
+    unrewarded_share : float, default 0.3
+        Share of all that was spent that may go into completing pool solutions without effect.
+    """
+
+    noise: tuple[float, ...] = number((0.0, 0.1, 0.2, 0.4))
+    trust: tuple[float, ...] = number((0.7, 0.9, 0.97), most=1)
+    cleanup_ratio: float = number(1.3)
+    elite: int = number(6, least=1)
+    extra_cells: int = number(40)
+    extra_share: float = number(0.5)
+    opened_equations: tuple[int, int] = number((5, 60))
+    unrewarded_share: float = number(0.3, most=1)
+
+    def _problems(self) -> Iterator[str]:
+        yield from super()._problems()
+        if self.opened_equations[0] >= self.opened_equations[-1]:
+            yield "opened_equations must ascend"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TreeOptions(Stage):
+    """One branch-and-cut tree on a small core.
+
+    Parameters
+    ----------
+    most_cells : int, default 400
+        Cells of a core up to which one tree beats pools.
+    rows : int, default 300
+        Stored rows handed to the tree at one point at most.
+    trial_work_share : float, default 0.3
+        Share of the work in the tree that may go into cheaper patterns near its relaxed solutions.
+    idle_trials : int, default 3
+        Trials without effect around the first pattern after which the tree begins.
+    """
+
+    most_cells: int = number(400)
+    rows: int = number(300, least=1)
+    trial_work_share: float = number(0.3, most=1)
+    idle_trials: int = number(3)

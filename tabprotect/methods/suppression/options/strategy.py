@@ -1,0 +1,136 @@
+"""Options of the choice of a method, and of the shares of the limits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tabprotect.methods.suppression.options.stage import Stage, number
+
+__all__ = ["ChoiceOptions", "ScheduleOptions"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChoiceOptions(Stage):
+    """Which method `auto` begins with, and what a first pattern to start from may take.
+
+    Parameters
+    ----------
+    whole_cells : int, default 1_000
+        Cells of linked tables up to which they are handed to the exact engine as one system at once.
+    own_start_cells : int, default 300
+        Cells up to which the first pool of the exact engine is as good a start as any.
+    always_exact_cells : int, default 3_000
+        Cells up to which the exact engine is chosen, whatever the table is like.
+    attacker_cells : int, default 5_000
+        Cells up to which the exact engine takes two-way tables with attackers who know cells.
+    never_exact_cells : int, default 30_000
+        Cells beyond which every table is worked on locally, and linked tables are not solved as one system.
+    near_equations : int, default 4
+        Equations from a primary within which its surroundings are counted.
+    near_primaries : int, default 30
+        Primaries around which that is done.
+    near_share : float, default 0.3
+        Share of the cells up to which these surroundings are small enough for local programmes.
+    two_way_equations : float, default 2.75
+        Mean number of equations of a cell up to which a table counts as two-way: relaxations are tight there.
+    two_way_primaries : int, default 400
+        Primaries beyond which the relaxation of such a table takes longer than local programmes.
+    tight_ratio : float, default 1.6
+        Cost over bound of local programmes up to which the exact engine goes on from there, if nobody knows
+        cells.
+    linked_equations : float, default 4.5
+        Mean number of equations of a cell beyond which local programmes find no pattern.
+    dense_primaries : float, default 0.2
+        Share of primaries among the cells beyond which solutions of the first pool are the better start.
+    probe_limit_share : float, default 0.4
+        Share of the limits for a first pattern that the exact engine starts from.
+    probe_work : int, default 500_000
+        Work units for it.
+    probe_cleanup_share : float, default 0.5
+        Share of what is left of that for the clean-up of a pattern of cheapest witnesses.
+    probe_patience : float, default 2.0
+        Multiple of that share that such a pattern may seem to take before it is given up.
+    """
+
+    whole_cells: int = number(1_000)
+    own_start_cells: int = number(300)
+    always_exact_cells: int = number(3_000)
+    attacker_cells: int = number(5_000)
+    never_exact_cells: int = number(30_000)
+    near_equations: int = number(4, least=1)
+    near_primaries: int = number(30, least=1)
+    near_share: float = number(0.3, most=1)
+    two_way_equations: float = number(2.75)
+    two_way_primaries: int = number(400)
+    tight_ratio: float = number(1.6, least=1)
+    linked_equations: float = number(4.5)
+    dense_primaries: float = number(0.2, most=1)
+    probe_limit_share: float = number(0.4, most=1)
+    probe_work: int = number(500_000)
+    probe_cleanup_share: float = number(0.5, most=1)
+    probe_patience: float = number(2.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScheduleOptions(Stage):
+    """How the limits are shared out between incumbent and bound, and between the ways to raise the bound.
+
+    Parameters
+    ----------
+    bound_limit_share : float, default 0.15
+        Share of the limits that a method without a bound of its own leaves for one.
+    bound_work : int, default 20_000
+        Work units that such a bound may take at least where there are no limits.
+    cleanup_limit_share : float, default 0.05
+        Share of the limits for the clean-up of the first patterns of small cores before their trees.
+    tree_limit_share : float, default 0.25
+        Share of the limits for one tree on small cores, before pools.
+    slice_limit_share : float, default 0.04
+        Share of the limits after which, at the latest, it is decided anew which side goes on.
+    slice_spent_share : float, default 0.15
+        Share of what was spent so far that a slice takes, if that is less.
+    least_slice : float, default 0.02
+        Share of the longest slice that the shortest one takes.
+    fair_share : float, default 0.25
+        Share of the time that the incumbent and the bound each get at least.
+    pool_limit_share : float, default 0.2
+        Share of the limits for which pools that are of use go on before anything else.
+    pool_spent_multiple : float, default 2.0
+        Multiple of what was spent so far that such a pool may take.
+    first_pool_gain : float, default 0.1
+        Share of the bound that a first pool with a nearly safe solution counts for at least.
+    expected_gain : float, default 0.02
+        Share of the bound that the relaxation is expected to gain in the time of the pools before its first
+        round.
+    pool_wait : float, default 3.0
+        Multiple of what was spent on the bound after which a pool that was cut short comes again.
+    relaxation_slices : float, default 1.0
+        Slices of a round of the relaxation at first.
+    pool_slices : float, default 6.0
+        Slices of a pool at first; one that is cut short has to start again.
+    incumbent_slices : float, default 4.0
+        Slices of a step towards a cheaper pattern at first.
+    round_work : int, default 20_000
+        Work units of the first round of a core that is searched in rounds.
+    round_growth : int, default 2
+        Work of a round as a multiple of the one before.
+    """
+
+    bound_limit_share: float = number(0.15, most=1)
+    bound_work: int = number(20_000)
+    cleanup_limit_share: float = number(0.05, most=1)
+    tree_limit_share: float = number(0.25, most=1)
+    slice_limit_share: float = number(0.04, most=1)
+    slice_spent_share: float = number(0.15)
+    least_slice: float = number(0.02, most=1)
+    fair_share: float = number(0.25, most=0.5)
+    pool_limit_share: float = number(0.2, most=1)
+    pool_spent_multiple: float = number(2.0)
+    first_pool_gain: float = number(0.1)
+    expected_gain: float = number(0.02)
+    pool_wait: float = number(3.0)
+    relaxation_slices: float = number(1.0)
+    pool_slices: float = number(6.0)
+    incumbent_slices: float = number(4.0)
+    round_work: int = number(20_000, least=1)
+    round_growth: int = number(2, least=1)

@@ -1,0 +1,72 @@
+"""The ablation takes options and seeds that it knows, and its ratios say what an option is worth."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from benchmarks.ablation import CASES, Switch, cost, main, others, ratio, switches
+from tabprotect.errors import InputError
+from tabprotect.instances import family
+from tabprotect.methods.suppression.options import DEFAULTS, numbers
+
+
+def test_switches_have_the_values_asked_for_or_half_and_twice_the_default() -> None:
+    assert switches(["relaxation.progress=1e-2", "tree.most_cells"]) == [
+        Switch("relaxation.progress", 1e-2),
+        Switch("tree.most_cells", 200),
+        Switch("tree.most_cells", 800),
+    ]
+    assert switches(["separation.equations=(20, 0)"])[0].options.separation.equations == (20, 0)
+    assert [str(one) for one in others("relaxation.stalls")] == ["relaxation.stalls=1.5", "relaxation.stalls=6.0"]
+    single = [name for name, value in numbers(DEFAULTS) if not isinstance(value, tuple)]
+    assert all(list(others(name)) for name in single)
+
+
+def test_what_is_wrong_is_all_named() -> None:
+    with pytest.raises(InputError) as caught:
+        switches(["tree.most_cel=1", "tree.rows=0", "tree.rows=a", "separation.equations"])
+    for part in ("did you mean 'tree.most_cells'", "rows must be", "'a' is neither", "has several numbers"):
+        assert part in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--seeds", "9-10"], "seeds 10 are for reporting only"),
+        (["--families", "hier2"], "did you mean 'hier2d'"),
+        (["--method", "exakt"], "did you mean 'exact'"),
+        (["--work", "0"], "at least 1"),
+    ],
+)
+def test_only_what_is_known_is_run(words: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--options", "tree.rows=3", *words]) == 2
+    assert told in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_every_family_can_be_built(case: str) -> None:
+    name, sizes = CASES[case]
+    assert len(family(name, seed=0, **sizes).primaries) > 0
+
+
+def test_a_pattern_that_is_not_found_costs_more_than_any() -> None:
+    problem = family("hier2d", seed=1)
+    assert cost(problem, "greedy", 1, DEFAULTS) == math.inf
+    assert cost(problem, "exact", 3000, DEFAULTS) < cost(problem, "hypercube", 3000, DEFAULTS) < math.inf
+
+
+def test_ratios() -> None:
+    assert ratio([2.0, 1.0], [1.0, 2.0]) == 1.0
+    assert ratio([0.0], [0.0]) == 1.0
+    assert ratio([1.0], [0.0]) == math.inf
+    assert ratio([3.0, 1.0], [math.inf, 1.0]) == 0.0
+
+
+def test_a_table_of_ratios_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--options", "choice.always_exact_cells=0", "--families", "hier2d", "--seeds", "0", "--work", "300"]
+    assert main(words) == 0
+    head, _, row = capsys.readouterr().out.strip().splitlines()
+    assert head == "| option | hier2d |"
+    assert row.startswith("| `choice.always_exact_cells=0` | ")
