@@ -181,7 +181,7 @@ _HIDDEN: tuple[Case, ...] = (
     Protect("hide-unit-cost", "hierarchy", "p%=15", tp.Suppress("unit", "exact")),
     Protect("hide-box-cox", "hierarchy", "p%=15", tp.Suppress("count", "exact", tp.BoxCox(0.5))),
     Protect("hide-preferences", "hierarchy", "p%=15", tp.Suppress(preferences={"region": {1: 10.0}})),
-    Protect("hide-stopped", "three-way", "p%=10", None, {"limits": tp.Limits(work=400)}),
+    Protect("hide-stopped", "three-way", "p%=10", None, {"limits": tp.Limits(work=150)}),
     Protect("hide-not-found", "three-way", "p%=10", None, {"limits": tp.Limits(work=40)}),
     Protect(
         "hide-decimals", "weights", "p%=15", None, {"decimals": 0, "separate_statuses": True, "intervals": False}

@@ -151,6 +151,8 @@ class LocalRows:
             cell = int(q.cell[k])
             block = self._block(cell, 1)
             own = int(np.searchsorted(block.cells, cell))
+            if own == len(block.cells) or block.cells[own] != cell:
+                continue  # nothing around it moves, nor does it
             lo, hi = block.A.indptr[own], block.A.indptr[own + 1]
             for row, value in zip(block.A.indices[lo:hi].tolist(), block.A.data[lo:hi].tolist(), strict=True):
                 made = self._cut(k, block, np.array([row]), np.array([q.side[k] / value]))
