@@ -220,7 +220,7 @@ class _Play:
                 # what everybody can compute is judged as a cell, by what a rule lets its contributors learn;
                 # cells that hold nothing but his own teach him no more
                 others = tuple(i for i in cells if set(self.cells[i].people) != {who})
-                public = who is not None and self._determined(others)
+                public = who is not None and (self._determined(cells) or self._determined(others))
                 # where a record may count twice, no rule says what the sum of cells is
                 if cells not in reported and not public and self._apart(cells):
                     reported.add(cells)
