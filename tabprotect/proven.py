@@ -48,7 +48,7 @@ def hidden_warnings(result: SuppressionResult) -> list[str]:
     >>> import tabprotect as tp
     >>> p = tp.Problem.from_arrays([[-1, 1, 1]], [5, 2, 3], [], forced=[1], lpl=0, upl=0, cells=list("tab"))
     >>> hidden_warnings(tp.suppress(p))
-    ['1 hidden cells without protection level can be computed by everybody, 1 of them exactly: a']
+    ['1 hidden cell without protection level can be computed by everybody, exactly: a']
     """
     problem, pattern = result.problem, result.pattern
     bare = without_level(problem, pattern)

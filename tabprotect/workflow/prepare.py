@@ -31,8 +31,9 @@ from tabprotect.solver.limits import Budget, Limits
 from tabprotect.table.duck import share_of
 from tabprotect.table.link.clusters import cells_by_table
 from tabprotect.table.table import Table
+from tabprotect.workflow.open_ends import open_ends
 from tabprotect.workflow.previous import carrying, lowered
-from tabprotect.workflow.recode import open_ends, roll_up
+from tabprotect.workflow.recode import roll_up
 from tabprotect.workflow.records import keys_of_cells
 from tabprotect.workflow.request import Request
 from tabprotect.workflow.source import Source

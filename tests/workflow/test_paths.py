@@ -29,6 +29,7 @@ TEXTS = {
         "weighted_count", "maxima", "holders", "status", "lpl", "upl", "spl", "margins", "hierarchy", "total",
         "missing", "empty", "decimal", "thousands", "separator", "encoding", "member", "sheet", "relation", "measure",
     )),
+    "Spec.holding_rules",
     *(f"Spec.{name}" for name in (
         "tables", "cost", "rules", "levels", "lower", "upper", "attackers", "unions", "method", "options", "engine",
         "transform", "preferences",

@@ -144,6 +144,7 @@ _HIDDEN: tuple[Case, ...] = (
     Protect("rule-several", "flat", ["p%=10", "nk=1,75", "threshold=3"]),
     Protect("rule-request", "requests", ["request=20,20,10", "threshold=2"]),
     Protect("rule-waiver", "waivers"),
+    Protect("rule-granularity", "three-way", "granularity=5"),
     Protect("rule-manual", "finished", ["manual=10", "threshold=2"]),
     Protect("rule-zero", "counts", ["threshold=3", "zero=1"]),
     Protect("rule-refused", "counts", "p%=15"),
