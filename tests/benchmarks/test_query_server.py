@@ -15,7 +15,8 @@ from urllib.parse import urlsplit
 import pytest
 
 PROGRAM = """
-import sys, time
+import signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in what shells run in the background
 from benchmarks.query.server import postgres_server
 with postgres_server() as place:
     print(place, flush=True)
