@@ -63,7 +63,8 @@ if TYPE_CHECKING:
         parse_rule,
         parse_rules,
     )
-    from tabprotect.sensitivity.unions import UnionExposure, protect_unions, union_exposures
+    from tabprotect.sensitivity.sums_as_cells import protect_unions
+    from tabprotect.sensitivity.unions import UnionExposure, union_exposures
     from tabprotect.solver.limits import Limits, Progress
     from tabprotect.solver.tasks.pieces import processes
     from tabprotect.table.dimension import Dimension
@@ -126,7 +127,8 @@ _HOMES = {
         "parse_rule",
         "parse_rules",
     ),
-    "sensitivity.unions": ("UnionExposure", "protect_unions", "union_exposures"),
+    "sensitivity.sums_as_cells": ("protect_unions",),
+    "sensitivity.unions": ("UnionExposure", "union_exposures"),
     "solver.limits": ("Limits", "Progress"),
     "solver.tasks.pieces": ("processes",),
     "table.link.clusters": ("Cluster", "find_clusters"),

@@ -10,11 +10,11 @@ from scipy import sparse
 
 from tabprotect.attack.attackers import AttackProgramme, unit_of
 from tabprotect.attack.exposure import Exposure, Multipliers, capacity
+from tabprotect.attack.grouping import batches, by_level
 from tabprotect.attack.judge import Judge
 from tabprotect.attack.keys import Key
-from tabprotect.attack.pool import Deviation
 from tabprotect.attack.region import Region, open_region
-from tabprotect.attack.shortest import Shortest
+from tabprotect.attack.shortest import offer_shortest
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.lp import LpSolution
 from tabprotect.solver.tolerances import LEVEL, MULTIPLIER
@@ -25,12 +25,6 @@ Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 
-_BATCH = 4000
-"""Columns of one simultaneous programme; larger only when one component is."""
-
-_LEVEL_RANGE = 2.0**13
-"""Levels within this ratio share a programme, so that its numbers stay comparable."""
-
 _TOGETHER = 8
 """More attackers than this are first played as one."""
 
@@ -40,9 +34,6 @@ as far as these go: of pairs that public witnesses leave open, and of all that m
 
 _CIRCUIT_CELLS = 30_000
 """Circuits of more hidden cells take too long: their number times that of the equations is computed."""
-
-_KNOWN = 20.0
-"""Where deviations of few cells are looked for, one that somebody knows counts as so many."""
 
 _KEPT = 16
 """So many programmes are kept for the next attacker."""
@@ -144,34 +135,11 @@ class Check:
 
     def _shortest(self, contested: list[tuple[int, Ints]]) -> bool:
         """Find a deviation of few cells for each question that many attackers ask; tell whether any was looked for."""
-        judge, q, region = self.judge, self.judge.questions, self.region
-        if len(contested) <= _TOGETHER or len(region.cells) > _CIRCUIT_CELLS or self.budget.exhausted:
+        if len(contested) <= _TOGETHER or len(self.region.cells) > _CIRCUIT_CELLS or self.budget.exhausted:
             return False
         asked, attackers = np.unique(np.concatenate([left for _, left in contested]), return_counts=True)
-        asked = asked[(attackers > _TOGETHER) & (q.side[asked] != 0)]
-        place, inside = region.places(q.cell[asked])
-        asked, place = asked[inside], place[inside]
-        columns = np.flatnonzero(np.isin(region.component, np.unique(region.component[place])))
-        cells = region.cells[columns]
-        known = np.unique(np.concatenate([judge._known[attacker] for attacker, _ in contested]))
-        price = np.where(np.isin(cells, known), _KNOWN, 1.0)
-        target = np.searchsorted(columns, place)
-        for group in _by_level(q.need[asked]):
-            need = q.need[asked[group]]
-            cap = _JOINT_CAP * float(need.max())
-            down, up = np.minimum(judge._down[cells], cap), np.minimum(judge._up[cells], cap)
-            programme = Shortest(region, columns, down, up, unit_of(float(need.min())), price)
-            judge.programmes += 1
-            for k in group.tolist():
-                if self.budget.exhausted:
-                    return True
-                z = programme.find(int(target[k]), int(q.side[asked[k]]), float(q.need[asked[k]]), self.budget)
-                if z is None:
-                    continue
-                moved = np.abs(z) > MULTIPLIER
-                for each in (z[moved], -z[moved]):
-                    judge.offer(Deviation(cells[moved], each))
-        return len(asked) > 0
+        known = np.unique(np.concatenate([self.judge._known[attacker] for attacker, _ in contested]))
+        return offer_shortest(self.judge, self.region, asked[attackers > _TOGETHER], known, self.budget)
 
     def contested(self) -> Iterator[tuple[int, Ints]]:
         """Attackers and the questions that no stored witness answers for them."""
@@ -231,10 +199,10 @@ class Check:
         component = region.component[np.searchsorted(region.cells, q.cell[left])]
         order = np.argsort(component, kind="stable")
         size = np.bincount(region.component, minlength=region.n_components)
-        for batch in _batches(component[order], size):
+        for batch in batches(component[order], size):
             mine = order[batch]
             columns = np.flatnonzero(np.isin(region.component, np.unique(component[mine])))
-            for group in _by_level(q.need[left[mine]]):
+            for group in by_level(q.need[left[mine]]):
                 asked = left[mine[group]]
                 for item in _Group(self, columns, asked, attacker, known).run():
                     yield item
@@ -422,28 +390,3 @@ class _Group:
         own = (self.judge._up if proof.side > 0 else self.judge._down)[key.cell]
         cells, c = capacity(self.judge.problem, key.cell, proof, self.known, box=key.side == 0 or need > own)
         return float(c[self.check.hidden[cells]].sum())
-
-
-def _batches(component: Ints, size: Ints) -> Iterator[slice]:
-    """Cut a sorted list of components into slices of whole components of about `_BATCH` columns."""
-    start, total = 0, 0
-    for i in range(len(component)):
-        if i and component[i] != component[i - 1]:
-            if total + size[component[i]] > _BATCH:
-                yield slice(start, i)
-                start, total = i, 0
-            total += int(size[component[i]])
-        elif i == 0:
-            total = int(size[component[0]])
-    if len(component):
-        yield slice(start, len(component))
-
-
-def _by_level(need: Floats) -> Iterator[Ints]:
-    """Group levels so that those of one group lie within `_LEVEL_RANGE`."""
-    order = np.argsort(need, kind="stable")
-    start = 0
-    for i in range(1, len(order) + 1):
-        if i == len(order) or need[order[i]] > need[order[start]] * _LEVEL_RANGE:
-            yield np.sort(order[start:i])
-            start = i

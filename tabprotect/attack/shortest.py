@@ -6,18 +6,28 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from tabprotect.attack.attackers import unit_of
+from tabprotect.attack.grouping import by_level
+from tabprotect.attack.judge import Judge
+from tabprotect.attack.pool import Deviation
 from tabprotect.attack.region import Region
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.lp import LinearProgram
-from tabprotect.solver.tolerances import LP_FEASIBILITY
+from tabprotect.solver.tolerances import LP_FEASIBILITY, MULTIPLIER
 
-__all__ = ["Shortest"]
+__all__ = ["Shortest", "offer_shortest"]
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 PATIENCE, LEAST_PATIENCE = 0.3, 1000
 """Simplex iterations, per equation and at least, after which a question is left to other programmes."""
+
+KNOWN = 20.0
+"""A cell that somebody knows counts as so many."""
+
+CAP = 2.0**10
+"""Bounds of movements, as multiples of the level."""
 
 
 class Shortest:
@@ -88,3 +98,44 @@ class Shortest:
         if solution.status != "optimal":
             return None
         return np.asarray((solution.x[:n] - solution.x[n:]) * self._unit)
+
+
+def offer_shortest(judge: Judge, region: Region, asked: Ints, known: Ints, budget: Budget) -> bool:
+    """Store a deviation of few cells for each of some one-sided questions; tell whether any was looked for.
+
+    Parameters
+    ----------
+    judge : Judge
+        Stores what it has checked.
+    region : Region
+        The hidden cells that can move.
+    asked : ndarray of int
+        Questions.
+    known : ndarray of int
+        Cells that somebody knows: others are preferred.
+    budget : Budget
+    """
+    q = judge.questions
+    asked = asked[q.side[asked] != 0]
+    place, inside = region.places(q.cell[asked])
+    asked, place = asked[inside], place[inside]
+    columns = np.flatnonzero(np.isin(region.component, np.unique(region.component[place])))
+    cells = region.cells[columns]
+    price = np.where(np.isin(cells, known), KNOWN, 1.0)
+    target = np.searchsorted(columns, place)
+    for group in by_level(q.need[asked]):
+        need = q.need[asked[group]]
+        cap = CAP * float(need.max())
+        down, up = np.minimum(judge._down[cells], cap), np.minimum(judge._up[cells], cap)
+        programme = Shortest(region, columns, down, up, unit_of(float(need.min())), price)
+        judge.programmes += 1
+        for k in group.tolist():
+            if budget.exhausted:
+                return True
+            z = programme.find(int(target[k]), int(q.side[asked[k]]), float(q.need[asked[k]]), budget)
+            if z is None:
+                continue
+            moved = np.abs(z) > MULTIPLIER
+            for each in (z[moved], -z[moved]):
+                judge.offer(Deviation(cells[moved], each))
+    return len(asked) > 0

@@ -12,7 +12,8 @@ import numpy.typing as npt
 from tabprotect.attack.insiders import within_reach
 from tabprotect.attack.witness import Witnesses
 from tabprotect.problem import Problem, Status
-from tabprotect.sensitivity.unions import UnionExposure, protect_unions
+from tabprotect.sensitivity.sums_as_cells import protect_unions
+from tabprotect.sensitivity.unions import UnionExposure
 from tabprotect.solver.limits import Budget
 
 __all__ = ["LARGEST", "known_too_closely", "with_sums"]

@@ -22,7 +22,8 @@ from tabprotect.certificate.values import SECTIONS as VALUES
 from tabprotect.certificate.verify import verify
 from tabprotect.formats.jj import write_jj
 from tabprotect.problem import Attacker, Problem
-from tabprotect.sensitivity.unions import UnionExposure, protect_unions
+from tabprotect.sensitivity.sums_as_cells import protect_unions
+from tabprotect.sensitivity.unions import UnionExposure
 
 ROWS = [
     [-1, 1, 1, 0, 0, 0, 0, 0, 0],

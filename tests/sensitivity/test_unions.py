@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from tabprotect.errors import InputError
 from tabprotect.models import cell_suppression
 from tabprotect.sensitivity import assess, make_problem, parse_rules
-from tabprotect.sensitivity.unions import determined_unions, protect_unions, union_exposures
+from tabprotect.sensitivity.sums_as_cells import protect_unions
+from tabprotect.sensitivity.unions import determined_unions, union_exposures
 from tabprotect.table.dimension import Dimension
 from tabprotect.table.hierarchy import Hierarchy
 from tabprotect.table.system import LinearSystem

@@ -1,0 +1,125 @@
+"""Sums of hidden cells as cells of a problem, which any method protects."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from tabprotect.errors import InputError
+from tabprotect.problem import Attacker, Problem, Status
+from tabprotect.sensitivity.rule import TIE
+from tabprotect.sensitivity.unions import UnionExposure
+from tabprotect.table.system import LinearSystem
+
+__all__ = ["protect_unions"]
+
+
+def protect_unions(problem: Problem, exposures: Sequence[UnionExposure]) -> Problem:
+    """Add every exposed sum to a problem as a cell of its own, so that any method protects it.
+
+    A new cell y_U = sum of the cells of U is a primary with the levels of the rules; it is hidden anyway and costs
+    nothing. Its external bounds are the sums of those of its cells; above a bound of y >= 0, or of at least 1
+    a cell, the lower level is capped as in `make_problem`. The new cells come last, so that
+    ``pattern[:problem.n_cells]`` is the pattern of the problem given. Hiding more cells makes other, larger sums
+    determined, so repeat `union_exposures` until there are none::
+
+        while exposures := union_exposures(table, rules, result.pattern):
+            problem = protect_unions(problem, exposures)
+            result = suppress(problem)
+
+    Every round adds only sums that were not protected before, and there are finitely many.
+
+    Parameters
+    ----------
+    problem : Problem
+        Of the table, possibly with sums already.
+    exposures : sequence of UnionExposure
+
+    Returns
+    -------
+    Problem
+
+    Raises
+    ------
+    InputError
+        If a sum is in the problem already: it was protected, so the pattern is not one that solves the problem.
+
+    Notes
+    -----
+    An attacker who knows all cells of a sum knows the sum. One who knows some of them is tried on the sum too,
+    which asks for a little more than needed, since the rule has its own idea of who guesses.
+
+    Examples
+    --------
+    >>> A = [[-1, 1, 1, 1]]
+    >>> p = Problem.from_arrays(A, [9, 3, 4, 2], primary=[1], lpl=1, upl=1, cells=["t", "a", "b", "c"])
+    >>> exposure = UnionExposure((1, 2), 7.0, ("p%=15",), 0.5, 0.5, 0.0, True, "")
+    >>> q = protect_unions(p, [exposure])
+    >>> q.system.equation(1), q.primaries.tolist(), q.weights.tolist()
+    ('sum of a + b = a + b', [1, 4], [9.0, 3.0, 4.0, 2.0, 0.0])
+    """
+    if not exposures:
+        return problem
+    n, m = problem.n_cells, len(exposures)
+    indptr = np.cumsum([0, *(len(e.cells) for e in exposures)])
+    members = sparse.csr_array(
+        (np.ones(indptr[-1]), np.concatenate([e.cells for e in exposures]), indptr), shape=(m, n), dtype=np.float64
+    )
+    nothing = sparse.csr_array((problem.system.n_equations, m))
+    A = sparse.block_array([[problem.system.A, nothing], [members, -sparse.eye_array(m)]], format="csr")
+    system = LinearSystem(A, np.r_[problem.system.b, np.zeros(m)], _names(problem, exposures))
+    values, lower, upper = (np.r_[array, members @ array] for array in (problem.values, problem.lower, problem.upper))
+    levels = np.array([(e.lpl, e.upl, e.spl) for e in exposures]).T
+    if problem.integer:
+        levels = np.ceil(levels - TIE) + 0.0
+    # at most 1 a cell is what everybody knows, and no bound that somebody gave
+    known = (lower[n:] >= 0) & (lower[n:] <= np.diff(indptr))
+    levels[0] = np.where(known, np.minimum(levels[0], values[n:] - lower[n:]), levels[0])
+    lpl, upl, spl = (np.r_[a, b] for a, b in zip((problem.lpl, problem.upl, problem.spl), levels, strict=True))
+    return replace(
+        problem,
+        system=system,
+        values=values,
+        status=np.r_[problem.status, np.full(m, Status.PRIMARY, np.int8)],
+        lpl=lpl,
+        upl=upl,
+        spl=spl,
+        weights=np.r_[problem.weights, np.zeros(m)],
+        lower=lower,
+        upper=upper,
+        attackers=_who_know_sums(problem.attackers, members),
+        sums=problem.sums + m,
+    )
+
+
+def _who_know_sums(attackers: Sequence[Attacker], members: sparse.csr_array) -> tuple[Attacker, ...]:
+    """Return the attackers; who knows every cell of a sum knows the sum."""
+    n = members.shape[1]
+    indptr = np.cumsum([0, *(len(a.known) for a in attackers)])
+    cells = np.concatenate([np.zeros(0, np.int64), *(np.asarray(a.known, np.int64) for a in attackers)])
+    knows = sparse.csr_array((np.ones(len(cells)), cells, indptr), shape=(len(attackers), n))
+    common = (knows @ members.T).tocoo()
+    whole = common.data == np.diff(members.indptr)[common.coords[1]]
+    more = list(attackers)
+    for k, i in zip(common.coords[0][whole].tolist(), common.coords[1][whole].tolist(), strict=True):
+        more[k] = replace(more[k], known=(*more[k].known, n + i))
+    return tuple(more)
+
+
+def _names(problem: Problem, exposures: Sequence[UnionExposure]) -> pd.Index:
+    """Return the ids of the cells and of the sums."""
+    cells = problem.system.cells
+    sums = ["sum of " + " + ".join(map(problem.system.label, e.cells)) for e in exposures]
+    several = isinstance(cells, pd.MultiIndex)  # with one level, too
+    new: list[Any] = [(name, *[""] * (cells.nlevels - 1)) if several else name for name in sums]
+    if known := [name for name, key in zip(sums, new, strict=True) if key in cells]:
+        raise InputError(f"{known[0]} is in the problem already; its pattern does not protect it")
+    if several:
+        return pd.MultiIndex.from_tuples([*cells.tolist(), *new], names=cells.names)
+    ids: pd.Index = pd.Index([*cells.tolist(), *new], dtype=object, name=cells.name)
+    return ids
