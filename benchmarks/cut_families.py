@@ -15,6 +15,7 @@ import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -159,8 +160,12 @@ def scip_root(pool: Pool, seconds: float, only: str | None = "") -> tuple[float,
     return found
 
 
+def _of_scip(pool: Pool, seconds: float, only: str | None) -> tuple[float, int, str]:
+    return *scip_root(pool, seconds, only), ""
+
+
 def fixed_by_cost(bound: float, x: Floats, reduced: Floats, best: float, hidden: Bools) -> tuple[Bools, Bools]:
-    """Cells that no pattern cheaper than `best` hides, and cells that all of them hide, told by reduced costs.
+    """Cells that no pattern cheaper than `best` hides, and cells that all of them hide, known by reduced costs.
 
     Examples
     --------
@@ -269,10 +274,10 @@ def measure(core: Core, incumbent: Bools, work: int, seconds: float) -> Iterator
         yield timed(name, alone)
     everything = tuple(FAMILIES.values())
     yield timed("all of these", lambda: (lambda a: (a[0], sum(a[3]), ""))(separated(pool, everything, 2 * seconds)))
-    yield timed("SCIP: presolve alone", lambda: (*scip_root(pool, seconds, None), ""))
+    yield timed("SCIP: presolve alone", partial(_of_scip, pool, seconds, None))
     for name in SEPARATORS:
-        yield timed(f"SCIP: {name}", lambda name=name: (*scip_root(pool, seconds, name), ""))  # type: ignore[misc]
-    yield timed("SCIP: all separators", lambda: (*scip_root(pool, 2 * seconds, ""), ""))
+        yield timed(f"SCIP: {name}", partial(_of_scip, pool, seconds, name))
+    yield timed("SCIP: all separators", partial(_of_scip, pool, 2 * seconds, ""))
 
     def fixing() -> tuple[float, int, str]:
         never, always = fixed_by_cost(bound, x, reduced, best, pool.hidden)

@@ -207,6 +207,7 @@ class Release(Publication):
         if self.judgement.lp_safe_only:
             verdict = "LP-safe only: intruders who know that values are whole numbers may conclude more"
         lines = [("read", found.line()) for found in self.table.recognised]
+        lines += [("recoded", recoded)] if (recoded := self.settings.get("recoding")) else []
         lines += [
             ("cells", counts.cells_words.replace(" cells", "", 1)),
             ("hidden", counts.hidden_words),

@@ -32,7 +32,7 @@ def test_what_is_wrong_is_all_named() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (["--seeds", "9-10"], "seeds 10 are for reporting only"),
         (["--families", "hier2"], "did you mean 'hier2d'"),
@@ -40,9 +40,9 @@ def test_what_is_wrong_is_all_named() -> None:
         (["--work", "0"], "at least 1"),
     ],
 )
-def test_only_what_is_known_is_run(words: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_only_what_is_known_is_run(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--options", "tree.rows=3", *words]) == 2
-    assert told in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -101,6 +101,7 @@ def test_bounds_stay_below_the_optimum_and_fixed_cells_are_those_of_every_better
     assert fixed > 5
 
 
+@pytest.mark.slow
 def test_no_cut_removes_the_cheapest_safe_pattern_of_a_table():
     tried = 0
     for seed in range(40):
@@ -117,11 +118,13 @@ def test_no_cut_removes_the_cheapest_safe_pattern_of_a_table():
             best = safe[np.argmin(safe @ core.weight)]
             cheapest = safe[np.abs(safe @ core.weight - best @ core.weight) < 1e-9]
             matrix, rhs = relaxation.pool.matrix, relaxation.pool.rhs
+            kept = np.ones(len(cheapest), bool)  # one and the same pattern satisfies the cuts of all families
             for x in (relaxation.x, np.random.default_rng(seed).uniform(0, 0.7, core.n)):
                 for one in FAMILIES.values():
                     for row in one(matrix, rhs, x):
-                        assert (cheapest[:, row.index] @ row.values >= row.rhs - 1e-6).any()
+                        kept &= cheapest[:, row.index] @ row.values >= row.rhs - 1e-6
                         tried += 1
+            assert kept.any(), seed
     assert tried > 10
 
 

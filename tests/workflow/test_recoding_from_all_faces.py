@@ -38,6 +38,7 @@ def same(one: Any, two: Any, folder: Path) -> None:
     """Two releases, and one that the command line wrote, are one."""
     assert one.safe
     assert one.settings["recoding"] == two.settings["recoding"]
+    assert ("recoded", one.settings["recoding"]) in one.summary().lines
     assert np.array_equal(one.pattern, two.pattern)
     pd.testing.assert_frame_equal(one.published.astype(str), two.published.astype(str))
     inside = json.loads(next((folder / "internal").rglob("release.json")).read_text())

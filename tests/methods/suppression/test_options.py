@@ -41,9 +41,9 @@ def stages(options: Stages) -> Iterator[Stage]:
 
 @pytest.mark.parametrize("stage", list(stages(DEFAULTS)), ids=lambda stage: type(stage).__name__)
 def test_every_option_is_documented_with_its_default(stage: Stage) -> None:
-    told = re.findall(r"^    (\w+) : (.+), default (.+)$", type(stage).__doc__ or "", re.M)
-    assert [name for name, *_ in told] == [one.name for one in fields(stage)]
-    for (_, kind, default), one in zip(told, fields(stage), strict=True):
+    said = re.findall(r"^    (\w+) : (.+), default (.+)$", type(stage).__doc__ or "", re.M)
+    assert [name for name, *_ in said] == [one.name for one in fields(stage)]
+    for (_, kind, default), one in zip(said, fields(stage), strict=True):
         assert kind == one.type
         assert literal_eval(default) == one.default
 
@@ -121,9 +121,9 @@ def test_an_option_changes_what_a_search_does() -> None:
     problem, limits = load("linked-small"), Limits(work=500)
     assert suppress(problem, limits=limits).method.startswith("auto: exact (scip), since 268 cells")
     small = Options(choice=ChoiceOptions(always_exact_cells=10, never_exact_cells=100))
-    told = suppress(problem, limits=limits, options=small)
-    assert told.method == "auto: local, since 268 cells are more than 100"
-    assert told.safe
+    result = suppress(problem, limits=limits, options=small)
+    assert result.method == "auto: local, since 268 cells are more than 100"
+    assert result.safe
 
 
 def test_wrong_values_are_all_named() -> None:
@@ -154,6 +154,6 @@ def test_a_misspelt_option_is_asked_about() -> None:
         tp.Suppress(options=3)  # type: ignore[arg-type]
 
 
-def test_what_differs_from_the_defaults_is_told() -> None:
+def test_what_differs_from_the_defaults_is_named() -> None:
     assert differing(Options()) == {}
     assert differing(changed(Options(), "local.windows.work", 5)) == {"local.windows.work": 5}
