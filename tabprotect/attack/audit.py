@@ -314,9 +314,6 @@ def audit(
     1 moves 0 downwards, needs 2
     can be recomputed exactly: 1
     """
-    if not isinstance(problem, Problem):
-        kind = type(problem).__name__
-        raise InputError(f"audit needs a Problem, such as release.problem or what make_problem states, not {kind}")
     budget = budget or Budget()
     if not isinstance(problem, Problem):
         kind = type(problem).__name__

@@ -28,6 +28,9 @@ Ints = npt.NDArray[np.int64]
 SMALL = 300
 """Up to so many cells that move together the simplex method in rational numbers is asked."""
 
+DIGITS = (12, 15)
+"""So many digits of the largest step are kept; more where the room of a small cell is lost in the last of them."""
+
 LITTLE = 1e-7
 """Cells with less room than this share of the largest step take up rounding errors only where no others can."""
 
@@ -174,11 +177,13 @@ class ExactProblem:
         cells, z = deviation.cells, deviation.z
         part = self.polyhedron.part(cells, self._stacked(cells, np.zeros(len(cells), np.int64)))
         size = float(np.abs(z).max(initial=0.0))
-        grid = 10 ** max(0, 12 - (math.frexp(size)[1] * 3) // 10)
-        if size * grid >= 2.0**62:
-            return None
         room = np.minimum(z + self.problem.down[cells], self.problem.up[cells] - z)
         held = np.ones(len(cells), bool)
         held[eliminate(sparse.csr_array(part.A.T), room < LITTLE * size).independent] = False
-        point = part.completed(held, RationalVector(np.rint(z * grid).astype(np.int64), grid))
-        return None if point is None else ExactWitness.of(cells, point)
+        for digits in DIGITS:
+            grid = 10 ** max(0, digits - (math.frexp(size)[1] * 3) // 10)
+            if size * grid >= 2.0**62:
+                break
+            if (point := part.completed(held, RationalVector(np.rint(z * grid).astype(np.int64), grid))) is not None:
+                return ExactWitness.of(cells, point)
+        return None

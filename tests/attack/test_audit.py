@@ -366,6 +366,23 @@ def test_what_no_bound_stops_becomes_an_exact_witness() -> None:
     assert np.abs(np.array([float(e) for e in exact]) - z).max() < 1e-9
 
 
+def test_the_room_of_a_small_cell_is_kept_where_large_ones_move_too() -> None:
+    """Twelve digits of the largest step are tenths, and a tenth more is beyond the bound of the small cell."""
+    problem = Problem.from_arrays(
+        [[-1, 1, 1, 1]],
+        [400_000_001_000, 2e11, 2e11, 1000],
+        primary=[3],
+        lpl=0,
+        upl=1000.05,
+        upper=[1e13, 1e13, 1e13, 2000.07],
+    )
+    z = np.array([1000.18, 1e11 + 0.04, -1e11 + 0.08, 1000.06])
+    witness = ExactProblem(problem).slackened(Deviation(np.arange(4), z))
+    assert witness is not None
+    assert witness.z[0] == witness.z[1] + witness.z[2] + witness.z[3]
+    assert 1000.05 <= float(witness.z[3]) <= 1000.07
+
+
 def test_interval_programmes_end_with_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = Problem.from_arrays([[-1, 1, 1, 1]], [20, 9, 6, 5], primary=[1], lpl=2, upl=2, upper=30)
     solve, seconds = LinearProgram.solve, []
