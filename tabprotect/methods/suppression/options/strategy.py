@@ -104,6 +104,8 @@ class ScheduleOptions(Stage):
         round.
     pool_wait : float, default 3.0
         Multiple of what was spent on the bound after which a pool that was cut short comes again.
+    useless_pool_wait : float, default 12.0
+        Multiple of what a first pool took, whose solution left most exposed, after which the next one comes.
     relaxation_slices : float, default 1.0
         Slices of a round of the relaxation at first.
     pool_slices : float, default 6.0
@@ -129,6 +131,7 @@ class ScheduleOptions(Stage):
     first_pool_gain: float = number(0.1)
     expected_gain: float = number(0.02)
     pool_wait: float = number(3.0)
+    useless_pool_wait: float = number(12.0)
     relaxation_slices: float = number(1.0)
     pool_slices: float = number(6.0)
     incumbent_slices: float = number(4.0)

@@ -37,6 +37,17 @@ class BoundCredit:
     >>> credit.record("master", gain=0.1, spent=2.0, whole=False)
     >>> credit.again, credit.patience["master"], credit.next(bound=10.0, relaxed=10.0)
     (9.0, 12.0, 'relaxation')
+
+    A first pool of no use says little about those with more rows, so that one of these is tried some time later.
+
+    >>> credit = BoundCredit()
+    >>> credit.wait(1.0, useless=True)
+    >>> credit.record("relaxation", gain=0.01, spent=11.5, whole=True)
+    >>> credit.next(bound=10.0, relaxed=10.0)
+    'relaxation'
+    >>> credit.record("relaxation", gain=0.01, spent=1.0, whole=True)
+    >>> credit.next(bound=10.0, relaxed=10.0)
+    'master'
     """
 
     options: ScheduleOptions = DEFAULTS.schedule
@@ -74,7 +85,8 @@ class BoundCredit:
         relaxation, master = self.relaxation, self.master
         lag = (bound - relaxed) / max(1.0, bound)
         expected = relaxation.rate if relaxation.lately else self.options.expected_gain / max(self.spent, 1e-9)
-        early = self.spent >= self.again and master.rate >= expected
+        due = self.spent >= self.again
+        early = due and ((self.again > 0 and not self.useful) or master.rate >= expected)
         behind = relaxation.lately > 0 and lag > relaxation.rate * self.spent
         return "master" if early or behind else "relaxation"
 
@@ -82,13 +94,18 @@ class BoundCredit:
         """Record a first pool."""
         self.master.record(max(gain, self.options.first_pool_gain) if self.useful else gain, spent)
 
-    def wait(self, spent: float) -> None:
-        """Let pools wait until several times of what was spent is spent on the bound."""
-        self.again = self.options.pool_wait * spent
+    def wait(self, spent: float, useless: bool = False) -> None:
+        """Let pools wait until several times of `spent` is spent on the bound; longer after a first one of no use."""
+        self.again = (self.options.useless_pool_wait if useless else self.options.pool_wait) * spent
 
     def record(self, operator: str, gain: float, spent: float, whole: bool) -> None:
         """Record a step of one operator; a pool that was not solved as a whole comes again later, in a longer slice."""
         (self.master if operator == "master" else self.relaxation).record(gain, spent)
+        if operator != "master":
+            return
         if not whole:
             self.patience["master"] *= 2
+        if not whole or not (gain or self.useful):
             self.wait(self.spent)
+        elif not self.useful:
+            self.again = 0.0
