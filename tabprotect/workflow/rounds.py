@@ -104,6 +104,8 @@ class Rounds:
     """Seconds that looking for sums took the last time."""
     bounds: list[SuppressionResult] = field(default_factory=list)
     """Results of searches that gave a bound."""
+    last: SuppressionResult | None = None
+    """Of an exact search; its inequalities hold with more sums, too."""
     holds: bool = False
     """Whether a safe pattern is in hand, so that nothing may take longer than the limits."""
 
@@ -148,6 +150,9 @@ class Rounds:
         self, problem: Problem, method: str, share: float = 1.0, start: SuppressionResult | None = None
     ) -> SuppressionResult:
         """Search within a share of what is left."""
+        if start is not None and self.last is not None and extends(problem, self.last.problem):
+            assert self.last.rows is not None
+            start = replace(start, rows=self.last.rows.over(problem.n_cells))
         with self.budget.run(share) as part:
             if method in (PASSES, LINKED):
                 together = None if method == LINKED else 0
@@ -176,6 +181,8 @@ class Rounds:
                 )
         if result.bound is not None:
             self.bounds.append(result)
+        if result.rows is not None:
+            self.last = result
         return result
 
     def root(self, problem: Problem) -> Answer | None:
@@ -245,6 +252,22 @@ class Rounds:
             cleanup = min(1.0, left / seconds) if seconds else 0.0
         with budget.beyond(seconds, own.work) as part:
             yield part, cleanup
+
+
+def extends(problem: Problem, before: Problem) -> bool:
+    """Whether a problem is another one with sums of cells to protect besides: what protects it protects that one."""
+    n, m = before.n_cells, before.system.n_equations
+    arrays = ("values", "status", "weights", "lower", "upper", "lpl", "upl", "spl")
+    if problem.n_cells < n or len(problem.attackers) != len(before.attackers):
+        return False
+    known = zip(problem.attackers, before.attackers, strict=True)
+    A = sparse.csr_array(problem.system.A[:m])
+    return (
+        all(np.array_equal(getattr(problem, name)[:n], getattr(before, name)) for name in arrays)
+        and all(set(b.known) <= set(a.known) for a, b in known)
+        and A[:, n:].nnz == 0
+        and abs(A[:, :n] - before.system.A).nnz == 0
+    )
 
 
 def extended(result: SuppressionResult, problem: Problem) -> SuppressionResult:

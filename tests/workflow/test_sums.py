@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from tabprotect.attack.sums import with_sums
+from tabprotect.instances import load
+from tabprotect.methods.suppression import suppress
 from tabprotect.methods.suppression.options import DEFAULTS
 from tabprotect.methods.suppression.result import SuppressionResult
-from tabprotect.problem import Problem
+from tabprotect.problem import Attacker, Problem
+from tabprotect.sensitivity.unions import UnionExposure
 from tabprotect.solver.limits import Budget, Limits
+from tabprotect.workflow.rounds import extends
 from tabprotect.workflow.sums import suppress_with_sums
 
 LIMIT, SEARCH, BUILD, LOOK = 100.0, 60.0, 4.0, 3.0
@@ -52,3 +58,39 @@ def test_time_is_left_for_the_rounds_that_sums_need(rounds: int, monkeypatch: py
     assert len(tidied) == rounds
     assert tidied[0] > BUILD
     assert clock[0] <= LIMIT
+
+
+def test_the_next_search_begins_with_the_inequalities_of_the_one_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The sum of two cells that are hidden together is given away by the first exact pattern, as the test has it."""
+    problem = load("flat3d-6x6x6")
+    begun: list[tuple[int, bool]] = []
+
+    def search(problem: Problem, **options: Any) -> SuppressionResult:
+        start = options["start"]
+        begun.append((problem.n_cells, start is not None and start.rows is not None))
+        return suppress(problem, **options)
+
+    def exposed(found: SuppressionResult) -> tuple[UnionExposure, ...]:
+        if len(begun) != 1 or found.problem.sums:
+            return ()
+        cells = tuple(found.secondaries[:2].tolist())
+        value = float(problem.values[list(cells)].sum())
+        return (UnionExposure(cells, value, ("p%=15",), 3.0, 3.0, 0.0, True, ""),)
+
+    monkeypatch.setattr("tabprotect.workflow.rounds.suppress", search)
+    answer = suppress_with_sums(problem, exposed, Budget(Limits(work=40_000)), method="exact")
+    assert answer.result.safe
+    assert begun == [(problem.n_cells, False), (problem.n_cells + 1, True)]
+
+
+def test_a_problem_extends_another_with_sums_only_where_all_else_is_as_before() -> None:
+    problem = Problem.from_arrays(
+        [[-1, 1, 1, 1]], [20, 9, 6, 5], primary=[1], lpl=2, upl=2, attackers=[Attacker("one", (2,))]
+    )
+    grown = with_sums(problem, [UnionExposure((2, 3), 11.0, ("p%=15",), 1.0, 1.0, 0.0, True, "")])
+    assert extends(grown, problem)
+    assert extends(problem, problem)
+    assert not extends(problem, grown)
+    others = [{"lpl": grown.lpl / 2}, {"attackers": ()}, {"attackers": (Attacker("one", (1,)),)}]
+    for other in others:
+        assert not extends(replace(grown, **other), problem)

@@ -16,7 +16,7 @@ EPILOG = """Examples:
 [bold]tabprotect demo --out demo --time-limit 10[/]
 """
 
-WORK_LIMIT = 600_000
+WORK_LIMIT = 400_000
 """Counted, not clocked, so that every machine writes the same files."""
 
 

@@ -46,7 +46,9 @@ def joined(first: SuppressionResult, second: SuppressionResult) -> SuppressionRe
     best = second if second.cost is not None and second.cost <= (first.cost or 0.0) else first
     name = second.method if first.method == second.method else f"{first.method}, then {second.method}"
     stopped = "" if second.status == "optimal" else second.stopped
-    both = replace(best, cuts=_proof(first, second), method=name, stopped=stopped, seconds=seconds, work=work)
+    rows = first.rows if second.rows is None else second.rows
+    both = replace(best, cuts=_proof(first, second), rows=rows, method=name, stopped=stopped)
+    both = replace(both, seconds=seconds, work=work)
     bounds = [b for b in (first.bound, second.bound) if b is not None]
     return with_bound(both, max(bounds)) if bounds else replace(both, bound=None)
 

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from tabprotect.attack.pool import Deviation
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import relative_gap
+from tabprotect.solver.mip.rows import Inequalities
 from tabprotect.views import view
 
 __all__ = ["SolveStatus", "SuppressionResult", "Unprotectable"]
@@ -75,6 +76,8 @@ class SuppressionResult:
         The inequalities behind `bound`, for the certificate (None when the method has no bound).
     deviations : tuple of Deviation
         How hidden cells can move together, as far as the search knows. An audit checks them, and has fewer to look for.
+    rows : Inequalities or None
+        What an exact search found out about the cheapest patterns, for the next one to begin with.
     """
 
     problem: Problem = field(repr=False)
@@ -91,6 +94,7 @@ class SuppressionResult:
     stopped: str = ""
     cuts: object = field(default=None, repr=False)
     deviations: tuple[Deviation, ...] = field(default=(), repr=False)
+    rows: Inequalities | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
         facts = [f"{int(self.pattern.sum()):,} of {len(self.pattern):,} cells hidden"]

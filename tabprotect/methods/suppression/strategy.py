@@ -23,6 +23,7 @@ from tabprotect.methods.suppression.start.root_solve import root_solve
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
 from tabprotect.solver.mip.pool import pool_solver
+from tabprotect.solver.mip.rows import Inequalities
 from tabprotect.solver.tasks.pieces import Means
 
 __all__ = [
@@ -90,6 +91,7 @@ def automatic(
     engine: str,
     start: Bools | None,
     deviations: Sequence[Deviation] = (),
+    rows: Inequalities | None = None,
     means: Means | None = None,
     options: Options = DEFAULTS,
 ) -> SuppressionResult:
@@ -105,12 +107,12 @@ def automatic(
     method, why = choose(problem, options)
     shared: dict[str, Any] = {"seed": seed, "engine": engine, "means": means or Means(), "options": options}
     if method == "exact" and begins(problem, options) == "exact":
-        return because(exact(problem, limits=budget, start=start, **shared), why)
+        return because(exact(problem, limits=budget, start=start, rows=rows, **shared), why)
     if start is None and means is None and problem.n_cells <= options.choice.never_exact_cells:
         first = by_root_solve(problem, budget, engine, options)
         if first.safe:
             with budget.run() as rest:
-                result = joined(first, exact(problem, limits=rest, start=first.pattern, **shared))
+                result = joined(first, exact(problem, limits=rest, start=first.pattern, rows=rows, **shared))
             return because(result, "its relaxation leaves little open")
     if method == "exact" and begins(problem, options) == "greedy":
         with budget.run(options.choice.probe_limit_share, work=options.choice.probe_work) as part:
@@ -124,7 +126,7 @@ def automatic(
         if ended(first):
             return because(first, why)
         with budget.run() as rest:
-            result = exact(problem, limits=rest, start=first.pattern if first.safe else start, **shared)
+            result = exact(problem, limits=rest, start=first.pattern if first.safe else start, rows=rows, **shared)
         return because(joined(first, result), why)
     alone = method == "local" and (problem.n_cells > options.choice.never_exact_cells or bool(problem.attackers))
     how: dict[str, Any] = {}
@@ -141,7 +143,7 @@ def automatic(
     if alone or done or loose or ended(first) or first.status == "optimal":
         return because(first, why)
     with budget.run() as rest:
-        result = exact(problem, limits=rest, start=first.pattern if first.safe else start, **shared)
+        result = exact(problem, limits=rest, start=first.pattern if first.safe else start, rows=rows, **shared)
     return because(joined(first, result), why)
 
 

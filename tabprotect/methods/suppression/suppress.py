@@ -81,7 +81,8 @@ def suppress(
         The solver behind engine='pyomo'.
     start : array_like of bool, shape (cells,), or SuppressionResult, optional
         A pattern to start from, such as that of another method; completed where it is not safe. Of an earlier result
-        'local' takes up what that search knew, too. Not for engine='pyomo'.
+        'local' takes up what that search knew, too, and 'exact' the inequalities found for this very problem. Not for
+        engine='pyomo'.
     executor : concurrent.futures.Executor, optional
         Works on independent parts of the problem side by side: `tabprotect.processes`, a pool of the standard library,
         or ``client.get_executor()`` of dask.distributed. The answer does not depend on how many workers it has, nor on
@@ -124,6 +125,8 @@ def suppress(
     budget = Budget.of(limits, progress)
     shared: dict[str, Any] = {"limits": budget, "seed": seed, "options": options}
     if isinstance(start, SuppressionResult):
+        if start.problem is problem:  # they hold for no other one
+            shared["rows"] = start.rows
         shared["deviations"], start = start.deviations, start.pattern
     if start is not None:
         shared["start"] = _start(problem, start, engine)
@@ -158,6 +161,8 @@ def _run(problem: Problem, method: str, engine: str, solver: str | None, shared:
     """Hand a problem to a method."""
     if method != "local":
         shared.pop("deviations", None)
+    if method != "exact":
+        shared.pop("rows", None)
     if method == "local" and "means" in shared:
         from tabprotect.methods.suppression.large.stages import local_in_stages
 

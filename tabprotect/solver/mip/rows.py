@@ -14,7 +14,7 @@ from scipy import sparse
 
 from tabprotect.solver.growing import GrowingRows
 
-__all__ = ["Origins", "Row", "RowPool"]
+__all__ = ["Inequalities", "Origins", "Row", "RowPool"]
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -149,6 +149,33 @@ class RowPool:
         if rows is not None:
             return np.asarray(self.matrix[rows] @ x - self._rhs[rows])
         return np.asarray(self.matrix @ x - self._rhs)
+
+
+@dataclass(frozen=True, eq=False)
+class Inequalities:
+    """Linear inequalities matrix @ x >= rhs.
+
+    Attributes
+    ----------
+    matrix : csr_array, shape (k, n)
+    rhs : ndarray, shape (k,)
+
+    Examples
+    --------
+    >>> rows = Inequalities(sparse.csr_array([[1.0, 0.5]]), np.ones(1))
+    >>> rows.over(3).matrix.toarray()
+    array([[1. , 0.5, 0. ]])
+    """
+
+    matrix: sparse.csr_array
+    rhs: Floats
+
+    def over(self, n: int) -> Inequalities:
+        """Return the same over more variables, those behind the others."""
+        whole = self.matrix
+        return Inequalities(
+            sparse.csr_array((whole.data, whole.indices, whole.indptr), shape=(whole.shape[0], n)), self.rhs
+        )
 
 
 def _stack(rows: Sequence[Row], n: int) -> sparse.csr_array:

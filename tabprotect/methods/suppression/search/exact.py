@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.attack.witness import Witnesses
+from tabprotect.methods.suppression.bound.inequalities import inequalities_of, rows_of_cores
 from tabprotect.methods.suppression.bound.proof import bound_proof
 from tabprotect.methods.suppression.merge import with_bound
 from tabprotect.methods.suppression.options import DEFAULTS, Options, ScheduleOptions
@@ -22,6 +23,7 @@ from tabprotect.methods.suppression.start.root_solve import root_solve
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
 from tabprotect.solver.mip.pool import pool_solver
+from tabprotect.solver.mip.rows import Inequalities
 from tabprotect.solver.tasks.pieces import Means
 
 __all__ = ["exact"]
@@ -37,6 +39,7 @@ def exact(
     progress: Callable[[Progress], None] | None = None,
     engine: str = "scip",
     start: Bools | None = None,
+    rows: Inequalities | None = None,
     means: Means | None = None,
     prove: bool = True,
     options: Options = DEFAULTS,
@@ -57,6 +60,8 @@ def exact(
         What solves the integer programmes; attacks are always on HiGHS.
     start : ndarray of bool, shape (cells,), optional
         A pattern to start from.
+    rows : Inequalities, optional
+        That hold for this problem, such as those of a search with fewer sums; without `means`.
     means : Means, optional
         Then independent cores are searched side by side, in rounds whose outcome is kept.
     prove : bool
@@ -102,6 +107,9 @@ def exact(
                 for s, known in zip(searches, found, strict=True):
                     s.best, s.bound = known.best, known.bound
             else:
+                if rows is not None:
+                    for s, mine in zip(searches, rows_of_cores(rows, reduction), strict=True):
+                        s.known = mine
                 _search(searches, reduction, part, start, judge, engine, options.schedule)
                 found = [s.snapshot() for s in searches]
             ended = stopped(part)
@@ -123,7 +131,8 @@ def exact(
             else:
                 late = "no time was left to prove the bound in exact arithmetic"
                 result = replace(result, message="; ".join(filter(None, (result.message, late))))
-    return with_bound(replace(result, cuts=proof), reduction.constant + sum(s.bound for s in searches))
+    rows = inequalities_of(reduction, ((reduction.cores[k], pool) for k, (pool, _) in pools.items()))
+    return with_bound(replace(result, cuts=proof, rows=rows), reduction.constant + sum(s.bound for s in searches))
 
 
 def _search(

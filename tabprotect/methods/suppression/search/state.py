@@ -8,6 +8,7 @@ from copy import deepcopy
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from tabprotect.attack.keys import Key
 from tabprotect.attack.witness import Exposure, Witnesses
@@ -49,6 +50,8 @@ class State:
         Questions that no pattern answers, in cells of the core.
     credit : BoundCredit
         What was spent on the bound, and what that brought.
+    known : (csr_array, ndarray) or None
+        Rows that hold, and their right-hand sides, found by an earlier search.
     report : callable
         Called with the name of a stage after every better pattern.
     """
@@ -74,6 +77,7 @@ class State:
         self._master = Master(core, solver, options.master)
         self._seed = seed
         self.credit = BoundCredit(options.schedule)
+        self.known: tuple[sparse.csr_array, Floats] | None = None
         self._unit = unit_of_costs(core.weight[~core.hidden])
         self._target = {
             Key(int(a), int(c), int(s)): t
@@ -106,6 +110,8 @@ class State:
         """State the relaxation for what is exposed where only cells hidden anyway are hidden; for all while unknown."""
         self._bare = None if bare is None else len(bare)
         self.relaxation = Relaxation(self.core, self._targets(bare), budget, self._tell, self.options)
+        if self.known is not None:
+            self.relaxation.pool.extend(*self.known)
 
     def _targets(self, bare: tuple[Exposure, ...] | None) -> Ints:
         asked = None if bare is None else {(e.key.cell, e.key.side) for e in bare}
@@ -127,7 +133,7 @@ class State:
 
     def forget(self) -> None:
         """Forget bound and rows: they were found before it was known that some questions have no answer."""
-        self.bound, self.relaxation = 0.0, None
+        self.bound, self.relaxation, self.known = 0.0, None, None
         self.credit = BoundCredit(self.options.schedule)
         self._master = Master(self.core, self._solver, self.options.master)
 
