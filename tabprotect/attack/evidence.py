@@ -28,6 +28,7 @@ from tabprotect.attack.witness import Deviation, Exposure, Witnesses
 from tabprotect.counted import counted
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget
+from tabprotect.solver.lp import LpSolution
 from tabprotect.solver.tolerances import LEVEL, MULTIPLIER, TIGHTENING
 
 __all__ = ["Evidence", "gather"]
@@ -49,6 +50,9 @@ come first."""
 _CAPS = (2.0**10, 2.0**20, np.inf)
 """Deviations in which no cell moves further than so many levels come first: with bounds of all sizes the simplex
 method may go on for minutes where it takes a tenth of a second then."""
+
+FORCED = 10
+"""So many times the cells that stop another one with room to spare are let go to their ends."""
 
 _SLIDING = 1000
 """An end of a sliding level is sought within this many levels."""
@@ -323,17 +327,10 @@ class _Gathering:
         cells, reached = region.cells[columns], 0.0
         # what is at a cap is at no bound of the problem: where there is no room to spare, the last try has none
         for tight, caps in ((0.0, _CAPS), *((t, _CAPS) for t in TIGHTENING), (0.0, (np.inf,))):
-            narrow, further = 1 - tight, 1 + tight
-            down, up = self.problem.down[cells] * narrow, self.problem.up[cells] * narrow
-            target, level = np.searchsorted(columns, [place]), np.array([need * further])
-            for cap in caps:
-                programme = AttackProgramme(region, columns, down, up, unit_of(need), cap * need)
-                solution = programme.solve(target, np.array([side]), level, self.budget, both=key.side == 0)
-                if solution.status == "optimal" and solution.objective * further >= 1 - LEVEL:
-                    break
+            programme, solution = self._with_room(region, columns, place, key, side, need, tight, caps)
             if solution.status != "optimal":
                 continue
-            short = key.side != 0 and solution.objective * further < 1 - LEVEL
+            short = key.side != 0 and solution.objective * (1 + tight) < 1 - LEVEL
             if tight == 0.0:
                 reached = solution.objective * need
             elif short:
@@ -343,7 +340,7 @@ class _Gathering:
                 self._convert([self._piece(cells, z, key.cell)])
                 if view.holds(question):
                     return reached, True
-                return self._integral(cells, int(target[0]), side, key)
+                return self._integral(cells, int(np.searchsorted(columns, place)), side, key)
             piece = self._piece(cells, z, key.cell)
             if tight == 0.0:
                 self._convert([piece])
@@ -361,6 +358,30 @@ class _Gathering:
         place = int(np.searchsorted(witness.cells, key.cell))
         moved = place < len(witness.cells) and witness.cells[place] == key.cell
         return abs(float(witness.z[place])) if moved else 0.0, True
+
+    def _with_room(
+        self, region: Region, columns: Ints, place: int, key: Key, side: int, need: float, tight: float,
+        caps: tuple[float, ...],
+    ) -> tuple[AttackProgramme, LpSolution]:  # fmt: skip
+        """Move one cell beyond its level by a share `tight`, while no cell goes to the last such share of its bounds.
+
+        What stops it short of its level has to go to its very end: then the others alone have room to spare.
+        """
+        cells, target = region.cells[columns], np.searchsorted(columns, [place])
+        room, level = np.full(len(cells), 1 - tight), np.array([need * (1 + tight)])
+        for _ in range(FORCED if tight and key.side else 1):
+            down, up = self.problem.down[cells] * room, self.problem.up[cells] * room
+            for cap in caps:
+                programme = AttackProgramme(region, columns, down, up, unit_of(need), cap * need)
+                solution = programme.solve(target, np.array([side]), level, self.budget, both=key.side == 0)
+                reached = solution.status == "optimal" and solution.objective * (1 + tight) >= 1 - LEVEL
+                if reached:
+                    break
+            stops = (np.abs(solution.reduced) > MULTIPLIER) & (room < 1)
+            if reached or solution.status != "optimal" or not stops.any():
+                break
+            room[stops] = 1.0
+        return programme, solution
 
     def _integral(self, cells: Ints, target: int, side: int, key: Key) -> tuple[float, bool]:
         """Move one cell by integral deviations only; it may have to go beyond its level."""

@@ -383,6 +383,31 @@ def test_the_room_of_a_small_cell_is_kept_where_large_ones_move_too() -> None:
     assert 1000.05 <= float(witness.z[3]) <= 1000.07
 
 
+def test_a_level_that_takes_cells_to_their_ends_is_proven_with_room_for_the_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A part of the total is 2 lower only if both of its own parts are at their bounds; two others take that up."""
+    problem = Problem.from_arrays(
+        [[-1, 1, 1, 1, 0, 0], [0, -1, 0, 0, 1, 1]],
+        [20, 9, 6, 5, 5, 4],
+        primary=[1],
+        lpl=2,
+        upl=0,
+        lower=[0, 0, 0, 0, 4, 3],
+    )
+    hidden = [1, 2, 3, 4, 5]
+    monkeypatch.setattr(ExactProblem, "exactly", lambda self, deviations, digits=None: [None] * len(deviations))
+    monkeypatch.setattr(ExactProblem, "furthest", lambda self, cells, cell, side: None)
+    judged = audit(problem, hidden, intervals=False)
+    assert judged.safe
+    (witness,) = judged.evidence.witnesses
+    moved = dict(zip(witness.cells.tolist(), (witness.z[i] for i in range(len(witness.cells))), strict=True))
+    assert (moved[1], moved[4], moved[5]) == (-2, -1, -1)
+    assert moved[2] + moved[3] == 2
+    short = replace(problem, lower=np.array([0, 0, 0, 0, 4, 3.001]))
+    assert not audit(short, hidden, intervals=False).safe
+
+
 def test_interval_programmes_end_with_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = Problem.from_arrays([[-1, 1, 1, 1]], [20, 9, 6, 5], primary=[1], lpl=2, upl=2, upper=30)
     solve, seconds = LinearProgram.solve, []
