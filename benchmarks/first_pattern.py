@@ -28,6 +28,9 @@ PEERS = ("greedy", "joint")
 
 SLICE = 0.1
 
+#: Releases that take so many times their limit are named.
+LATE = 2.0
+
 
 @dataclass(frozen=True)
 class Case:
@@ -148,6 +151,8 @@ def run(problems: int, seed: int, seconds: float) -> int:
         ends[f"{outcome.status}{'' if outcome.safe else ', not safe'}"] += 1
         late += outcome.safe and (outcome.first or 0.0) > SLICE * seconds
         over.append(outcome.seconds / seconds)
+        if over[-1] > LATE:
+            print(f"{number}: {outcome.seconds:.1f} s, {asked.words}", flush=True)
         if peer:
             missed += 1
             print(f"{number}: unknown, and {peer} finds a pattern: {asked.words}", flush=True)
