@@ -258,13 +258,14 @@ def extends(problem: Problem, before: Problem) -> bool:
     """Whether a problem is another one with sums of cells to protect besides: what protects it protects that one."""
     n, m = before.n_cells, before.system.n_equations
     arrays = ("values", "status", "weights", "lower", "upper", "lpl", "upl", "spl")
-    if problem.n_cells < n or len(problem.attackers) != len(before.attackers):
+    if problem.n_cells < n or len(problem.attackers) != len(before.attackers) or problem.integer != before.integer:
         return False
+    # who knows a cell is not asked about it, so that a row about his question says nothing any more
     known = zip(problem.attackers, before.attackers, strict=True)
     A = sparse.csr_array(problem.system.A[:m])
     return (
         all(np.array_equal(getattr(problem, name)[:n], getattr(before, name)) for name in arrays)
-        and all(set(b.known) <= set(a.known) for a, b in known)
+        and all({cell for cell in a.known if cell < n} == set(b.known) for a, b in known)
         and A[:, n:].nnz == 0
         and abs(A[:, :n] - before.system.A).nnz == 0
     )

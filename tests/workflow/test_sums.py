@@ -90,7 +90,14 @@ def test_a_problem_extends_another_with_sums_only_where_all_else_is_as_before() 
     grown = with_sums(problem, [UnionExposure((2, 3), 11.0, ("p%=15",), 1.0, 1.0, 0.0, True, "")])
     assert extends(grown, problem)
     assert extends(problem, problem)
+    assert extends(replace(grown, attackers=(Attacker("one", (2, 4)),)), problem)
     assert not extends(problem, grown)
-    others = [{"lpl": grown.lpl / 2}, {"attackers": ()}, {"attackers": (Attacker("one", (1,)),)}]
+    others: list[dict[str, Any]] = [
+        {"lpl": grown.lpl / 2},
+        {"integer": True},
+        {"attackers": ()},
+        {"attackers": (Attacker("one", (3,)),)},
+        {"attackers": (Attacker("one", (2, 3)),)},
+    ]
     for other in others:
         assert not extends(replace(grown, **other), problem)

@@ -6,7 +6,7 @@ import heapq
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from math import prod
-from typing import Literal
+from typing import Any, Literal
 
 import pandas as pd
 
@@ -17,7 +17,7 @@ from tabprotect.table.table import Table
 
 __all__ = ["GroupingResult", "least_grouping"]
 
-Groupings = Mapping[str, Mapping[str, Mapping[str, str]]]
+Groupings = Mapping[str, Mapping[str, Mapping[Any, str]]]
 
 
 @dataclass(frozen=True)
@@ -62,8 +62,8 @@ def least_grouping(
     data : DataFrame
         Microdata.
     groupings : mapping of str to mapping of str to mapping of str to str
-        For every variable its groupings by name; a grouping maps every code to its group. Groupings of a variable
-        need not be nested. The codes as they are take part only as a grouping of their own.
+        For every variable its groupings by name; a grouping maps every code, as text or as in the data, to its group.
+        Groupings of a variable need not be nested. The codes as they are take part only as a grouping of their own.
     tabulated : callable
         Makes the table from the recoded microdata.
     rules : Rule, str, or a sequence of them
@@ -101,6 +101,10 @@ def least_grouping(
     >>> result.chosen, result.cost, result.bound, result.status
     ({'age': 'ten'}, 2.0, 2.0, 'optimal')
     """
+    groupings = {
+        name: {which: {str(code): group for code, group in grouping.items()} for which, grouping in given.items()}
+        for name, given in groupings.items()
+    }
     text = _checked(data, groupings)
     budget = Budget(as_limits(limits), None)
     assessed = 0

@@ -90,3 +90,10 @@ def test_wrong_groupings_are_named(groupings, words):
     data = pd.DataFrame({"age": CODES, "region": CODES})
     with pytest.raises(InputError, match=words):
         least_grouping(data, groupings, by_both, "threshold=3")
+
+
+def test_codes_may_be_numbers_as_in_the_data():
+    data = pd.DataFrame({"age": [0, 5, 10, 10, 15, 15]})
+    tens = {0: "0-9", 5: "0-9", 10: "10-19", 15: "10-19"}
+    found = least_grouping(data, {"age": {"ten": tens}}, lambda recoded: tabulate(recoded, ["age"]), "threshold=2")
+    assert (found.status, found.chosen, found.cost) == ("optimal", {"age": "ten"}, 2.0)

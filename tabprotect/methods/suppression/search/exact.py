@@ -131,8 +131,8 @@ def exact(
             else:
                 late = "no time was left to prove the bound in exact arithmetic"
                 result = replace(result, message="; ".join(filter(None, (result.message, late))))
-    rows = inequalities_of(reduction, ((reduction.cores[k], pool) for k, (pool, _) in pools.items()))
-    return with_bound(replace(result, cuts=proof, rows=rows), reduction.constant + sum(s.bound for s in searches))
+    learned = inequalities_of(reduction, ((reduction.cores[k], pool) for k, (pool, _) in pools.items()))
+    return with_bound(replace(result, cuts=proof, rows=learned), reduction.constant + sum(s.bound for s in searches))
 
 
 def _search(

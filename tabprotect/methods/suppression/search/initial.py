@@ -73,7 +73,7 @@ def _first(search: State, bare: tuple[Exposure, ...] | None, budget: Budget) -> 
         credit.useful = bool(patterns) and (n <= most * least or n <= most * search.bare(budget))
         spent = meter(part) - begun
         if not credit.useful:
-            credit.wait(spent, len(patterns) > 0)
+            credit.wait(spent, useless=bool(patterns))
     late = meter(budget) > options.late_limit_share * (meter(budget) + meter_left(budget))
     if late and search.best is None and (exposed or not patterns):
         _hide_everything(search, budget)
