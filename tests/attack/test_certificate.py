@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tabprotect import instances
-from tabprotect.attack import evidence
+from tabprotect.attack import moves
 from tabprotect.attack.audit import audit
 from tabprotect.attack.certificate import Certificate, certify
 from tabprotect.attack.keys import Key
@@ -301,7 +301,7 @@ def test_fractions_prove_nothing_against_who_knows_integrality(monkeypatch: pyte
     def nothing_found(*_: Any, **__: Any) -> Any:
         return type("Result", (), {"x": None, "status": 1})
 
-    monkeypatch.setattr(evidence.optimize, "milp", nothing_found)
+    monkeypatch.setattr(moves.optimize, "milp", nothing_found)
     found = certify(integral(1), [0, 1])
     assert found.verdict == "LP-safe only"
     assert found.document["unproven"] == [[-1, 0, 1]]
