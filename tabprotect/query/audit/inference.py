@@ -24,6 +24,9 @@ PRIME: Final = 2**31 - 1
 LARGEST: Final = 2000
 """Rank up to which the inverse is kept; beyond, queries are not tested for being inferable, which is safe."""
 
+PENDING: Final = 64
+"""Rows after which the inverse is worked out again."""
+
 SMALL: Final = 20_000
 """Entries of M up to which combinations that modular arithmetic did not settle are looked for in fractions."""
 
@@ -37,7 +40,8 @@ class Basis:
 
     With one pivot column for every row, the coefficients of a row v in the span are c = v[pivots] M[rows, pivots]^-1,
     so that a test costs the square of the rank, whatever the number of classes, and one more row changes the inverse
-    by a matrix of rank one. Classes that are cut keep their number for the part outside, and so do the pivots.
+    by a matrix of rank one. Classes that are cut keep their number for the part outside, and so do the pivots. These
+    changes are kept as factors, and `PENDING` of them are worked into the inverse together.
 
     A row that is independent modulo the prime is independent over the rationals, unless the prime divides a
     denominator; then it is kept though it says nothing new, which does no harm. That a row *depends* on others is
@@ -49,8 +53,10 @@ class Basis:
         Queries of the partition.
     pivots : ndarray of int, shape (rank,)
         Classes.
-    inverse : ndarray of int, shape (rank, rank)
-        Of M[rows, pivots] modulo the prime: one row a pivot, one column a query.
+    settled : ndarray of int, shape (settled rank, settled rank)
+        The inverse of M[rows, pivots] modulo the prime as it was last worked out: one row a pivot, one column a query.
+    left, right : ndarray of int, shape (rank, changes) and (changes, rank)
+        Changes since then: the inverse is `settled`, filled up with zeros, plus left @ right.
 
     Examples
     --------
@@ -65,13 +71,27 @@ class Basis:
 
     rows: Ints
     pivots: Ints
-    inverse: Ints
+    settled: Ints
+    left: Ints
+    right: Ints
+
+    @classmethod
+    def of(cls, rows: Ints, pivots: Ints, inverse: Ints) -> Basis:
+        """Return the basis with an inverse that is worked out."""
+        return cls(rows, pivots, inverse, np.zeros((len(rows), 0), np.int64), np.zeros((0, len(rows)), np.int64))
 
     @classmethod
     def empty(cls) -> Basis:
         """Return the basis of a matrix without rows."""
         nothing = np.zeros(0, np.int64)
-        return cls(nothing, nothing, np.zeros((0, 0), np.int64))
+        return cls.of(nothing, nothing, np.zeros((0, 0), np.int64))
+
+    @property
+    def inverse(self) -> Ints:
+        """The inverse of M[rows, pivots] modulo the prime."""
+        more = len(self.rows) - len(self.settled)
+        settled = np.pad(self.settled, (0, more))
+        return np.asarray((settled + _product(self.left, self.right)) % PRIME)
 
     def too_large(self) -> bool:
         """Whether another row would make the inverse too large to keep."""
@@ -79,7 +99,25 @@ class Basis:
 
     def coefficients(self, v: npt.NDArray[np.generic]) -> Ints:
         """Return the only coefficients that a row can have, modulo the prime."""
-        return _product(np.asarray(v[self.pivots], np.int64), self.inverse)
+        return self._sums(np.asarray(v[self.pivots], bool)[None, :])[0]
+
+    def _sums(self, some: Bools) -> Ints:
+        """Return sums of rows of the inverse, modulo the prime."""
+        r = len(self.settled)
+        sums = np.zeros((len(some), len(self.rows)), np.int64)
+        for k, these in enumerate(some):
+            sums[k, :r] = self.settled[these[:r]].sum(axis=0)
+        return np.asarray((sums + _product(some.astype(np.int64) @ self.left % PRIME, self.right)) % PRIME)
+
+    def combinations(
+        self, partition: Partition, label: Ints, n: int
+    ) -> list[list[tuple[int, Fraction]] | None]:
+        """Return the `combination` of every one of n disjoint rows: row k is 1 where `label` is k."""
+        some = label[self.pivots] == np.arange(n)[:, None]
+        c, columns = self._sums(some), _some(partition.n_classes)
+        M = partition.some(self.rows, columns).astype(np.int64)
+        fits = (_product(c, M) == (label[columns] == np.arange(n)[:, None])).all(axis=1)
+        return [self._believed(partition, label == k, c[k]) if fits[k] else None for k in range(n)]
 
     def combination(self, partition: Partition, v: Bools) -> list[tuple[int, Fraction]] | None:
         """Return the queries whose combination gives a row, with their coefficients, or None if it is not in the span.
@@ -89,6 +127,9 @@ class Basis:
         c = self.coefficients(v)
         if self._differs(partition, v, c, _some(partition.n_classes)) is not None:
             return None
+        return self._believed(partition, v, c)
+
+    def _believed(self, partition: Partition, v: Bools, c: Ints) -> list[tuple[int, Fraction]] | None:
         used = np.flatnonzero(c)
         terms = [(int(self.rows[k]), _rational(int(c[k]))) for k in used.tolist()]
         known = [(i, f) for i, f in terms if f is not None]
@@ -109,7 +150,7 @@ class Basis:
             return result
         columns = _some(partition.n_classes)
         M = partition.some(self.rows, columns).astype(np.int64)
-        parts = self.inverse[place[classes[where]]]
+        parts = self._sums(place[classes[where]][:, None] == np.arange(len(self.pivots)))
         unit = columns[None, :] == classes[where, None]
         for k in np.flatnonzero((_product(parts, M) == unit).all(axis=1)).tolist():
             row = np.zeros(partition.n_classes, bool)
@@ -128,35 +169,36 @@ class Basis:
         if pivot is None:
             return self
         column = partition.some(self.rows, np.array([pivot]))[:, 0].astype(np.int64)
-        f = _product(column, self.inverse.T)
+        r, done = len(self.rows), len(self.settled)
+        f = _product(self.left, _product(self.right, column))
+        f[:done] = (f[:done] + self.settled @ column[:done]) % PRIME
         s = (int(v[pivot]) - int(_product(c, column[:, None])[0])) % PRIME
         over = pow(s, -1, PRIME)
-        r = len(self.rows)
-        inverse = np.empty((r + 1, r + 1), np.int64)
-        scaled = c * over % PRIME
-        inverse[:r, :r] = (self.inverse + f[:, None] * scaled[None, :]) % PRIME
-        inverse[:r, r] = -(f * over) % PRIME
-        inverse[r, :r] = -scaled % PRIME
-        inverse[r, r] = over
-        return Basis(np.r_[self.rows, last], np.r_[self.pivots, pivot], inverse)
+        left = np.zeros((r + 1, self.left.shape[1] + 1), np.int64)
+        left[:r, :-1], left[:r, -1], left[r, -1] = self.left, f, PRIME - 1
+        right = np.zeros((left.shape[1], r + 1), np.int64)
+        right[:-1, :r], right[-1, :r], right[-1, r] = self.right, c * over % PRIME, PRIME - over
+        basis = Basis(np.r_[self.rows, last], np.r_[self.pivots, pivot], self.settled, left, right)
+        return basis if left.shape[1] < PENDING else Basis.of(basis.rows, basis.pivots, basis.inverse)
 
     def _differs(self, partition: Partition, v: npt.NDArray[np.generic], c: Ints, columns: Ints) -> int | None:
         """Return a column in which a combination differs from a row, modulo the prime."""
-        used = np.flatnonzero(c)
-        step = max(1, 4_000_000 // max(1, len(used)))
-        for start in range(0, len(columns), step):
-            some = columns[start : start + step]
-            M = partition.some(self.rows[used], some).astype(np.int64)
-            different = np.flatnonzero(_product(c[used], M) != np.asarray(v[some], np.int64))
-            if len(different):
-                return int(some[different[0]])
-        return None
+        weights = np.zeros(partition.n_queries, np.int64)
+        weights[self.rows] = c
+        different = np.flatnonzero(partition.weighted(weights, columns) % PRIME != np.asarray(v[columns], np.int64))
+        return int(columns[different[0]]) if len(different) else None
 
 
 def _product(a: Ints, b: Ints) -> Ints:
-    """Return a @ b modulo the prime; products of 31 and 16 bits: 2^15 of them fit into 63 bits."""
-    high, low = a >> 16, a & 0xFFFF
-    return np.asarray((((high @ b % PRIME) << 16) + low @ b) % PRIME)
+    """Return a @ b modulo the prime, by halves of 16 bits: sums of 2^21 of their products are exact in floats."""
+    a_high, a_low = (a >> 16).astype(float), (a & 0xFFFF).astype(float)
+    b_high, b_low = b >> 16, (b & 0xFFFF).astype(float)
+    high = middle = np.zeros(1, np.int64)
+    if b_high.any():
+        b_high = b_high.astype(float)
+        high, middle = (a_high @ b_high).astype(np.int64) % PRIME, (a_low @ b_high).astype(np.int64)
+    middle = (high << 16) + middle + (a_high @ b_low).astype(np.int64)
+    return np.asarray(((middle % PRIME << 16) + (a_low @ b_low).astype(np.int64)) % PRIME)
 
 
 def _some(n: int) -> Ints:
@@ -185,11 +227,9 @@ def _verified(partition: Partition, terms: list[tuple[int, Fraction]], v: Bools)
     weights = [int(f * common) for _, f in terms]
     if common >= 2**40 or sum(map(abs, weights)) >= 2**40:
         return False
-    left: Ints = -common * np.asarray(v, np.int64)
-    for start in range(0, len(terms), 64):
-        M = partition.some(np.array([i for i, _ in terms[start : start + 64]])).astype(np.int64)
-        left += np.array(weights[start : start + 64], np.int64) @ M
-    return not left.any()
+    row = np.zeros(partition.n_queries, np.int64)
+    row[[i for i, _ in terms]] = weights
+    return np.array_equal(partition.weighted(row), common * np.asarray(v, np.int64))
 
 
 def combination(M: sparse.csr_array, target: Bools) -> list[tuple[int, Fraction]] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,9 @@ __all__ = ["Partition", "Split"]
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
+
+_BITS: Final = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little")
+"""The bits of every byte."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,6 +134,24 @@ class Partition:
         bits = self.bits if columns is None else self.bits[columns]
         byte, bit = np.divmod(queries, 8)
         return np.asarray((bits[:, byte] >> bit.astype(np.uint8)) & np.uint8(1)).T
+
+    def weighted(self, weights: npt.NDArray[Any], columns: Ints | None = None) -> npt.NDArray[Any]:
+        """Return the sum over all rows of M, each times a weight, for every class or for some.
+
+        The type is that of the weights: integers are exact below 2^63.
+
+        Examples
+        --------
+        >>> p, _ = Partition.whole(3).refined(np.array([True, False, True]))
+        >>> p.refined(np.array([True, True, False]))[0].weighted(np.array([5, 7])).tolist()
+        [7, 5, 12]
+        """
+        bits = self.bits if columns is None else self.bits[columns]
+        result = np.zeros(len(bits), weights.dtype)
+        for byte in np.unique(np.flatnonzero(weights) // 8).tolist():
+            part = weights[8 * byte : 8 * byte + 8]
+            result += (_BITS[:, : len(part)].astype(weights.dtype) @ part)[bits[:, byte]]
+        return result
 
     def atoms(self, groups: Groups) -> tuple[Ints, Ints]:
         """Cut all classes by disjoint query sets at once.

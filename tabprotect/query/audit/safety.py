@@ -13,7 +13,7 @@ import numpy.typing as npt
 from tabprotect.query.audit.decision import Denial, combined
 from tabprotect.query.audit.needs import Needs, Target, Targets
 from tabprotect.query.audit.records import FREE, Records
-from tabprotect.query.audit.search import SIZES, Search
+from tabprotect.query.audit.search import Search
 from tabprotect.query.audit.state import NONE, Knowledge, State
 from tabprotect.query.audit.unions import plain, unions_with
 from tabprotect.query.audit.witnesses import Worlds, met
@@ -162,7 +162,7 @@ class _Task:
             if not self.search.left:
                 return Denial.UNDECIDED, "the permitted work is used up"
             box, centres = self._demanded(need, [targets[i] for i in batch.tolist()])
-            world = self.search.near(box, centres, SIZES[0])
+            world = self.search.near(box, centres)
             if world is None and len(batch) == 1:
                 world = self._cover(need, targets[int(batch[0])])
             if world is not None:
@@ -186,10 +186,7 @@ class _Task:
         box, centres = self._demanded(need, [target])
         if self.search.small:
             return self.search.whole(box)
-        for size in SIZES[1:]:
-            if self.search.left and (world := self.search.near(box, centres, size)) is not None:
-                return world
-        return self.search.whole(box) if self.search.affords_whole() else None
+        return self.search.priced(box, centres)
 
     def _elsewhere(self, need: Needs, target: Target) -> Ints:
         if not self.records.spread or need.measure.whole:

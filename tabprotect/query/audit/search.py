@@ -21,12 +21,16 @@ from tabprotect.query.audit.worlds import Box, Programme, World
 __all__ = ["Search"]
 
 Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
 
 SMALL: Final = 400
 """Classes up to which there is one programme over all of them."""
 
-SIZES: Final = (60, 250, 1000)
-"""Numbers of classes tried around a target."""
+FIRST: Final = 60
+"""Classes around a target that are tried first."""
+
+START: Final = 250
+"""Classes around a target that the search by prices begins with."""
 
 COLUMNS: Final = 1200
 """Most classes of one programme over some of them."""
@@ -36,6 +40,12 @@ NEAR: Final = 50
 
 BYTES: Final = 20_000
 """Bytes of membership compared that count as one simplex iteration."""
+
+PRICED: Final = 8_000
+"""Bytes of membership that count as one simplex iteration where classes are priced."""
+
+NOTHING: Final = 1e-7
+"""Prices up to this are zero."""
 
 
 @dataclass(eq=False)
@@ -77,7 +87,7 @@ class Search:
         self.spent += self._whole.iterations - before
         return world
 
-    def near(self, box: Box, centres: Ints, size: int) -> World | None:
+    def near(self, box: Box, centres: Ints) -> World | None:
         """Look among the classes nearest to some classes, all others held at 0.
 
         Parameters
@@ -86,15 +96,52 @@ class Search:
             Bounds on the moves of all classes.
         centres : ndarray of int
             Classes that must move.
-        size : int
-            Classes around each of them.
         """
-        held = (box.lower > 0) | (box.upper < 0)
-        held[centres] = False
-        if held.any():
+        if _others_must_move(box, centres):
             return None
-        some = self._around(centres, size)
-        rows = _distinct(self.partition.bits[some], self.partition.n_queries)
+        some = self._around(centres, FIRST)
+        return self._among(some, box, _merged(self.partition.bits[some], self.partition.n_queries)[0])
+
+    def priced(self, box: Box, centres: Ints) -> World | None:
+        """Look among the classes near some classes, and add others by their prices as long as there are any.
+
+        The duals of the answers that the classes so far cannot keep give every class a price (column generation); those
+        with the largest are added, as many as there are.
+        Where no class has one, no classes at all can keep the answers, as far as floating-point arithmetic tells.
+        """
+        if _others_must_move(box, centres):
+            return None
+        partition, (open_, _) = self.partition, self._open
+        some = self._around(centres, START)
+        while self.left:
+            rows, row_of = _merged(partition.bits[some], partition.n_queries)
+            part = Programme(rows, Box(self.box.lower[some], self.box.upper[some]))
+            duals = part.duals(Box(box.lower[some], box.upper[some]), self.left)
+            self.spent += NEAR + part.iterations
+            if duals is None:
+                return None
+            if not duals.any():
+                return self._among(some, box, rows)
+            # rows that are equal over these classes share their dual
+            count = np.bincount(row_of[row_of >= 0], minlength=len(duals))
+            price = self._prices(np.where(row_of >= 0, (duals / count)[row_of], 0.0), box)
+            price[np.isin(open_, some)] = 0
+            best = np.argsort(-price, kind="stable")[: len(some)]
+            best = best[price[best] > NOTHING]
+            if not len(best):
+                return None
+            some = np.union1d(some, open_[best])
+        return None
+
+    def _prices(self, duals: Floats, box: Box) -> Floats:
+        """Return by how much a move of every open class would lessen what the answers are missed by."""
+        open_, _ = self._open
+        price = self.partition.weighted(duals, open_)
+        self.spent += 1 + len(open_) * len(np.unique(np.flatnonzero(duals) // 8)) // PRICED
+        up, down = box.upper[open_] > 0, box.lower[open_] < 0
+        return np.maximum(np.where(up, price, 0), np.where(down, -price, 0))
+
+    def _among(self, some: Ints, box: Box, rows: sparse.csr_array) -> World | None:
         part = Programme(rows, Box(self.box.lower[some], self.box.upper[some]))
         found = part.find(Box(box.lower[some], box.upper[some]), self.left)
         self.spent += NEAR + part.iterations
@@ -103,11 +150,6 @@ class Search:
         moves = np.zeros(self.partition.n_classes, np.int64)
         moves[some] = found.moves
         return World(moves, found.denominator)
-
-    def affords_whole(self) -> bool:
-        """Whether a programme over all classes can be set up with less than half of the work that is left."""
-        entries = int(np.bitwise_count(self.partition.bits).sum())
-        return Programme.setting_up(entries) < self.left // 2
 
     @cached_property
     def _open(self) -> tuple[Ints, npt.NDArray[np.uint64]]:
@@ -143,15 +185,29 @@ def _words(bits: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint64]:
     return words
 
 
-def _distinct(bits: npt.NDArray[np.uint8], n_queries: int) -> sparse.csr_array:
-    """Return the distinct rows of M over some classes, without those that are empty."""
+def _merged(bits: npt.NDArray[np.uint8], n_queries: int) -> tuple[sparse.csr_array, Ints]:
+    """Return the distinct rows of M over some classes, and which of them every query has (-1 for none of the classes).
+
+    Examples
+    --------
+    >>> rows, row_of = _merged(np.array([[0b101], [0b111]], np.uint8), 4)
+    >>> rows.toarray().tolist(), row_of.tolist()
+    ([[0, 1], [1, 1]], [1, 0, 1, -1])
+    """
     dense = np.unpackbits(bits, axis=1, count=n_queries, bitorder="little").T
     packed = np.packbits(dense, axis=1)
-    packed = np.ascontiguousarray(packed[packed.any(axis=1)])
     _, n = packed.shape
     text = packed.tobytes()
-    different = sorted({text[k : k + n] for k in range(0, len(text), n)}) if n else []
-    rows = np.unpackbits(np.frombuffer(b"".join(different), np.uint8).reshape(-1, n), axis=1, count=len(bits))
+    each = [text[k : k + n] for k in range(0, len(text), n)] if n else []
+    number = {row: k for k, row in enumerate(sorted({row for row in each if any(row)}))}
+    rows = np.unpackbits(np.frombuffer(b"".join(number), np.uint8).reshape(-1, n), axis=1, count=len(bits))
     row, column = np.nonzero(rows)
     starts = np.r_[0, np.cumsum(np.bincount(row, minlength=len(rows)))]
-    return sparse.csr_array((np.ones(len(row), np.int64), column, starts), shape=rows.shape)
+    M = sparse.csr_array((np.ones(len(row), np.int64), column, starts), shape=rows.shape)
+    return M, np.array([number.get(row, -1) for row in each], np.int64)
+
+
+def _others_must_move(box: Box, centres: Ints) -> bool:
+    must = (box.lower > 0) | (box.upper < 0)
+    must[centres] = False
+    return bool(must.any())

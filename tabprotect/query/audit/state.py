@@ -128,8 +128,22 @@ class State:
         if groups is None:
             return [self.follows(members) for members in sets]
         _, first, small = self._in_parts(groups)
-        label = groups.label[first]
-        return [small.follows(label == k) for k in range(groups.n)]
+        return small.follow_all(groups.label[first], groups.n)
+
+    def follow_all(self, label: Ints, n: int) -> list[list[tuple[int, Fraction]] | None]:
+        """Return what `follows` does for n disjoint query sets, by the query set of every record (-1 for none)."""
+        class_of, classes = self.partition.class_of, self.partition.n_classes
+        order = np.argsort(class_of, kind="stable")
+        first = np.searchsorted(class_of[order], np.arange(classes))
+        low, high = (end.reduceat(label[order], first) for end in (np.minimum, np.maximum))
+        torn = np.zeros(n + 1, bool)
+        torn[label[((low != high) | ~self.partition.asked)[class_of]]] = True
+        empty = np.bincount(label + 1, minlength=n + 1)[1:] == 0
+        if self.basis is None:
+            return [[] if empty[k] else None for k in range(n)]
+        whole = np.where((low == high) & ~torn[low], low, -1)
+        found = self.basis.combinations(self.partition, whole, n)
+        return [[] if empty[k] else None if torn[k] else found[k] for k in range(n)]
 
     def _in_parts(self, groups: Groups) -> tuple[Ints, Ints, State]:
         """Return the part of every record, one record of every part, and the state with one record for every part."""
@@ -153,10 +167,10 @@ class State:
         label, sums = groups.label[first], groups.sums(records.values).tolist()
         steps: list[tuple[Partition, Split]] = []
         for k, total in enumerate(sums):
-            if small.follows(label == k) is not None:
-                continue
             partition, split = small.partition.refined(label == k)
             basis = None if small.basis is None or small.basis.too_large() else small.basis.with_last(partition)
+            if basis is small.basis and small.follows(label == k) is not None:
+                continue
             small = replace(small, partition=partition, basis=basis, totals=(*small.totals, total))
             steps.append((partition, split))
         changed = np.unique(np.concatenate([np.zeros(0, np.int64), *(np.r_[s.parents, s.children] for _, s in steps)]))

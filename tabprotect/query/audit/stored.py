@@ -64,7 +64,7 @@ def restore(content: bytes, records: Records, start: State) -> State:
         raise InputError("the log belongs to other data: their number of records differs")
     basis = None
     if "rows" in parts:
-        basis = Basis(parts["rows"], parts["pivots"], parts["inverse"].astype(np.int64))
+        basis = Basis.of(parts["rows"], parts["pivots"], parts["inverse"].astype(np.int64))
     state = start.with_partition(records, partition, basis, totals)
     return state.remembering([_worlds(parts, number, partition) for number in range(len(state.knowledge))])
 

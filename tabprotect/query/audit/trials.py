@@ -34,6 +34,8 @@ class Trials:
         After the groups answered so far, with a partition of the parts.
     before : State
         The state at the beginning, which stays if nothing new is answered.
+    free : frozenset of int
+        Groups whose sums follow from the answers at the beginning.
 
     Examples
     --------
@@ -51,6 +53,7 @@ class Trials:
     parts: Parts
     small: State
     before: State
+    free: frozenset[int]
 
     @classmethod
     def of(cls, state: State, records: Records, groups: Groups) -> Trials:
@@ -58,7 +61,8 @@ class Trials:
         parts = Parts.of(state.partition, groups, records)
         p = state.partition
         small = replace(state, partition=Partition(p.class_of[parts.first], p.bits, p.n_queries))
-        return cls(records, [int(total) for total in groups.sums(records.values)], parts, small, state)
+        free = (k for k, terms in enumerate(small.follow_all(parts.label, groups.n)) if terms is not None)
+        return cls(records, [int(s) for s in groups.sums(records.values)], parts, small, state, frozenset(free))
 
     @property
     def state(self) -> State:
@@ -81,6 +85,8 @@ class Trials:
         work : int
             What was spent.
         """
+        if k in self.free:
+            return True, 0
         members = self.parts.label == k
         if self.small.follows(members) is not None:
             return True, 0

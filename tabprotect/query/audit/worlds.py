@@ -31,6 +31,9 @@ SETTING_UP = 250
 ITERATING = 50_000
 """Entries of M for which an iteration counts as one more."""
 
+FEASIBLE = 1e-7
+"""The answers count as kept up to this share of the largest demand; integers decide afterwards."""
+
 EXACT = 600
 """Columns up to which a solution that is not whole is made exact in fractions."""
 
@@ -135,6 +138,33 @@ class Programme:
             return None
         world = self._exactly(z * unit, box, also)
         return world if world is not None and _adds_up(world, also) else None
+
+    def duals(self, box: Box, most_iterations: int) -> Floats | None:
+        """Return duals of the answers where no moves inside a box keep them; all 0 where some do; None at the limit.
+
+        The least sum of |M d| is looked for. With its duals y a class j that is not among these can lessen it only if
+        its column has M_j y > 0 and it can rise, or M_j y < 0 and it can fall.
+        """
+        if np.any(box.lower > box.upper):
+            return None
+        unit, (m, n) = self._unit(box, None), self.M.shape
+        lower = np.where(box.lower <= -FREE, -np.inf, box.lower / unit)
+        upper = np.where(box.upper >= FREE, np.inf, box.upper / unit)
+        missed = sparse.eye_array(m)
+        lp = LinearProgram(
+            sparse.hstack([self.M, missed, -missed]),
+            np.zeros(m),
+            np.zeros(m),
+            np.r_[lower, np.zeros(2 * m)],
+            np.r_[upper, np.full(2 * m, np.inf)],
+            np.r_[np.zeros(n), np.ones(2 * m)],
+        )
+        one = 1 + self.M.nnz // ITERATING
+        solution = lp.solve(max_iterations=most_iterations // one)
+        self.iterations += SOLVE + one * solution.iterations
+        if solution.status != "optimal":
+            return None
+        return solution.duals if solution.objective > FEASIBLE else np.zeros(m)
 
     def _unit(self, box: Box, also: tuple[Ints, int] | None) -> float:
         wanted = np.r_[box.lower[box.lower > 0], -box.upper[box.upper < 0]]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from tabprotect.query.audit.partition import Partition
-from tabprotect.query.audit.search import COLUMNS, Search, _distinct
+from tabprotect.query.audit.search import COLUMNS, Search, _merged
 from tabprotect.query.audit.worlds import Box
 
 
@@ -21,13 +21,16 @@ def partition(rng: np.random.Generator, n: int, queries: int) -> Partition:
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 80))
 @settings(max_examples=40, deadline=None)
-def test_distinct_rows_are_those_of_numpy(seed, queries):
+def test_merged_rows_are_those_of_numpy(seed, queries):
     p = partition(np.random.default_rng(seed), 30, queries)
-    rows = np.unique(p.rows().toarray(), axis=0)
-    found = _distinct(p.bits, p.n_queries)
+    M = p.rows().toarray()
+    rows = np.unique(M, axis=0)
+    found, row_of = _merged(p.bits, p.n_queries)
     assert isinstance(found, sparse.csr_array)
     assert np.array_equal(found.toarray(), rows[rows.any(axis=1)])
     assert found.has_sorted_indices
+    assert np.array_equal(row_of >= 0, M.any(axis=1))
+    assert np.array_equal(found.toarray()[row_of[row_of >= 0]], M[row_of >= 0])
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 150), st.integers(1, 12))
