@@ -10,11 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.errors import InputError, Problems
+from tabprotect.query.audit.conflicts import conflicting
 from tabprotect.query.audit.decision import Decision, Denial, Step, combined
 from tabprotect.query.audit.groups import Groups, chosen, totals
 from tabprotect.query.audit.measures import check_size, measures
 from tabprotect.query.audit.records import Intruder, Records
 from tabprotect.query.audit.safety import judge
+from tabprotect.query.audit.search import SMALL
 from tabprotect.query.audit.sensitive import sensitivity_step
 from tabprotect.query.audit.state import State
 from tabprotect.sensitivity import Override, Rule
@@ -22,6 +24,9 @@ from tabprotect.sensitivity import Override, Rule
 __all__ = ["WORK", "Auditor"]
 
 Bools = npt.NDArray[np.bool_]
+
+ROUNDS = 3
+"""Times that sums are left out of a table."""
 
 WORK = 20_000
 """Simplex iterations for one decision (the set-up of a programme counts as 50)."""
@@ -161,6 +166,38 @@ class Auditor:
         work : int, optional
             What may be spent, if less than the auditor's own limit.
         """
+        decision, state, _ = self._decide(sets, self.work if work is None else min(work, self.work))
+        return decision, state
+
+    def decide_most(self, sets: Groups) -> tuple[list[int], Decision, State]:
+        """Decide on disjoint sums, and in large systems leave some out where they cannot all be answered together.
+
+        Parameters
+        ----------
+        sets : Groups
+
+        Returns
+        -------
+        kept : list of int
+            The sums that the decision is about.
+        decision : Decision
+        state : State
+            After it.
+        """
+        kept, work, total = list(range(len(sets))), self.work, [int(abs(t)) for t in sets.sums(self.records.values)]
+        for _ in range(ROUNDS):
+            some = sets.only(kept)
+            decision, state, left_out = self._decide(some, work, [total[k] for k in kept])
+            work -= decision.work
+            if decision.answered or not left_out or work <= 0:
+                break
+            kept = [k for i, k in enumerate(kept) if i not in left_out]
+        return kept, decision, state
+
+    def _decide(
+        self, sets: Sequence[Bools], work: int, costs: list[int] | None = None
+    ) -> tuple[Decision, State, set[int]]:
+        """Return the decision, the state after it, and with costs the sums without which the others may be answered."""
         if len(sets) > 1:
             sets = Groups.of(sets) or sets
         values = totals(self.records, sets)
@@ -168,14 +205,14 @@ class Auditor:
         if not self.simulatable:
             steps.append(sensitivity_step(self.records, sets, self.rules))
             if not steps[-1].passed:
-                return self._denied(Denial.SENSITIVE, steps), self.state
+                return self._denied(Denial.SENSITIVE, steps), self.state, set()
         step, new = self._inferable(sets)
         steps.append(step)
         if not new:
-            return Decision(True, values, None, tuple(steps), True, self.basis), self.state
+            return Decision(True, values, None, tuple(steps), True, self.basis), self.state, set()
         if self.simulatable:
-            return self._denied(Denial.OUTSIDE, steps), self.state
-        return self._answerable(sets, new, values, steps, self.work if work is None else min(work, self.work))
+            return self._denied(Denial.OUTSIDE, steps), self.state, set()
+        return self._answerable(sets, new, values, steps, work, costs)
 
     def replay(self, members: Bools) -> None:
         """Count a sum as answered that was decided on before."""
@@ -188,16 +225,32 @@ class Auditor:
             self.state = self.state.remembering(safety.worlds)
 
     def _answerable(
-        self, sets: Sequence[Bools], new: list[int], values: tuple[Fraction, ...], steps: list[Step], work: int
-    ) -> tuple[Decision, State]:
+        self,
+        sets: Sequence[Bools],
+        new: list[int],
+        values: tuple[Fraction, ...],
+        steps: list[Step],
+        work: int,
+        costs: list[int] | None,
+    ) -> tuple[Decision, State, set[int]]:
         state = self.state.with_queries(self.records, chosen(sets, new))
         steps.append(Step("Step 3, query diagram", True, diagram(state, self.records.scale)))
-        safety = judge(state, self.records, work)
-        steps.append(Step("Step 4, safety test", safety.denial is None, safety.text))
+        if costs is not None and isinstance(sets, Groups) and state.partition.n_classes > SMALL:
+            first = self.state.partition.n_queries
+            group = [_of_query(state, q, sets) for q in range(first, state.partition.n_queries)]
+            safety = conflicting(state, self.records, first, [costs[k] for k in group], work)
+        else:
+            safety = judge(state, self.records, work)
+        steps.append(Step("Step 4, safety test", safety.denial is None and not safety.out, safety.text))
+        if safety.out:
+            # what follows from the others and one of these would give it away again
+            follow = state.follow(sets)
+            gone = {k for k in new for i, _ in follow[k] or () if i in safety.out}
+            return self._denied(Denial.INFERABLE, steps, safety.work), self.state, gone
         if safety.denial is not None:
-            return self._denied(safety.denial, steps, safety.work), self.state
+            return self._denied(safety.denial, steps, safety.work), self.state, set()
         state = state.remembering(safety.worlds)
-        return Decision(True, values, None, tuple(steps), False, state.partition.n_queries, safety.work), state
+        return Decision(True, values, None, tuple(steps), False, state.partition.n_queries, safety.work), state, set()
 
     def _denied(self, denial: Denial, steps: list[Step], work: int = 0) -> Decision:
         return Decision(False, (), denial, tuple(steps), False, self.basis, work)
@@ -254,6 +307,13 @@ def diagram(state: State, scale: int = 1) -> str:
         for row, t in zip(M, state.totals, strict=True)
     ]
     return f"{words}: {', '.join(edges)}; {', '.join(rows)}"
+
+
+def _of_query(state: State, query: int, sets: Groups) -> int:
+    """Return which of disjoint query sets a query of the basis is."""
+    (row,) = state.partition.some(np.array([query]))
+    record = int(np.argmax(state.partition.class_of == np.argmax(row)))
+    return int(sets.label[record])
 
 
 def _check(intruders: Sequence[Intruder], n: int) -> None:

@@ -99,7 +99,8 @@ class Basis:
 
     def coefficients(self, v: npt.NDArray[np.generic]) -> Ints:
         """Return the only coefficients that a row can have, modulo the prime."""
-        return self._sums(np.asarray(v[self.pivots], bool)[None, :])[0]
+        (sums,) = self._sums(np.asarray(v[self.pivots], bool)[None, :])
+        return np.asarray(sums)
 
     def _sums(self, some: Bools) -> Ints:
         """Return sums of rows of the inverse, modulo the prime."""
@@ -109,9 +110,7 @@ class Basis:
             sums[k, :r] = self.settled[these[:r]].sum(axis=0)
         return np.asarray((sums + _product(some.astype(np.int64) @ self.left % PRIME, self.right)) % PRIME)
 
-    def combinations(
-        self, partition: Partition, label: Ints, n: int
-    ) -> list[list[tuple[int, Fraction]] | None]:
+    def combinations(self, partition: Partition, label: Ints, n: int) -> list[list[tuple[int, Fraction]] | None]:
         """Return the `combination` of every one of n disjoint rows: row k is 1 where `label` is k."""
         some = label[self.pivots] == np.arange(n)[:, None]
         c, columns = self._sums(some), _some(partition.n_classes)

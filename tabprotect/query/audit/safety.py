@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Final
+from typing import Final, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,7 @@ from tabprotect.query.audit.unions import plain, unions_with
 from tabprotect.query.audit.witnesses import Worlds, met
 from tabprotect.query.audit.worlds import Box, World, demands
 
-__all__ = ["Safety", "judge"]
+__all__ = ["Safety", "Task", "judge"]
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
@@ -42,12 +42,15 @@ class Safety:
         New ones, for every intruder.
     work : int
         What was spent.
+    out : list of int
+        Queries that were left out so that demands could be met; see `tabprotect.query.audit.conflicts`.
     """
 
     denial: Denial | None = None
     text: str = ""
     worlds: list[Worlds] = field(default_factory=list)
     work: int = 0
+    out: list[int] = field(default_factory=list)
 
 
 def judge(state: State, records: Records, work: int, *, explain: bool = True) -> Safety:
@@ -65,7 +68,7 @@ def judge(state: State, records: Records, work: int, *, explain: bool = True) ->
     """
     result, sensitive = Safety(), 0
     for k in state.knowledge:
-        task = _Task.of(state, records, k, work, explain)
+        task = Task.of(state, records, k, work, explain)
         denied = task.run()
         work -= task.search.spent
         result.work += task.search.spent
@@ -84,7 +87,23 @@ def judge(state: State, records: Records, work: int, *, explain: bool = True) ->
 
 
 @dataclass(eq=False)
-class _Task:
+class Task:
+    """Looks for data sets that meet the demands of one intruder's knowledge.
+
+    Attributes
+    ----------
+    state : State
+    records : Records
+    k : Knowledge
+    search : Search
+    explain : bool
+        Whether a denial says what could be inferred.
+    found : Worlds
+        New ones.
+    targets : int
+        Demands looked at.
+    """
+
     state: State
     records: Records
     k: Knowledge
@@ -95,13 +114,15 @@ class _Task:
     classes_of: dict[int, Ints] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, state: State, records: Records, k: Knowledge, work: int, explain: bool = True) -> _Task:
+    def of(cls, state: State, records: Records, k: Knowledge, work: int, explain: bool = True) -> Self:
+        """Begin with what one intruder knows."""
         # classes in no query set may move as they like, which helps nobody else
         outside = ~state.partition.asked
         held = Box(np.where(outside, 0, k.box.lower), np.where(outside, 0, k.box.upper))
         return cls(state, records, k, Search(state.partition, held, work), explain)
 
     def run(self) -> tuple[Denial, str] | None:
+        """Look at every demand; return why not all are met."""
         asked = self.state.partition.asked
         for need in self.k.needs:
             targets = need.targets(asked, self.records.spread)
@@ -170,7 +191,9 @@ class _Task:
             if done[batch].all():
                 continue
             if len(batch) == 1:
-                return self._each_union(need, targets[int(batch[0])])
+                if (why := self._each_union(need, targets[int(batch[0])])) is not None:
+                    return why
+                continue
             half = len(batch) // 2
             todo += [batch[half:], batch[:half]]
         return None

@@ -60,12 +60,16 @@ class Search:
     work : int
         What may be spent, in simplex iterations of a small programme.
     spent : int
+    blame : ndarray, shape (queries,)
+        Where the last search by prices has shown that no classes at all can keep the answers: their duals. None
+        otherwise.
     """
 
     partition: Partition
     box: Box
     work: int
     spent: int = 0
+    blame: Floats | None = field(default=None, init=False, repr=False)
     _whole: Programme | None = field(default=None, init=False, repr=False)
 
     @property
@@ -112,7 +116,7 @@ class Search:
         if _others_must_move(box, centres):
             return None
         partition, (open_, _) = self.partition, self._open
-        some = self._around(centres, START)
+        some, self.blame = self._around(centres, START), None
         while self.left:
             rows, row_of = _merged(partition.bits[some], partition.n_queries)
             part = Programme(rows, Box(self.box.lower[some], self.box.upper[some]))
@@ -124,11 +128,13 @@ class Search:
                 return self._among(some, box, rows)
             # rows that are equal over these classes share their dual
             count = np.bincount(row_of[row_of >= 0], minlength=len(duals))
-            price = self._prices(np.where(row_of >= 0, (duals / count)[row_of], 0.0), box)
+            shared = np.where(row_of >= 0, (duals / count)[row_of], 0.0)
+            price = self._prices(shared, box)
             price[np.isin(open_, some)] = 0
             best = np.argsort(-price, kind="stable")[: len(some)]
             best = best[price[best] > NOTHING]
             if not len(best):
+                self.blame = shared
                 return None
             some = np.union1d(some, open_[best])
         return None

@@ -94,10 +94,13 @@ def protect_groups(auditor: Auditor, sets: Sequence[Bools], open_: Sequence[int]
     steps.append(f"{len(bad)} of {len(open_)} groups are sensitive themselves")
     if not kept:
         return Grouped((), auditor.state, (), tuple(steps))
-    decision, state = auditor.decide(chosen(sets, kept))
+    some, decision, state = auditor.decide_most(_groups(sets).only(kept))
+    if len(some) < len(kept):
+        steps.append(f"{len(kept) - len(some)} further groups cannot be answered together with the others")
     if decision.answered:
-        return Grouped(tuple(kept), state, tuple(kept), (*steps, *map(str, decision.steps)))
-    steps.append(f"all {len(kept)} others together: {decision.denial}")
+        published = tuple(kept[i] for i in some)
+        return Grouped(published, state, published, (*steps, *map(str, decision.steps)))
+    steps.append(f"all {len(some)} others together: {decision.denial}")
     proposed = _proposal(auditor, sets, list(open_), bad)
     if proposed is not None:
         steps.append(f"the suppression engine hides {len(kept) - len(proposed)} further groups")
@@ -112,10 +115,7 @@ def _singly(auditor: Auditor, sets: Sequence[Bools], kept: list[int], steps: lis
     """Try one group after another, the largest first, with the work of one decision for all of them."""
     sizes = [abs(total) for total in totals(auditor.records, chosen(sets, kept))]
     order = [kept[i] for i in sorted(range(len(kept)), key=lambda i: -sizes[i])][:SINGLY]
-    groups = Groups.of(sets)
-    if groups is None:
-        raise ValueError("groups of a table have no records in common")
-    trials = Trials.of(auditor.state, auditor.records, groups)
+    trials = Trials.of(auditor.state, auditor.records, _groups(sets))
     good, left, tried = [], auditor.work, 0
     for k in order:
         if left <= 0:
@@ -127,6 +127,13 @@ def _singly(auditor: Auditor, sets: Sequence[Bools], kept: list[int], steps: lis
             good.append(k)
     steps.append(f"tried one by one: {len(good)} of {len(kept)} groups are published, {tried} were tried")
     return Grouped(tuple(sorted(good)), trials.state, tuple(good), tuple(steps))
+
+
+def _groups(sets: Sequence[Bools]) -> Groups:
+    groups = Groups.of(sets)
+    if groups is None:
+        raise ValueError("groups of a table have no records in common")
+    return groups
 
 
 def _proposal(auditor: Auditor, sets: Sequence[Bools], open_: list[int], bad: set[int]) -> list[int] | None:

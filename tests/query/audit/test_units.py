@@ -6,7 +6,7 @@ import numpy as np
 
 from tabprotect.query.audit import Auditor, Records
 from tabprotect.query.audit.needs import Targets
-from tabprotect.query.audit.safety import _Task
+from tabprotect.query.audit.safety import Task
 from tabprotect.query.audit.witnesses import Worlds
 from tabprotect.query.audit.worlds import World
 
@@ -20,7 +20,7 @@ def test_a_world_counts_only_if_the_unit_is_protected_everywhere():
         state = state.with_query(records, auditor.members(members))
     k = state.knowledge[0]
     need = next(n for n in k.needs if n.side > 0)
-    task = _Task.of(state, records, k, 1000)
+    task = Task.of(state, records, k, 1000)
     class_of = state.partition.class_of
     first, second = int(class_of[0]), int(class_of[2])
     assert first != second
