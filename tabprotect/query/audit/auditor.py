@@ -16,7 +16,7 @@ from tabprotect.query.audit.groups import Groups, chosen, totals
 from tabprotect.query.audit.measures import check_size, measures
 from tabprotect.query.audit.records import Intruder, Records
 from tabprotect.query.audit.safety import judge
-from tabprotect.query.audit.search import SMALL
+from tabprotect.query.audit.search import is_small
 from tabprotect.query.audit.sensitive import sensitivity_step
 from tabprotect.query.audit.state import State
 from tabprotect.sensitivity import Override, Rule
@@ -192,6 +192,8 @@ class Auditor:
             if decision.answered or not left_out or work <= 0:
                 break
             kept = [k for i, k in enumerate(kept) if i not in left_out]
+            if not kept:
+                break
         return kept, decision, state
 
     def _decide(
@@ -235,7 +237,7 @@ class Auditor:
     ) -> tuple[Decision, State, set[int]]:
         state = self.state.with_queries(self.records, chosen(sets, new))
         steps.append(Step("Step 3, query diagram", True, diagram(state, self.records.scale)))
-        if costs is not None and isinstance(sets, Groups) and state.partition.n_classes > SMALL:
+        if costs is not None and isinstance(sets, Groups) and not is_small(state.partition):
             first = self.state.partition.n_queries
             group = [_of_query(state, q, sets) for q in range(first, state.partition.n_queries)]
             safety = conflicting(state, self.records, first, [costs[k] for k in group], work)

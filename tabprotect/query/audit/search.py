@@ -18,7 +18,7 @@ from scipy import sparse
 from tabprotect.query.audit.partition import Partition
 from tabprotect.query.audit.worlds import Box, Programme, World
 
-__all__ = ["Search"]
+__all__ = ["Search", "is_small"]
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -48,6 +48,11 @@ NOTHING: Final = 1e-7
 """Prices up to this are zero."""
 
 
+def is_small(partition: Partition) -> bool:
+    """Whether there is one programme over all classes of a partition."""
+    return partition.n_classes <= SMALL
+
+
 @dataclass(eq=False)
 class Search:
     """Looks for worlds within a limit of work.
@@ -75,7 +80,7 @@ class Search:
     @property
     def small(self) -> bool:
         """Whether all classes are looked at together."""
-        return self.partition.n_classes <= SMALL
+        return is_small(self.partition)
 
     @property
     def left(self) -> int:

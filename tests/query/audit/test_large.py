@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from tabprotect.query.audit import Auditor, Denial, Intruder, Records, search
+from tabprotect.query.audit.groups import Groups
 from tabprotect.query.audit.inference import Basis, combination
 from tabprotect.query.audit.partition import Partition
+from tabprotect.query.audit.sensitive import sensitivity_step
 from tabprotect.query.audit.stored import dump, restore
 from tests.query.brute import RULES, Brute
 
@@ -28,6 +30,37 @@ def test_nothing_follows_where_data_sets_are_searched_near_the_target(seed, spre
             sets.append(members)
     assert sets
     assert not Brute(x, 0, np.inf, units, RULES[text]).breaches(sets)
+
+
+@pytest.mark.parametrize("spread", [False, True])
+def test_nothing_follows_from_groups_of_which_some_are_left_out(spread, monkeypatch):
+    """Tables by two codes of the same records: what is left out is enough, and is not all."""
+    monkeypatch.setattr(search, "SMALL", 0)
+    left_out = published = 0
+    for seed in range(24):
+        rng = np.random.default_rng(seed)
+        n = 9
+        x, units = rng.integers(10, 60, n), rng.integers(0, 7, n) if spread else np.arange(n)
+        text = list(RULES)[seed % len(RULES)]
+        auditor, sets = Auditor(Records.of(x, units=units), text), []
+        for _ in range(3):
+            g = int(rng.integers(2, 4))
+            groups = Groups(rng.integers(0, g, n), g)
+            fine = [
+                k
+                for k in range(g)
+                if groups[k].any() and sensitivity_step(auditor.records, [groups[k]], auditor.rules).passed
+            ]
+            if not fine:
+                continue
+            kept, decision, state = auditor.decide_most(groups.only(fine))
+            if decision.answered:
+                auditor.state = state
+                sets += [groups[fine[k]] for k in kept]
+                published, left_out = published + len(kept), left_out + len(fine) - len(kept)
+        assert not sets or not Brute(x, 0, np.inf, units, RULES[text]).breaches(sets)
+    assert published > 20
+    assert left_out > 2
 
 
 def test_a_difference_of_one_unit_is_found_without_a_programme(monkeypatch):

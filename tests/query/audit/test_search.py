@@ -7,9 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+from tabprotect.query.audit import Auditor, Records
 from tabprotect.query.audit.partition import Partition
 from tabprotect.query.audit.search import COLUMNS, Search, _merged
-from tabprotect.query.audit.worlds import Box
+from tabprotect.query.audit.worlds import Box, Programme
 
 
 def partition(rng: np.random.Generator, n: int, queries: int) -> Partition:
@@ -51,3 +52,43 @@ def test_the_nearest_classes_differ_in_the_fewest_query_sets(seed, queries, size
     assert centre in found
     assert np.isin(others, open_).all()
     assert sorted(distance[others]) == sorted(distance[open_])[:wanted]
+
+
+@given(st.integers(0, 2**32 - 1))
+@settings(max_examples=60, deadline=None)
+def test_prices_end_with_a_data_set_exactly_where_there_is_one(seed):
+    """Against one programme over all classes; where there is none, the duals alone show it."""
+    rng = np.random.default_rng(seed)
+    p = partition(rng, 700, 12)
+    n = p.n_classes
+    lower, upper = -rng.integers(0, 3, n), rng.integers(0, 3, n)
+    search = Search(p, Box(np.where(p.asked, lower, 0), np.where(p.asked, upper, 0)), 10**6)
+    centre = int(rng.choice(np.flatnonzero(p.asked)))
+    box = Box(search.box.lower.copy(), search.box.upper.copy())
+    box.lower[centre] = box.upper[centre] = int(rng.integers(1, 40))
+    feasible = Programme(p.rows(), box).duals(box, 10**6)
+    world = search.priced(box, np.array([centre]))
+    assert feasible is not None
+    assert (world is None) == feasible.any()
+    if world is not None:
+        assert not (p.rows() @ world.moves).any()
+        assert box.contains(world).all()
+    else:
+        # no moves inside the box make the combination of the answers 0
+        column = p.weighted(search.blame)
+        most = np.maximum(column * box.lower, column * box.upper).sum()
+        least = np.minimum(column * box.lower, column * box.upper).sum()
+        assert most < -1e-6 or least > 1e-6
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 8))
+@settings(max_examples=40, deadline=None)
+def test_groups_follow_together_as_one_by_one(seed, n_groups):
+    rng = np.random.default_rng(seed)
+    auditor = Auditor(Records.of(np.full(40, 10.0)), "threshold=1")
+    label = rng.integers(0, n_groups, 40)
+    for _ in range(int(rng.integers(1, 12))):
+        auditor.replay(np.isin(label, rng.integers(0, n_groups, 3)) ^ (rng.random(40) < 0.02))
+    label[rng.random(40) < 0.05] = -1
+    one_by_one = [auditor.state.follows(label == k) for k in range(n_groups)]
+    assert auditor.state.follow_all(label, n_groups) == one_by_one
