@@ -112,11 +112,16 @@ def protect_groups(auditor: Auditor, sets: Sequence[Bools], open_: Sequence[int]
 
 
 def _singly(auditor: Auditor, sets: Sequence[Bools], kept: list[int], steps: list[str]) -> Grouped:
-    """Try one group after another, the largest first, with the work of one decision for all of them."""
-    sizes = [abs(total) for total in totals(auditor.records, chosen(sets, kept))]
-    order = [kept[i] for i in sorted(range(len(kept)), key=lambda i: -sizes[i])][:SINGLY]
+    """Try one group after another, the largest first, with the work of one decision for all of them.
+
+    What follows from earlier answers is published without being tried.
+    """
     trials = Trials.of(auditor.state, auditor.records, _groups(sets))
-    good, left, tried = [], auditor.work, 0
+    good = [k for k in kept if k in trials.free]
+    rest = [k for k in kept if k not in trials.free]
+    sizes = [abs(total) for total in totals(auditor.records, chosen(sets, rest))]
+    order = [rest[i] for i in sorted(range(len(rest)), key=lambda i: -sizes[i])][:SINGLY]
+    left, tried = auditor.work, 0
     for k in order:
         if left <= 0:
             break

@@ -44,9 +44,12 @@ TEXT = st.text(LETTERS + ' ,;"', min_size=1, max_size=6).map(str.strip).filter(b
 NUMBER = st.floats(-1e9, 1e9).map(lambda x: round(x, 3) + 0.0)
 NAME = st.text("abcXYZ019éß_", min_size=1, max_size=6)
 
+FOLDER = tempfile.TemporaryDirectory(prefix="argus")
+"""Of all files of this module; it is removed at the end."""
+
 
 def place(name: str) -> Path:
-    return Path(tempfile.mkdtemp(prefix="argus")) / name
+    return Path(tempfile.mkdtemp(dir=FOLDER.name)) / name
 
 
 @st.composite
