@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -91,8 +91,13 @@ def check_place(folder: Path) -> None:
     there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
     if not there.is_dir():
         raise InputError(f"{folder} cannot be made: {there} is a file; name another folder")
-    if not os.access(there, os.W_OK | os.X_OK):
-        raise InputError(f"{folder} cannot be written: no right to write into {there}; name another folder")
+    try:
+        # rights do not say all: file systems may be read-only, or hold no files of users at all
+        with tempfile.TemporaryDirectory(dir=there, prefix=".tabprotect-"):
+            pass
+    except OSError as error:
+        why = f"no folder can be made in {there} ({error.strerror or error})"
+        raise InputError(f"{folder} cannot be written: {why}; name another folder") from error
 
 
 def _check(problems: Problems, checks: Any, *things: Any, **named: Any) -> None:
