@@ -183,7 +183,7 @@ def waiting() -> float:
 
 def measure(guard: Guard, bare: Any, queries: list[str]) -> dict[str, Any]:
     """Time the guard and the bare query, one after the other."""
-    with_guard, without, processor, delay, answered = [], [], [], [], 0
+    with_guard, without, processor, delay, answered, left_out = [], [], [], [], 0, []
     for sql in queries:
         begun = time.perf_counter()
         bare(sql)
@@ -194,10 +194,12 @@ def measure(guard: Guard, bare: Any, queries: list[str]) -> dict[str, Any]:
         delay.append(waiting() - waited)
         without.append(middle - begun)
         answered += answer.answered
+        left_out.append(sum(None in row for row in answer.rows))
     guarded, plain, cpu = 1000 * np.array(with_guard), 1000 * np.array(without), 1000 * np.array(processor)
     return {
         "queries": len(queries),
         "answered": answered,
+        "most groups left out": max(left_out),
         "bare median": round(float(np.median(plain)), 1),
         "bare 99 %": round(float(np.quantile(plain, 0.99)), 1),
         "added median": round(float(np.median(guarded - plain)), 1),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,6 +12,7 @@ from pydantic import ValidationError
 
 from tabprotect.errors import InputError, Problems
 from tabprotect.formats.folder import check_replaceable
+from tabprotect.formats.places import temporary_prefix
 from tabprotect.release.earlier import check_last
 from tabprotect.solver.tasks.store import check_resumable
 from tabprotect.workflow.checking import check_spec
@@ -88,12 +90,14 @@ def check_place(folder: Path) -> None:
     InputError
     """
     check_replaceable(folder)
-    there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+    # a release is filled beside its place, and takes it as a whole
+    place = Path(os.path.realpath(folder))
+    there = next(parent for parent in place.parents if parent.exists())
     if not there.is_dir():
         raise InputError(f"{folder} cannot be made: {there} is a file; name another folder")
     try:
         # rights do not say all: file systems may be read-only, or hold no files of users at all
-        with tempfile.TemporaryDirectory(dir=there, prefix=".tabprotect-"):
+        with tempfile.TemporaryDirectory(dir=there, prefix=temporary_prefix(place)):
             pass
     except OSError as error:
         why = f"no folder can be made in {there} ({error.strerror or error})"

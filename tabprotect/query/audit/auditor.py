@@ -25,6 +25,10 @@ __all__ = ["WORK", "Auditor"]
 
 Bools = npt.NDArray[np.bool_]
 
+COPIED = 4 * 10**9
+"""Bytes of membership in classes that are copied for the sums of one table, one after another; more are not looked at
+together."""
+
 ROUNDS = 3
 """Times that sums are left out of a table."""
 
@@ -235,7 +239,13 @@ class Auditor:
         work: int,
         costs: list[int] | None,
     ) -> tuple[Decision, State, set[int]]:
-        state = self.state.with_queries(self.records, chosen(sets, new))
+        some = chosen(sets, new)
+        if isinstance(some, Groups) and self._copied(some) > COPIED:
+            steps.append(
+                Step("Step 3, query diagram", False, f"{len(some)} sums are too many to be looked at together")
+            )
+            return self._denied(Denial.UNDECIDED, steps), self.state, set()
+        state = self.state.with_queries(self.records, some)
         steps.append(Step("Step 3, query diagram", True, diagram(state, self.records.scale)))
         if costs is not None and isinstance(sets, Groups) and not is_small(state.partition):
             first = self.state.partition.n_queries
@@ -253,6 +263,11 @@ class Auditor:
             return self._denied(safety.denial, steps, safety.work), self.state, set()
         state = state.remembering(safety.worlds)
         return Decision(True, values, None, tuple(steps), False, state.partition.n_queries, safety.work), state, set()
+
+    def _copied(self, sets: Groups) -> int:
+        """Return how many bytes of membership are copied, at most, until all of some sums are in the basis."""
+        _, parts = self.state.partition.atoms(sets)
+        return len(parts) * -(-(self.basis + len(sets)) // 8) * len(sets)
 
     def _denied(self, denial: Denial, steps: list[Step], work: int = 0) -> Decision:
         return Decision(False, (), denial, tuple(steps), False, self.basis, work)

@@ -27,6 +27,9 @@ LARGEST: Final = 2000
 PENDING: Final = 64
 """Rows after which the inverse is worked out again."""
 
+TOGETHER: Final = 256
+"""Rows whose combinations are worked out together."""
+
 SMALL: Final = 20_000
 """Entries of M up to which combinations that modular arithmetic did not settle are looked for in fractions."""
 
@@ -111,12 +114,17 @@ class Basis:
         return np.asarray((sums + _product(some.astype(np.int64) @ self.left % PRIME, self.right)) % PRIME)
 
     def combinations(self, partition: Partition, label: Ints, n: int) -> list[list[tuple[int, Fraction]] | None]:
-        """Return the `combination` of every one of n disjoint rows: row k is 1 where `label` is k."""
-        some = label[self.pivots] == np.arange(n)[:, None]
-        c, columns = self._sums(some), _some(partition.n_classes)
+        """Return the `combination` of every one of n disjoint rows: row k is 1 where `label` is k, and not empty."""
+        found: list[list[tuple[int, Fraction]] | None] = [None] * n
+        columns = _some(partition.n_classes)
         M = partition.some(self.rows, columns).astype(np.int64)
-        fits = (_product(c, M) == (label[columns] == np.arange(n)[:, None])).all(axis=1)
-        return [self._believed(partition, label == k, c[k]) if fits[k] else None for k in range(n)]
+        there = np.unique(label[label >= 0])
+        for some in (there[i : i + TOGETHER] for i in range(0, len(there), TOGETHER)):
+            c = self._sums(label[self.pivots] == some[:, None])
+            fits = (_product(c, M) == (label[columns] == some[:, None])).all(axis=1)
+            for i in np.flatnonzero(fits).tolist():
+                found[some[i]] = self._believed(partition, label == some[i], c[i])
+        return found
 
     def combination(self, partition: Partition, v: Bools) -> list[tuple[int, Fraction]] | None:
         """Return the queries whose combination gives a row, with their coefficients, or None if it is not in the span.

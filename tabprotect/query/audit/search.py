@@ -115,13 +115,14 @@ class Search:
         """Look among the classes near some classes, and add others by their prices as long as there are any.
 
         The duals of the answers that the classes so far cannot keep give every class a price (column generation); those
-        with the largest are added, as many as there are.
-        Where no class has one, no classes at all can keep the answers, as far as floating-point arithmetic tells.
+        with the largest are added, as many as there are. Where no class has one, no classes at all can keep the
+        answers, as far as floating-point arithmetic tells.
         """
+        self.blame = None
         if _others_must_move(box, centres):
             return None
         partition, (open_, _) = self.partition, self._open
-        some, self.blame = self._around(centres, START), None
+        some = self._around(centres, START)
         while self.left:
             rows, row_of = _merged(partition.bits[some], partition.n_queries)
             part = Programme(rows, Box(self.box.lower[some], self.box.upper[some]))

@@ -168,8 +168,9 @@ class State:
         steps: list[tuple[Partition, Split]] = []
         for k, total in enumerate(sums):
             partition, split = small.partition.refined(label == k)
-            basis = None if small.basis is None or small.basis.too_large() else small.basis.with_last(partition)
-            if basis is small.basis and small.follows(label == k) is not None:
+            full = small.basis is None or small.basis.too_large()
+            basis = None if full or small.basis is None else small.basis.with_last(partition)
+            if (full or basis is small.basis) and small.follows(label == k) is not None:
                 continue
             small = replace(small, partition=partition, basis=basis, totals=(*small.totals, total))
             steps.append((partition, split))

@@ -34,7 +34,7 @@ class Trials:
         After the groups answered so far, with a partition of the parts.
     before : State
         The state at the beginning, which stays if nothing new is answered.
-    free : frozenset of int
+    inferable : frozenset of int
         Groups whose sums follow from the answers at the beginning.
 
     Examples
@@ -53,7 +53,7 @@ class Trials:
     parts: Parts
     small: State
     before: State
-    free: frozenset[int]
+    inferable: frozenset[int]
 
     @classmethod
     def of(cls, state: State, records: Records, groups: Groups) -> Trials:
@@ -61,8 +61,8 @@ class Trials:
         parts = Parts.of(state.partition, groups, records)
         p = state.partition
         small = replace(state, partition=Partition(p.class_of[parts.first], p.bits, p.n_queries))
-        free = (k for k, terms in enumerate(small.follow_all(parts.label, groups.n)) if terms is not None)
-        return cls(records, [int(s) for s in groups.sums(records.values)], parts, small, state, frozenset(free))
+        inferable = (k for k, terms in enumerate(small.follow_all(parts.label, groups.n)) if terms is not None)
+        return cls(records, [int(s) for s in groups.sums(records.values)], parts, small, state, frozenset(inferable))
 
     @property
     def state(self) -> State:
@@ -85,7 +85,7 @@ class Trials:
         work : int
             What was spent.
         """
-        if k in self.free:
+        if k in self.inferable:
             return True, 0
         members = self.parts.label == k
         if self.small.follows(members) is not None:

@@ -112,11 +112,6 @@ class Programme:
     iterations: int = 0
     _lp: LinearProgram | None = field(default=None, init=False, repr=False)
 
-    @staticmethod
-    def setting_up(entries: int) -> int:
-        """Return what a programme of so many entries costs before its first iteration."""
-        return SOLVE + entries // SETTING_UP
-
     def find(self, box: Box, most_iterations: int, also: tuple[Ints, int] | None = None) -> World | None:
         """Return a world inside a box, or None where none was found.
 

@@ -117,8 +117,8 @@ def _singly(auditor: Auditor, sets: Sequence[Bools], kept: list[int], steps: lis
     What follows from earlier answers is published without being tried.
     """
     trials = Trials.of(auditor.state, auditor.records, _groups(sets))
-    good = [k for k in kept if k in trials.free]
-    rest = [k for k in kept if k not in trials.free]
+    good = [k for k in kept if k in trials.inferable]
+    rest = [k for k in kept if k not in trials.inferable]
     sizes = [abs(total) for total in totals(auditor.records, chosen(sets, rest))]
     order = [rest[i] for i in sorted(range(len(rest)), key=lambda i: -sizes[i])][:SINGLY]
     left, tried = auditor.work, 0

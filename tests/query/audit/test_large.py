@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tabprotect.query.audit import Auditor, Denial, Intruder, Records, search
+from tabprotect.query.audit import Auditor, Denial, Intruder, Records, inference, search
 from tabprotect.query.audit.groups import Groups
 from tabprotect.query.audit.inference import Basis, combination
 from tabprotect.query.audit.partition import Partition
@@ -61,6 +61,16 @@ def test_nothing_follows_from_groups_of_which_some_are_left_out(spread, monkeypa
         assert not sets or not Brute(x, 0, np.inf, units, RULES[text]).breaches(sets)
     assert published > 20
     assert left_out > 2
+
+
+def test_groups_that_follow_leave_a_full_basis_as_it_is(monkeypatch):
+    monkeypatch.setattr(inference, "LARGEST", 2)
+    auditor = Auditor(Records.of(np.full(12, 10.0)), "threshold=2")
+    groups = Groups(np.arange(12) // 6, 2)
+    assert auditor.ask_together(groups).answered
+    again = auditor.state.with_queries(auditor.records, groups)
+    assert again.basis is auditor.state.basis
+    assert again.totals == (60, 60)
 
 
 def test_a_difference_of_one_unit_is_found_without_a_programme(monkeypatch):

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tabprotect.query.audit import Auditor, Intruder, Records
+from tabprotect.query.audit import Auditor, Denial, Intruder, Records
+from tabprotect.query.audit import auditor as auditor_module
 from tabprotect.query.audit import search as search_module
 from tabprotect.query.audit.groups import Groups, chosen, totals
 from tabprotect.query.audit.parts import Parts
@@ -123,6 +124,18 @@ def test_parts_hold_records_in_the_order_of_their_units(seed):
         there = np.ones(25, bool) if mask is None else mask
         totals_ = [int(records.values[there & (parts.part_of == p)].sum()) for p in range(len(parts.first))]
         assert parts.totals(mask).tolist() == totals_
+
+
+def test_tables_too_large_to_be_looked_at_together_are_tried_group_by_group(monkeypatch):
+    """As many sums as there are, each in classes of its own, would be copied again for every sum."""
+    records = Records.of(np.full(12, 10.0))
+    groups = Groups(np.arange(12) // 4, 3)
+    together = grouped.protect_groups(Auditor(records, "p%=10"), groups, [0, 1, 2])
+    monkeypatch.setattr(auditor_module, "COPIED", 3)
+    singly = grouped.protect_groups(Auditor(records, "p%=10"), groups, [0, 1, 2])
+    assert together.published == singly.published == (0, 1, 2)
+    assert Auditor(records, "p%=10").ask_together(groups).denial is Denial.UNDECIDED
+    assert Auditor(records, "p%=10").ask(groups[0]).answered
 
 
 def test_what_follows_is_published_whatever_the_work():
