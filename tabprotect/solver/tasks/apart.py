@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import multiprocessing
-import queue
 from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, ProcessPoolExecutor, wait
 from dataclasses import replace
@@ -74,7 +73,8 @@ def run_apart(
         return {name: here(name) for name in tasks}
     # solvers have threads of their own, which a forked process would lack
     context = multiprocessing.get_context("spawn")
-    asked, reported = context.Event(), context.Queue()
+    # what is put into a simple queue is in it before the run goes on, and so before its answer
+    asked, reported = context.Event(), context.SimpleQueue()
     pool = ProcessPoolExecutor(
         min(workers, len(tasks)), context, initializer=_begin, initargs=(asked, reported, progress is not None)
     )
@@ -103,11 +103,8 @@ def _answer(future: Future[A], here: Callable[[], A]) -> A:
 
 
 def _pass_on(reported: Any, progress: Callable[[Progress], None] | None) -> None:
-    while progress is not None:
-        try:
-            progress(reported.get_nowait())
-        except queue.Empty:
-            return
+    while progress is not None and not reported.empty():
+        progress(reported.get())
 
 
 def _named(progress: Callable[[Progress], None], name: str, tasks: int) -> Callable[[Progress], None]:

@@ -22,6 +22,13 @@ def squared(task: int, /, stop: Stop, progress: Say) -> tuple[int, int]:
     return task * task, os.getpid()
 
 
+def counts(task: int, /, stop: Stop, progress: Say) -> int:
+    assert progress is not None
+    for k in range(task):
+        progress(Progress("count", cost=float(k)))
+    return task
+
+
 def until_asked(task: float, /, stop: Stop, progress: Say) -> bool:
     assert stop is not None
     assert progress is not None
@@ -53,6 +60,13 @@ def test_answers_and_reports_are_those_of_every_task(workers: int) -> None:
     assert {name: answer for name, (answer, _) in done.items()} == {"a": 9, "b": 16}
     assert (os.getpid() in {process for _, process in done.values()}) == (workers == 1)
     assert sorted((said.stage, said.cost) for said in heard) == [("a: square", 3.0), ("b: square", 4.0)]
+
+
+def test_everything_reported_before_the_answer_arrives_in_its_order() -> None:
+    heard: list[Progress] = []
+    assert run_apart(counts, {"a": 3000, "b": 3000}, 2, progress=heard.append) == {"a": 3000, "b": 3000}
+    for name in "ab":
+        assert [said.cost for said in heard if said.stage == f"{name}: count"] == list(map(float, range(3000)))
 
 
 def test_one_task_is_done_here_under_its_own_stages() -> None:
