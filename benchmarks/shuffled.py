@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from tabprotect.problem import Attacker, Problem
+from tabprotect.problem import Problem
 from tabprotect.table.system import LinearSystem
 
 __all__ = ["shuffled", "weight_factor"]
@@ -35,6 +35,9 @@ def shuffled(problem: Problem, seed: int) -> Problem:
     names = ("values", "status", "lpl", "upl", "spl", "weights", "lower", "upper")
     moved = {name: getattr(problem, name)[cells] for name in names}
     moved["weights"] = moved["weights"] * weight_factor(seed)
-    attackers = tuple(Attacker(a.name, tuple(int(place[k]) for k in a.known)) for a in problem.attackers)
+    attackers = tuple(
+        replace(a, **{of: tuple(int(place[k]) for k in getattr(a, of)) for of in ("known", "spared")})
+        for a in problem.attackers
+    )
     system = LinearSystem(A, problem.system.b[rows], pd.RangeIndex(problem.n_cells))
     return replace(problem, system=system, attackers=attackers, **moved)

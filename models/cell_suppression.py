@@ -98,7 +98,7 @@ def build(problem: Problem, *, integral: bool = False) -> pyo.ConcreteModel:
             m.x[i].fix(int(hidden[i]))
     m.loss = pyo.Objective(expr=pyo.quicksum(float(problem.weights[i]) * m.x[i] for i in m.cells if not hidden[i]))
 
-    m.attacks = pyo.Set(dimen=2, initialize=_attacks(problem, known))
+    m.attacks = pyo.Set(dimen=2, initialize=_attacks(problem))
     m.tables = pyo.Set(dimen=3, initialize=[(k, p, s) for k, p in m.attacks for s in (+1, -1)])
 
     def level(p: int, side: int) -> float:
@@ -186,8 +186,9 @@ def solve(
     return PatternAnswer(status, pattern, cost, answer.bound, answer.seconds, answer.message)
 
 
-def _attacks(problem: Problem, known: dict[int, frozenset[int]]) -> list[tuple[int, int]]:
-    """List (attacker, primary): nobody attacks what he knows, and a cell without levels needs no witness."""
+def _attacks(problem: Problem) -> list[tuple[int, int]]:
+    """List (attacker, primary): nobody attacks what he knows or is spared; a cell without levels needs no witness."""
     levels = problem.lpl + problem.upl + problem.spl
     wanted = [int(p) for p in np.flatnonzero((problem.status == Status.PRIMARY) & (levels > 0))]
-    return [(k, p) for k in known for p in wanted if p not in known[k]]
+    unasked = {k: attacker.unasked for k, attacker in enumerate(problem.attackers)} | {-1: frozenset[int]()}
+    return [(k, p) for k in unasked for p in wanted if p not in unasked[k]]

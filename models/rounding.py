@@ -121,12 +121,12 @@ def build(
 def _protect(m: pyo.ConcreteModel, problem: Problem, down: float, up: float, terms: Any) -> None:
     """Add the tables (5) that an intruder cannot rule out, and how far they reach (6)."""
     zeros = set(np.flatnonzero((problem.status == Status.ZERO) & (problem.values == 0)).tolist())
-    intruders = [(), *(attacker.known for attacker in problem.attackers)]
+    intruders = [(), *(attacker.unasked for attacker in problem.attackers)]
     questions = [
         (k, int(p), side)
-        for k, known in enumerate(intruders)
+        for k, unasked in enumerate(intruders)
         for p in problem.primaries
-        if p not in known
+        if p not in unasked
         for side in (1, -1)
     ]
     values = [float(a) for a in problem.values]

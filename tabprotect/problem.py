@@ -37,7 +37,7 @@ class Status(IntEnum):
 class Attacker:
     """An intruder who knows some cells exactly, such as the only contributor of each of them.
 
-    Such an attacker is tried on every primary cell that is not among the known ones.
+    Such an attacker is tried on every primary cell that is neither known to him nor spared.
 
     Attributes
     ----------
@@ -47,11 +47,20 @@ class Attacker:
     holding : str
         Where rules look at individual contributors and at holdings: the holding that knows these cells; empty if none
         does, or if there is one level.
+    spared : tuple of int
+        Positions of cells that he is not asked about although he does not know them: no pattern keeps him from what
+        their levels ask for. The others are asked (see `tabprotect.attack.insiders`).
     """
 
     name: str
     known: tuple[int, ...]
     holding: str = ""
+    spared: tuple[int, ...] = ()
+
+    @property
+    def unasked(self) -> frozenset[int]:
+        """Cells that he is not asked about: known ones and spared ones."""
+        return frozenset((*self.known, *self.spared))
 
     def __repr__(self) -> str:
         return f"Attacker(knows {counted(len(self.known), 'cell')})"
@@ -137,7 +146,7 @@ class Problem:
             refuse(~(self.lower <= self.values), "lower external bound above the value in")
             refuse(~(self.upper >= self.values), "upper external bound below the value in")
             for attacker in self.attackers:
-                if any(not 0 <= cell < n for cell in attacker.known):
+                if any(not 0 <= cell < n for cell in attacker.unasked):
                     problems.add(f"attacker '{attacker.name}' knows cells outside 0..{n - 1}")
 
     def __repr__(self) -> str:

@@ -76,7 +76,7 @@ class Judge:
     def questions(self) -> Iterator[tuple[int, int, int, float]]:
         """Yield (attacker, cell, side, level) for everything that must be reached."""
         p = self.problem
-        known = {-1: set()} | {k: set(a.known) for k, a in enumerate(p.attackers)}
+        known = {-1: set()} | {k: {*a.known, *a.spared} for k, a in enumerate(p.attackers)}
         for cell in range(p.n_cells):
             if p.status[cell] != Status.PRIMARY:
                 continue

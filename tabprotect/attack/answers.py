@@ -28,6 +28,7 @@ class Answers:
         self.witnesses: list[ExactWitness] = []
         self.answered: list[Ints] = []
         self._known = [np.unique(np.asarray(a.known, np.int64)) for a in exact.problem.attackers]
+        self._unasked = [np.array(sorted(a.unasked), np.int64) for a in exact.problem.attackers]
 
     def add(self, witness: ExactWitness) -> bool:
         """Keep a witness if it answers a question alone, or may answer a sliding one together with another."""
@@ -64,7 +65,7 @@ class Answers:
             touches = sparse.csr_array(_rows(self._known, n) @ _rows([e.cells for e in self.witnesses], n).T)
             touches.data[:] = 1
             lost = sparse.csr_array(touches @ answered)
-            for attacker, known in enumerate(self._known):
+            for attacker, unasked in enumerate(self._unasked):
                 part = slice(lost.indptr[attacker], lost.indptr[attacker + 1])
                 gone = lost.indices[part][lost.data[part] == total[lost.indices[part]]]
                 touched = touches.indices[touches.indptr[attacker] : touches.indptr[attacker + 1]]
@@ -72,7 +73,7 @@ class Answers:
                     rest = np.setdiff1d(np.arange(w), touched)
                     gone = np.concatenate((gone, sliding[~self._slides(sliding, moves, rest)]))
                 mine = np.union1d(gone, public)
-                result.append((attacker, mine[~np.isin(q.cell[mine], known)]))
+                result.append((attacker, mine[~np.isin(q.cell[mine], unasked)]))
         return result
 
     def _moves(self) -> sparse.csr_array:

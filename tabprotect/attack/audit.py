@@ -193,7 +193,9 @@ class Audit:
 
     def _frame(self, intervals: Intervals) -> pd.DataFrame:
         problem, cells = self.problem, intervals.cells
-        primary = problem.status[cells] == Status.PRIMARY
+        asked = problem.status[cells] == Status.PRIMARY
+        if intervals.attacker >= 0:
+            asked &= ~np.isin(cells, list(problem.attackers[intervals.attacker].unasked))
         value, lpl, upl = (a[cells] for a in (problem.values, problem.lpl, problem.upl))
         missing = np.zeros(len(cells))
         exposed = np.zeros(len(cells), dtype=bool)
@@ -214,8 +216,8 @@ class Audit:
                 "value": value,
                 "low": intervals.low,
                 "high": intervals.high,
-                "needed_low": np.where(primary & (lpl > 0), value - lpl, np.nan),
-                "needed_high": np.where(primary & (upl > 0), value + upl, np.nan),
+                "needed_low": np.where(asked & (lpl > 0), value - lpl, np.nan),
+                "needed_high": np.where(asked & (upl > 0), value + upl, np.nan),
                 "missing": missing,
                 "exposed": exposed,
                 "recomputable": np.isin(cells, intervals.recomputable),

@@ -172,14 +172,14 @@ class Check:
         total = np.bincount(answers.indices, minlength=len(q.cell))
         lost = sparse.csr_array(touches @ answers)
         sliding = np.flatnonzero((q.side == 0) & ~skip)
-        for attacker, known in enumerate(judge._known):
+        for attacker, unasked in enumerate(judge._unasked):
             lo, hi = lost.indptr[attacker], lost.indptr[attacker + 1]
             asked = lost.indices[lo:hi]
             gone = asked[lost.data[lo:hi] == total[asked]]
             gone = gone[(q.side[gone] != 0) & ~skip[gone]]
             if len(sliding) and touches.indptr[attacker] < touches.indptr[attacker + 1]:
                 gone = np.concatenate((gone, sliding))
-            gone = np.sort(gone[~np.isin(q.cell[gone], known)])
+            gone = np.sort(gone[~np.isin(q.cell[gone], unasked)])
             if len(gone):
                 yield attacker, gone
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from math import floor, log10
 
 import numpy as np
@@ -14,7 +15,7 @@ from tabprotect.counted import counted
 from tabprotect.problem import Problem, Status
 from tabprotect.solver.limits import Budget
 
-__all__ = ["within_reach"]
+__all__ = ["LARGEST_ASKED", "Eased", "LevelForOthers", "within_reach", "within_reach_each"]
 
 LARGEST_ASKED = 1_000_000
 """Up to this many cells times attackers the intruders are played out; beyond, what equations near by imply decides."""
@@ -26,6 +27,35 @@ NARROWER = 1e-9
 """A bound has to become narrower by this share to count."""
 
 
+@dataclass(frozen=True)
+class LevelForOthers:
+    """A level that most attackers can be asked about, beside a lower one that all are.
+
+    Attributes
+    ----------
+    cell : int
+    side : int
+        -1 for the lower level, 0 for the sliding one.
+    level : float
+        In the unit of the values.
+    spared : frozenset of int
+        The attackers against whom it is out of reach.
+    """
+
+    cell: int
+    side: int
+    level: float
+    spared: frozenset[int]
+
+
+@dataclass(frozen=True, eq=False)
+class Eased:
+    """A problem without levels that are out of reach against somebody, and what the others can be asked besides."""
+
+    problem: Problem
+    for_others: tuple[LevelForOthers, ...]
+
+
 def within_reach(problem: Problem, budget: Budget | None = None) -> Problem:
     """Lower the lower levels that nothing could provide against an intruder who knows parts of a cell.
 
@@ -35,7 +65,7 @@ def within_reach(problem: Problem, budget: Budget | None = None) -> Problem:
     even then, which has room neither down nor up, is one that he knows. Where the other contributors of a cell have 0
     he knows that it cannot be less than his own contribution, and is still asked whether it may be more. Upper levels
     stay; every change is noted in ``problem.notes``. Levels belong to cells, so a lower one is lowered against
-    everybody.
+    everybody; `within_reach_each` says what the others can still be asked.
 
     Parameters
     ----------
@@ -60,6 +90,57 @@ def within_reach(problem: Problem, budget: Budget | None = None) -> Problem:
     >>> eased.lpl.tolist(), eased.upl.tolist(), eased.attackers[0].known
     ([0.0, 15.0, 15.0], [15.0, 15.0, 15.0], (1,))
     """
+    return _lowered(problem, budget)
+
+
+def within_reach_each(problem: Problem, budget: Budget | None = None) -> Eased:
+    """Lower levels as `within_reach` does, and find the attackers against whom that was needed.
+
+    Parameters
+    ----------
+    problem : Problem
+    budget : Budget, optional
+        Attackers who were not looked at when it is exhausted count as those against whom a level is out of reach.
+
+    Examples
+    --------
+    >>> from tabprotect.problem import Attacker
+    >>> p = Problem.from_arrays([[-1, 1, 1]], [100, 90, 10], primary=[0, 1], lpl=15, upl=15,
+    ...     attackers=[Attacker("a", (1,)), Attacker("b", ())])
+    >>> within_reach_each(p).for_others
+    (LevelForOthers(cell=0, side=-1, level=15.0, spared=frozenset({0})),)
+    """
+    eased = _lowered(problem, budget)
+    lower, sliding = eased.lpl < problem.lpl, (eased.spl < problem.spl) & (problem.spl > problem.lpl + problem.upl)
+    asked = replace(
+        problem,
+        status=np.where((problem.status == Status.PRIMARY) & ~(lower | sliding), Status.FORCED, problem.status).astype(
+            np.int8
+        ),
+        lpl=np.where(lower, problem.lpl, 0.0),
+        upl=np.zeros(problem.n_cells),
+        spl=np.where(sliding, problem.spl, 0.0),
+        attackers=eased.attackers,
+    )
+    reach: dict[tuple[int, int], dict[int, float]] = {}
+    for exposure in Witnesses(asked).check(problem.may_hide, budget) if np.any(lower | sliding) else ():
+        attacker, cell, side = exposure.key
+        reach.setdefault((cell, side), {})[attacker] = _safely_below(exposure.reached) if exposure.decided else 0.0
+    found = []
+    for (cell, side), most in sorted(reach.items()):
+        full, least = (problem.lpl, eased.lpl) if side else (problem.spl, eased.spl)
+        # what the public can compute is asked of nobody
+        found += [] if -1 in most else _steps(cell, side, float(full[cell]), float(least[cell]), most)
+    return Eased(eased, tuple(found))
+
+
+def _steps(cell: int, side: int, full: float, least: float, most: Mapping[int, float]) -> list[LevelForOthers]:
+    """Every level above the least that some attackers, and not all, can be asked about, with those who cannot."""
+    levels = sorted({level for level in (full, *most.values()) if level > least})
+    return [LevelForOthers(cell, side, x, frozenset(a for a, m in most.items() if m < x)) for x in levels]
+
+
+def _lowered(problem: Problem, budget: Budget | None) -> Problem:
     primary = problem.status == Status.PRIMARY
     if not problem.attackers or not np.any((problem.lpl + problem.upl + problem.spl)[primary] > 0):
         return problem

@@ -48,6 +48,7 @@ class Judge(Protocol):
     _down: Floats
     _up: Floats
     _known: tuple[Ints, ...]
+    _unasked: tuple[Ints, ...]
     _dismissed: dict[int, Bools]
 
     def offer_circuits(self, pattern: Bools, budget: Budget | None = None, *, asked: Ints | None = None) -> None:

@@ -76,7 +76,7 @@ def keys(problem: Problem) -> tuple[Key, ...]:
     """List all questions of an audit.
 
     Levels of 0 ask nothing; a sliding level asks something only where SPL > LPL + UPL. An attacker is asked about
-    every primary cell that he does not know.
+    every primary cell that he does not know and is not spared.
 
     Examples
     --------
@@ -88,6 +88,6 @@ def keys(problem: Problem) -> tuple[Key, ...]:
     pairs = list(zip(questions.cell.tolist(), questions.side.tolist(), strict=True))
     found = [Key(-1, cell, side) for cell, side in pairs]
     for number, attacker in enumerate(problem.attackers):
-        known = frozenset(attacker.known)
-        found += [Key(number, cell, side) for cell, side in pairs if cell not in known]
+        unasked = attacker.unasked
+        found += [Key(number, cell, side) for cell, side in pairs if cell not in unasked]
     return tuple(found)

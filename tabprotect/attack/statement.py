@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tabprotect.problem import Problem
+from tabprotect.problem import Attacker, Problem
 
 __all__ = ["problem_statement"]
 
@@ -35,9 +35,14 @@ def problem_statement(problem: Problem) -> dict[str, Any]:
         "start": A.indptr.tolist(),
         "cell": A.indices.tolist(),
         "coefficient": decimals(A.data),
-        "attackers": [{"name": a.name, "known": [int(i) for i in a.known]} for a in problem.attackers],
+        "attackers": [_attacker(a) for a in problem.attackers],
         "integer": bool(problem.integer),
     }
+
+
+def _attacker(attacker: Attacker) -> dict[str, Any]:
+    spared = {"spared": [int(i) for i in attacker.spared]} if attacker.spared else {}
+    return {"name": attacker.name, "known": [int(i) for i in attacker.known], **spared}
 
 
 def decimals(array: Any) -> list[str]:

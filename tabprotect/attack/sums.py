@@ -9,14 +9,14 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from tabprotect.attack.insiders import within_reach
+from tabprotect.attack.insiders import LARGEST_ASKED, LevelForOthers, within_reach_each
 from tabprotect.attack.witness import Witnesses
 from tabprotect.problem import Problem, Status
-from tabprotect.sensitivity.sums_as_cells import protect_unions
+from tabprotect.sensitivity.sums_as_cells import protect_against_others, protect_unions
 from tabprotect.sensitivity.unions import UnionExposure
 from tabprotect.solver.limits import Budget
 
-__all__ = ["LARGEST", "known_too_closely", "with_sums"]
+__all__ = ["LARGEST", "known_too_closely", "lowered_levels", "with_sums"]
 
 LARGEST: Final = 20_000
 """Hidden cells, at most, of a pattern whose sums that one contributor dominates are put to the audit."""
@@ -25,7 +25,8 @@ LARGEST: Final = 20_000
 def with_sums(problem: Problem, sums: Sequence[UnionExposure], budget: Budget | None = None) -> Problem:
     """Add sums as cells to protect, with levels that the whole table, hidden, would leave every intruder.
 
-    Levels of the cells that were there stay as they are.
+    Levels of the cells that were there stay as they are. A sum of which a respondent knows a part may have a lower
+    level against him; then it is added once more, with the level for everybody else.
 
     Parameters
     ----------
@@ -34,23 +35,60 @@ def with_sums(problem: Problem, sums: Sequence[UnionExposure], budget: Budget | 
     budget : Budget, optional
         For finding out which levels are out of reach against respondents who know cells.
     """
-    n = problem.n_cells
+    return _grown(problem, sums, budget)[0]
+
+
+def _grown(problem: Problem, sums: Sequence[UnionExposure], budget: Budget | None) -> tuple[Problem, tuple[int, ...]]:
+    """Return the problem with sums, and for every new cell the sum that it is."""
+    n, own = problem.n_cells, tuple(range(len(sums)))
     grown = protect_unions(problem, sums)
     if not problem.attackers or grown.n_cells == n:
-        return grown
-    eased = within_reach(_only_sums(grown, n), budget)
+        return grown, own
+    found = within_reach_each(_only_sums(grown, n), budget)
+    eased = found.problem
     old = np.arange(grown.n_cells) < n
     attackers = tuple(
         replace(a, known=(*a.known, *sorted({cell for cell in b.known if cell >= n} - set(a.known))))
         for a, b in zip(grown.attackers, eased.attackers, strict=True)
     )
-    return replace(
+    grown = replace(
         grown,
         lpl=np.where(old, grown.lpl, eased.lpl),
         spl=np.where(old, grown.spl, eased.spl),
         attackers=attackers,
         notes=tuple(dict.fromkeys((*grown.notes, *eased.notes))),
     )
+    again = tuple(level.cell - n for level in found.for_others)
+    levels = [_for_others(sums[i], level) for i, level in zip(again, found.for_others, strict=True)]
+    who_know = [{k for k, a in enumerate(attackers) if level.cell in a.known} for level in found.for_others]
+    spared = [level.spared | known for level, known in zip(found.for_others, who_know, strict=True)]
+    return protect_against_others(grown, levels, spared), own + again
+
+
+def _for_others(sum_: UnionExposure, level: LevelForOthers) -> UnionExposure:
+    lower, sliding = (level.level, 0.0) if level.side else (0.0, level.level)
+    return replace(sum_, lpl=lower, upl=0.0, spl=sliding)
+
+
+def lowered_levels(problem: Problem, eased: Problem) -> tuple[UnionExposure, ...]:
+    """Return the cells whose levels were lowered for the sake of some attackers, with those that they had.
+
+    As sums of one cell they can be asked about once a pattern is there (`known_too_closely`), and protected
+    (`with_sums`). Where attackers are not played out since there are too many, none are returned.
+
+    Parameters
+    ----------
+    problem, eased : Problem
+        Before and after `tabprotect.attack.insiders.within_reach`.
+    """
+    if problem.n_cells * len(problem.attackers) > LARGEST_ASKED:
+        return ()
+    found = []
+    for i in np.flatnonzero((eased.lpl < problem.lpl) | (eased.spl < problem.spl)).tolist():
+        value, lpl, upl, spl = (float(of[i]) for of in (problem.values, problem.lpl, problem.upl, problem.spl))
+        words = f"{problem.system.label(i)} = {value:g} can be computed"
+        found.append(UnionExposure((i,), value, (), lpl, upl, spl, True, words))
+    return tuple(found)
 
 
 def known_too_closely(
@@ -75,19 +113,21 @@ def known_too_closely(
     n = problem.n_cells
     if not fresh or int(np.sum(pattern)) > LARGEST:
         return ()
-    grown = _only_sums(with_sums(_only_sums(problem, n), fresh, budget), n)
+    grown, number = _grown(_only_sums(problem, n), fresh, budget)
+    grown = _only_sums(grown, n)
     hidden = np.concatenate([np.asarray(pattern, bool), np.ones(grown.n_cells - n, bool)])
     found: dict[int, UnionExposure] = {}
     for exposure in Witnesses(grown).check(hidden, budget):
         attacker, cell, _ = exposure.key
-        if cell - n not in found:
+        place = number[cell - n]
+        if place not in found:
             name = grown.attackers[attacker].name if attacker >= 0 else ""
             who = f" by {name}" if name else ""
-            sum_ = fresh[cell - n]
+            sum_ = fresh[place]
             words = sum_.reason.replace(
                 "can be computed", f"can be known{who} more closely than its protection level", 1
             )
-            found[cell - n] = replace(sum_, reason=words, attacker=name)
+            found[place] = replace(sum_, reason=words, attacker=name)
     return tuple(found[i] for i in sorted(found))
 
 

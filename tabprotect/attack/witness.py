@@ -78,6 +78,7 @@ class Witnesses:
         self._down, self._up = problem.down, problem.up
         self._movable = (problem.status != Status.ZERO) & ((self._down > 0) | (self._up > 0))
         self._known = tuple(np.unique(np.asarray(a.known, np.int64)) for a in problem.attackers)
+        self._unasked = tuple(np.array(sorted(a.unasked), np.int64) for a in problem.attackers)
         n_known = [len(k) for k in self._known]
         self.knows = sparse.csr_array(
             (
@@ -162,6 +163,12 @@ class Witnesses:
     def known_about(self, pattern: Bools) -> tuple[Deviation, ...]:
         """Return the stored deviations that move hidden cells only."""
         return tuple(self.pool[i] for i in self.pool.valid(np.asarray(pattern, bool) & self._movable).tolist())
+
+    def asks(self, attacker: int, cell: int) -> bool:
+        """Whether an attacker is asked about a primary cell: he neither knows it nor is he spared."""
+        mine = self._unasked[attacker]
+        place = int(np.searchsorted(mine, cell))
+        return place == len(mine) or int(mine[place]) != cell
 
     def sweep(self, pattern: Bools, budget: Budget | None = None) -> Bools:
         """Return which questions about the public view are answered with yes by stored and simultaneous witnesses.

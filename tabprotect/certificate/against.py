@@ -48,7 +48,7 @@ class _Data:
     names: list[str]
     columns: Mapping[str, Sequence[Any]]
     equations: list[Equation] | None = None
-    attackers: list[tuple[str, tuple[str, ...]]] | None = None
+    attackers: list[tuple[str, tuple[str, ...], tuple[str, ...]]] | None = None
     integer: bool | None = None
     claim: Any = None
 
@@ -135,13 +135,16 @@ def _without(own: _Data, sums: set[str]) -> _Data:
         [own.names[i] for i in kept],
         {name: [column[i] for i in kept] for name, column in own.columns.items()},
         [e for e in own.equations or () if not any(name in sums for name, _ in e[0])],
-        [(name, tuple(cell for cell in cells if cell not in sums)) for name, cells in own.attackers or ()],
+        [
+            (name, tuple(c for c in known if c not in sums), tuple(c for c in spared if c not in sums))
+            for name, known, spared in own.attackers or ()
+        ],
         own.integer,
         own.claim,
     )
 
 
-def _sorted(attackers: Iterable[tuple[str, tuple[str, ...]]] | None) -> Any:
+def _sorted(attackers: Iterable[tuple[str, tuple[str, ...], tuple[str, ...]]] | None) -> Any:
     return None if attackers is None else sorted(attackers)
 
 
@@ -220,7 +223,10 @@ def _of_statement(problem: Any, meter: Meter, claim: Any = None) -> _Data:
         for j, c in row:
             terms[names[j]] = terms.get(names[j], 0) + c
         built.append(normalised(terms, decimal(rhs, "rhs") * numbers.unit))
-    attackers = [(a["name"], tuple(sorted({names[j] for j in a["known"]}))) for a in problem["attackers"]]
+    attackers = [
+        (a["name"], *(tuple(sorted({names[j] for j in a.get(kind, ())})) for kind in ("known", "spared")))
+        for a in problem["attackers"]
+    ]
     columns = {name: problem[name] for name in COLUMNS}
     return _Data(names, columns, [e for e in built if e is not None], attackers, problem["integer"], claim)
 

@@ -96,10 +96,10 @@ def list_of(value: Any, name: str) -> list[Any]:
     return value
 
 
-def mapping_of(value: Any, name: str, entries: Iterable[str]) -> Mapping[str, Any]:
-    """Return a value that must be an object with exactly these entries."""
+def mapping_of(value: Any, name: str, entries: Iterable[str], optional: Iterable[str] = ()) -> Mapping[str, Any]:
+    """Return a value that must be an object with exactly these entries, and perhaps optional ones."""
     wanted = set(entries)
-    if not isinstance(value, Mapping) or set(value) != wanted:
+    if not isinstance(value, Mapping) or set(value) - set(optional) != wanted:
         raise Malformed(f"'{name}' must be an object with exactly the entries {', '.join(sorted(wanted))}")
     return value
 

@@ -92,12 +92,15 @@ class Numbers:
         self.weights = [w for w in column["weights"] if w is not None]
         require(all(w >= 0 for w in self.weights), "weights must be >= 0")
         self.known: list[frozenset[int]] = []
+        self.unasked: list[frozenset[int]] = []
         for attacker in list_of(problem["attackers"], "attackers"):
-            mapping_of(attacker, "attacker", ("name", "known"))
+            mapping_of(attacker, "attacker", ("name", "known"), ("spared",))
             text_of(attacker["name"], "name of an attacker")
             known = positions(attacker["known"], n, "known cells")
+            spared = positions(attacker.get("spared", []), n, "spared cells")
             self.known.append(frozenset(known))
-            meter.spend(10 + len(known))
+            self.unasked.append(frozenset((*known, *spared)))
+            meter.spend(10 + len(known) + len(spared))
 
     def _check_ids(self, cells: list[Any]) -> None:
         seen = set()

@@ -231,7 +231,8 @@ def _capacity(groups: Groups, row: Mapping[str, Any], where: str) -> Row:
     attacker, cell, side = question(_of(row, "key", where))
     require(-1 <= attacker < len(numbers.known) and 0 <= cell < numbers.n, f"{where} asks about nobody")
     known = numbers.known[attacker] if attacker >= 0 else frozenset[int]()
-    asked = numbers.status[cell] == PRIMARY and cell not in known and side in (1, -1, 0)
+    unasked = numbers.unasked[attacker] if attacker >= 0 else known
+    asked = numbers.status[cell] == PRIMARY and cell not in unasked and side in (1, -1, 0)
     require(asked, f"{where} asks about no level")
     vectors = list_of(_of(row, "multipliers", where), where)
     require(all(isinstance(v, list) and len(v) == 3 for v in vectors), f"{where} has no multiplier vectors")

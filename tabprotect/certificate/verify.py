@@ -218,21 +218,27 @@ class _Check:
                 rests_on.setdefault(w, set()).add(one)
         unanswered = {one for one, found in public.items() if found is None}
         asked = 0
-        for attacker, known in enumerate([frozenset[int](), *numbers.known], start=-1):
-            asked += len(able) - sum(sides[cell] for cell in known)
+        nothing = frozenset[int]()
+        intruders = zip([nothing, *numbers.known], [nothing, *numbers.unasked], strict=True)
+        for attacker, (known, unasked) in enumerate(intruders, start=-1):
+            asked += len(able) - sum(sides[cell] for cell in unasked)
             blind = self.blind(known, moving)
             again = unanswered.union(*(rests_on.get(w, ()) for w in blind))
             self.meter.spend(len(known) + len(blind) + 5 * len(again))
             who = "the public" if attacker < 0 else f"attacker {attacker}"
             for cell, side in sorted(again, key=places.__getitem__):
-                if cell in known or (attacker, cell, side) in exposed or (-1, cell, side) in exposed:
+                if cell in unasked or (attacker, cell, side) in exposed or (-1, cell, side) in exposed:
                     continue
                 if answering(attacker, cell, side, blind) is None:
                     level = {1: "upper", -1: "lower", 0: "sliding"}[side]
                     self.failures.append(f"no witness for the {level} level of {self.label(cell)} against {who}")
+        pairs = zip(numbers.known, numbers.unasked, strict=True)
+        spared = sum(cell in moves for known, unasked in pairs for cell in unasked - known)
         self.checked.append(
             f"{len(witnesses)} witnesses satisfy A z = 0, bounds and pattern; they reach all levels against the public"
-            f" and {len(numbers.known)} attackers who know cells" + (" (not those listed)" if exposed else "")
+            f" and {len(numbers.known)} attackers who know cells"
+            + (f", but for {spared} cells that the problem does not ask some of them about" if spared else "")
+            + (" (not those listed)" if exposed else "")
         )
         return asked, len(witnesses)
 
@@ -244,7 +250,7 @@ class _Check:
         for value in list_of(self.document[name], name):
             attacker, cell, side = question(value)
             who = -1 <= attacker < len(numbers.known) and (cell, side) in asked
-            require(who and (attacker < 0 or cell not in numbers.known[attacker]), f"'{name}' lists what nobody asks")
+            require(who and (attacker < 0 or cell not in numbers.unasked[attacker]), f"'{name}' lists what nobody asks")
             found.add((attacker, cell, side))
         return found
 

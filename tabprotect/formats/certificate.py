@@ -113,7 +113,9 @@ def problem_of(statement: Mapping[str, Any], name: str = "certificate") -> Probl
         coefficients = np.array([float(text) for text in statement["coefficient"]])
         rhs = np.array([float(text) for text in statement["rhs"]])
         A = sparse.csr_array((coefficients, statement["cell"], statement["start"]), shape=(len(rhs), len(ids)))
-        attackers = tuple(Attacker(a["name"], tuple(a["known"])) for a in statement["attackers"])
+        attackers = tuple(
+            Attacker(a["name"], tuple(a["known"]), spared=tuple(a.get("spared", ()))) for a in statement["attackers"]
+        )
         status = np.array(statement["status"], dtype=np.int8)
         system = LinearSystem(A, rhs, cells)
         integer = bool(statement["integer"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -63,6 +63,45 @@ def protect_unions(problem: Problem, exposures: Sequence[UnionExposure]) -> Prob
     >>> q.system.equation(1), q.primaries.tolist(), q.weights.tolist()
     ('sum of a + b = a + b', [1, 4], [9.0, 3.0, 4.0, 2.0, 0.0])
     """
+    names = ["sum of " + " + ".join(map(problem.system.label, e.cells)) for e in exposures]
+    return _added(problem, exposures, names)
+
+
+def protect_against_others(
+    problem: Problem, exposures: Sequence[UnionExposure], spared: Sequence[Collection[int]]
+) -> Problem:
+    """Add sums that are in a problem once more, with levels that some attackers are not asked about.
+
+    Parameters
+    ----------
+    problem : Problem
+    exposures : sequence of UnionExposure
+        The sums, with the levels that all others are asked about.
+    spared : sequence of collection of int
+        For every sum the positions of the attackers who are not asked.
+
+    Examples
+    --------
+    >>> p = Problem.from_arrays([[-1, 1, 1, 1]], [9, 3, 4, 2], primary=[1], lpl=1, upl=1, cells=["t", "a", "b", "c"],
+    ...     attackers=[Attacker("a", (1,))])
+    >>> q = protect_against_others(p, [UnionExposure((1, 2), 7.0, ("p%=15",), 4.0, 0.0, 0.0, True, "")], [[0]])
+    >>> q.system.label(4), q.attackers[0].spared
+    ('sum of a + b for others (1)', (4,))
+    """
+    n = problem.n_cells
+    names = [
+        "sum of " + " + ".join(map(problem.system.label, e.cells)) + f" for others ({k})"
+        for k, e in enumerate(exposures, start=problem.sums + 1)
+    ]
+    grown = _added(problem, exposures, names)
+    attackers = tuple(
+        replace(a, spared=(*a.spared, *(n + i for i, who in enumerate(spared) if k in who)))
+        for k, a in enumerate(grown.attackers)
+    )
+    return replace(grown, attackers=attackers)
+
+
+def _added(problem: Problem, exposures: Sequence[UnionExposure], names: Sequence[str]) -> Problem:
     if not exposures:
         return problem
     n, m = problem.n_cells, len(exposures)
@@ -72,7 +111,7 @@ def protect_unions(problem: Problem, exposures: Sequence[UnionExposure]) -> Prob
     )
     nothing = sparse.csr_array((problem.system.n_equations, m))
     A = sparse.block_array([[problem.system.A, nothing], [members, -sparse.eye_array(m)]], format="csr")
-    system = LinearSystem(A, np.r_[problem.system.b, np.zeros(m)], _names(problem, exposures))
+    system = LinearSystem(A, np.r_[problem.system.b, np.zeros(m)], _ids(problem, names))
     values, lower, upper = (np.r_[array, members @ array] for array in (problem.values, problem.lower, problem.upper))
     levels = np.array([(e.lpl, e.upl, e.spl) for e in exposures]).T
     if problem.integer:
@@ -111,10 +150,9 @@ def _who_know_sums(attackers: Sequence[Attacker], members: sparse.csr_array) -> 
     return tuple(more)
 
 
-def _names(problem: Problem, exposures: Sequence[UnionExposure]) -> pd.Index:
+def _ids(problem: Problem, sums: Sequence[str]) -> pd.Index:
     """Return the ids of the cells and of the sums."""
     cells = problem.system.cells
-    sums = ["sum of " + " + ".join(map(problem.system.label, e.cells)) for e in exposures]
     several = isinstance(cells, pd.MultiIndex)  # with one level, too
     new: list[Any] = [(name, *[""] * (cells.nlevels - 1)) if several else name for name in sums]
     if known := [name for name, key in zip(sums, new, strict=True) if key in cells]:

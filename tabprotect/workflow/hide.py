@@ -65,7 +65,7 @@ class Sums:
         dominated = dominated_sums(table, request.rules, result.pattern, levels=request.levels)
         if dominated and int(result.pattern.sum()) > LARGEST:
             self.notes.append(TOO_MANY)
-        return known_too_closely(result.problem, result.pattern, dominated)
+        return known_too_closely(result.problem, result.pattern, (*dominated, *self.prepared.lowered))
 
 
 def hide(prepared: Prepared, how: Suppress, budget: Budget, exposed: Sums) -> Answer:

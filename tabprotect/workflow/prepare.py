@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.attack.insiders import within_reach
+from tabprotect.attack.sums import lowered_levels
 from tabprotect.counted import counted
 from tabprotect.errors import InputError
 from tabprotect.methods.base.method import Method
@@ -27,12 +28,14 @@ from tabprotect.sensitivity.attackers import knowing
 from tabprotect.sensitivity.build import make_problem
 from tabprotect.sensitivity.costs import raised
 from tabprotect.sensitivity.hidden import levels_for_hidden
+from tabprotect.sensitivity.unions import UnionExposure
 from tabprotect.solver.limits import Budget, Limits
 from tabprotect.table.duck import share_of
 from tabprotect.table.link.clusters import cells_by_table
 from tabprotect.table.table import Table
 from tabprotect.workflow.open_ends import open_ends
-from tabprotect.workflow.previous import carrying, lowered
+from tabprotect.workflow.previous import carrying
+from tabprotect.workflow.previous import lowered as of_last_period
 from tabprotect.workflow.recode import roll_up
 from tabprotect.workflow.records import keys_of_cells
 from tabprotect.workflow.request import Request
@@ -75,6 +78,9 @@ class Prepared:
         The pattern of the last period.
     disclosed : tuple of str
         Of a revision: cells that are sensitive now, and that the last release published.
+    lowered : tuple of UnionExposure
+        Cells whose levels are lower in the problem than the rules ask for, since some respondents know a part of them,
+        with the levels that all others are asked about.
     """
 
     request: Request
@@ -90,6 +96,7 @@ class Prepared:
     work: int
     earlier: Earlier | None = field(default=None, repr=False)
     disclosed: tuple[str, ...] = field(default=(), repr=False)
+    lowered: tuple[UnionExposure, ...] = field(default=(), repr=False)
 
     def budget(self) -> Budget:
         """Open the account of a search: preparation is part of it."""
@@ -140,10 +147,10 @@ def prepare(request: Request, contributions: int = 0) -> Prepared:
     table, earlier, disclosed = carrying(request, table)
     table, assessment, rolled = _assessed(request, table)
     rolled = "; ".join(filter(None, (opened, rolled))) or None
-    problem = _stated(request, table, assessment, seed, budget, earlier)
+    problem, lowered = _stated(request, table, assessment, seed, budget, earlier)
     return Prepared(
         request, source, table, tables, assessment, problem, method, seed, rolled, budget.seconds, budget.work,
-        earlier, disclosed,
+        earlier, disclosed, lowered,
     )  # fmt: skip
 
 
@@ -161,8 +168,8 @@ def _assessed(request: Request, table: Table) -> tuple[Table, Assessment, str | 
 
 def _stated(
     request: Request, table: Table, assessment: Assessment, seed: int, budget: Budget, earlier: Earlier | None
-) -> Problem:
-    """State the problem, without the levels that nothing can provide."""
+) -> tuple[Problem, tuple[UnionExposure, ...]]:
+    """State the problem, without the levels that nothing can provide; and which of these others can be asked about."""
     how = request.hiding
     problem = make_problem(
         table,
@@ -177,10 +184,11 @@ def _stated(
     if how.random_costs:
         problem = replace(problem, weights=raised(problem.weights, how.random_costs, seed))
     if earlier is not None:
-        problem = lowered(problem, table, earlier, request.previous.factor)
+        problem = of_last_period(problem, table, earlier, request.previous.factor)
     budget.report("levels")
     with budget.part(LEVELS_SHARE) as part:
-        return within_reach(problem, part)
+        eased = within_reach(problem, part)
+    return eased, lowered_levels(problem, eased)
 
 
 def with_records(prepared: Prepared, method: Any) -> Any:

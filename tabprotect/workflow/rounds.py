@@ -260,12 +260,13 @@ def extends(problem: Problem, before: Problem) -> bool:
     arrays = ("values", "status", "weights", "lower", "upper", "lpl", "upl", "spl")
     if problem.n_cells < n or len(problem.attackers) != len(before.attackers) or problem.integer != before.integer:
         return False
-    # who knows a cell is not asked about it, so that a row about his question says nothing any more
+    # who knows a cell or is spared is not asked about it, so that a row about his question says nothing any more
     known = zip(problem.attackers, before.attackers, strict=True)
     A = sparse.csr_array(problem.system.A[:m])
     return (
         all(np.array_equal(getattr(problem, name)[:n], getattr(before, name)) for name in arrays)
         and all({cell for cell in a.known if cell < n} == set(b.known) for a, b in known)
+        and all({cell for cell in a.spared if cell < n} == set(b.spared) for a, b in known)
         and A[:, n:].nnz == 0
         and abs(A[:, :n] - before.system.A).nnz == 0
     )

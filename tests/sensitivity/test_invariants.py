@@ -231,15 +231,16 @@ def test_a_sum_that_is_known_too_closely_is_protected() -> None:
 
 
 def test_sums_ask_no_more_than_the_whole_table_leaves_a_respondent() -> None:
-    """Who knows 90 of a sum of 100 is never in doubt about these; the cells keep their levels."""
+    """Who knows 90 of a sum of 100 is never in doubt about these; the cells keep their levels, and others are asked."""
     problem = tp.Problem.from_arrays(
         [[-1, 1, 1, 1]], [130, 90, 10, 30], primary=[1], lpl=[0, 9, 0, 0], upl=9, attackers=[Attacker("a", (1,))]
     )
     exposure = UnionExposure((1, 2), 100.0, ("p%=15",), 15.0, 15.0, 0.0, True, "")
     grown = with_sums(problem, [exposure])
-    assert grown.lpl.tolist() == [0, 9, 0, 0, 9.999]
-    assert grown.upl.tolist() == [9, 9, 9, 9, 15]
-    assert not Witnesses(grown).check(np.ones(5, bool))
-    assert known_too_closely(grown, np.ones(5, bool), [exposure]) == ()
+    assert grown.lpl.tolist() == [0, 9, 0, 0, 9.999, 15]
+    assert grown.upl.tolist() == [9, 9, 9, 9, 15, 0]
+    assert grown.attackers[0].spared == (5,)
+    assert not Witnesses(grown).check(np.ones(6, bool))
+    assert known_too_closely(grown, np.ones(6, bool), [exposure]) == ()
     (close,) = known_too_closely(problem, np.array([False, True, True, False]), [exposure])
     assert close.cells == (1, 2)

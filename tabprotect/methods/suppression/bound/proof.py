@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -214,12 +214,16 @@ def _times(multipliers: ExactMultipliers, factor: Fraction) -> ExactMultipliers:
 
 
 def _attackers(problem: Problem, core: Core) -> list[int]:
-    """Which attackers of the problem those of the core are, told by what they know of it."""
+    """Which attackers of the problem those of the core are, by what they know of it and are not asked about."""
     place = np.full(problem.n_cells, -1)
     for g, (cells, _) in enumerate(core.members):
         place[cells] = g
-    sets: dict[frozenset[int], int] = {}
+
+    def within(cells: Iterable[int]) -> frozenset[int]:
+        return frozenset(g for g in place[list(cells)].tolist() if g >= 0)
+
+    sets: dict[tuple[frozenset[int], ...], int] = {}
     for k, attacker in enumerate(problem.attackers):
-        known = place[list(attacker.known)]
-        sets.setdefault(frozenset(known[known >= 0].tolist()), k)
-    return [sets[frozenset(cells.tolist())] for cells in core.attackers]
+        sets.setdefault((within(attacker.known), within(attacker.spared)), k)
+    pairs = zip(core.attackers, core.spared, strict=True)
+    return [sets[frozenset(known.tolist()), frozenset(spared.tolist())] for known, spared in pairs]

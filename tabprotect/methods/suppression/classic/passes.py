@@ -165,7 +165,11 @@ class Passes:
         status[carried] = Status.FORCED
         place = np.full(problem.n_cells, -1, np.int64)
         place[cells] = np.arange(len(cells))
-        known = [place[list(a.known)] for a in problem.attackers]
+
+        def within(known: tuple[int, ...]) -> tuple[int, ...]:
+            found = place[list(known)]
+            return tuple(found[found >= 0].tolist())
+
         A = problem.system.A[piece.rows][:, cells]
         return replace(
             problem,
@@ -178,6 +182,10 @@ class Passes:
             weights=problem.weights[cells],
             lower=problem.lower[cells],
             upper=problem.upper[cells],
-            attackers=tuple(Attacker(str(k), tuple(i[i >= 0].tolist())) for k, i in enumerate(known) if (i >= 0).any()),
+            attackers=tuple(
+                Attacker(str(k), within(a.known), spared=within(a.spared))
+                for k, a in enumerate(problem.attackers)
+                if within(a.known)
+            ),
             notes=(),
         )

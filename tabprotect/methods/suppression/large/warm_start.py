@@ -45,12 +45,11 @@ def adopt(
     if not cover.problem.attackers:
         return False
     touches = sparse.csc_array((judge.knows @ pool.supports(valid).T) > 0)
-    knows = judge.knows.tocsc()
     answers = sparse.csc_array(pool.answers(valid))
     watched = False
     for question, place in sorted(via.items()):
         cell = int(judge.questions.cell[question])
-        attackers = np.setdiff1d(_column(touches, place), _column(knows, cell))
+        attackers = np.array([k for k in _column(touches, place).tolist() if judge.asks(k, cell)], np.int64)
         if not len(attackers):
             continue
         watched = True

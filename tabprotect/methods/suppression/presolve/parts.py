@@ -46,7 +46,10 @@ class Part:
             core.weight,
             -core.down,
             core.up,
-            tuple(Attacker(str(k), tuple(cells.tolist())) for k, cells in enumerate(core.attackers)),
+            tuple(
+                Attacker(str(k), tuple(known.tolist()), spared=tuple(spared.tolist()))
+                for k, (known, spared) in enumerate(zip(core.attackers, core.spared, strict=True))
+            ),
         )
         ends = np.cumsum([0, *(len(cells) for cells, _ in core.members)])
         cells = np.concatenate([cells for cells, _ in core.members])

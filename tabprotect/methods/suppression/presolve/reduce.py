@@ -15,7 +15,7 @@ What is done, in order, and why the optimum stays (deviations z, A z = 0, z_i = 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -85,6 +85,8 @@ class Core:
     targets : Targets
     attackers : tuple of ndarray
         Positions of the cells that each attacker knows.
+    spared : tuple of ndarray
+        Positions of the cells that each of these attackers is not asked about although he does not know them.
     members : tuple of (ndarray, ndarray)
         For every cell the original cells it stands for and their scales: z_original = scale * z.
     """
@@ -99,6 +101,7 @@ class Core:
     hidden: Bools
     targets: Targets
     attackers: tuple[Ints, ...]
+    spared: tuple[Ints, ...]
     members: tuple[tuple[Ints, Floats], ...] = field(repr=False)
 
     @property
@@ -206,6 +209,8 @@ def reduce_problem(problem: Problem, *, insiders: bool = True) -> Reduction:
     columns = np.flatnonzero(~never)
     echelon = eliminate(sparse.csr_array(A_all[:, columns]))
     tied_zero, leader, scale = _classes(echelon, len(columns))
+    spared = np.unique(np.concatenate([np.zeros(0, np.int64), *(list(a.spared) for a in problem.attackers)]))
+    _by_themselves(np.flatnonzero(np.isin(columns, spared)), leader, scale)
     n_groups, group_of = _number(leader, tied_zero)
     group = np.full(problem.n_cells, -1, dtype=np.int64)
     group[columns] = group_of
@@ -272,6 +277,16 @@ def _classes(echelon: Elimination, n: int) -> tuple[Bools, Ints, Floats]:
     return zero, leader, scale
 
 
+def _by_themselves(apart: Ints, leader: Ints, scale: Floats) -> None:
+    """Take columns out of their classes: what some attackers are not asked about has levels of its own."""
+    for column in apart.tolist():
+        led = np.flatnonzero(leader == column)
+        led = led[led != column]
+        if len(led):
+            leader[led], scale[led] = led[0], scale[led] / scale[led[0]]
+        leader[column], scale[column] = column, 1.0
+
+
 def _number(leader: Ints, zero: Bools) -> tuple[int, Ints]:
     """Number the classes 0, 1, ... in order of their first column; -1 for columns that are always zero."""
     roots = np.flatnonzero((leader == np.arange(len(leader))) & ~zero)
@@ -317,7 +332,7 @@ def _split(
     order = inside[np.argsort(group[inside], kind="stable")]
     starts, factors = np.searchsorted(group[order], np.arange(n + 1)).tolist(), factor[order]
     cores = []
-    known = [np.unique(group[list(a.known)]) for a in problem.attackers]
+    known = [(np.unique(group[list(a.known)]), np.unique(group[list(a.spared)])) for a in problem.attackers]
     for which in np.unique(cell_part[targets.cell]).tolist():
         asked = targets[cell_part[targets.cell] == which]
         cells = np.flatnonzero(cell_part == which)
@@ -325,7 +340,7 @@ def _split(
         implied = np.flatnonzero((row_part == which) & ~independent)
         position = np.full(n, -1, dtype=np.int64)
         position[cells] = np.arange(len(cells))
-        attackers = _attackers(known, position)
+        attackers, spared = _attackers(known, position)
         cores.append(
             Core(
                 sparse.csr_array(A[own][:, cells]),
@@ -336,33 +351,34 @@ def _split(
                 up[cells],
                 weight[cells],
                 hidden[cells],
-                _of_everybody(asked, position, attackers if insiders else ()),
+                _of_everybody(asked, position, zip(attackers, spared, strict=True) if insiders else ()),
                 attackers,
+                spared,
                 tuple((order[(s := slice(starts[g], starts[g + 1]))], factors[s]) for g in cells.tolist()),
             )
         )
     return tuple(cores)
 
 
-def _attackers(known: Sequence[Ints], position: Ints) -> tuple[Ints, ...]:
-    """The cells of a core that attackers know; who knows nothing there, or the same as another one, is left out."""
-    different: dict[bytes, Ints] = {}
-    for groups in known:
-        local = position[groups[groups >= 0]]
-        local = np.sort(local[local >= 0])
-        if len(local):
-            different.setdefault(local.tobytes(), local)
-    return tuple(different.values())
+def _attackers(groups: Sequence[tuple[Ints, Ints]], position: Ints) -> tuple[tuple[Ints, ...], tuple[Ints, ...]]:
+    """The cells of a core that attackers know, and those spared; who is as another one, or knows none, is left out."""
+    different: dict[tuple[bytes, bytes], tuple[Ints, Ints]] = {}
+    for pair in groups:
+        places = (position[of[of >= 0]] for of in pair)
+        known, spared = (np.sort(place[place >= 0]) for place in places)
+        if len(known):
+            different.setdefault((known.tobytes(), spared.tobytes()), (known, spared))
+    return tuple(known for known, _ in different.values()), tuple(spared for _, spared in different.values())
 
 
-def _of_everybody(public: Targets, position: Ints, attackers: Sequence[Ints]) -> Targets:
-    """The targets of the public, and those of every attacker on the cells that he does not know."""
+def _of_everybody(public: Targets, position: Ints, attackers: Iterable[tuple[Ints, Ints]]) -> Targets:
+    """The targets of the public, and those of every attacker on the cells that he does not know, nor is spared."""
     cell = position[public.cell]
     order = np.lexsort((-public.side, cell))
     mine = Targets(cell[order], public.side[order], public.level[order], public.attacker[order])
     parts = [mine]
-    for k, local in enumerate(attackers):
-        rest = mine[~np.isin(mine.cell, local)]
+    for k, unasked in enumerate(attackers):
+        rest = mine[~np.isin(mine.cell, np.concatenate(unasked))]
         parts.append(Targets(rest.cell, rest.side, rest.level, np.full(len(rest), k)))
     return Targets(
         np.concatenate([t.cell for t in parts]),

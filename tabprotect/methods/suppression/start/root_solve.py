@@ -194,4 +194,5 @@ def _unreduced(problem: Problem) -> Core:
         Targets(cell, side, level, np.full(len(cell), -1)),
         (),
         (),
+        (),
     )
