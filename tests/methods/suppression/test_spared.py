@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import replace
 
 import numpy as np
@@ -13,6 +14,7 @@ from tabprotect.attack.certificate import certify
 from tabprotect.attack.insiders import within_reach_each
 from tabprotect.attack.keys import keys
 from tabprotect.attack.witness import Witnesses
+from tabprotect.certificate.document import SECTIONS, digest, seal
 from tabprotect.certificate.verify import verify
 from tabprotect.errors import InputError
 from tabprotect.methods.suppression.presolve.reduce import reduce_problem
@@ -106,6 +108,14 @@ def test_spared_cells_are_part_of_the_certificate() -> None:
     asked = replace(problem, attackers=tuple(replace(a, spared=()) for a in problem.attackers))
     other = certify(asked, problem.may_hide).document["problem"]
     assert not verify(made.document, against=other).ok
+    for wrong in ("x", [0.5], [-1], [problem.n_cells], {"0": 1}, None, [[0]]):
+        altered = copy.deepcopy(made.document)
+        altered["problem"]["attackers"][0]["spared"] = wrong
+        parts = {name: digest(altered[name]) for name in SECTIONS}
+        altered |= {"digest": parts["problem"], "seal": seal(parts.items())}
+        found = verify(altered)
+        assert not found.ok
+        assert not any("seal" in failure for failure in found.failures)
     with pytest.raises(InputError, match="outside"):
         replace(problem, attackers=(Attacker("a", (), spared=(problem.n_cells,)),))
 
