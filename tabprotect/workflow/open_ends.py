@@ -17,7 +17,7 @@ from tabprotect.table.table import Table
 from tabprotect.table.tabulate import tabulate
 from tabprotect.workflow.source import Source
 
-__all__ = ["open_ends"]
+__all__ = ["open_ends", "tabulated_anew"]
 
 _ROLES = ("value", "shadow", "contributor", "holding", "weight", "request", "waiver", "kind", "empty", "both_levels")
 
@@ -67,10 +67,17 @@ def open_ends(
         if found.recode is not None:
             frame = frame.assign(**{old.columns[0]: found.recode.apply(frame[old.columns[0]])})
             dimensions[name] = replace(old, hierarchy=_recoded(old, categories, found.recode), total=None)
+    return tabulated_anew(frame, source, table, list(dimensions.values()), top, memory), "; ".join(words)
+
+
+def tabulated_anew(
+    frame: pd.DataFrame, source: Source, table: Table, dimensions: Sequence[Dimension], top: int, memory: str | None
+) -> Table:
+    """Return the table of recoded records over dimensions of their own, all else as before."""
+    roles = source.roles or {}
     given = {name: roles[name] for name in _ROLES if roles.get(name) is not None}
-    cost = table.roles.get("cost")
-    again = tabulate(frame, list(dimensions.values()), cost=cost, top=top, memory_limit=memory, **given)
-    return replace(again, backend=table.backend, recognised=table.recognised), "; ".join(words)
+    again = tabulate(frame, dimensions, cost=table.roles.get("cost"), top=top, memory_limit=memory, **given)
+    return replace(again, backend=table.backend, recognised=table.recognised)
 
 
 def _in_order(dimension: Dimension) -> list[str]:

@@ -33,6 +33,7 @@ from tabprotect.solver.limits import Budget, Limits
 from tabprotect.table.duck import share_of
 from tabprotect.table.link.clusters import cells_by_table
 from tabprotect.table.table import Table
+from tabprotect.workflow.groupings import by_least_grouping
 from tabprotect.workflow.open_ends import open_ends
 from tabprotect.workflow.previous import carrying
 from tabprotect.workflow.previous import lowered as of_last_period
@@ -139,6 +140,8 @@ def prepare(request: Request, contributions: int = 0) -> Prepared:
     opened = None
     if isinstance(method, Recode) and method.open:
         table, opened = open_ends(source, table, method.opened, request.rules, top, memory)
+    if isinstance(method, Recode) and method.groupings:
+        table, opened = by_least_grouping(source, table, method.groupings, request.rules, top, memory, budget.limits)
     method = _with_records(method, request, source, table, seed)
     tables = cells_by_table(table) if table.parts else {}
     if request.hiding.method == PASSES and not tables:

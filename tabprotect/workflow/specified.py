@@ -9,22 +9,16 @@ from typing import Any
 
 import pandas as pd
 
-from tabprotect.errors import InputError, collect, did_you_mean
 from tabprotect.methods.base.method import Method
-from tabprotect.methods.base.options import read_options
-from tabprotect.methods.recoding.method import Recode
-from tabprotect.methods.registry import GRANULARITY, OPEN_CLASSES, VALUE_METHODS, entry, names
-from tabprotect.methods.suppression import methods
-from tabprotect.methods.suppression.method import Suppress
 from tabprotect.release.earlier import Previous
 from tabprotect.sensitivity.bounds import Bounds
-from tabprotect.sensitivity.costs import parse_transform
 from tabprotect.sensitivity.level import both_levels
 from tabprotect.sensitivity.parse import rules_in
 from tabprotect.solver.limits import Limits
 from tabprotect.table.reading import File
 from tabprotect.table.table import Table
 from tabprotect.workflow.inputs import GIGABYTE, file_of, is_column, read_tables
+from tabprotect.workflow.method_options import cost_of, method_of
 from tabprotect.workflow.recode import recode_microdata
 from tabprotect.workflow.records import microdata, numbers_of
 from tabprotect.workflow.request import Request
@@ -36,8 +30,6 @@ __all__ = ["DEFAULT_SECONDS", "Specified", "request_of"]
 
 DEFAULT_SECONDS = 40.0
 """A search for values ends then unless the caller sets a limit of his own: proofs may take for ever."""
-
-_COSTS = ("value", "unit", "count")
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +97,7 @@ def request_of(spec: Spec, base: Path, **other: Any) -> Request:
     InputError
         Unknown methods and options, values that they cannot have, settings that do not go with them.
     """
-    method = _method_of(spec, base)
+    method = method_of(spec, base)
     memory = None if spec.limits.memory is None else int(GIGABYTE * spec.limits.memory)
     seconds = spec.limits.seconds
     if isinstance(method, Method) and seconds is None and spec.limits.work is None:
@@ -116,7 +108,7 @@ def request_of(spec: Spec, base: Path, **other: Any) -> Request:
         "rules": rules_in(spec.all_rules, base),
         "source": Specified(spec, base),
         "method": method,
-        "cost": spec.cost if spec.cost in _COSTS else None,
+        "cost": cost_of(spec),
         "bounds": _bounds(spec),
         "previous": _previous(spec, base),
         "limits": Limits(seconds, spec.limits.work, spec.limits.gap, None, memory),
@@ -141,107 +133,6 @@ def _unit(spec: Spec) -> str:
 def _previous(spec: Spec, base: Path) -> Previous | None:
     given = spec.previous
     return None if given is None else Previous(base / given.release, given.factor, given.keep, given.revision)
-
-
-def _method_of(spec: Spec, base: Path) -> Suppress | Recode | Method:
-    """Return how a specification protects, its options checked.
-
-    Raises
-    ------
-    InputError
-        Unknown methods and options, values that they cannot have, settings that do not go with them.
-    """
-    recodes = spec.method in names("recode")
-    if spec.tables and (recodes or spec.method == "cell-key"):
-        raise InputError(f"{spec.method} works on one table, and these are linked: {', '.join(spec.tables)}")
-    if recodes:
-        return _recode(spec, base)
-    if spec.method not in VALUE_METHODS:
-        known = names()
-        if spec.method not in known:
-            raise InputError(f"unknown method '{spec.method}'{did_you_mean(spec.method, known)}")
-        if spec.options:
-            given = ", ".join(spec.options)
-            raise InputError(f"options ({given}) are for methods that change values; '{spec.method}' hides cells")
-        return _hiding(spec, spec.method)
-    shaped = [name for name in ("transform", "preferences") if getattr(spec, name)]
-    if shaped:
-        raise InputError(f"{', '.join(shaped)} belong to hiding cells; {spec.method} hides none")
-    strange = [
-        name
-        for name, default in (("engine", "scip"), ("cost", "value"), ("random_costs", 0.0))
-        if getattr(spec, name) != default
-    ]
-    if strange and spec.options.get("weights") != "problem":
-        raise InputError(f"{', '.join(strange)} belong to hiding cells; {spec.method} hides none")
-    chosen: Method = read_options(VALUE_METHODS[spec.method], spec.options)
-    return chosen
-
-
-def _recode(spec: Spec, base: Path) -> Recode:
-    """Read the options of recoding; recodings by hand are applied when the data are read."""
-    one = entry(spec.method)
-    given = {name: _number_or_switch(value) for name, value in spec.options.items()}
-    known = [option.name for option in one.options]
-    with collect() as problems:
-        for name in given:
-            if name not in known:
-                problems.add(f"'{name}' is no option of {one.name}{did_you_mean(name, known)}")
-        least, keep = given.get("least", True), given.get("keep", {})
-        rules, then = given.get("rules", {}), given.get("then", "auto")
-        opened, granularity = given.get("open", []), given.get("granularity", 50.0)
-        if not isinstance(least, bool):
-            problems.add(f"{one.name}: least must be true or false, not {least!r}")
-        if not isinstance(keep, dict) or not all(type(level) is int and level >= 0 for level in keep.values()):
-            problems.add(f"{one.name}: keep must be a table of levels, such as keep = {{region = 1}}")
-        if not isinstance(rules, dict) or not all(isinstance(file, str) for file in rules.values()):
-            problems.add(f'{one.name}: rules must be a table of files, such as rules = {{age = "age.grc"}}')
-        elif rules and spec.data is None:
-            problems.add(f"{one.name}: recodings by hand need microdata (data = ...)")
-        if then not in methods():
-            guess = did_you_mean(then, methods())
-            problems.add(f"{one.name}: then must be a method that hides cells, not {then!r}{guess}")
-        if not isinstance(opened, str | dict) and not (
-            isinstance(opened, list) and all(isinstance(name, str) for name in opened)
-        ):
-            problems.add(f'{one.name}: open must be dimensions, such as open = ["age"], not {opened!r}')
-        elif opened and spec.data is None:
-            problems.add(f"{one.name}: open classes need microdata (data = ...)")
-        elif one.name == OPEN_CLASSES and not opened:
-            problems.add(f'{one.name} needs the dimensions that get open classes: options.open, such as ["age"]')
-        if not isinstance(granularity, int | float) or isinstance(granularity, bool) or not 0 < granularity <= 100:
-            problems.add(f"{one.name}: granularity must be per cent, above 0 and at most 100, not {granularity!r}")
-    made: dict[str, Any] = {name: given[name] for name in ("least", "keep") if name in given}
-    if opened:
-        made["open"] = [name.strip() for name in opened.split(",")] if isinstance(opened, str) else opened
-    if "granularity" in given or one.name == GRANULARITY:
-        made["granularity"] = float(granularity)
-    found: Recode = one.factory(
-        rules={name: base / file for name, file in rules.items()}, then=_hiding(spec, then), **made
-    )
-    return found
-
-
-def _number_or_switch(given: Any) -> Any:
-    """Return what a text of the command line says, where it is a number or a switch."""
-    if not isinstance(given, str):
-        return given
-    try:
-        return float(given)
-    except ValueError:
-        return {"true": True, "false": False}.get(given.lower(), given)
-
-
-def _hiding(spec: Spec, method: str) -> Suppress:
-    """Return how cells are hidden, and what that costs."""
-    return Suppress(
-        spec.cost if spec.cost in _COSTS else None,
-        method,
-        transform=None if spec.transform is None else parse_transform(spec.transform),
-        preferences=spec.preferences or None,
-        engine=spec.engine,
-        random_costs=spec.random_costs,
-    )
 
 
 def _bounds(spec: Spec) -> Bounds | None:

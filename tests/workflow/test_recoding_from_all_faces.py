@@ -1,4 +1,4 @@
-"""Open classes and the removal of granularity: the same from Python, a specification and flags."""
+"""Open classes, groupings and the removal of granularity: the same from Python, a specification and flags."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ import tabprotect as tp
 from tabprotect.cli.app import run
 from tabprotect.errors import InputError
 from tabprotect.methods.granularity import granularity
+from tabprotect.methods.recoding import RecodingRules
 from tabprotect.workflow.carry_out import carry_out
 from tabprotect.workflow.checking import check_spec
 from tabprotect.workflow.specified import request_of
@@ -81,6 +82,77 @@ def test_categories_in_an_order_of_their_own(people: Path) -> None:
     assert ordered.settings["recoding"].replace("y", "") == numbers.settings["recoding"]
 
 
+GROUPINGS = {
+    "pairs": "\n".join(f'"{k}-{k + 1}": {k}, {k + 1}' for k in range(1, 20, 2)),
+    "offset": "\n".join(['"1-4": - 4', *(f'"{k}-{k + 2}": {k} - {k + 2}' for k in (5, 8, 11)), "14+: 14 -"]),
+    "halves": '"1-9": - 9\n"10-20": 10 -',
+}
+
+
+def groupings(folder: Path) -> dict[str, RecodingRules]:
+    """Write a .grc file for every grouping, and return their rules."""
+    for name, text in GROUPINGS.items():
+        (folder / f"{name}.grc").write_text(text)
+    return {name: RecodingRules.read(folder / f"{name}.grc") for name in GROUPINGS}
+
+
+def test_groupings_from_all_faces(people: Path, tmp_path: Path) -> None:
+    frame = pd.read_csv(people)
+    frame = frame[frame["age"].between(1, 20)]
+    counts = frame["age"].value_counts()
+    assert set(counts.index) >= set(range(3, 16))
+    frame = pd.concat([frame, pd.DataFrame({"age": range(1, 21), "sex": "f", "place": "a1"})])
+    frame.to_csv(people, index=False)
+    rules = groupings(tmp_path)
+    before = frame.copy()
+    one = tp.protect(frame, "threshold=4", tp.Recode(groupings={"age": rules}, least=False), by=["age", "sex"])
+    pd.testing.assert_frame_equal(frame, before)
+    asked = {"data": "people.csv", "by": ["age", "sex"], "rules": ["threshold=4"], "method": "recode"}
+    files = {name: f"{name}.grc" for name in rules}
+    options = {"groupings": {"age": files}, "least": False}
+    two = carry_out(request_of(check_spec({**asked, "options": options}, "spec"), tmp_path))
+    sets = [
+        word for name, file in files.items() for word in ("--set", f"options.groupings.age.{name}={tmp_path / file}")
+    ]
+    words = "--by age --by sex --rule threshold=4 --method recode --option least=false"
+    assert run(["protect", str(people), *shlex.split(words), *sets, "--out", str(tmp_path / "o")]) == 0
+    same(one, two, tmp_path / "o")
+    # nothing is hidden, and every finer grouping has a sensitive cell
+    assert not one.pattern.any()
+    sizes = {name: one_rules.apply(frame["age"]).nunique() for name, one_rules in rules.items()}
+    smallest = {
+        name: frame.assign(age=one_rules.apply(frame["age"])).groupby(["age", "sex"]).size().min()
+        for name, one_rules in rules.items()
+    }
+    safe = max((name for name in rules if smallest[name] >= 4), key=lambda name: sizes[name])
+    assert f"age: grouping '{safe}'" in one.settings["recoding"]
+    assert set(one.published["age"]) == {*rules[safe].apply(frame["age"]).astype(str), "Total"}
+    assert any(smallest[name] < 4 and sizes[name] > sizes[safe] for name in rules)
+
+
+def test_groupings_that_do_not_fit_are_named_at_once(people: Path, tmp_path: Path) -> None:
+    frame, tree = pd.read_csv(people), tp.Hierarchy.from_pairs(TREE)
+    rules = groupings(tmp_path)
+    wanted = {"aeg": rules, "place": rules, "age": {"wrong": RecodingRules.parse("x: 99")}, "sex": {}}
+    with pytest.raises(InputError) as error:
+        tp.protect(
+            frame, "threshold=3", tp.Recode(groupings=wanted), by=["age", "sex", "place"], hierarchies={"place": tree}
+        )
+    assert error.value.problems == (
+        "groupings: the table has no dimension 'aeg'; did you mean 'age'?",
+        "groupings: 'place' has levels, and groupings are of codes without any",
+        "groupings: 'age', 'wrong': code '99' of new code 'x' does not occur; did you mean '9'?",
+        "groupings: 'sex' has no grouping",
+    )
+    with pytest.raises(InputError, match="they need microdata of one table"):
+        tp.protect(tp.tabulate(frame, ["age", "sex"]), "threshold=3", tp.Recode(groupings={"age": rules}))
+    with pytest.raises(InputError, match="take one of them"):
+        tp.Recode(groupings={"age": rules}, open=["age"])
+    halves = {"age": {"halves": rules["halves"]}}
+    with pytest.raises(tp.InfeasibleError, match="every combination has sensitive cells"):
+        tp.protect(frame, "threshold=150", tp.Recode(groupings=halves), by=["age", "sex"])
+
+
 def test_granularity_from_all_faces(people: Path, tmp_path: Path) -> None:
     frame = pd.read_csv(people)
     tree = tp.Hierarchy.from_pairs(TREE)
@@ -130,6 +202,9 @@ def test_the_rule_of_granularity_is_the_index_of_records(people: Path) -> None:
     [
         ({}, "needs the dimensions that get open classes"),
         ({"open": 3}, "open must be dimensions, such as"),
+        ({"open": ["age"], "groupings": {"age": "a.grc"}}, "groupings must be tables of files by dimension"),
+        ({"open": ["age"], "groupings": {"age": {}}}, "groupings must be tables of files by dimension"),
+        ({"open": ["age"], "groupings": {"age": {"a": "a.grc"}}}, "take one of them"),
         ({"open": ["age"], "opne": 1}, "'opne' is no option of open-classes; did you mean 'open'"),
     ],
 )

@@ -67,7 +67,8 @@ class RecodingRules:
                 continue
             head = re.match(rf"\s*({_WORD})\s*:(.*)$", line)
             if head is None:
-                problems.add(f"line {number}: '{line.strip()}' has no new code with a colon after it")
+                quotes = "; codes with hyphens, blanks or commas go into double quotes" if ":" in line else ""
+                problems.add(f"line {number}: '{line.strip()}' has no new code with a colon after it{quotes}")
                 continue
             new, items = _plain(head[1]), _split(head[2])
             ranges = []

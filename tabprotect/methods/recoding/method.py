@@ -30,6 +30,10 @@ class Recode:
         Dimensions without levels whose first and last categories are put together, as few as make safe classes, such
         as "80 and over"; with a mapping, also their categories in order. By default that of their hierarchy, or of the
         codes as numbers. See `tabprotect.methods.recoding.open_classes`.
+    groupings : mapping of str to mapping of str to RecodingRules or path, optional
+        By dimension without levels several groupings of its codes by name, nested or not, such as regions and labour
+        market areas; each is rules or a .grc file. Those are taken that lose least detail of all that leave no cell
+        sensitive; see `tabprotect.methods.recoding.least_grouping`.
     granularity : float, optional
         Cells of one contributor are sensitive, too, where so many per cent of a hyper-row are such cells; see
         `tabprotect.sensitivity.rules.granularity.Granularity`.
@@ -41,10 +45,13 @@ class Recode:
     then: Suppress = field(default_factory=Suppress)
     open: str | Sequence[str] | Mapping[str, Sequence[str] | None] = ()
     granularity: float | None = None
+    groupings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if wrong := [name for name, order in self.opened.items() if isinstance(order, str)]:
             raise InputError(f"open: the categories of '{wrong[0]}' are a list of codes in their order, no text")
+        if self.open and self.groupings:
+            raise InputError("open and groupings both make records anew: take one of them")
         if self.granularity is not None and not 0 < self.granularity <= 100:
             raise InputError(f"granularity must be per cent, above 0 and at most 100, not {self.granularity!r}")
 
