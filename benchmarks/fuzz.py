@@ -156,11 +156,11 @@ def run(seeds: range, seconds: float, report: Callable[[str], None] = print) -> 
 
 
 def command(
-    module: str, doc: str, things: str, many: int, seconds: float, go: Callable[..., int], untimed: bool = False
+    module: str, doc: str, things: str, many: int, seconds: float, go: Callable[..., int], **switches: str
 ) -> int:
     """Run the command line of a fuzz run; the exit code is 1 when anything was wrong.
 
-    With `untimed`, `go` takes a keyword of this name, and the command line a flag.
+    Every switch, with its help, is a flag of the command line and a keyword of `go`.
     """
     parser = argparse.ArgumentParser(prog=f"python -m {module}", description=doc.split("\n\n")[0])
     parser.add_argument(f"--{things}", dest="many", type=int, default=many, metavar="N", help=f"how many ({many})")
@@ -168,12 +168,10 @@ def command(
     parser.add_argument(
         "--time-limit", type=float, default=seconds, metavar="S", help=f"seconds for each ({seconds:g})"
     )
-    if untimed:
-        parser.add_argument(
-            "--untimed", action="store_true", help="list overruns of limits without counting them: for busy machines"
-        )
+    for name, words in switches.items():
+        parser.add_argument(f"--{name}", action="store_true", help=words)
     arguments = parser.parse_args()
-    more = {"untimed": arguments.untimed} if untimed else {}
+    more = {name: getattr(arguments, name) for name in switches}
     seeds = range(arguments.seed, arguments.seed + arguments.many)
     return int(go(seeds, arguments.time_limit, lambda line: print(line, flush=True), **more) > 0)
 

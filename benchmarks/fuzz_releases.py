@@ -1,7 +1,7 @@
 """Random microdata against `protect`: no crash, hang or overrun, and no release that is not what it says.
 
 Run from the checkout: ``python -m benchmarks.fuzz_releases --releases 300 --seed 0 [--time-limit 3]
-[--untimed]``; that of one
+[--untimed] [--attacked]``; that of one
 seed comes again with ``--seed S --releases 1``. Numbers of all sizes and decimals, few or many dimensions, weights,
 negative values, respondents who are alone in cells; every method; each release in a process of its own, which is killed
 when it hangs. Safe releases are verified, small ones judged by ``tests/checker.py`` as well.
@@ -9,7 +9,8 @@ when it hangs. Safe releases are verified, small ones judged by ``tests/checker.
 Every seed makes a second release (`benchmarks.attacked`: all methods, counts, linked tables, waivers, shadow
 variables), which is written, and attacked from its public folder alone by an intruder who shares no code with the
 package: see `benchmarks.intruder` for what he knows. Whatever he learns from a release that is called safe is a fault.
-``--seed S --releases 1`` does both again. The exit code is 1 when anything was found.
+``--seed S --releases 1`` does both again, and ``--attacked`` makes only these. The exit code is 1 when anything was
+found.
 """
 
 from __future__ import annotations
@@ -210,12 +211,24 @@ def _published(made: tp.Release) -> Iterator[str]:
         yield "published: other values than those of the cells shown"
 
 
-def run(seeds: range, seconds: float, report: Callable[[str], None] = print, *, untimed: bool = False) -> int:
-    """Go through the releases of these seeds and return in how many something is wrong; `untimed`: beside the time."""
+def run(
+    seeds: range,
+    seconds: float,
+    report: Callable[[str], None] = print,
+    *,
+    untimed: bool = False,
+    attacked: bool = False,
+) -> int:
+    """Go through the releases of these seeds and return in how many something is wrong.
+
+    With `untimed` overruns of limits are listed and not counted; with `attacked` only releases that are attacked are
+    made.
+    """
+    kinds = (True,) if attacked else (False, True)
     statuses: Counter[str] = Counter()
     wrong, questions, slowest = 0, 0, (0.0, -1)
     with Worker(release, patience=2 * JUDGING) as worker:
-        for asked in (Asked(seed, seconds, attack) for seed in seeds for attack in (False, True)):
+        for asked in (Asked(seed, seconds, attack) for seed in seeds for attack in kinds):
             said = worker.ask(asked, seconds)
             found = (said.what,) if isinstance(said, Failure) else said.faults
             if not isinstance(said, Failure):
@@ -227,11 +240,15 @@ def run(seeds: range, seconds: float, report: Callable[[str], None] = print, *, 
                 report(f"seed {asked.seed} ({words(asked)}): {fault}")
     counts = ", ".join(f"{number} {status}" for status, number in statuses.most_common())
     report(
-        f"{2 * len(seeds)} releases: {counts}; {questions:,} questions of intruders; slowest {slowest[0]:.1f} s (seed "
-        f"{slowest[1]}); {wrong} with faults"
+        f"{len(kinds) * len(seeds):,} releases: {counts}; {questions:,} questions of intruders; "
+        f"slowest {slowest[0]:.1f} s (seed {slowest[1]}); {wrong} with faults"
     )
     return wrong
 
 
 if __name__ == "__main__":
-    sys.exit(command("benchmarks.fuzz_releases", __doc__ or "", "releases", 300, 3.0, run, untimed=True))
+    switches = {
+        "untimed": "list overruns of limits without counting them: for busy machines",
+        "attacked": "only the releases that are attacked from what is published",
+    }
+    sys.exit(command("benchmarks.fuzz_releases", __doc__ or "", "releases", 300, 3.0, run, **switches))
