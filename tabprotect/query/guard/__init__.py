@@ -4,5 +4,6 @@ from tabprotect.query.guard.answer import Answer
 from tabprotect.query.guard.guard import Guard
 from tabprotect.query.guard.policy import Field, Policy, TablePolicy
 from tabprotect.query.guard.role import read_only_role
+from tabprotect.query.guard.unavailable import UnavailableError
 
-__all__ = ["Answer", "Field", "Guard", "Policy", "TablePolicy", "read_only_role"]
+__all__ = ["Answer", "Field", "Guard", "Policy", "TablePolicy", "UnavailableError", "read_only_role"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from tabprotect.errors import InputError
@@ -13,10 +14,11 @@ from tabprotect.query.audit.stored import dump, restore
 from tabprotect.query.guard.database import Database
 from tabprotect.query.guard.grouped import Grouped
 from tabprotect.query.guard.log import Entry, Log
-from tabprotect.query.guard.memory import Memory
+from tabprotect.query.guard.memory import Memory, digest
 from tabprotect.query.guard.policy import Policy
-from tabprotect.query.guard.source import ROWS, Rows, Selection, load, select
+from tabprotect.query.guard.source import ROWS, Rows, Selection, check_apart, load, select
 from tabprotect.query.guard.sql import Request
+from tabprotect.query.guard.unavailable import UnavailableError
 
 __all__ = ["PREPARED", "Accounts", "Key"]
 
@@ -44,28 +46,36 @@ class Accounts:
     database: Database
     log: Log
     seen: int = 0
-    prepared: bool = False
     _rows: dict[str, Rows] = field(default_factory=dict, repr=False)
     _auditors: dict[Key, Auditor] = field(default_factory=dict, repr=False)
     _since: dict[Key, int] = field(default_factory=dict, repr=False)
     _grouped: dict[Key, Memory[Grouped]] = field(default_factory=dict, repr=False)
     _single: dict[Key, Memory[tuple[Decision, State]]] = field(default_factory=dict, repr=False)
 
-    def rows(self, table: str) -> Rows:
-        """Return the rows of a table, read at the first use.
+    def read(self) -> None:
+        """Read all tables that lead to a unit, so that what is wrong with them is told to the owner and nobody else.
 
         Raises
         ------
         InputError
-            If they are not those that the log speaks of.
+            What is wrong with a table, or columns that hold the same values.
+        UnavailableError
+            Data that are not those that the log speaks of.
         """
+        for name in self.policy.tables:
+            if self.policy.path_to_unit(name) is not None:
+                self.rows(name)
+        check_apart(self._rows)
+
+    def rows(self, table: str) -> Rows:
+        """Return the rows of a table, read at the first use."""
         if table not in self._rows:
             rows = load(self.database, self.policy, table)
             known = self.log.meta(f"data {table}")
             if known is None:
                 self.log.remember(f"data {table}", rows.fingerprint)
             elif known != rows.fingerprint:
-                raise InputError(
+                raise UnavailableError(
                     f"table '{table}' has changed since the first entry of the log {self.log.path}; answers about both "
                     "states together may disclose what changed: start a new log only if that is acceptable"
                 )
@@ -75,16 +85,19 @@ class Accounts:
     def auditor(self, key: Key) -> Auditor:
         """Return the auditor of a field for an account."""
         if key not in self._auditors:
-            account, table, name = key
+            _, table, name = key
             rows = self.rows(table)
             least = f"threshold={self.policy.minimum_units}"
             rules = least if name == ROWS else f"{self.policy.rules}|{least}"
-            simulatable = name != ROWS and self.prepared and account != PREPARED
-            if simulatable:
+            if self._simulatable(key):
                 self._auditors[key] = self.auditor((PREPARED, table, name)).copy(simulatable=True)
             else:
                 self._auditors[key] = Auditor(rows.fields[name], rules, intruders=rows.intruders, work=self.policy.work)
         return self._auditors[key]
+
+    def _simulatable(self, key: Key) -> bool:
+        """Whether the prepared sums are all that answers are made of, so that no answer changes the state."""
+        return bool(self.policy.prepared) and key[0] != PREPARED and key[2] != ROWS
 
     def grouped(self, key: Key) -> Memory[Grouped]:
         """Return the decisions on tables since the last new answer."""
@@ -94,9 +107,9 @@ class Accounts:
         """Return the decisions on single sums since the last new answer."""
         return self._single.setdefault(key, Memory(lambda pair: pair[1]))
 
-    def selection(self, request: Request) -> Selection:
-        """Return the query sets of a request."""
-        return select(self.database, request, self.rows(request.table), self.policy.tables[request.table].key)
+    def selection(self, request: Request, fields_: Sequence[str] = ()) -> Selection:
+        """Return the query sets of a request; the values of some columns must be those that were read."""
+        return select(self.database, request, self.rows(request.table), self.policy.tables[request.table].key, fields_)
 
     def set_state(self, key: Key, state: State) -> None:
         """Make a new state count, after it is in the log."""
@@ -109,48 +122,77 @@ class Accounts:
         The time between two snapshots grows with what there is to write.
         """
         for key, count in self._since.items():
-            if count >= (1 if all_ else max(EVERY, self.auditor(key).basis // 4)):
+            if not self._simulatable(key) and count >= (1 if all_ else max(EVERY, self.auditor(key).basis // 4)):
                 self.log.snapshot(key[0], f"{key[1]}.{key[2]}", entry, dump(self.auditor(key).state))
                 self._since[key] = 0
 
     def catch_up(self) -> None:
-        """Take up what other sessions have answered; at the start, everything."""
+        """Take up what other sessions have answered; at the start, everything.
+
+        Raises
+        ------
+        UnavailableError
+            If entries are gone, count for another account than the policy says, or find other rows than they did.
+        """
+        if self.log.last < self.seen:
+            raise UnavailableError(
+                f"log {self.log.path} has lost entries while it is in use; answers would be forgotten"
+            )
         done: dict[tuple[str, str], int] = {}
         behind: set[Key] = set()
         if self.seen == 0:
             for account, name, last, content in self.log.snapshots():
-                table, _, column = name.partition(".")
-                a = self.auditor((account, table, column))
-                a.state = restore(content, a.records, a.state)
-                done[account, name] = last
+                key = self._key(account, name, f"the log {self.log.path}")
+                if not self._simulatable(key):
+                    a = self.auditor(key)
+                    a.state = restore(content, a.records, a.state)
+                    done[account, name] = last
         for entry in self.log.entries(self.seen):
+            self._check_account(entry)
             fields_ = [f for f in entry.applied if done.get((entry.account, f), 0) < entry.id]
-            if fields_:
-                self._replay(entry, fields_, behind)
+            keys = {f: self._key(entry.account, f, f"entry {entry.id} of the log") for f in fields_}
+            if kept := {f: key for f, key in keys.items() if not self._simulatable(key)}:
+                self._replay(entry, kept)
+                behind |= set(kept.values())
             self.seen = entry.id
         for key in behind:
             self.auditor(key).recall()
 
-    def _replay(self, entry: Entry, fields_: list[str], behind: set[Key]) -> None:
-        table = entry.request["table"]
-        groups = tuple((t, c) for t, c in entry.request["groups"])
-        chosen = self.selection(Request(table, (), groups, (), entry.request["source"]))
-        for name in fields_:
-            key = (entry.account, table, name.partition(".")[2])
-            a = self.auditor(key)
-            if a.simulatable:
-                continue
-            for k in entry.applied[name]:
-                if k >= len(chosen.sets):
-                    raise InputError(f"entry {entry.id} of the log finds other groups now; the data have changed")
-                a.replay(chosen.sets[k])
-            behind.add(key)
-            self._since[key] = self._since.get(key, 0) + 1
-        self._compare(entry, chosen)
+    def _key(self, account: str, name: str, where: str) -> Key:
+        table, _, column = name.rpartition(".")
+        t = self.policy.tables.get(table)
+        if t is None or (column != ROWS and column not in t.confidential):
+            raise UnavailableError(
+                f"{where} is about {name}, which the policy does not open any more; name it as it was, or start a new "
+                "log only if it is acceptable that answers are forgotten"
+            )
+        return account, table, column
 
-    def _compare(self, entry: Entry, chosen: Selection) -> None:
-        """The sums of the log must be those of today."""
-        rows = self.rows(entry.request["table"])
-        digest = sizes(chosen.sets)
-        if entry.request.get("sizes", digest) != digest or len(rows.keys) < max(digest, default=0):
-            raise InputError(f"entry {entry.id} of the log finds other rows now; the data have changed")
+    def _check_account(self, entry: Entry) -> None:
+        if entry.answered and entry.account not in (PREPARED, now := self.policy.account(entry.user)):
+            raise UnavailableError(
+                f"policy: the answers to '{entry.user}' belong to '{entry.account}' in the log {self.log.path}, and "
+                f"would now to '{now}': answers of before would be forgotten. Keep pooled and groups as they were, or "
+                "start a new log only if that is acceptable"
+            )
+
+    def _replay(self, entry: Entry, keys: dict[str, Key]) -> None:
+        request = entry.request
+        groups = tuple((t, c) for t, c in request["groups"])
+        try:
+            chosen = self.selection(Request(request["table"], (), groups, (), request["source"]))
+        except UnavailableError:
+            raise
+        except InputError as error:
+            raise UnavailableError(f"entry {entry.id} of the log cannot be found again: {error}") from None
+        same = request.get("sets", request.get("sizes"))
+        if same not in (sizes(chosen.sets), digest(chosen.sets).hex()):
+            raise UnavailableError(
+                f"entry {entry.id} of the log finds other rows now: the data have changed, or a setting of the "
+                "database such as its time zone; answers about both states together may disclose what changed"
+            )
+        for name, key in keys.items():
+            auditor = self.auditor(key)
+            for k in entry.applied[name]:
+                auditor.replay(chosen.sets[k])
+            self._since[key] = self._since.get(key, 0) + 1

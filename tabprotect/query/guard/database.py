@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import secrets
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from tabprotect.errors import InputError
+from tabprotect.query.guard.unavailable import UnavailableError
 from tabprotect.table.duck import quoted
 from tabprotect.table.reading import Recognised, read_typed
 
@@ -54,10 +56,16 @@ class Duck:
         import duckdb
 
         try:
-            fetched = self._c.execute(sql).fetchnumpy()
+            result = self._c.execute(sql)
+            kinds = [str(column[1]) for column in result.description]
+            if any(map(_is_wide, kinds)):
+                return _columns(result.fetchall(), len(kinds))
+            fetched = result.fetchnumpy()
+        except duckdb.ConnectionException as error:
+            raise UnavailableError(f"the database is gone: {str(error).splitlines()[0]}") from None
         except duckdb.Error as error:
             raise InputError(f"the database refused: {str(error).splitlines()[0]}") from None
-        return [_plain(column) for column in fetched.values()]
+        return [_plain(column, kind) for column, kind in zip(fetched.values(), kinds, strict=True)]
 
     def check_read_only(self, tables: list[str]) -> None:
         """Refuse a file that is open for writing; a database in memory is nobody else's."""
@@ -83,8 +91,8 @@ class Postgres:
         """
         import pg8000.exceptions as failures
 
-        cursor = self._c.cursor()
         try:
+            cursor = self._c.cursor()
             self._c.rollback()
             cursor.execute("SET TRANSACTION READ ONLY")
             # the driver takes % as the beginning of a parameter only where parameters are given
@@ -93,27 +101,31 @@ class Postgres:
             if set(kinds) <= set(_FILED) and len(set(names)) == len(names):
                 return _filed(cursor, sql, kinds)
             cursor.execute(sql)
-            rows = cursor.fetchall()
-            width = len(cursor.description)
+            return _columns(cursor.fetchall(), len(kinds))
         except failures.DatabaseError as error:
             detail = error.args[0].get("M", "") if error.args and isinstance(error.args[0], dict) else error
             raise InputError(f"the database refused: {detail}") from None
+        except (failures.InterfaceError, OSError) as error:
+            raise UnavailableError(f"the database is gone: {error}") from None
         finally:
-            self._c.rollback()
-        return [_typed([row[k] for row in rows]) for k in range(width)]
+            with contextlib.suppress(failures.Error, OSError):
+                self._c.rollback()
 
     def check_read_only(self, tables: list[str]) -> None:
-        """Refuse a role that may write to one of the tables, or may do anything."""
+        """Refuse a role that may write to one of the tables or their columns, or may do anything.
+
+        Roles count that it is a member of, too, whether it inherits what they may or has to change over to them.
+        """
         names = ", ".join("'" + name.replace("'", "''") + "'" for name in tables)
-        (powers,) = self.columns(
-            "SELECT rolsuper OR rolcreaterole OR rolcreatedb FROM pg_roles WHERE rolname = current_user"
-        )
+        mine = "FROM pg_roles WHERE pg_has_role(current_user, oid, 'MEMBER')"
+        (powers,) = self.columns(f"SELECT rolname::text {mine} AND (rolsuper OR rolcreaterole OR rolcreatedb)")
         (may,) = self.columns(
-            "SELECT t FROM unnest(ARRAY[" + names + "]) AS t WHERE has_table_privilege(quote_ident(t), "
-            "'INSERT, UPDATE, DELETE, TRUNCATE')"
+            f"SELECT DISTINCT t FROM (SELECT oid {mine}) AS r, unnest(ARRAY[{names}]) AS t WHERE "
+            "has_table_privilege(r.oid, quote_ident(t), 'INSERT, UPDATE, DELETE, TRUNCATE') OR "
+            "has_any_column_privilege(r.oid, quote_ident(t), 'INSERT, UPDATE')"
         )
-        if bool(powers[0]) or len(may):
-            what = "may create databases or roles" if bool(powers[0]) else f"may change {', '.join(map(str, may))}"
+        if len(powers) or len(may):
+            what = "may create databases or roles" if len(powers) else f"may change {', '.join(map(str, may))}"
             raise InputError(
                 f"the guard only reads, but its database role {what}; tabprotect.query.guard.read_only_role(policy, "
                 "'postgres') prints the SQL that creates a role for it"
@@ -148,7 +160,12 @@ def _filed(cursor: Any, sql: str, kinds: Sequence[int]) -> list[Column]:
         if kind in _WHOLE and not column.isna().any():
             found.append(column.to_numpy(np.int64))
         elif kind == _DOUBLE:  # as text first, since numpy rounds decimals correctly
-            found.append(np.where(column.isna(), "nan", column.astype(object)).astype(np.float64))
+            absent = column.isna().to_numpy()
+            numbers = np.where(absent, "nan", column.astype(object)).astype(np.float64)
+            if absent.any():
+                numbers = numbers.astype(object)
+                numbers[absent] = None
+            found.append(numbers)
         else:
             found.append(np.array(column.astype(object).where(column.notna(), None), object))
     return found
@@ -233,21 +250,46 @@ def _connect_postgres(place: str) -> Any:
         raise InputError(f"database at {url.hostname}: {error}") from None
 
 
-def _plain(column: Any) -> Column:
+_WIDE: Final = ("HUGEINT", "UHUGEINT", "UBIGINT", "BIGNUM")
+
+_EXACT: Final = 15
+"""Decimal digits that a number of double precision always holds."""
+
+
+def _is_wide(kind: str) -> bool:
+    """Whether values of a DuckDB type need more digits than the arrays have that it returns."""
+    if kind.startswith("DECIMAL("):
+        return int(kind[len("DECIMAL(") :].partition(",")[0]) > _EXACT
+    return kind in _WIDE
+
+
+def _plain(column: Any, kind: str) -> Column:
+    """Return an array of DuckDB as an array with None for what is missing, dates as days and times with their zone."""
+    missing = None
     if isinstance(column, np.ma.MaskedArray):
-        missing, data = np.ma.getmaskarray(column), np.ma.getdata(column)
-        if missing.any():
-            data = data.astype(object)
-            data[missing] = None
-        return np.asarray(data)
-    if hasattr(column, "codes"):  # a categorical
-        return np.asarray(column.astype(object))
-    return np.asarray(column)
+        missing, column = np.ma.getmaskarray(column), np.ma.getdata(column)
+    elif hasattr(column, "codes"):  # a categorical
+        column = np.asarray(column.astype(object))
+    data = np.asarray(column)
+    if kind == "DATE":
+        data = data.astype("datetime64[D]")
+    elif kind == "TIMESTAMP WITH TIME ZONE":
+        data = np.asarray(pd.to_datetime(data, utc=True).astype(object))
+    if missing is not None and missing.any():
+        data = data.astype(object)
+        data[missing] = None
+    return data
+
+
+def _columns(rows: Sequence[Any], width: int) -> list[Column]:
+    return [_typed([row[k] for row in rows]) for k in range(width)]
 
 
 def _typed(values: list[Any]) -> Column:
     if values and all(isinstance(v, int) and not isinstance(v, bool) for v in values):
-        return np.array(values)
+        limits = np.iinfo(np.int64)
+        if limits.min <= min(values) and max(values) <= limits.max:
+            return np.array(values, np.int64)
     array = np.empty(len(values), object)
     array[:] = values
     return array

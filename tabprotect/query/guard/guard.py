@@ -18,9 +18,11 @@ from tabprotect.query.guard.answer import Answer
 from tabprotect.query.guard.database import wrap
 from tabprotect.query.guard.grouped import protect_groups
 from tabprotect.query.guard.log import Log
+from tabprotect.query.guard.memory import digest
 from tabprotect.query.guard.policy import Policy
 from tabprotect.query.guard.source import ROWS, Selection, public_aggregate
 from tabprotect.query.guard.sql import Aggregate, Request, parse
+from tabprotect.query.guard.unavailable import UnavailableError
 
 __all__ = ["Guard"]
 
@@ -52,12 +54,15 @@ class Guard:
     Raises
     ------
     InputError
-        A connection that may write, a policy that does not fit the data, a log of other data.
+        A connection that may write, a policy that does not fit the data, values that two columns share.
+    UnavailableError
+        A log of other data, or of other accounts than those of the policy.
 
     Notes
     -----
-    The values must not change while a log is in use; a changed table is refused at the start, rows that come or go are
-    noticed by a query that meets them.
+    The values must not change while a log is in use. Changed values, keys and units are refused at the start, and by
+    every query that meets them; changed public columns when the log is read. A log that is lost, or goes back to an
+    earlier copy, forgets answers: it must be kept as the data are.
 
     Examples
     --------
@@ -84,10 +89,14 @@ class Guard:
         self.log = Log(log)
         self._lock = threading.Lock()
         self.accounts = Accounts(self.policy, self.database, self.log)
-        if self.policy.prepared:
-            self._prepare()
-        with self.log.transaction():
-            self.accounts.catch_up()
+        try:
+            with self._lock, self.log.transaction():
+                self.accounts.read()
+                self._begin()
+                self.accounts.catch_up()
+        except BaseException:
+            self.log.close()
+            raise
 
     def close(self) -> None:
         """Write what the next start needs, and close the log; the connection stays open."""
@@ -112,8 +121,8 @@ class Guard:
 
         Raises
         ------
-        InputError
-            If the log cannot be written or the data have changed; nothing is answered then.
+        UnavailableError
+            If the log cannot be written, the data have changed or the database is gone; nothing is answered then.
         """
         begun = time.monotonic()
         try:
@@ -126,6 +135,7 @@ class Guard:
             request = parse(sql, self.policy, self.database.dialect)
         except InputError as error:
             reason = " ".join(str(error).split())
+            sql, user = (text.encode("utf-8", "backslashreplace").decode() for text in (sql, user))
             with self._lock, self.log.transaction():
                 entry = self.log.add(account, user, sql, False, reason, result={}, request={}, applied={})
             return Answer(False, reason=reason, entry=entry, steps=(f"Reading: {reason}",))
@@ -144,7 +154,7 @@ class Guard:
                         "table": request.table,
                         "groups": request.groups,
                         "source": request.source,
-                        "sizes": sizes(selection.sets),
+                        "sets": digest(selection.sets).hex(),
                     },
                     applied=outcome.applied,
                 )
@@ -159,11 +169,15 @@ class Guard:
 
     def _decided(self, request: Request, account: str) -> tuple[Selection, _Outcome]:
         """Decide; what the database refuses is denied with its reason, and nothing counts as answered."""
+        confidential = self.policy.tables[request.table].confidential
+        summed = [name for name in _fields(request, confidential) if name != ROWS]
         try:
-            selection = self.accounts.selection(request)
-            return selection, self._decide(request, selection, account)
+            selection = self.accounts.selection(request, summed)
+        except UnavailableError:
+            raise
         except InputError as error:
             return Selection((), ()), _Outcome(reason=" ".join(str(error).split()))
+        return selection, self._decide(request, selection, account)
 
     def _decide(self, request: Request, selection: Selection, account: str) -> _Outcome:
         outcome = _Outcome()
@@ -240,17 +254,18 @@ class Guard:
         """Let the database work out an aggregate of a public column, for the groups in their order."""
         return public_aggregate(self.database, request, a.function, a.column, selection)
 
-    def _prepare(self) -> None:
+    def _begin(self) -> None:
         """Answer the sums of the simulatable mode to nobody, once; they are the basis of everything afterwards."""
-        with self._lock, self.log.transaction():
-            self.accounts.catch_up()
-            if self.log.meta(PREPARED) is None:
-                for sql in self.policy.prepared:
-                    self._prepare_one(sql)
-                self.log.remember(PREPARED, "\n".join(self.policy.prepared))
-            elif self.log.meta(PREPARED) != "\n".join(self.policy.prepared):
-                raise InputError("policy: prepared differs from what the log began with; start a new log")
-        self.accounts.prepared = True
+        began, now = self.log.meta(PREPARED), "\n".join(self.policy.prepared)
+        if began is None and not self.log.answers:
+            for sql in self.policy.prepared:
+                self._prepare_one(sql)
+            self.log.remember(PREPARED, now)
+        elif (began or "") != now:
+            raise UnavailableError(
+                "policy: prepared differs from what the log began with; keep it as it was, or start a new log only if "
+                "it is acceptable that answers are forgotten"
+            )
 
     def _prepare_one(self, sql: str) -> None:
         request = parse(sql, self.policy, self.database.dialect)
@@ -268,7 +283,7 @@ class Guard:
                 "table": request.table,
                 "groups": request.groups,
                 "source": request.source,
-                "sizes": sizes(selection.sets),
+                "sets": digest(selection.sets).hex(),
             },
             applied=outcome.applied,
         )

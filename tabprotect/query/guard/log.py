@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tabprotect.errors import InputError
+from tabprotect.query.guard.unavailable import UnavailableError
 
 __all__ = ["Entry", "Log"]
 
@@ -71,7 +72,7 @@ class Log:
     Parameters
     ----------
     path : path
-        Made where it does not exist. Confidential: it holds what users asked and got.
+        Made where it does not exist, for its owner alone. Confidential: it holds what users asked and got.
 
     Raises
     ------
@@ -82,6 +83,10 @@ class Log:
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         try:
+            self.path.touch(mode=0o600)
+        except OSError as error:
+            raise InputError(f"log {path}: {error.strerror}") from None
+        try:
             self._c = sqlite3.connect(self.path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
             self._c.execute("PRAGMA journal_mode = WAL")
             self._c.execute("PRAGMA synchronous = FULL")
@@ -91,6 +96,15 @@ class Log:
             raise InputError(f"log {path}: {error}") from None
         if self.meta("version") != VERSION:
             raise InputError(f"log {path} is of version {self.meta('version')}; this program writes version {VERSION}")
+        self._file = self._there()
+
+    def _there(self) -> tuple[int, int] | None:
+        """Return what file the path leads to."""
+        try:
+            found = self.path.stat()
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino
 
     def close(self) -> None:
         """Close the file."""
@@ -111,13 +125,16 @@ class Log:
 
         Raises
         ------
-        InputError
-            If other sessions hold it for too long, or the file cannot be written; then no answer may leave.
+        UnavailableError
+            If other sessions hold it for too long, the file cannot be written, or another one is in its place; then no
+            answer may leave.
         """
+        if self._there() != self._file:
+            raise UnavailableError(f"log {self.path} was replaced or removed while it is in use; start the guard again")
         try:
             self._c.execute("BEGIN IMMEDIATE")
         except sqlite3.Error as error:
-            raise InputError(f"log {self.path}: {error}; nothing is answered without a log") from None
+            raise UnavailableError(f"log {self.path}: {error}; nothing is answered without a log") from None
         try:
             yield
             self._c.execute("COMMIT")
@@ -125,7 +142,7 @@ class Log:
             if self._c.in_transaction:
                 self._c.execute("ROLLBACK")
             if isinstance(error, sqlite3.Error):
-                raise InputError(f"log {self.path}: {error}; nothing is answered without a log") from None
+                raise UnavailableError(f"log {self.path}: {error}; nothing is answered without a log") from None
             raise
 
     def add(self, account: str, user: str, sql: str, answered: bool, reason: str, **parts: Any) -> int:
@@ -152,6 +169,16 @@ class Log:
 
     def __len__(self) -> int:
         return int(self._c.execute("SELECT count(*) FROM entries").fetchone()[0])
+
+    @property
+    def last(self) -> int:
+        """Number of the last entry, 0 where there is none."""
+        return int(self._c.execute("SELECT coalesce(max(id), 0) FROM entries").fetchone()[0])
+
+    @property
+    def answers(self) -> int:
+        """How many queries were answered."""
+        return int(self._c.execute("SELECT count(*) FROM entries WHERE answered").fetchone()[0])
 
     def snapshot(self, account: str, field: str, entry: int, state: bytes) -> None:
         """Keep the state of an auditor after an entry, so that a start need not go through the whole log."""

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from tabprotect.query.audit.groups import Groups
 from tabprotect.query.audit.state import State
 
-__all__ = ["Memory"]
+__all__ = ["Memory", "digest"]
 
 MOST: Final = 1000
 """Decisions that are kept."""
@@ -64,7 +64,7 @@ class Memory(Generic[T]):
         """
         if self._state is not state:
             self._state, self._made = state, {}
-        key = _digest(sets, also)
+        key = digest(sets, also)
         if key in self._made:
             return self._made[key]
         decision = make()
@@ -75,7 +75,15 @@ class Memory(Generic[T]):
         return decision
 
 
-def _digest(sets: Sequence[npt.NDArray[np.bool_]], also: Sequence[int]) -> bytes:
+def digest(sets: Sequence[npt.NDArray[np.bool_]], also: Sequence[int] = ()) -> bytes:
+    """Return 32 bytes that other query sets, records for records, do not have.
+
+    Examples
+    --------
+    >>> one, two = np.array([True, False]), np.array([False, True])
+    >>> digest([one]) == digest([one.copy()]), digest([one]) == digest([two])
+    (True, False)
+    """
     parts: list[npt.NDArray[Any]] = [np.array([len(sets), *also], np.int64)]
     if isinstance(sets, Groups):
         narrow = np.int16 if sets.n < 2**15 else np.int64
@@ -84,8 +92,8 @@ def _digest(sets: Sequence[npt.NDArray[np.bool_]], also: Sequence[int]) -> bytes
         # the bits that fill up the last byte are no records
         parts += [np.ones(1, np.int8), np.array([len(members) for members in sets], np.int64)]
         parts += [np.packbits(members) for members in sets]
-    digest = hashlib.blake2b(digest_size=32)
+    made = hashlib.blake2b(digest_size=32)
     for part in parts:
-        digest.update(len(part).to_bytes(8, "little"))
-        digest.update(np.ascontiguousarray(part).tobytes())
-    return digest.digest()
+        made.update(len(part).to_bytes(8, "little"))
+        made.update(np.ascontiguousarray(part).tobytes())
+    return made.digest()

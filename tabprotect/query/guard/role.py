@@ -12,7 +12,9 @@ __all__ = ["read_only_role"]
 def read_only_role(policy: Policy, dialect: str = "postgres", role: str = "tabprotect_guard") -> str:
     """Return the SQL that creates the role (it is printed, not run; give it a password yourself).
 
-    Only the columns of the policy are granted. DuckDB has no roles: its file is opened read-only instead.
+    Only the columns of the policy are granted. What PostgreSQL lets every role do (temporary tables, and in versions
+    before 15 tables of its own) is taken from all roles at once or from none, so that these lines are comments. DuckDB
+    has no roles: its file is opened read-only instead.
 
     Raises
     ------
@@ -27,6 +29,9 @@ def read_only_role(policy: Policy, dialect: str = "postgres", role: str = "tabpr
     CREATE ROLE "tabprotect_guard" LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS;
     ALTER ROLE "tabprotect_guard" SET default_transaction_read_only = on;
     GRANT SELECT ("id", "dep", "salary") ON "emp" TO "tabprotect_guard";
+    -- every role may do this unless it is taken from all of them:
+    -- REVOKE TEMPORARY ON DATABASE name FROM PUBLIC;
+    -- REVOKE CREATE ON SCHEMA public FROM PUBLIC;
     """
     if dialect == "duckdb":
         return "-- DuckDB has no roles; open the file with duckdb.connect(path, read_only=True)"
@@ -41,4 +46,9 @@ def read_only_role(policy: Policy, dialect: str = "postgres", role: str = "tabpr
     for table, t in policy.tables.items():
         columns = dict.fromkeys([t.key, *t.public, *t.confidential, *t.joins, *([unit] if table == unit_table else [])])
         lines.append(f"GRANT SELECT ({', '.join(map(quoted, columns))}) ON {quoted(table)} TO {name};")
+    lines += [
+        "-- every role may do this unless it is taken from all of them:",
+        "-- REVOKE TEMPORARY ON DATABASE name FROM PUBLIC;",
+        "-- REVOKE CREATE ON SCHEMA public FROM PUBLIC;",
+    ]
     return "\n".join(lines)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from typing import Any, Final
 
 import numpy as np
@@ -18,8 +20,9 @@ from tabprotect.query.audit.records import Intruder, Records
 from tabprotect.query.guard.database import Database
 from tabprotect.query.guard.policy import Policy
 from tabprotect.query.guard.sql import Request
+from tabprotect.query.guard.unavailable import UnavailableError
 
-__all__ = ["ROWS", "Rows", "Selection", "load", "select"]
+__all__ = ["ROWS", "Rows", "Selection", "check_apart", "load", "public_aggregate", "select"]
 
 Bools = npt.NDArray[np.bool_]
 
@@ -40,6 +43,8 @@ class Rows:
         The confidential columns, and `ROWS`.
     fingerprint : str
         Of keys, units and values: a log speaks of one state of the data.
+    columns : dict of str to str
+        The same of units and one confidential column each.
     intruders : tuple of Intruder
     """
 
@@ -47,6 +52,7 @@ class Rows:
     units: npt.NDArray[np.int64]
     fields: dict[str, Records] = field(repr=False)
     fingerprint: str = ""
+    columns: dict[str, str] = field(default_factory=dict, repr=False)
     intruders: tuple[Intruder, ...] = ()
 
 
@@ -103,8 +109,8 @@ def load(database: Database, policy: Policy, table: str) -> Rows:
                 "open a view without them to the guard, or fill them"
             )
     problems.raise_if_any()
-    keys = pd.Index(got[0])
-    codes = np.asarray(pd.factorize(got[1])[0], np.int64)
+    keys = _keys(got[0], f"{table}.{t.key}")
+    codes = _units(got[1], policy.unit)
     fields_ = {ROWS: Records.of(np.ones(len(keys)), units=codes, name="rows")}
     for name, values in zip(names, got[2:], strict=True):
         bounds = t.confidential[name]
@@ -112,7 +118,48 @@ def load(database: Database, policy: Policy, table: str) -> Rows:
         read = Records.of(numbers, lower=bounds.lower, upper=bounds.upper, units=codes, name=f"{table}.{name}")
         # the fields share one array of units, so that what is sorted by units is sorted once
         fields_[name] = replace(read, units=fields_[ROWS].units)
-    return Rows(keys, codes, fields_, _fingerprint(got), _intruders(policy, table, keys))
+    values_of = {name: _fingerprint([got[1], values]) for name, values in zip(names, got[2:], strict=True)}
+    return Rows(keys, codes, fields_, _fingerprint(got), values_of, _intruders(policy, table, keys))
+
+
+def _keys(column: npt.NDArray[Any], name: str) -> pd.Index:
+    """Return keys as an index that finds every row again."""
+    try:
+        keys: pd.Index[Any] = pd.Index(column)
+        if keys.dtype.kind != "f" and keys.is_unique:
+            return keys
+    except TypeError:
+        pass
+    raise InputError(
+        f"column {name} cannot serve as a key: keys are whole numbers, texts, dates or identifiers, not "
+        f"{type(column[0]).__name__ if len(column) else column.dtype}; open a view with such a key to the guard"
+    )
+
+
+def _units(column: npt.NDArray[Any], name: str) -> npt.NDArray[np.int64]:
+    try:
+        return np.asarray(pd.factorize(column)[0], np.int64)
+    except TypeError:
+        raise InputError(f"column {name} cannot name units: it holds {type(column[0]).__name__}") from None
+
+
+def check_apart(tables: Mapping[str, Rows]) -> None:
+    """Refuse columns that hold the same values of the same units: an auditor of one knows nothing of the others.
+
+    Raises
+    ------
+    InputError
+        Names every pair.
+    """
+    problems, seen = Problems(), dict[str, str]()
+    for table, rows in tables.items():
+        for name, fingerprint in rows.columns.items():
+            other = seen.setdefault(fingerprint, f"{table}.{name}")
+            if other != f"{table}.{name}":
+                problems.add(
+                    f"policy: {other} and {table}.{name} hold the same values of the same units; open one of them"
+                )
+    problems.raise_if_any()
 
 
 def _numbers(column: npt.NDArray[Any], name: str) -> npt.NDArray[np.float64]:
@@ -161,15 +208,29 @@ def _intruders(policy: Policy, table: str, keys: pd.Index) -> tuple[Intruder, ..
     return tuple(found)
 
 
-def select(database: Database, request: Request, rows: Rows, key: str) -> Selection:
+def select(database: Database, request: Request, rows: Rows, key: str, fields_: Sequence[str] = ()) -> Selection:
     """Find the rows that a request is about, group by group.
+
+    Parameters
+    ----------
+    database : Database
+    request : Request
+    rows : Rows
+        Of its table.
+    key : str
+        Its column.
+    fields_ : sequence of str
+        Confidential columns whose values are to be compared with those that were read at the start.
 
     Raises
     ------
     InputError
-        If rows have come that were not there when the guard started.
+        Columns that no groups can be made of.
+    UnavailableError
+        If rows have come that were not there when the guard started, or values differ.
     """
     columns = [f"{quoted(request.table)}.{quoted(key)} AS k"]
+    columns += [f"{quoted(request.table)}.{quoted(name)} AS v{i}" for i, name in enumerate(fields_)]
     columns += [f"{quoted(t)}.{quoted(c)} AS g{i}" for i, (t, c) in enumerate(request.groups)]
     got = database.columns(f"SELECT {', '.join(columns)} {request.source}")
     position = _positions(rows.keys, got[0])
@@ -177,32 +238,73 @@ def select(database: Database, request: Request, rows: Rows, key: str) -> Select
     together = np.zeros(n, bool)
     together[position[position >= 0]] = True
     if int(together.sum()) != len(position):
-        raise InputError("the data have changed since the guard started; start it again with a new log")
+        raise UnavailableError("the data have changed since the guard started; start it again with a new log")
+    for name, values in zip(fields_, got[1:], strict=False):
+        if not _same(rows.fields[name], values, position):
+            raise UnavailableError(
+                f"values of {request.table}.{name} have changed since the guard started; start it again with a new log"
+            )
     if not request.groups:
         return Selection(((),), (together,))
-    frame = pd.DataFrame(dict(enumerate(got[1:])))
-    numbers = frame.groupby(list(frame.columns), dropna=False, sort=True).ngroup().to_numpy()
+    codes = got[1 + len(fields_) :]
+    try:
+        numbers = pd.DataFrame(dict(enumerate(_grouping(codes)))).pipe(_numbered)
+    except TypeError:
+        raise InputError("a column of the groups holds lists or bytes, which no groups are made of") from None
     _, first = np.unique(numbers, return_index=True)
-    labels = [tuple(_plain(frame.iat[int(row), i]) for i in range(frame.shape[1])) for row in first]
+    labels = [tuple(_plain(column[row]) for column in codes) for row in first]
     label = np.full(n, -1, np.int32)
     label[position] = numbers
     return Selection(tuple(labels), Groups(label, len(labels)))
 
 
+def _same(field_: Records, values: npt.NDArray[Any], position: npt.NDArray[np.int64]) -> bool:
+    try:
+        scaled = np.rint(np.asarray(values, np.float64) * field_.scale)
+    except (TypeError, ValueError):
+        return False
+    return bool(np.array_equal(scaled, field_.values[position]))
+
+
+def _grouping(codes: Sequence[npt.NDArray[Any]]) -> list[npt.NDArray[Any]]:
+    """Return the columns of groups, and one more for each in which NaN stands beside missing values."""
+    found = list(codes)
+    for column in codes:
+        if column.dtype == object and (unknown := pd.isna(column)).any():
+            missing = np.array([value is None for value in column[unknown]], bool)
+            if not missing.all():
+                flags = np.zeros(len(column), bool)
+                flags[unknown] = ~missing
+                found.append(flags)
+    return found
+
+
+def _numbered(frame: pd.DataFrame) -> npt.NDArray[np.int64]:
+    return np.asarray(frame.groupby(list(frame.columns), dropna=False, sort=True).ngroup(), np.int64)
+
+
 def _positions(keys: pd.Index, wanted: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
     if keys.dtype.kind in "iu" and wanted.dtype.kind in "iu" and len(keys):
         known = keys.to_numpy()
-        if int(known[-1]) - int(known[0]) + 1 == len(known):
+        if known[-1] < 2**62 and int(known[-1]) - int(known[0]) + 1 == len(known):
             where = wanted.astype(np.int64) - int(known[0])
             return np.where((where >= 0) & (where < len(known)), where, -1)
     return np.asarray(keys.get_indexer(pd.Index(wanted)), np.int64)
 
 
 def _plain(value: Any) -> Any:
-    if value is None or value is pd.NaT or (isinstance(value, float) and np.isnan(value)):
+    """Return a code or a value as JSON holds it; what is no number (NaN) is no missing value."""
+    if value is None or value is pd.NaT:
         return None
+    if isinstance(value, np.datetime64):
+        day = np.datetime_data(value.dtype)[0] == "D"
+        return None if np.isnat(value) else str(value if day else pd.Timestamp(value))
     if isinstance(value, np.generic):
-        return value.item()
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return {math.inf: "Infinity", -math.inf: "-Infinity"}.get(value, "NaN")
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
     return value if isinstance(value, str | int | float | bool) else str(value)
 
 
@@ -216,6 +318,8 @@ def public_aggregate(
     )
     sql = f"SELECT {shown} {request.source}" + (f" GROUP BY {', '.join(groups)}" if groups else "")
     got = database.columns(sql)
-    labels = zip(*(([_plain(v) for v in g]) for g in got[1:]), strict=True) if groups else [()]
+    labels = zip(*([_plain(v) for v in g] for g in got[1:]), strict=True) if groups else [()]
     found = {tuple(label): _plain(v) for label, v in zip(labels, got[0], strict=True)}
-    return [found.get(label) for label in selection.labels]
+    if not set(selection.labels) <= set(found):
+        raise UnavailableError("the data have changed since the query began; ask again")
+    return [found[label] for label in selection.labels]

@@ -6,6 +6,7 @@ the database, neither comments nor casts nor functions.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -23,6 +24,7 @@ DEEPEST: Final = 60
 _AGGREGATES: Final = {"Sum": "SUM", "Count": "COUNT", "Avg": "AVG", "Min": "MIN", "Max": "MAX"}
 _JOINERS: Final = ("And", "Or", "Not", "Paren", "In", "Between", "Is", "Like")
 _COMPARISONS: Final = ("EQ", "NEQ", "LT", "LTE", "GT", "GTE")
+_PASSING: Final = re.compile(r"(?<![^\W_])(now|today|tomorrow|yesterday)(?![^\W_])", re.IGNORECASE)
 _LEAVES: Final = ("Literal", "Null", "Boolean", "Neg")
 
 
@@ -104,14 +106,16 @@ def parse(sql: str, policy: Policy, dialect: str) -> Request:
         raise InputError("queries in SQL need sqlglot: install tabprotect[query]") from error
     if len(sql) > LONGEST:
         raise InputError(f"the query has {len(sql)} characters; at most {LONGEST} are read")
+    if wrong := sorted({f"U+{ord(c):04X}" for c in sql if c == "\0" or "\ud800" <= c <= "\udfff"}):
+        raise InputError(f"the query holds {wrong[0]}, which is no character of a text")
     try:
         trees = sqlglot.parse(sql, dialect=dialect)
+        if len(trees) != 1 or trees[0] is None:
+            raise InputError(f"one query at a time; there are {len(trees)} statements")
+        return _Reader(policy, dialect).read(trees[0])
     except (errors.SqlglotError, RecursionError) as error:
         reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error).splitlines()[0]
         raise InputError(f"the query is not understood: {reason}") from None
-    if len(trees) != 1 or trees[0] is None:
-        raise InputError(f"one query at a time; there are {len(trees)} statements")
-    return _Reader(policy, dialect).read(trees[0])
 
 
 class _Reader:
@@ -280,8 +284,10 @@ class _Reader:
             table, column = self._public(node)
             return exp.column(column, table=table, quoted=True)
         if kind in _LEAVES and (kind != "Neg" or type(node.this).__name__ == "Literal"):
+            self._lasting(node)
             return node.copy()
         if kind == "Cast" and type(node.this).__name__ == "Literal" and node.args["to"].sql().upper() == "DATE":
+            self._lasting(node.this)
             return exp.cast(exp.Literal.string(node.this.name), "DATE")
         if kind not in _JOINERS + _COMPARISONS:
             raise InputError(
@@ -298,6 +304,11 @@ class _Reader:
             elif value and name not in ("negate",):
                 raise InputError(f"'{node.sql()[:60]}' is not allowed in a condition")
         return built
+
+    def _lasting(self, node: Any) -> None:
+        """Refuse texts that PostgreSQL reads as the time of the query: the rows would be others tomorrow."""
+        if self.dialect == "postgres" and type(node).__name__ == "Literal" and _PASSING.search(node.name):
+            raise InputError(f"'{node.name[:60]}' changes with time where a date is meant; write the date itself")
 
 
 def _bounded(tree: Any) -> None:

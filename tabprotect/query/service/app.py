@@ -59,6 +59,7 @@ def create_app(guard: Guard, keys: Keys, *, per_minute: int = 60) -> Any:
     """
     try:
         from fastapi import Depends, FastAPI, HTTPException, Request
+        from fastapi.exceptions import RequestValidationError
         from fastapi.responses import JSONResponse
         from fastapi.security import APIKeyHeader
     except ImportError as error:
@@ -105,5 +106,11 @@ def create_app(guard: Guard, keys: Keys, *, per_minute: int = 60) -> Any:
     def unavailable(_request: Request, _error: InputError) -> JSONResponse:
         # the message may name files of the owner
         return JSONResponse({"detail": "nothing can be answered now; ask the owner of the data"}, 503)
+
+    @app.exception_handler(RequestValidationError)
+    def invalid(_request: Request, error: RequestValidationError) -> JSONResponse:
+        # without what was sent: it may hold characters that no answer can
+        kept = [{name: one[name] for name in ("loc", "msg", "type")} for one in error.errors()]
+        return JSONResponse({"detail": kept}, 422)
 
     return app

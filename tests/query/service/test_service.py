@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from tabprotect.errors import InputError
@@ -83,6 +85,27 @@ def test_a_log_that_fails_is_no_answer(client, monkeypatch):
     refused = client.post("/query", json={"sql": "SELECT COUNT(*) FROM emp"}, headers=HEADERS)
     assert refused.status_code == 503
     assert "secret" not in refused.text
+
+
+def test_changed_data_are_no_denial_and_tell_nothing(client, duck, tmp_path):
+    ask = lambda sql: client.post("/query", json={"sql": sql}, headers=HEADERS)  # noqa: E731
+    duck.execute("UPDATE emp SET salary = -5 WHERE id = 'id8'")
+    answer = ask("SELECT SUM(salary) FROM emp")
+    assert answer.status_code == 503
+    assert answer.json() == {"detail": "nothing can be answered now; ask the owner of the data"}
+    duck.execute("INSERT INTO emp VALUES ('id0', 'Services', 5)")
+    answer = ask("SELECT COUNT(*) FROM emp")
+    assert (answer.status_code, str(tmp_path) in answer.text) == (503, False)
+
+
+@pytest.mark.parametrize(
+    "sql", ["SELECT SUM(salary) FROM emp WHERE " + " OR ".join(["dep = 'a'"] * 1200), "SELECT '\ud800'", "SELECT 1\0"]
+)
+def test_whatever_is_asked_is_answered_or_denied(client, sql):
+    content, headers = json.dumps({"sql": sql}), HEADERS | {"Content-Type": "application/json"}
+    answer = client.post("/query", content=content, headers=headers)
+    assert answer.status_code == (422 if "\ud800" in sql else 200)
+    assert not answer.json().get("answered")
 
 
 def test_keys_are_checked(tmp_path):
