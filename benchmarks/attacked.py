@@ -26,6 +26,8 @@ __all__ = ["Attacked", "assault", "case"]
 
 STRATEGIES = ("auto", "exact", "greedy", "local", "modular", "hypercube", "network", "joint", "passes")
 
+EMPTY = (None, "zero", "structural", "drop")
+
 MAGNITUDES = ("p%=10", "p%=30", "p%=50", "pq=10,60", "nk=1,75", "nk=2,90", "threshold=3")
 
 
@@ -39,6 +41,8 @@ class Attacked:
     data : DataFrame
     tables : sequence of sequences of dimensions
         The dimensions of every table, by their columns; several tables are linked.
+    empty : tuple of str
+        How every table treats its empty cells; None for what is usual.
     of_data, options : dict
         What `tabulate` and what `protect` is given.
     rules : tuple of str
@@ -48,6 +52,7 @@ class Attacked:
     words: str
     data: pd.DataFrame
     tables: tuple[tuple[tuple[str, ...], ...], ...]
+    empty: tuple[str | None, ...]
     of_data: dict[str, Any]
     options: dict[str, Any]
     rules: tuple[str, ...]
@@ -66,7 +71,8 @@ def case(seed: int, seconds: float = 3.0) -> Attacked:
     data, dimensions = _records(rng)
     n = len(data)
     counts = bool(rng.random() < 0.3)
-    of_data: dict[str, Any] = {"empty": [None, "zero", "structural", "drop"][int(rng.integers(4))]}
+    empty = (EMPTY[int(rng.integers(4))],)
+    of_data: dict[str, Any] = {}
     options: dict[str, Any] = {}
     if counts:
         rules: tuple[str, ...] = (f"threshold={int(rng.choice([2, 3, 5]))}",)
@@ -91,12 +97,16 @@ def case(seed: int, seconds: float = 3.0) -> Attacked:
         of_data["weight"] = "weight"
     linked = len(dimensions) == 3 and rng.random() < 0.5
     tables = ((dimensions[:2], (dimensions[0], dimensions[2])) if linked else (dimensions,))  # fmt: skip
+    if linked:
+        empty = (*empty, EMPTY[int(np.random.default_rng([seed, 18]).integers(4))])
     method = _method(rng, counts, linked, len(dimensions))
     options["singletons"] = bool(rng.random() < 0.7)
     options["levels"] = str(rng.choice(["symmetric", "symmetric", "upper", "sliding"]))
     options["seed"] = int(rng.integers(0, 100))
-    words = f"{n} records, {rules}, {method}, tables {tables}, {of_data}, {options}"
-    return Attacked(words, data, tables, of_data, {**options, "limits": tp.Limits(seconds=seconds)}, rules, method)
+    words = f"{n} records, {rules}, {method}, tables {tables}, {empty}, {of_data}, {options}"
+    return Attacked(
+        words, data, tables, empty, of_data, {**options, "limits": tp.Limits(seconds=seconds)}, rules, method
+    )
 
 
 def _records(rng: np.random.Generator) -> tuple[pd.DataFrame, tuple[tuple[str, ...], ...]]:
@@ -150,10 +160,12 @@ def _method(rng: np.random.Generator, counts: bool, linked: bool, dimensions: in
 def release(call: Attacked) -> Any:
     """Make the release."""
     if len(call.tables) == 1:
-        return tp.protect(
-            call.data, list(call.rules), call.method, by=_by(call.tables[0]), **call.of_data, **call.options
-        )
-    tables = {f"t{k}": tp.tabulate(call.data, _by(by), **call.of_data) for k, by in enumerate(call.tables)}
+        of_data = {**call.of_data, "empty": call.empty[0]}
+        return tp.protect(call.data, list(call.rules), call.method, by=_by(call.tables[0]), **of_data, **call.options)
+    tables = {
+        f"t{k}": tp.tabulate(call.data, _by(by), empty=empty, **call.of_data)  # type: ignore[arg-type]
+        for k, (by, empty) in enumerate(zip(call.tables, call.empty, strict=True))
+    }
     return tp.protect(tp.link(tables), list(call.rules), call.method, **call.options)
 
 
@@ -207,7 +219,12 @@ def _decimals(values: npt.NDArray[np.float64]) -> int:
 def known(call: Attacked, made: Any) -> Known:
     """Return what everybody knows of the method."""
     counts = "value" not in call.of_data
-    empty = call.of_data["empty"] or ("zero" if counts or isinstance(call.method, tp.Swap) else "structural")
+    usual = "zero" if counts or isinstance(call.method, tp.Swap) else "structural"
+    shown = tuple(
+        frozenset(_names(call, by))
+        for by, empty in zip(call.tables, call.empty, strict=True)
+        if (empty or usual) != "zero"
+    )
     bounds = call.options.get("bounds")
     name, given = "hidden", {}
     method, result = call.method, made.result
@@ -226,4 +243,4 @@ def known(call: Attacked, made: Any) -> Known:
             steps = 1 if isinstance(method, tp.SuccessiveRound) else int(result.result.steps)
             name, given = "multiple", {"base": float(result.result.base), "steps": steps}
     share = None if bounds is None else float(bounds.rstrip("%")) / 100
-    return Known(name, given, empty, share, call.options["singletons"])
+    return Known(name, given, shown, share, call.options["singletons"])

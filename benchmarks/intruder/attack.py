@@ -44,7 +44,8 @@ class Known:
     method : str
         'hidden', or what changed the values; see `_range`.
     parameters : mapping
-    empty : {'zero', 'structural', 'drop'}
+    empty_shown : tuple of frozenset of str
+        The tables, by their dimensions, that show which cells are empty: these are left out or marked.
     bounds : float, optional
         Everybody knows every value to within this share of its amount; by default that none is below zero.
     respondents : bool
@@ -55,7 +56,7 @@ class Known:
 
     method: str = "hidden"
     parameters: Mapping[str, Any] | None = None
-    empty: str = "structural"
+    empty_shown: tuple[frozenset[str], ...] = ()
     bounds: float | None = None
     respondents: bool = True
     sums: bool = True
@@ -108,8 +109,9 @@ class _Play:
         self.true = np.array([cell.value for cell in self.cells])
         self.empty = np.array([cell.records == 0 for cell in self.cells])
         self.hidden = np.isnan(shown.values) if known.method == "hidden" else np.ones(len(self.true), bool)
-        self.obvious = self.empty if known.empty != "zero" else np.zeros(len(self.true), bool)
-        self.least = 1.0 if register.counts and known.empty != "zero" else 0.0
+        shows = [any({n for n, _ in key} <= table for table in known.empty_shown) for key in shown.cells]
+        self.obvious = self.empty & np.array(shows, bool)
+        self.least = np.array(shows, float) if register.counts else np.zeros(len(self.true))
         down, up = self._ranges(self.hidden & ~self.obvious)
         self.region = Region(shown.equations, down, up, register.counts)
         self.sensitive = {
@@ -192,7 +194,7 @@ class _Play:
 
     def _bounded(self, cell: int, lpl: float) -> float:
         """Nobody takes a value to lie below zero, or a count that is there below one: lower levels end there."""
-        return lpl if self.known.bounds is not None else min(lpl, float(self.true[cell]) - self.least)
+        return lpl if self.known.bounds is not None else min(lpl, float(self.true[cell] - self.least[cell]))
 
     def _left(self, region: Region, cell: int, side: int, level: float, known: Any) -> float:
         if side:
@@ -259,7 +261,7 @@ class _Play:
     ) -> Iterator[Finding]:
         lpl, upl, spl = level
         if self.known.bounds is None:
-            lpl = min(lpl, float(self.true[list(chosen)].sum()) - self.least * len(chosen))
+            lpl = min(lpl, float((self.true - self.least)[list(chosen)].sum()))
         for who, known in intruders.items():
             if who is not None and set(chosen) & set(known):
                 continue

@@ -6,15 +6,17 @@ certificate and the verifier read them there; docs/concepts.md says the same lin
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from tabprotect.problem import Status
+from tabprotect.table.link.clusters import cells_by_table
 from tabprotect.table.table import Table
 
-__all__ = ["ONE", "empty_cells_are_shown", "least_hidden", "whole_numbers"]
+__all__ = ["ONE", "least_hidden", "whole_numbers"]
 
 ONE: Final = 1.0
 """The least count of a cell that is not empty."""
@@ -28,31 +30,18 @@ def whole_numbers(table: Table) -> bool:
     return table.kind == "frequency" and bool(np.all(table.values == np.rint(table.values)))
 
 
-def empty_cells_are_shown(table: Table, status: npt.NDArray[np.int8]) -> bool:
-    """Return whether an empty cell would be recognised, so that whatever is hidden is not empty.
-
-    That is so where no cell of value 0 may be hidden, and the publication shows that this is the rule: empty cells are
-    left out or structural zeros (``empty="drop"`` or ``"structural"``), or there are zeros, all of them published
-    (status 'z' or 'p'). In a table that merely happens to have no zeros, and in which one could have been hidden
-    (``empty="zero"``), nobody knows.
-
-    Parameters
-    ----------
-    table : Table
-    status : ndarray of int8, shape (cells,)
-        A `tabprotect.problem.Status` for every cell.
-    """
-    shown = np.isin(status, SHOWN)
-    empty = table.values == 0
-    return bool(not np.any(empty & ~shown) and (table.empty_shown or np.any(empty & shown)))
-
-
 def least_hidden(table: Table, status: npt.NDArray[np.int8]) -> npt.NDArray[np.float64]:
     """Return the least value that everybody knows a hidden cell to have; -inf where the publication shows nothing.
 
-    A count is at least 1 where empty cells are shown. Weighted counts too, unless weights below 1 show (a value below
-    1 in a cell that may be hidden). A magnitude is not: the contributors of a hidden cell may all have 0. What is not
-    negative, and what users say of single cells, is the business of `tabprotect.sensitivity.bounds`.
+    A count is at least 1 where an empty cell would be recognised. That is so where no cell of value 0 may be hidden, and
+    the publication shows that this is the rule: empty cells are left out or structural zeros (``empty="drop"`` or
+    ``"structural"``), or there are zeros, all of them published (status 'z' or 'p'). In a table that merely happens to
+    have no zeros, and in which one could have been hidden (``empty="zero"``), nobody knows. Each of linked tables shows
+    it by itself, and what one of them shows of a cell is known.
+
+    Weighted counts are at least 1, too, unless weights below 1 show (a value below 1 in a cell that may be hidden). A
+    magnitude is not: the contributors of a hidden cell may all have 0. What is not negative, and what users say of
+    single cells, is the business of `tabprotect.sensitivity.bounds`.
 
     Parameters
     ----------
@@ -71,9 +60,22 @@ def least_hidden(table: Table, status: npt.NDArray[np.int8]) -> npt.NDArray[np.f
     >>> least_hidden(tabulate(people, ["town", "age"], empty="drop"), safe[:8]).tolist()
     [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]
     """
-    hideable = ~np.isin(status, SHOWN)
     least = np.full(table.n_cells, -np.inf)
-    counted = table.kind == "frequency" and bool(np.all(table.values[hideable] >= ONE))
-    if counted and empty_cells_are_shown(table, status):
-        least[hideable] = ONE
+    if table.kind != "frequency":
+        return least
+    hideable = ~np.isin(status, SHOWN)
+    for cells, left_out in _parts(table):
+        empty, hidden = table.values[cells] == 0, hideable[cells]
+        recognised = not np.any(empty & hidden) and (left_out or np.any(empty & ~hidden))
+        if recognised and np.all(table.values[cells][hidden] >= ONE):
+            least[cells[hidden]] = ONE
     return least
+
+
+def _parts(table: Table) -> Iterator[tuple[npt.NDArray[np.int64], bool]]:
+    """Yield the cells of every table that was linked, and whether its empty cells are left out or marked."""
+    if not table.parts:
+        yield np.arange(table.n_cells), table.empty_shown
+        return
+    for name, cells in cells_by_table(table).items():
+        yield cells, name in table.empty_shown_in

@@ -65,7 +65,9 @@ class Table:
         The dimensions of every table in linked tables, by the name that is in the column ``table`` of `rows`.
     empty_shown : bool
         The publication shows which cells nobody contributes to: they are left out of the table, or published with
-        status 'z'. A cell that is hidden then has a contributor, and everybody knows it.
+        status 'z'. A cell that is hidden then has a contributor, and everybody knows it. Of linked tables: all of them.
+    empty_shown_in : frozenset of str
+        The linked tables of which that is so.
     roles : mapping of str to str
         The columns of the records that it was made from, by role: 'value', 'shadow', 'cost', 'contributor',
         'holding', 'weight', 'request', 'waiver', as far as there were any. Confidential.
@@ -94,6 +96,7 @@ class Table:
     backend: str = "pandas"
     parts: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     empty_shown: bool = False
+    empty_shown_in: frozenset[str] = frozenset()
     wide: Wide | None = None
     roles: Mapping[str, str] = field(default_factory=dict)
     recognised: tuple[Recognised, ...] = ()

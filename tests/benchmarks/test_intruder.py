@@ -33,18 +33,26 @@ def register(data: pd.DataFrame, by: list[str], rules: tuple[str, ...], counts: 
 
 
 def findings(
-    data: pd.DataFrame, by: list[str], rule: str, hidden: list[tuple[str, ...]], folder: Path, **known: Any
+    data: pd.DataFrame,
+    by: list[str],
+    rule: str,
+    hidden: list[tuple[str, ...]],
+    folder: Path,
+    empty: Any = "structural",
+    **known: Any,
 ) -> list[Finding]:
     """Hide what is said, whatever that gives away, and attack it."""
     value = {"value": "value"} if "value" in data else {}
-    empty = known.get("empty", "structural")
+    shown = () if empty == "zero" else (frozenset(by),)
     firm = {"contributor": "firm"} if "firm" in data else {}
     table = tp.tabulate(data, by, **value, **firm, empty=empty)
     made = tp.protect(table, "threshold=1", unions="off", singletons=False, allow_unsafe=True)
     pattern = np.array([code in hidden for code in table.system.cells])
     assert pattern.sum() == len(hidden)
     replace(made, result=replace(made.result, pattern=pattern)).write(folder)
-    found = attack(folder / "publish", register(data, by, (rule,), "value" not in data), Known(**known))
+    found = attack(
+        folder / "publish", register(data, by, (rule,), "value" not in data), Known(empty_shown=shown, **known)
+    )
     assert not found.undecided
     return list(found.findings)
 
@@ -57,11 +65,11 @@ def test_counts_of_which_none_can_be_empty(tmp_path: Path) -> None:
     ones = {(r, c): 1 for r in "abc" for c in "xyz"}
     data = records({**ones, **{(r, "w"): 9 for r in "abc"}})
     hidden = [(r, c) for r, c in ones]
-    known = {"empty": "drop", "respondents": False, "sums": False}
-    found = findings(data, ["r", "c"], "threshold=2", hidden, tmp_path / "a", **known)
+    known = {"respondents": False, "sums": False}
+    found = findings(data, ["r", "c"], "threshold=2", hidden, tmp_path / "a", empty="drop", **known)
     assert len(found) == 9
     assert {(one.left, one.needed) for one in found} == {(0.0, 1.0)}
-    assert findings(data, ["r", "c"], "threshold=2", hidden, tmp_path / "b", **{**known, "empty": "zero"}) == []
+    assert findings(data, ["r", "c"], "threshold=2", hidden, tmp_path / "b", empty="zero", **known) == []
 
 
 def hexagon(alone: bool) -> tuple[pd.DataFrame, list[tuple[str, str]]]:
@@ -197,8 +205,8 @@ def test_cases_span_what_they_should() -> None:
     assert {type(call.method) for call in found} >= {*VALUE_METHODS.values(), tp.Recode}
     for name in ("weight", "waiver", "shadow", "holding"):
         assert any(name in call.of_data for call in found)
-    assert {call.of_data["empty"] for call in found} == {None, "zero", "structural", "drop"}
-    assert any(len(call.tables) > 1 for call in found)
+    assert {empty for call in found for empty in call.empty} == {None, "zero", "structural", "drop"}
+    assert len({call.empty for call in found if len(call.tables) > 1}) > 12
     assert any("value" not in call.of_data for call in found)
     assert any((call.data["value"] < 0).any() for call in found if "value" in call.data)
     assert {call.options["levels"] for call in found} == {"symmetric", "upper", "sliding"}

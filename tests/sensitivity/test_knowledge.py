@@ -97,6 +97,27 @@ def test_a_hidden_count_is_at_least_one_where_empty_cells_are_shown(empty: Any) 
     assert not tp.audit(made.problem, made.table.system.cells.isin(ones)).safe
 
 
+@pytest.mark.parametrize("order", [("t0", "t1"), ("t1", "t0")])
+@pytest.mark.parametrize("empty", ["drop", "structural"])
+def test_what_one_of_linked_tables_shows_is_known(empty: Any, order: tuple[str, str]) -> None:
+    """A second table whose empty cells may be hidden takes nothing away from what the first one tells."""
+    data = nine_ones().assign(s=lambda frame: np.where(np.arange(len(frame)) % 3 == 0, "s1", "s2"))
+    data.loc[data["r"] == "r4", "s"] = "s1"  # so that an empty cell of the second table may be hidden
+    made_of = {"t0": tabulate(data, ["r", "c"], empty=empty), "t1": tabulate(data, ["r", "s"], empty="zero")}
+    made = tp.protect(tp.link({name: made_of[name] for name in order}), "threshold=2")
+    assert made.safe
+    assert made.verify().safe
+    first = made.published[made.published["table"] == "t0"]
+    found = reach(first, 1)
+    ones = [(f"r{i}", f"c{j}") for i in (1, 2, 3) for j in (1, 2, 3)]
+    assert all(found[cell][1] >= 2 for cell in ones)
+    both = tp.link(made_of)
+    first_too = np.array([cell[2] == TOTAL for cell in both.system.cells])
+    least = least_hidden(both, np.where(first_too & (both.values == 0), Status.ZERO, Status.SAFE).astype(np.int8))
+    assert set(least[~first_too]) == {-np.inf}
+    assert set(least[first_too & (both.values > 0)]) == {1.0}
+
+
 @pytest.mark.parametrize("empty", ["drop", "structural", "zero"])
 @pytest.mark.parametrize("seed", range(5))
 def test_levels_hold_against_whole_numbers_from_what_is_published(seed: int, empty: Any) -> None:

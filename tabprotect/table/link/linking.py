@@ -107,6 +107,7 @@ def link(
         backend=given[0].backend,
         parts={key: t.dimensions for key, t in named.items()},
         empty_shown=all(t.empty_shown for t in given),
+        empty_shown_in=frozenset(key for key, t in named.items() if t.empty_shown),
         roles={role: name for role, name in given[0].roles.items() if all(t.roles.get(role) == name for t in given)},
         recognised=tuple(dict.fromkeys(one for t in given for one in t.recognised)),
         holdings=link(held, measure=measure, tolerance=tolerance) if held else None,
