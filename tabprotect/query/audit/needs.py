@@ -1,15 +1,28 @@
 """How far the classes of a partition must be able to move so that nobody's value is estimated too closely.
 
-For a set T of units and a union B of classes, the slack of the other units in B, sum over b of rest_b(T), lets x(T)
-grow although the total of B stays: x(T) can reach x(T) + level iff sum over b in B of (d_b + rest_b(T)) >= level for
-some other data set with class totals X + d. With the unit u of T that is largest in B, the level of a concentration
-rule is at most the sum over b of ratio * x_u(b), so it suffices that
+For a set T of units, the total x_T(b) in class b can grow by min(d_b + rest_b(T), cap_b(T)) in another data set with
+class totals X + d: rest_b(T) is the slack of the other units of b, and cap_b(T) the distance of T to its known bounds.
+Downwards the same holds with slack and caps exchanged.
 
-    d_b >= need_ub = max over T with u of (ratio x_u(b) - rest_b(T))     for the classes where this is positive,
-    d_b >= -rest_b(m - 1 largest)                                        for the others,
+*The largest of T (p%, pq), at most m units.* The level of T is min(ratio x_u, cap_u) with its largest unit u. Let
 
-which are bounds on d: one linear programme for all coalitions and unions at once. Downwards the same holds with the
-distances to the upper bounds as slack.
+    l_ub = min(ratio x_u(b) + S_u, cap_u(b)),    S_u = sum over records i of u of (ratio x_i - cap_i)+
+
+where u has several records (S_u = 0 where it has one): what is out of reach in one class is asked of the others, and
+the l_ub add up to the level at least. So it suffices that
+
+    d_b >= l_ub - max over T with u of rest_b(T) =: need_ub     for the classes of u, or 0 where that is not positive,
+    d_b >= -rest_b(m - 1 largest)                               for the others,
+
+which are bounds on d: one linear programme for all coalitions and unions at once.
+
+*All of T ((n, k) rule), at most n units.* The level is the sum of min(share x_t, cap_t), and l_tb as above with the
+share. With D_b(k) the maximum over k units of the sum of l_tb, less the slack of all others,
+
+    d_b >= D_b(n)        for the classes of one unit of T, one of those with the most in a class where D_b(n) > 0,
+    d_b >= D_b(n - 1)    for all others; this may be positive: then these classes have to move, too.
+
+Where D_b(n) <= 0 in all classes of T no class has to move.
 """
 
 from __future__ import annotations
@@ -82,7 +95,10 @@ class Needs:
     measure : Measure
     side : {1, -1}
     room : ndarray of int, shape (classes,)
-        How far a class may move against this side without breaking the protection of others.
+        How far a class may move against this side without breaking the protection of others; below 0 it has to move
+        to this side by as much.
+    beside : ndarray of int, shape (classes,)
+        By how much a class has to move at least (>= 0) that has records of a target's unit and no need of it.
     owner, unit, need : ndarray of int
         Pieces with a positive need: their class, their unit, the need.
     """
@@ -90,19 +106,21 @@ class Needs:
     measure: Measure
     side: Side
     room: Ints
+    beside: Ints
     owner: Ints
     unit: Ints
     need: Ints
 
     def replaced(self, classes: Ints, part: Needs, n: int) -> Needs:
         """Return the needs with some classes judged anew (`part` speaks of these only); `n` classes in all."""
-        room = np.zeros(n, np.int64)
-        room[: len(self.room)] = self.room
-        room[classes] = part.room
+        room, beside = np.zeros(n, np.int64), np.zeros(n, np.int64)
+        room[: len(self.room)], beside[: len(self.beside)] = self.room, self.beside
+        room[classes], beside[classes] = part.room, part.beside
         keep = ~np.isin(self.owner, classes)
         return replace(
             self,
             room=room,
+            beside=beside,
             owner=np.r_[self.owner[keep], classes[part.owner]],
             unit=np.r_[self.unit[keep], part.unit],
             need=np.r_[self.need[keep], part.need],
@@ -112,7 +130,7 @@ class Needs:
         """Return the classes to be looked at; where every unit has one record, the largest need of a class will do."""
         here = asked[self.owner]
         owner, unit, need = self.owner[here], self.unit[here], self.need[here]
-        if not spread or self.measure.whole:
+        if not spread:
             order = np.lexsort((-need, owner))
             first = order[np.flatnonzero(np.r_[len(order) > 0, np.diff(owner[order]) != 0])] if len(order) else order
             return Targets(unit[first], np.arange(len(first) + 1), owner[first], need[first])
@@ -126,48 +144,71 @@ def needs(records: Records, p: Pieces, measure: Measure, side: Side) -> Needs:
     slack, cap = (p.below, p.above) if side > 0 else (p.above, p.below)
     if measure.whole:
         return _whole(p, Ranked.of(p, slack, 0), measure, side, cap, records)
+    ratio = measure.ratio if measure.share is None else measure.share
+    level = np.minimum(ceiling(ratio, p.value) + records.shortfalls(ratio, side)[p.unit], cap)
+    if measure.share is not None:
+        return _share(p, slack, level, measure, side)
     ranked = Ranked.of(p, slack, measure.members)
-    level = np.minimum(measure.level(p.value), cap)
     rest = ranked.without()
     need = np.where(rest >= FREE, 0, level - rest)
     positive = need > 0
-    if measure.share is not None and positive.any():
-        positive &= _dominated(p, slack, np.minimum(ceiling(measure.share, p.value), cap), measure.members)[p.owner]
-    return Needs(measure, side, ranked.beyond(measure.members - 1), p.owner[positive], p.unit[positive], need[positive])
+    room, beside = ranked.beyond(measure.members - 1), np.zeros(p.n, np.int64)
+    return Needs(measure, side, room, beside, p.owner[positive], p.unit[positive], need[positive])
 
 
-def _dominated(p: Pieces, slack: Ints, level: Ints, members: int) -> Bools:
-    """Which classes the (n, k) rule itself finds sensitive, known bounds considered.
-
-    That is: the sum of the n largest (level + slack) is above the total slack.
-    """
+def _share(p: Pieces, slack: Ints, level: Ints, measure: Measure, side: Side) -> Needs:
+    """Judge by the (n, k) rule, known bounds considered."""
     infinite = slack >= FREE
     finite = np.where(infinite, 0, slack)
-    together = np.zeros(p.n, np.int64)
-    for where in p.largest(np.where(infinite, FREE + level, level + finite), members):
-        together[p.owner[where]] += (level + finite)[where]
-    return np.asarray((together > p.sums(finite)) & (p.sums(infinite.astype(np.int64)) <= members))
+    free, total = p.sums(infinite.astype(np.int64)), p.sums(finite)
+    size = level + finite
+    excess = [-total]
+    for where in p.largest(np.where(infinite, FREE + level, size), measure.members):
+        more = np.zeros(p.n, np.int64)
+        more[p.owner[where]] = size[where]
+        excess.append(excess[-1] + more)
+    excess += excess[-1:] * (measure.members + 1 - len(excess))
+    last = np.where(free > measure.members, -FREE, excess[measure.members])
+    before = np.where(free > measure.members - 1, -FREE, excess[measure.members - 1])
+    # a set of units that exceeds what the others leave has one of these, the one with the most of it
+    most = np.where(free[p.owner] > 0, infinite, measure.members * size > total[p.owner])
+    target = (last[p.owner] > 0) & most
+    need = last[p.owner][target]
+    return Needs(measure, side, -before, np.maximum(last, 0), p.owner[target], p.unit[target], need)
 
 
 def _whole(p: Pieces, ranked: Ranked, measure: Measure, side: Side, cap: Ints, records: Records) -> Needs:
     """Judge by the threshold rule: classes of fewer than n units, and unions of them, must be able to move.
 
-    A union B of fewer than n units in which class b has the largest contribution of a unit holds at most members -
-    count(b) further units, none larger (where units have several records: none with a larger total).
+    Where every unit has one record, a union B of fewer than n units in which class b has the largest contribution holds
+    at most members - count(b) further units, none larger, so that B moves far enough where b does by the level of so
+    much. Where units have several records, the unit u with the most in B has x(B) / members there at least: B moves far
+    enough where every small class b of u does by the level of members times x(b). Other small classes do not move
+    against this side.
+
+    Where known bounds leave b less than that, others would have to move with it, and which these are is not looked at:
+    b is asked for more than it can.
     """
     count, n = p.count, p.n
     small = (count > 0) & (count <= measure.members)
     size = p.sums(np.abs(p.value))
     if records.spread:
-        top = records.sizes[-measure.members :].sum()
-        most = np.full(n, top, np.int64)
+        most = size * measure.members
     else:
         largest = np.zeros(n, np.int64)
         for where in p.largest(np.abs(p.value), 1):
             largest[p.owner[where]] = np.abs(p.value[where])
         most = size + (measure.members - count) * largest
     bound = np.where(p.sums((cap >= FREE).astype(np.int64)) > 0, FREE, p.sums(np.where(cap >= FREE, 0, cap)))
-    need = np.minimum(np.maximum(measure.level(np.where(small, most, 0)), 1), bound)
+    level = np.maximum(measure.level(np.where(small, most, 0)), 1)
+    # nothing is left to be asked of a class whose value and bound are both 0, and of one that no other can join
+    alone = (count == measure.members) & (not records.spread)
+    nothing = (size == 0) & (bound == 0) & records.nonnegative
+    need = np.where((bound < level) & ~alone & ~nothing, bound + 1, np.minimum(level, bound))
+    room, beside = np.where(small, 0, ranked.beyond(0)), np.zeros(n, np.int64)
+    if records.spread:
+        pieces = np.flatnonzero((small & (need > 0))[p.owner])
+        owner = p.owner[pieces]
+        return Needs(measure, side, room, beside, owner, p.unit[pieces], need[owner])
     owner = np.flatnonzero(small & (need > 0))
-    room = np.where(small, 0, ranked.beyond(0))
-    return Needs(measure, side, room, owner, np.full(len(owner), -1, np.int64), need[owner])
+    return Needs(measure, side, room, beside, owner, np.full(len(owner), -1, np.int64), need[owner])

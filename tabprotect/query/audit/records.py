@@ -76,6 +76,7 @@ class Records:
     scale: int
     name: str = "value"
     spread: bool = field(default=False)
+    _shortfalls: dict[tuple[Fraction, int], Ints] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
     def of(
@@ -172,6 +173,20 @@ class Records:
     def sizes(self) -> Ints:
         """Sum of absolute values of every unit, ascending."""
         return np.sort(np.bincount(self.units, weights=np.abs(self.values)).astype(np.int64))
+
+    def shortfalls(self, ratio: Fraction, side: int) -> Ints:
+        """Return for every unit by how much known bounds keep its records from moving by a ratio of their values.
+
+        Summed over its records, in units of 1/`scale`, towards one side; 0 where every unit has one record.
+        """
+        if (ratio, side) not in self._shortfalls:
+            short = np.zeros(int(self.units.max(initial=-1)) + 1, np.int64)
+            if self.spread:
+                cap = self.above if side > 0 else self.below
+                level = -((-ratio.numerator * np.abs(self.values)) // ratio.denominator)
+                np.add.at(short, self.units, np.maximum(level - cap, 0))
+            self._shortfalls[ratio, side] = short
+        return self._shortfalls[ratio, side]
 
     def units_of(self, members: Bools) -> Ints:
         """Return the units behind some records."""

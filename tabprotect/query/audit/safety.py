@@ -148,7 +148,7 @@ class Task:
             world = self._cover(need, targets[i])
             if world is not None:
                 self._keep(world, need, targets, done)
-            elif (why := self._each_union(need, targets[i])) is not None:
+            if not done[i] and (why := self._each_union(need, targets[i])) is not None:
                 return why
         return None
 
@@ -158,7 +158,8 @@ class Task:
         done |= self._met(new, need, targets)
 
     def _met(self, worlds: Worlds, need: Needs, targets: Targets) -> Bools:
-        return met(worlds, need, targets, self.records, self.state.partition.class_of, self.k.box)
+        partition = self.state.partition
+        return met(worlds, need, targets, self.records, partition.class_of, self.k.box, partition.asked)
 
     def _determined(self, targets: Targets, which: Bools) -> Ints | None:
         """Return a class of a target whose sum follows exactly, if there is one."""

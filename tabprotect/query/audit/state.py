@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from tabprotect.query.audit.groups import Groups
 from tabprotect.query.audit.inference import Basis
-from tabprotect.query.audit.measures import Measure
+from tabprotect.query.audit.measures import Measure, ceiling
 from tabprotect.query.audit.needs import Needs, Side, needs
 from tabprotect.query.audit.partition import Partition, Split
 from tabprotect.query.audit.parts import Parts
@@ -230,9 +230,11 @@ def _judged(
             room = np.full(len(classes), FREE)
             if side > 0:
                 # the largest units of all are at least as large as those of a class
-                room = totals - (0 if m.whole else int(records.sizes[::-1][: m.members - 1].sum()))
-            room[small] = part.room
-            found.append(replace(part, room=room, owner=small[part.owner]))
+                most = records.sizes[::-1][: 0 if m.whole else m.members - 1]
+                room = totals - int(most.sum()) - (0 if m.share is None else int(ceiling(m.share, most).sum()))
+            beside = np.zeros(len(classes), np.int64)
+            room[small], beside[small] = part.room, part.beside
+            found.append(replace(part, room=room, beside=beside, owner=small[part.owner]))
     return Box(lower, upper), tuple(found)
 
 

@@ -169,7 +169,9 @@ def _joined(worlds: list[_Sparse]) -> Worlds:
     )
 
 
-def met(worlds: Worlds, need: Needs, targets: Targets, records: Records, class_of: Numbers, box: Box) -> Bools:
+def met(
+    worlds: Worlds, need: Needs, targets: Targets, records: Records, class_of: Numbers, box: Box, asked: Bools
+) -> Bools:
     """Which targets are protected by one of some worlds (see `worlds.demands`), in integers.
 
     Parameters
@@ -181,9 +183,11 @@ def met(worlds: Worlds, need: Needs, targets: Targets, records: Records, class_o
     class_of : ndarray of int, shape (records,)
     box : Box
         Of the intruder.
+    asked : ndarray of bool, shape (classes,)
+        Classes that lie in a query set.
     """
     done = np.zeros(len(targets), bool)
-    usable = _usable(worlds, need, box)
+    usable = _usable(worlds, need, box, asked)
     side, first = need.side, targets.starts[:-1]
     if not usable.any() or not len(targets):
         return done
@@ -196,23 +200,33 @@ def met(worlds: Worlds, need: Needs, targets: Targets, records: Records, class_o
         left = np.flatnonzero(~done & (high - turn >= low))
         if not len(left):
             break
-        done[left] = _pairs(left, worlds.owner[here[high[left] - turn]], worlds, need, targets, records, class_of)
+        owner = worlds.owner[here[high[left] - turn]]
+        done[left] = _pairs(left, owner, worlds, need, targets, records, class_of, asked)
     return done
 
 
-def _usable(worlds: Worlds, need: Needs, box: Box) -> Bools:
+def _usable(worlds: Worlds, need: Needs, box: Box, asked: Bools) -> Bools:
     """Which worlds keep known bounds and break nobody's protection."""
     moves, b = worlds.moves, worlds.index
+    pushed = asked & (need.room < 0)
     factor = worlds.denominators[worlds.owner]
     bad = np.zeros(len(b), bool)
     for limit, sign in ((box.upper[b], 1), (-box.lower[b], -1), (need.room[b], -need.side)):
         finite = limit < FREE
         bad |= finite & (sign * moves > np.where(finite, limit, 0) * factor)
-    return np.asarray(worlds.sums(bad) == 0)
+    # classes that have to move are among those that do
+    return np.asarray((worlds.sums(bad) == 0) & (worlds.sums(pushed[b]) == np.count_nonzero(pushed)))
 
 
 def _pairs(
-    which: Ints, world: Ints, worlds: Worlds, need: Needs, targets: Targets, records: Records, class_of: Numbers
+    which: Ints,
+    world: Ints,
+    worlds: Worlds,
+    need: Needs,
+    targets: Targets,
+    records: Records,
+    class_of: Numbers,
+    asked: Bools,
 ) -> Bools:
     """Whether targets are protected by the worlds paired with them."""
     side = need.side
@@ -230,7 +244,8 @@ def _pairs(
     lengths = np.diff(records.unit_starts)[unit]
     pair = np.repeat(np.arange(len(which)), lengths)
     classes = class_of[records.by_unit[_ranges(records.unit_starts[unit], lengths)]]
-    against = side * worlds.move(world[pair], classes.astype(np.int64)) < 0
+    least = np.where(asked, need.beside, 0)[classes] * worlds.denominators[world[pair]]
+    against = side * worlds.move(world[pair], classes.astype(np.int64)) < least
     return np.asarray(good & (np.bincount(pair[against], minlength=len(which)) == 0))
 
 

@@ -82,15 +82,14 @@ def demands(need: Needs, target: Target, whole: Box, elsewhere: Ints) -> Box:
     elsewhere : ndarray of int
         Further classes with records of the target's unit; these may not move against its side.
     """
+    # classes outside all query sets do not move: nobody knows anything of them
+    still = (whole.lower == 0) & (whole.upper == 0)
+    least = np.where(still, 0, -need.room)
+    least[elsewhere] = np.maximum(least[elsewhere], np.where(still, 0, need.beside)[elsewhere])
+    least[target.classes] = np.maximum(least[target.classes], target.needs)
     if need.side > 0:
-        lower = np.maximum(whole.lower, -need.room)
-        lower[elsewhere] = np.maximum(lower[elsewhere], 0)
-        lower[target.classes] = np.maximum(lower[target.classes], target.needs)
-        return Box(lower, whole.upper)
-    upper = np.minimum(whole.upper, need.room)
-    upper[elsewhere] = np.minimum(upper[elsewhere], 0)
-    upper[target.classes] = np.minimum(upper[target.classes], -target.needs)
-    return Box(whole.lower, upper)
+        return Box(np.maximum(whole.lower, least), whole.upper)
+    return Box(whole.lower, np.minimum(whole.upper, -least))
 
 
 @dataclass(eq=False)
