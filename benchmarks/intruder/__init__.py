@@ -28,7 +28,8 @@ What must not come of it, for the public and (where respondents are guarded agai
   respondent and judge the sum as it is;
 - a sum of two to four hidden cells that have no part in common and in each of which the same contributor is the
   largest, which the rules find sensitive, and whose interval ends nearer to the true value than the level of the sum,
-  and nearer than with every cell hidden: for the public and for every respondent.
+  and nearer than with every cell hidden: for the public and for every respondent. Of a contributor with more than eight
+  such cells these are pairs, and all of them together.
 
 Sensitivity and levels are computed from the microdata anew, by formulas of `benchmarks.intruder.rules`. What is not
 attacked: intervals of other sums than those, differences of cells, what the choice of the hidden cells itself

@@ -241,7 +241,8 @@ class _Play:
             if people:
                 by_largest.setdefault(max(people, key=lambda who: people[who].size), []).append(i)
         for mine in by_largest.values():
-            for chosen in (c for n in (2, 3, 4) for c in combinations(mine[:_DOMINATED], n)):
+            sizes = (2, 3, 4) if len(mine) <= _DOMINATED else (2, len(mine))
+            for chosen in (c for n in sizes for c in combinations(mine, n)):
                 if self._apart(chosen) and (level := levels(self.register, together(self.cells[i] for i in chosen))):
                     yield from self._narrow(chosen, level, intruders)
 

@@ -2,8 +2,10 @@
 
 Published values leave the hidden cells free along the null space of their equations. A sum of hidden cells is
 determined exactly if the sum of their rows in a basis of that space is zero. The search looks for such sets that a
-sensitivity measure does not clear, up to `MOST` cells each. Larger sums that are disjoint unions of determined ones
-are sensitive only if one of these is (the measures are subadditive), so the smallest ones suffice.
+sensitivity measure does not clear: for all of up to four cells (`tabprotect.sensitivity.few_cells`), and for larger
+ones of up to `MOST` cells that hold no smaller one. A disjoint union of determined sums is sensitive only if one of
+these is where measures are subadditive; with sampling weights it may be although none is, which is looked at for up to
+four cells.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from tabprotect.problem import Attacker
+from tabprotect.sensitivity.few_cells import FEW, determined_sets, pairs_of
 from tabprotect.solver.connected import connected
 from tabprotect.solver.exact.elimination import PRIME, eliminate, signed
 
@@ -38,6 +41,9 @@ ALTOGETHER: Final = 8000
 
 STEPS: Final = 60_000
 """Partial sums that are looked at in all connected parts together, for the public and for respondents each."""
+
+PAIRS: Final = 20_000_000
+"""Pairs of cells that are sorted in all connected parts together, for the public and for respondents each."""
 
 SMALL: Final = 1000
 """Coefficients up to this size are what they seem; others are fractions modulo the prime, and have no sign."""
@@ -165,30 +171,47 @@ def invariant_sums(
     hidden = np.flatnonzero(pattern)
     parts, left_out = _parts(A, hidden, np.any([m > 0 for m in measures], axis=0) if measures else pattern & False)
     found: dict[tuple[int, ...], int] = {}
-    sizes = [MOST]
-    steps = _Steps(STEPS)
-    for size in range(2, MOST + 1, 2):
-        for part in parts:
-            for measure in measures:
-                local = measure[part.cells]
-                for cells in _search(part, local, np.flatnonzero(local > 0).tolist(), (), size, steps):
-                    found.setdefault(cells, -1)
-        if steps.left <= 0:
-            sizes.append(size - 2)
-            break
-    steps = _Steps(STEPS)
-    views = [view for part in parts for view in _views(part, attackers)]
-    for size in range(2, MOST + 1, 2):
-        for number, part, known, changed in views:
-            for measure in measures:
-                local = measure[part.cells]
-                for cells in _search(part, local, changed, known, size, steps):
-                    found.setdefault(cells, number)
-        if steps.left <= 0:
-            sizes.append(size - 2)
-            break
+    public: list[_View] = [(-1, part, [], None) for part in parts]
+    respondents = [view for part in parts for view in _views(part, attackers)]
+    sizes = [_looked(views, measures, found) for views in (public, respondents)]
     sums = tuple((who, np.array(cells, np.int64)) for cells, who in sorted(found.items()))
     return Invariants(sums, min(sizes), left_out)
+
+
+_View = tuple[int, _Part, list[int], list[int] | None]
+
+
+def _looked(views: Sequence[_View], measures: Sequence[Floats], found: dict[tuple[int, ...], int]) -> int:
+    """Look for sums in the eyes of somebody, and return up to how many cells all of them were."""
+
+    def each() -> Iterator[tuple[int, _Part, list[int], Floats, list[int]]]:
+        for who, part, known, changed in views:
+            for measure in measures:
+                local = measure[part.cells]
+                yield who, part, known, local, np.flatnonzero(local > 0).tolist() if changed is None else changed
+
+    least = 2
+    if sum(pairs_of(_shut(part, local, known)) for _, part, known, local, _ in each()) <= PAIRS:
+        for who, part, known, local, anchors in each():
+            for chosen in determined_sets(part.rows, local, anchors, _shut(part, local, known)):
+                found.setdefault(tuple(sorted(part.cells[list(chosen)].tolist())), who)
+        least = FEW + 2
+    steps = _Steps(STEPS)
+    for size in range(least, MOST + 1, 2):
+        for who, part, known, local, anchors in each():
+            for cells in _search(part, local, anchors, known, size, steps):
+                found.setdefault(cells, who)
+        if steps.left <= 0:
+            return size - 2
+    return MOST
+
+
+def _shut(part: _Part, measure: Floats, known: Sequence[int]) -> list[bool]:
+    """Which cells of a part are in no sum: those that are known, or determined by themselves."""
+    shut = [g == -np.inf or not row for g, row in zip(measure.tolist(), part.rows, strict=True)]
+    for k in known:
+        shut[k] = True
+    return shut
 
 
 def _parts(A: sparse.csr_array, hidden: Ints, anchors: Bools) -> tuple[list[_Part], int]:
@@ -217,7 +240,7 @@ def _parts(A: sparse.csr_array, hidden: Ints, anchors: Bools) -> tuple[list[_Par
     return parts, left_out
 
 
-def _views(part: _Part, attackers: Sequence[Attacker]) -> Iterator[tuple[int, _Part, list[int], list[int]]]:
+def _views(part: _Part, attackers: Sequence[Attacker]) -> Iterator[_View]:
     """Yield what is free in the eyes of every attacker who knows hidden cells of a part."""
     place = {cell: i for i, cell in enumerate(part.cells.tolist())}
     for number, attacker in enumerate(attackers):
@@ -233,10 +256,7 @@ def _search(
     part: _Part, measure: Floats, anchors: Sequence[int], known: Sequence[int], most: int, steps: _Steps
 ) -> Iterator[tuple[int, ...]]:
     """Yield the determined sets of a part that hold an anchor and whose measures add up to more than 0."""
-    gain = measure.tolist()
-    shut = [g == -np.inf or not row for g, row in zip(gain, part.rows, strict=True)]
-    for k in known:
-        shut[k] = True
+    gain, shut = measure.tolist(), _shut(part, measure, known)
     best = np.sort(np.maximum(measure[~np.array(shut, bool)], 0.0))[::-1][:most]
     room = [0.0, *np.cumsum(best).tolist()]
     room += [room[-1]] * (most + 1 - len(room))

@@ -33,7 +33,7 @@ def whole_numbers(table: Table) -> bool:
 def least_hidden(table: Table, status: npt.NDArray[np.int8]) -> npt.NDArray[np.float64]:
     """Return the least value that everybody knows a hidden cell to have; -inf where the publication shows nothing.
 
-    A count is at least 1 where an empty cell would be recognised. That is so where no cell of value 0 may be hidden, and
+    A count is at least 1 where an empty cell would be recognised: where no cell of value 0 may be hidden, and
     the publication shows that this is the rule: empty cells are left out or structural zeros (``empty="drop"`` or
     ``"structural"``), or there are zeros, all of them published (status 'z' or 'p'). In a table that merely happens to
     have no zeros, and in which one could have been hidden (``empty="zero"``), nobody knows. Each of linked tables shows

@@ -90,10 +90,50 @@ def test_what_measures_clear_is_left_out() -> None:
     assert invariant_sums(sparse.csr_array(A), np.ones(n, bool), []).sums == ()
 
 
+def all_of(A: Any, most: int) -> set[tuple[int, ...]]:
+    """All determined sets up to a size, whatever is part of them, but for cells that are determined by themselves."""
+    free = [i for i in range(A.shape[1]) if not determined(A, (i,))]
+    return {c for size in range(2, most + 1) for c in combinations(free, size) if determined(A, c)}
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_all_sums_of_few_cells_are_found_unions_of_determined_ones_too(seed: int) -> None:
+    """With sampling weights a union of two determined sums may be sensitive although neither is."""
+    A = grid(seed, 10)
+    n = A.shape[1]
+    found = {
+        tuple(cells.tolist()) for _, cells in invariant_sums(sparse.csr_array(A), np.ones(n, bool), [np.ones(n)]).sums
+    }
+    assert {cells for cells in found if len(cells) <= 4} == all_of(A, 4)
+
+
+def test_sums_of_four_cells_are_found_however_many_steps_larger_ones_take() -> None:
+    """Sixty hidden cells of a table of three dimensions: the search for larger sums ends early, and says so."""
+    rng = np.random.default_rng(0)
+    cells = np.array([(i, j, k) for i in range(5) for j in range(5) for k in range(4)])
+    cells = cells[rng.permutation(100)[:60]]
+    lines = {(d, tuple(np.delete(cell, d))) for cell in cells for d in range(3)}
+    A = np.array([[np.array_equal(np.delete(cell, d), at) for cell in cells] for d, at in sorted(lines)], float)
+    found = invariant_sums(sparse.csr_array(A), np.ones(60, bool), [np.ones(60)])
+    assert found.size >= 4
+    _, singular, basis = np.linalg.svd(A)
+    null = basis[np.sum(singular > 1e-9) :]
+    sums = {tuple(cells.tolist()) for _, cells in found.sums}
+    free = [i for i in range(60) if np.abs(null[:, i]).max() > 1e-9]
+    few = [c for size in (2, 3) for c in combinations(free, size) if np.abs(null[:, c].sum(axis=1)).max() < 1e-9]
+    assert few
+    assert {c for c in sums if len(c) <= 3} == set(few)
+    four = [c for c in sums if len(c) == 4]
+    assert four
+    assert all(np.abs(null[:, c].sum(axis=1)).max() < 1e-9 for c in four)
+
+
 def test_how_far_the_search_went_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     A = sparse.csr_array(grid(2, 9))
-    monkeypatch.setattr("tabprotect.sensitivity.invariants.STEPS", 30)
-    assert invariant_sums(A, np.ones(10, bool), [np.ones(10)]).size < MOST
+    monkeypatch.setattr("tabprotect.sensitivity.invariants.STEPS", 3)
+    assert invariant_sums(A, np.ones(10, bool), [np.ones(10)]).size == 4
+    monkeypatch.setattr("tabprotect.sensitivity.invariants.PAIRS", 3)
+    assert invariant_sums(A, np.ones(10, bool), [np.ones(10)]).size < 4
     monkeypatch.setattr("tabprotect.sensitivity.invariants.LARGEST", 3)
     assert invariant_sums(A, np.ones(10, bool), [np.ones(10)]).left_out > 3
 
