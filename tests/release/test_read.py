@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -129,6 +130,19 @@ def _empty_folder(folder: Path) -> None:
     (folder / "publish" / "more").mkdir()
 
 
+def _linked_folder(folder: Path) -> None:
+    (folder / "publish").rename(folder.parent / "elsewhere")
+    (folder / "publish").symlink_to(folder.parent / "elsewhere")
+
+
+def _beside(folder: Path) -> None:
+    shutil.copy(folder / "internal" / "table.csv", folder / "table.csv")
+
+
+def _pipe(folder: Path) -> None:
+    os.mkfifo(folder / "publish" / "more.csv")
+
+
 def _missing(folder: Path) -> None:
     (folder / "publish" / "index.html").unlink()
 
@@ -145,6 +159,9 @@ def _missing(folder: Path) -> None:
         (_excel, "publish/table.xlsx is not, byte for byte"),
         (_link, "publish/index.html is no plain file"),
         (_empty_folder, "publish/more is not part of the release"),
+        (_linked_folder, "publish is a link"),
+        (_beside, "table.csv is not part of the release, which is publish/ and internal/"),
+        (_pipe, "publish/more.csv is not part of the release"),
         (_missing, "publish/index.html is missing"),
     ],
 )
@@ -170,6 +187,18 @@ def test_a_value_shown_that_the_certificate_hides_is_what_the_intruder_sees(fold
     path.write_text(path.read_text().replace(",,suppressed", ",5,suppressed", 1))
     new_digests(folder)
     assert read_release(folder).pattern.sum() == before.sum() - 1
+
+
+@pytest.mark.parametrize("name", [CERTIFICATE, LAYOUT, "internal/release.json", "publish/table.csv"])
+def test_a_pipe_in_place_of_a_file_is_refused_at_once(folder: Path, name: str) -> None:
+    (folder / name).unlink()
+    os.mkfifo(folder / name)
+    refused = (1,) if name.startswith("publish") else (2,)
+    for command in ("verify", "audit"):
+        assert run([command, str(folder)]) in refused
+    if name.startswith("publish"):
+        assert run(["export", str(folder), str(folder.parent / "table.px")]) == 2
+    assert run(["verify", str(folder / name)]) == 2
 
 
 LAYOUTS: dict[str, Callable[[dict[str, Any]], object]] = {

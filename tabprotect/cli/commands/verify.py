@@ -47,7 +47,7 @@ def verify(
     from tabprotect.formats.places import recover
     from tabprotect.release.period import releases_in
 
-    for target in targets:
+    for target in (*targets, *([] if against is None else [against])):
         recover(target)
     found = [place for target in targets for place in releases_in(target)]
     if against is not None and len(found) > 1:
