@@ -20,11 +20,27 @@ import pandas as pd
 
 import tabprotect as tp
 from tabprotect.certificate.document import SECTIONS, digest, seal
+from tabprotect.certificate.limits import UNLIMITED, Malformed
 from tabprotect.certificate.values import SECTIONS as VALUES_SECTIONS
+from tabprotect.formats.certificate import problem_of, read_certificate
+from tabprotect.release.read import rebuilt
+from tabprotect.report.layout import Layout
 
-__all__ = ["CERTIFICATE", "KINDS", "Alteration", "alter", "new_digests", "resealed"]
+__all__ = [
+    "CERTIFICATE",
+    "FORGERIES",
+    "KINDS",
+    "LAYOUT",
+    "Alteration",
+    "alter",
+    "forge",
+    "new_digests",
+    "published_again",
+    "resealed",
+]
 
 CERTIFICATE = "internal/certificate.json"
+LAYOUT = "internal/layout.json"
 
 ODD: tuple[Any, ...] = (
     float("nan"), float("inf"), 1e308, -1, 0, 1, 2, True, False, None, "", "nan", "inf", "-inf", "1e400", "1e401",
@@ -128,6 +144,103 @@ def alter(base: Path, target: Path, r: random.Random) -> Alteration:
     if reseal and done[0] != "internal/release.json":
         new_digests(target)
     return Alteration(*done, reseal)
+
+
+def forge(base: Path, target: Path, r: random.Random) -> Alteration:
+    """Write a copy of a release with another layout, its public files made again from that, and all digests anew.
+
+    Whatever the layout smuggles into the public files, they are those that follow from it.
+    """
+    shutil.rmtree(target, ignore_errors=True)
+    shutil.copytree(base, target)
+    name = r.choice(list(FORGERIES))
+    layout = json.loads((target / LAYOUT).read_text())
+    FORGERIES[name](layout, json.loads((target / CERTIFICATE).read_text())["problem"]["values"])
+    (target / LAYOUT).write_text(json.dumps(layout))
+    with contextlib.suppress(Malformed):  # changed values have no statuses
+        published_again(target)
+    return Alteration(LAYOUT, (), f"{name}, published again", True)
+
+
+def published_again(folder: Path) -> None:
+    """Make the public files again from the certificate and the layout, whatever it is, and all digests."""
+    layout = Layout(json.loads((folder / LAYOUT).read_text()))
+    certificate = read_certificate(folder / CERTIFICATE, UNLIMITED)
+    public, _ = rebuilt(layout, certificate, problem_of(certificate.document["problem"]))
+    shutil.rmtree(folder / "publish")
+    (folder / "publish").mkdir()
+    for name, data in layout.files(public).items():
+        (folder / "publish" / name).write_bytes(data)
+    new_digests(folder)
+
+
+def _doubled(layout: dict[str, Any], values: list[str]) -> None:
+    """Every row twice, the second time with the true value in a further column."""
+    words = list(dict.fromkeys(values))
+    further = [k for cell in layout["cell"] for k in (-1, words.index(values[cell]))]
+    for column in layout["columns"]:
+        column["row"] = [k for k in column["row"] for _ in range(2)]
+    for part in layout["parts"]:
+        part["at"] = [[k for k in place for _ in range(2)] for place in part["at"]]
+    layout["cell"] = [cell for cell in layout["cell"] for _ in range(2)]
+    layout["columns"].append({"name": "turnover", "words": words, "row": further})
+
+
+def _rows(layout: dict[str, Any], values: list[str]) -> None:
+    """Rows of a published cell, whose codes tell other cells and their values."""
+    part = layout["parts"][-1]
+    axes = {axis["name"]: (axis, at) for axis, at in zip(part["axes"], part["at"], strict=True)}
+    rows = list(zip(layout["cell"], *(column["row"] for column in layout["columns"]), strict=True))
+    for cell, *row in rows[-5:]:
+        for column, k in zip(layout["columns"], row, strict=True):
+            if column["name"] not in axes:
+                column["row"].append(k)
+                continue
+            axis, at = axes[column["name"]]
+            column["words"].append(f"{column['words'][k]} = {values[cell]} ({len(column['words'])})")
+            column["row"].append(len(column["words"]) - 1)
+            axis["codes"].append(column["words"][-1])
+            axis["nodes"].append([len(axis["codes"]) - 1, 0])
+            at.append(len(axis["codes"]) - 1)
+            if "labels" in axis:
+                axis["labels"].append("")
+        layout["cell"].append(layout["cell"][0])
+
+
+def _column(layout: dict[str, Any], name: str) -> None:
+    layout["columns"].append({"name": name, "words": [], "row": [-1] * len(layout["cell"])})
+
+
+def _renamed(layout: dict[str, Any], values: list[str]) -> None:
+    """Another name of a dimension, in the table and on the page."""
+    old = layout["parts"][0]["axes"][0]["name"]
+    for named in (*layout["columns"], *(axis for part in layout["parts"] for axis in part["axes"])):
+        if named["name"] == old:
+            named["name"] = f"{old}: {', '.join(values)}"
+
+
+def _tables(layout: dict[str, Any], values: list[str]) -> None:
+    """Other names of tables, also in the column that names them."""
+    names = {part["name"]: f"{part['name']} {values[k]}" for k, part in enumerate(layout["parts"])}
+    for part in layout["parts"]:
+        part["name"] = names[part["name"]]
+    for column in layout["columns"]:
+        if column["name"] == "table":
+            column["words"] = [names.get(word, word) for word in column["words"]]
+
+
+FORGERIES: dict[str, Callable[[dict[str, Any], list[str]], object]] = {
+    "rows doubled, with the true values": _doubled,
+    "rows more that tell values": _rows,
+    "a column more whose name tells values": lambda layout, values: _column(layout, f"of {', '.join(values)}"),
+    "a column more": lambda layout, _: _column(layout, "more"),
+    "a dimension renamed": _renamed,
+    "tables renamed": _tables,
+    "the values renamed": lambda layout, values: layout.update(value=f"of {', '.join(values)}"),
+    "other decimals": lambda layout, _: layout.update(decimals=-2),
+    "statuses apart or not": lambda layout, _: layout.update(separate=not layout["separate"]),
+}
+"""What is done to a layout, with the true values of the certificate."""
 
 
 def resealed(document: dict[str, Any]) -> dict[str, Any]:

@@ -3,7 +3,8 @@
 Run from the checkout: ``python -m benchmarks.fuzz_verify --alterations 10000 --seed 0``; the alteration of one seed
 comes again with ``--seed S --alterations 1``. Releases of ten kinds are made, and each alteration changes one thing in
 a copy of one of them (`benchmarks.alterations`), with or without all digests and seals made anew. The command line
-verifies it. An alteration is
+verifies it. One in ten alters the layout, so that the public files show more, makes them again from it, and all digests
+and seals, too (`benchmarks.alterations.forge`). An alteration is
 
 - rejected: exit code 1 or 2, and one clear message;
 - immaterial: accepted, the public files are the same bytes, and the altered certificate proves the same statement
@@ -35,7 +36,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from benchmarks.alterations import CERTIFICATE, KINDS, Alteration, alter
+from benchmarks.alterations import CERTIFICATE, KINDS, Alteration, alter, forge
 from benchmarks.bombs import bombs
 from benchmarks.fuzz import command
 from benchmarks.isolated import Failure, Worker
@@ -44,6 +45,9 @@ from tabprotect.cli.app import run as tabprotect
 
 #: What no check may take.
 SECONDS, MEGABYTES = 20.0, 1000.0
+
+#: One seed in so many alters the layout and makes the public files again from it.
+FORGED = 10
 
 #: Places that `verify` lists as not checked: words, versions, claims of the search, and confidential files that
 #: prove nothing.
@@ -85,7 +89,7 @@ def answer(asked: Asked) -> Said:
     r = random.Random(asked.seed)
     kind = r.choice(sorted(path.name for path in folder.iterdir() if path.is_dir() and path.name != "altered"))
     base, target = folder / kind, folder / "altered"
-    done = alter(base, target, r)
+    done = (forge if asked.seed % FORGED == 3 else alter)(base, target, r)
     code, out, seconds = called("verify", str(target))
     return Said(
         _outcome(base, target, done, code),

@@ -58,9 +58,21 @@ class SealedDocument:
         """Check it, whatever its size; see `tabprotect.certificate.verify.verify`."""
         return verify(self.document, against=against, limits=UNLIMITED)
 
-    def publishing(self, files: Mapping[str, str]) -> Self:
-        """Return the certificate with the SHA-256 of every published file, by name."""
-        return self.sealed({**self.document, "publication": dict(sorted(files.items()))})
+    def publishing(self, files: Mapping[str, str], shown: Mapping[str, Any] | None = None) -> Self:
+        """Return the certificate with the SHA-256 of every published file, by name, and how they name the cells.
+
+        Parameters
+        ----------
+        files : mapping of str to str
+        shown : mapping, optional
+            See `tabprotect.certificate.shown`.
+        """
+        document = {**self.document, "publication": dict(sorted(files.items()))}
+        if shown is not None:
+            document["problem"] = {**document["problem"], "shown": dict(shown)}
+        if shown is not None and "digest" in document:
+            document["digest"] = digest(document["problem"])
+        return self.sealed(document)
 
     def write(self, path: str | Path) -> Path:
         """Write to a .json file, or compressed to .json.gz; the same certificate gives the same bytes.

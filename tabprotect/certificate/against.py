@@ -2,7 +2,8 @@
 
 Two problems are the same if they have the same cells by name, the same numbers, statuses and attackers, and the same
 equations: as sets, each equation divided by the greatest common divisor of its numbers and its first coefficient made
-positive. The order of cells and equations does not count. What a file cannot state is listed as not compared.
+positive. The order of cells and equations does not count. Certificates of releases must also show the cells under the
+same names (`tabprotect.certificate.shown`). What a file cannot state is listed as not compared.
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from tabprotect.certificate.document import COLUMNS, PROBLEM, label_of, load
+from tabprotect.certificate.document import COLUMNS, PROBLEM, SHOWN, label_of, load
 from tabprotect.certificate.limits import UNLIMITED, Limits, Malformed, Meter, fits, read_within, require
 from tabprotect.certificate.numbers import Numbers, decimal
+from tabprotect.certificate.shown import comparable
 
 __all__ = ["Comparison", "compare"]
 
@@ -51,6 +53,7 @@ class _Data:
     attackers: list[tuple[str, tuple[str, ...], tuple[str, ...]]] | None = None
     integer: bool | None = None
     claim: Any = None
+    shown: Any = None
 
 
 def compare(document: Mapping[str, Any], against: Any, limits: Limits = UNLIMITED) -> Comparison:
@@ -99,6 +102,7 @@ def compare(document: Mapping[str, Any], against: Any, limits: Limits = UNLIMITE
         ),
         ("integrality", own.integer, data.integer, whole),
         ("claim of the method", own.claim, data.claim, ""),
+        ("names of columns and further codes of cells", own.shown, data.shown, ""),
     ):
         if theirs is None:
             if mine is not None:
@@ -141,6 +145,7 @@ def _without(own: _Data, sums: set[str]) -> _Data:
         ],
         own.integer,
         own.claim,
+        own.shown,
     )
 
 
@@ -228,7 +233,8 @@ def _of_statement(problem: Any, meter: Meter, claim: Any = None) -> _Data:
         for a in problem["attackers"]
     ]
     columns = {name: problem[name] for name in COLUMNS}
-    return _Data(names, columns, [e for e in built if e is not None], attackers, problem["integer"], claim)
+    equations = [e for e in built if e is not None]
+    return _Data(names, columns, equations, attackers, problem["integer"], claim, comparable(problem))
 
 
 def _read(against: Any, limits: Limits, meter: Meter) -> _Data:
@@ -253,7 +259,7 @@ def _of_mapping(given: Mapping[str, Any], meter: Meter) -> _Data:
     inner = given.get("problem")
     if isinstance(inner, Mapping):
         return _of_statement(inner, meter, given.get("claim"))
-    if set(given) == set(PROBLEM):
+    if set(given) - set(SHOWN) == set(PROBLEM):
         return _of_statement(given, meter)
     named = {name: list(given[name]) for name in ("cell", *COLUMNS) if name in given}
     require("cell" in named and len(named) > 1, f"data to compare need 'cell' and any of {', '.join(COLUMNS)}")

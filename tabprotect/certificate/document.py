@@ -56,6 +56,9 @@ SECTIONS = (
 )
 COLUMNS = ("values", "status", "lpl", "upl", "spl", "weights", "lower", "upper")
 PROBLEM = ("cells", *COLUMNS, "rhs", "start", "cell", "coefficient", "attackers", "integer")
+SHOWN = ("shown",)
+"""What the problem of a release states besides; see `tabprotect.certificate.shown`."""
+
 SAFE, PRIMARY, FORCED, PROTECTED, ZERO = range(5)
 EXPONENT = 400
 """No number needs a larger exponent; one of a billion would keep the reader busy for ever."""

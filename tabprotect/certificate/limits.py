@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 import gzip
+import os
+import stat
 import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import BinaryIO
 
-__all__ = ["LIMITS", "UNLIMITED", "Limits", "Malformed", "Meter", "fits", "read_within", "require", "size_of_json"]
+__all__ = [
+    "LIMITS",
+    "UNLIMITED",
+    "Limits",
+    "Malformed",
+    "Meter",
+    "fits",
+    "open_regular",
+    "read_within",
+    "require",
+    "size_of_json",
+]
 
 _CHUNK = 1 << 20
 
@@ -77,24 +91,45 @@ class Meter:
         self.spend(times * (1 + (bits >> 8) ** 2))
 
 
+def open_regular(path: Path) -> BinaryIO:
+    """Open a file to read it, but no pipe or device, which might keep its reader waiting for ever.
+
+    Raises
+    ------
+    Malformed
+        If it is no regular file.
+    OSError
+        If it cannot be opened.
+    """
+
+    def opened(name: str, flags: int) -> int:
+        return os.open(name, flags | getattr(os, "O_NONBLOCK", 0))
+
+    stream = open(path, "rb", opener=opened)  # noqa: SIM115
+    if stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+        return stream
+    stream.close()
+    raise Malformed(f"{path.name} is no regular file")
+
+
 def read_within(path: Path, limits: Limits) -> bytes:
     """Read a file, through gzip when its name ends in ``.gz``, but never more than the limits allow.
 
     Raises
     ------
     Malformed
-        If it is larger, or no gzip file in spite of its name.
+        If it is larger, no regular file, or no gzip file in spite of its name.
     OSError
         If it cannot be read.
     """
     most = None if limits.memory is None else limits.memory // 2  # more than that does not fit as objects anyway
     if path.suffix != ".gz":
-        with path.open("rb") as plain:
+        with open_regular(path) as plain:
             data = plain.read() if most is None else plain.read(most + 1)
     else:
         whole = bytearray()
         try:
-            with gzip.open(path, "rb") as packed:
+            with open_regular(path) as stream, gzip.open(stream, "rb") as packed:
                 while piece := packed.read(_CHUNK):
                     whole += piece
                     if most is not None and len(whole) > most:

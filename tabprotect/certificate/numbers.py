@@ -16,6 +16,7 @@ from tabprotect.certificate.document import (
     PRIMARY,
     PROBLEM,
     SAFE,
+    SHOWN,
     ZERO,
     Malformed,
     integers,
@@ -26,6 +27,7 @@ from tabprotect.certificate.document import (
     text_of,
 )
 from tabprotect.certificate.limits import Meter
+from tabprotect.certificate.shown import check_shown
 
 __all__ = ["Numbers", "decimal"]
 
@@ -62,9 +64,12 @@ class Numbers:
 
     def __init__(self, problem: Any, meter: Meter | None = None) -> None:
         self.meter = meter = meter or Meter()
-        problem = mapping_of(problem, "problem", PROBLEM)
+        problem = mapping_of(problem, "problem", PROBLEM, SHOWN)
         self.n = n = len(list_of(problem["cells"], "cells"))
         self._check_ids(problem["cells"])
+        if "shown" in problem:
+            check_shown(problem["shown"], n)
+            meter.spend(10 * len(problem["shown"]["other"]))
         self._memo: dict[str, Fraction] = {}
         column = {name: self._column(problem, name, n) for name in COLUMNS if name != "status"}
         self.status = integers(problem["status"], "status")

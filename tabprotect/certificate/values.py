@@ -17,6 +17,7 @@ from tabprotect.certificate.against import compare
 from tabprotect.certificate.claims import DOUBTS, STEPPED, Claim
 from tabprotect.certificate.document import (
     PRIMARY,
+    SHOWN,
     VERDICTS,
     digest,
     fraction,
@@ -95,7 +96,7 @@ class _Check:
         require(
             isinstance(attack, Mapping) and isinstance(attack.get("problem"), Mapping), "'attack' must be a certificate"
         )
-        self.seen = mapping_of(attack["problem"], "problem", self.problem)
+        self.seen = mapping_of(attack["problem"], "problem", set(self.problem) - set(SHOWN), SHOWN)
         Numbers(self.seen, meter)
         n = self.numbers.n
         require(len(self.seen["cells"]) == n, "the intruder's problem has other cells than the office's")

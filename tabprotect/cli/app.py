@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import os
 import pkgutil
@@ -98,6 +99,10 @@ def _run(arguments: Sequence[str], screen: Screen) -> int:
         return _fail(screen, "Out of memory", "nothing was written", Exit.FAULT)
     except _Usage as error:
         return _misused(screen, error)
+    except OSError as error:
+        if error.errno != errno.ENAMETOOLONG:
+            raise
+        return _fail(screen, "Bad input", f"{error.strerror}: {str(error.filename)[:120]}...", Exit.INPUT)
     except (typer.Abort, KeyboardInterrupt):
         screen.print("Ended; nothing was written.", style="yellow")
         return int(Exit.INTERRUPTED)

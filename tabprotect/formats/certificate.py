@@ -13,9 +13,10 @@ from scipy import sparse
 from tabprotect.attack.certificate import Certificate
 from tabprotect.attack.values import ValuesCertificate
 from tabprotect.certificate.document import VALUES_FORMAT, Malformed, load
-from tabprotect.certificate.limits import LIMITS, Limits
+from tabprotect.certificate.limits import LIMITS, Limits, open_regular
 from tabprotect.certificate.numbers import Numbers
 from tabprotect.errors import InputError, did_you_mean
+from tabprotect.paths import possible
 from tabprotect.problem import Attacker, Problem
 from tabprotect.table.system import LinearSystem
 
@@ -51,12 +52,14 @@ def check_file(path: str | Path) -> Path:
     InputError
         If there is none; names like it are suggested.
     """
-    path = Path(path)
+    path = possible(path)
     if path.is_dir():
         raise InputError(f"{path} is a folder, not a file")
     try:
-        with path.open("rb"):
+        with open_regular(path):
             return path
+    except Malformed as error:
+        raise InputError(f"{path} is no regular file, such as a pipe or a device; name a file") from error
     except FileNotFoundError as error:
         try:
             names = [entry.name for entry in path.absolute().parent.iterdir()]

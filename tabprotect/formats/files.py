@@ -9,14 +9,21 @@ import os
 import zlib
 from pathlib import Path
 
+from tabprotect.certificate.limits import Malformed, open_regular
 from tabprotect.errors import InputError, did_you_mean
 from tabprotect.formats.places import recover, temporary_file, usual_rights
 
 __all__ = ["check_writable", "read_bytes", "read_text", "write_bytes", "write_text"]
 
 
-def read_bytes(path: str | Path) -> bytes:
+def read_bytes(path: str | Path, *, regular: bool = False) -> bytes:
     """Read a file, through gzip when its name ends in ``.gz``.
+
+    Parameters
+    ----------
+    path : path
+    regular : bool
+        Refuse pipes and devices, which might keep their reader waiting: for what others wrote.
 
     Raises
     ------
@@ -25,7 +32,13 @@ def read_bytes(path: str | Path) -> bytes:
     """
     path = Path(path)
     try:
-        data = path.read_bytes()
+        if regular:
+            with open_regular(path) as stream:
+                data = stream.read()
+        else:
+            data = path.read_bytes()
+    except Malformed as error:
+        raise InputError(f"{path} is no regular file, such as a pipe or a device") from error
     except FileNotFoundError as error:
         raise InputError(f"{path}: there is no such file{_neighbours(path)}") from error
     except IsADirectoryError as error:

@@ -13,6 +13,7 @@ from tabprotect.counted import counted
 from tabprotect.errors import InputError, Problems
 from tabprotect.formats.files import read_text
 from tabprotect.formats.places import recover, usual_rights, writing_folder
+from tabprotect.paths import possible
 
 __all__ = [
     "INTERNAL",
@@ -22,6 +23,7 @@ __all__ = [
     "PUBLISH",
     "Content",
     "changed_files",
+    "check_outside",
     "check_replaceable",
     "digests",
     "read_manifest",
@@ -139,10 +141,17 @@ def read_manifest(folder: str | Path) -> dict[str, Any]:
 
 
 def changed_files(folder: str | Path) -> list[str]:
-    """Return a sentence for every file that is missing, altered or new since the release was written."""
+    """Return a sentence for every file that is missing, altered or new since the release was written.
+
+    A release is its two folders and nothing beside them; what is public is a folder in it, no link to another.
+    """
     folder = Path(folder)
     manifest = read_manifest(folder)
     problems = Problems()
+    if (folder / PUBLISH).is_symlink():
+        problems.add(f"{PUBLISH} is a link, not a folder of the release")
+    for name in sorted({path.name for path in folder.iterdir()} - {PUBLISH, INTERNAL}):
+        problems.add(f"{name} is not part of the release, which is {PUBLISH}/ and {INTERNAL}/")
     for part in (PUBLISH, INTERNAL):
         known: dict[str, str] = manifest[part]
         for name, digest in known.items():
@@ -156,6 +165,20 @@ def changed_files(folder: str | Path) -> list[str]:
         for name in sorted(extra):
             problems.add(f"{part}/{name} is not part of the release")
     return problems.found
+
+
+def check_outside(path: str | Path) -> None:
+    """Refuse to write into a release, which would not be what was written any more.
+
+    Raises
+    ------
+    InputError
+        If a folder above the file is a release.
+    """
+    place = possible(path).absolute()
+    for parent in (*place.parents, *Path(os.path.realpath(place)).parents):
+        if (parent / INTERNAL / MANIFEST).is_file():
+            raise InputError(f"{path} is in the release {parent}, which holds its own files only; name another place")
 
 
 def digests(files: Mapping[str, bytes]) -> dict[str, str]:

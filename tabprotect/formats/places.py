@@ -25,6 +25,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tabprotect.errors import InputError
+from tabprotect.paths import possible
 
 try:
     import fcntl
@@ -106,6 +107,7 @@ def recover(path: str | Path) -> None:
     InputError
         If nothing can have this name.
     """
+    possible(path)
     try:
         path = Path(os.path.realpath(path))
         earlier = path.with_name(temporary_prefix(path) + _EARLIER)

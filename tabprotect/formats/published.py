@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -169,7 +170,7 @@ def read_published(folder: str | Path) -> Published:
     public = [name for name in manifest[PUBLISH] if name.startswith("table.")]
     kinds = {Path(name).suffix: name for name in public}
     if ".csv" in kinds:
-        data = read_bytes(Path(folder) / PUBLISH / kinds[".csv"])
+        data = read_bytes(Path(folder) / PUBLISH / kinds[".csv"], regular=True)
         dialect = Dialect.of(manifest.get("dialect"))
         try:
             frame = dialect.decode(data)
@@ -179,7 +180,8 @@ def read_published(folder: str | Path) -> Published:
             value = _value_of(frame)
             frame[value] = frame[value].str.replace(dialect.decimal, ".", regex=False)
     elif ".parquet" in kinds:
-        frame = pd.read_parquet(Path(folder) / PUBLISH / kinds[".parquet"])
+        data = read_bytes(Path(folder) / PUBLISH / kinds[".parquet"], regular=True)
+        frame = pd.read_parquet(io.BytesIO(data))
     else:
         raise InputError(f"{folder} holds no public table as CSV or Parquet; write the release with formats=['csv']")
     return Published.of(frame, **_headings(manifest, frame))

@@ -125,7 +125,7 @@ def verify_masked(folder: str | Path) -> Verification:
         raise InputError(f"{folder} is no release of masked microdata")
     inside = folder / INTERNAL
     try:
-        document = json.loads(read_bytes(inside / "claims.json"))
+        document = json.loads(read_bytes(inside / "claims.json", regular=True))
         claims = tuple(Claim.of(one) for one in document["claims"])
         schema = _schema(document["schema"])
     except InputError as error:
@@ -149,7 +149,7 @@ def _schema(given: dict[str, Any]) -> Schema:
 
 def _parquet(path: Path, schema: Schema) -> Records:
     try:
-        frame = pandas_of(pq.read_table(io.BytesIO(read_bytes(path))))
+        frame = pandas_of(pq.read_table(io.BytesIO(read_bytes(path, regular=True))))
     except (ValueError, OSError, KeyError, pa.ArrowException) as error:
         raise InputError(f"{path} cannot be read: {error}") from error
     return Records(nw.from_native(frame, eager_only=True), schema, "pandas")

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from tabprotect.attack.values import ValuesCertificate
 from tabprotect.certificate.limits import UNLIMITED
 from tabprotect.errors import InputError, collect
+from tabprotect.paths import possible
 from tabprotect.problem import Problem
 from tabprotect.release.read import read_release
 from tabprotect.table.table import Table
@@ -62,7 +63,7 @@ def check_last(folder: Path) -> Path:
     ------
     InputError
     """
-    if not folder.is_dir():
+    if not possible(folder).is_dir():
         raise InputError(f"previous: there is no folder {folder}; name what a release was written to")
     return folder
 

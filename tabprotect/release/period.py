@@ -8,6 +8,7 @@ from pathlib import Path
 from tabprotect.errors import InputError
 from tabprotect.formats.files import read_text
 from tabprotect.formats.folder import INTERNAL
+from tabprotect.paths import possible
 
 __all__ = ["PERIOD", "parts_of", "releases_in"]
 
@@ -41,12 +42,15 @@ def releases_in(target: Path) -> tuple[Path, ...]:
     Raises
     ------
     InputError
-        If a release of the period is missing.
+        If a release of the period is missing, or something else is in the folder.
     """
-    parts = parts_of(target) if target.is_dir() else None
+    parts = parts_of(target) if possible(target).is_dir() else None
     if parts is None:
         return (target,)
     missing = [part for part in parts if not (target / part).is_dir()]
     if missing or not parts:
         raise InputError(f"{target} lacks releases of its period: {', '.join(missing) or 'it names none'}")
+    foreign = sorted({path.name for path in target.iterdir()} - {*parts, INTERNAL})
+    if foreign:
+        raise InputError(f"{target} holds what is not of its releases: {', '.join(foreign[:3])}; move it away")
     return tuple(target / part for part in parts)

@@ -196,7 +196,8 @@ class Publication(ABC):
         layout = self._layout(tuple(dict.fromkeys(formats)), written)
         publish = layout.files(self.public)
         names = digests(publish)
-        certificate = self.certificate.publishing(names)
+        certificate = self.certificate
+        certificate = certificate.publishing(names, layout.shown(certificate.document["problem"]["cells"]))
         internal: dict[str, Content] = {
             **self._inside(names, formats, Numbers.of(written)),
             LAYOUT: layout.encode(),

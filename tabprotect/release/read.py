@@ -28,7 +28,7 @@ from tabprotect.report.layout import LAYOUT, Layout, writers
 from tabprotect.report.public import PublicTable
 from tabprotect.solver.limits import relative_gap
 
-__all__ = ["Released", "certificate_of", "read_release"]
+__all__ = ["Released", "certificate_of", "read_release", "rebuilt"]
 
 CERTIFICATE = "certificate.json"
 """Its name in the internal folder."""
@@ -85,7 +85,7 @@ def read_release(folder: str | Path, limits: Limits = LIMITS) -> Released:
     try:
         manifest = _manifest(folder, limits)
         layout = _layout(folder, document["problem"], limits)
-        public, shown = _rebuilt(layout, certificate, problem)
+        public, shown = rebuilt(layout, certificate, problem)
         expected = layout.files(public)
     except Malformed as error:
         raise InputError(f"{folder} is damaged: {error}") from error
@@ -143,7 +143,7 @@ def _layout(folder: Path, problem: Mapping[str, Any], limits: Limits) -> Layout:
         raise Malformed(f"{INTERNAL}/{LAYOUT} cannot be read: {error.strerror or error}") from None
 
 
-def _rebuilt(
+def rebuilt(
     layout: Layout, certificate: Certificate | ValuesCertificate, problem: Problem
 ) -> tuple[PublicTable, npt.NDArray[np.bool_]]:
     """Return what the certificate says is published, and the cells whose true values that shows."""

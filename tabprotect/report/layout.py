@@ -20,7 +20,6 @@ import pandas as pd
 from tabprotect._version import __version__
 from tabprotect.certificate.document import (
     Malformed,
-    label_of,
     list_of,
     mapping_of,
     positions,
@@ -33,7 +32,7 @@ from tabprotect.formats.frames import FRAME_FORMATS
 from tabprotect.problem import Status
 from tabprotect.report.axes import Axis
 from tabprotect.report.layout_checks import check_columns, check_parts
-from tabprotect.report.parts import PART, Part, code_columns, parts_of
+from tabprotect.report.parts import Part, code_columns, parts_of
 from tabprotect.report.public import (
     PRIMARY,
     PUBLISHED,
@@ -44,6 +43,7 @@ from tabprotect.report.public import (
     free_name,
     public_files,
 )
+from tabprotect.report.row_names import check_rows, shown_of
 from tabprotect.table.table import Table
 
 __all__ = ["LAYOUT", "Layout", "writers"]
@@ -167,7 +167,7 @@ class Layout:
         Raises
         ------
         Malformed
-            If it is none, or names other cells.
+            If it is none, or names cells otherwise than the certificate does (`tabprotect.report.row_names`).
         """
         other = _OPTIONAL & set(document) if isinstance(document, Mapping) else set()
         mapping_of(document, "layout", (*_ENTRIES, *other))
@@ -188,26 +188,12 @@ class Layout:
         cell = positions(document["cell"], len(problem["cells"]), "cell")
         check_columns(document, len(cell))
         check_parts(document, len(cell))
-        found = cls(document)
-        found._check_names(problem["cells"])
-        return found
+        check_rows(document, problem["cells"], problem.get("shown"))
+        return cls(document)
 
-    def _check_names(self, cells: Sequence[Any]) -> None:
-        """Every cell has a row with the codes of its id, whatever other names it goes by."""
-        columns = self.document["columns"]
-        words = [
-            ["" if k < 0 else str(c["words"][k]) for k in c["row"]]
-            for c in columns
-            if c["name"] != PART or len(columns) < 2
-        ]
-        named: dict[int, bool] = {}
-        for row, cell in enumerate(self.document["cell"]):
-            if not named.get(cell):
-                ids = cells[cell] if isinstance(cells[cell], list) else [cells[cell]]
-                texts = {label_of(part) for part in ids}
-                named[cell] = all(not column[row] or column[row] in texts for column in words)
-        wrong = [label_of(cells[cell]) for cell, same in named.items() if not same]
-        require(not wrong, f"rows go by other codes than their cells: {', '.join(wrong[:5])}")
+    def shown(self, cells: Sequence[Any]) -> dict[str, Any]:
+        """Return what the certificate states of the table; see `tabprotect.certificate.shown`."""
+        return shown_of(self.document, cells)
 
     def table(self, values: npt.NDArray[np.float64], hidden: Any, status: Any, note: str = "") -> PublicTable:
         """Return what the public gets.

@@ -41,6 +41,7 @@ def check_parts(document: Mapping[str, Any], n: int) -> None:
             _check_axis(axis)
             codes = axis["codes"]
             require(len(positions(place, len(codes), "at")) == size, "'at' must give every row a code")
+            require(len(set(place)) == len(codes), f"the page has codes of {axis['name']!r:.60} that no row has")
             column = columns.get(axis["name"])
             require(column is not None, f"the page has an axis {axis['name']!r:.60} that the table has not")
             assert column is not None
@@ -56,6 +57,7 @@ def _check_axis(axis: Any) -> None:
     text_of(axis["name"], "name of an axis")
     codes = list_of(axis["codes"], "codes")
     require(all(isinstance(code, str) for code in codes), "codes of an axis must be text")
+    require(len(set(codes)) == len(codes), "an axis has a code twice")
     labels = list_of(axis.get("labels", []), "labels")
     require(len(labels) in (0, len(codes)) and all(isinstance(label, str) for label in labels), "malformed labels")
     for node in list_of(axis["nodes"], "nodes"):

@@ -16,6 +16,7 @@ import duckdb
 import pyarrow as pa
 
 from tabprotect.errors import InputError
+from tabprotect.paths import possible
 
 __all__ = [
     "PIECE",
@@ -260,6 +261,7 @@ def scan_of(path: str) -> str:
         If there is no such file, it is empty, or of another kind.
     """
     lower = path.lower()
+    possible(path)
     if not any(sign in path for sign in "*?[") and not Path(path).is_file():
         raise InputError(f"{path}: no such file")
     if lower.endswith(_PARQUET):

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import tabprotect.release.read
+import tabprotect.report.layout
 from benchmarks import fuzz_verify as fuzz
 from benchmarks.alterations import CERTIFICATE, KINDS, alter, resealed
 
@@ -42,6 +43,10 @@ def test_whatever_is_accepted_although_it_matters_is_found(releases: Path, monke
     monkeypatch.setattr(tabprotect.release.read, "read_release", lambda *args: replace(read(*args), failures=()))
     outcomes = [fuzz.answer(fuzz.Asked(seed, str(releases))) for seed in range(60)]
     assert any(said.outcome == "material" and "publish/" in said.words for said in outcomes)
+
+    monkeypatch.setattr(tabprotect.report.layout, "check_rows", lambda *_: None)
+    outcomes = [fuzz.answer(fuzz.Asked(seed, str(releases))) for seed in range(3, 60, fuzz.FORGED)]
+    assert any(said.outcome == "material" and "published again" in said.words for said in outcomes)
 
     def broken(*_: object) -> None:
         raise IndexError

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import gzip
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,15 @@ def resealed(document: dict[str, Any]) -> dict[str, Any]:
     document["digest"] = digest(document["problem"])
     document["seal"] = seal((name, digest(document[name])) for name in SECTIONS)
     return document
+
+
+@pytest.mark.parametrize("name", ["pipe.json", "pipe.json.gz"])
+def test_what_is_no_regular_file_keeps_nobody_waiting(tmp_path: Path, name: str) -> None:
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(Malformed, match="no regular file"):
+        read_within(tmp_path / name, UNLIMITED)
+    assert "no regular file" in verify(tmp_path / name).failures[0]
+    assert "no regular file" in verify("/dev/zero").failures[0]
 
 
 def test_a_packed_file_is_never_unpacked_whole(tmp_path: Path) -> None:

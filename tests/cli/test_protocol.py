@@ -66,6 +66,10 @@ def test_a_list_becomes_a_protocol(place: Path, tabprotect: Run) -> None:
     assert tabprotect("verify", "r/turnover", "r/staff").out == checked.out
     several = tabprotect("verify", "r", "--against", "tables.csv")
     assert (several.code, "not with 2" in several.err) == (2, True), several
+    shutil.copy(place / "tables.csv", place / "r" / "more.csv")
+    foreign = tabprotect("verify", "r")
+    assert (foreign.code, "holds what is not of its releases: more.csv" in foreign.err) == (2, True), foreign
+    (place / "r" / "more.csv").unlink()
     shutil.rmtree(place / "r" / "staff")
     lacking = tabprotect("verify", "r")
     assert (lacking.code, "lacks releases of its period: staff" in lacking.err) == (2, True), lacking

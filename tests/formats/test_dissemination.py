@@ -195,6 +195,9 @@ def test_the_command_exports_public_files_only(firms: pd.DataFrame, tmp_path: Pa
         assert run_command(["export", str(folder), str(tmp_path / name), *maps]) == 0
     assert run_command(["export", str(folder), str(tmp_path / "b.px"), "--together"]) == 2
     assert run_command(["export", str(folder), str(tmp_path / "b.dbf")]) == 2
+    for place in (folder / "publish", folder, folder / "internal"):
+        assert run_command(["export", str(folder), str(place / "b.px")]) == 2
+        assert not (place / "b.px").exists()
     text = (tmp_path / "a.csv").read_text(encoding="utf-8")
     hidden = [line for line in text.splitlines() if line.endswith("Q,C")]
     assert len(hidden) == release.pattern.sum()

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tabprotect.errors import InputError
-from tabprotect.formats.folder import changed_files, read_manifest, write_release
+from tabprotect.formats.folder import changed_files, check_outside, read_manifest, write_release
 
 
 def tree(folder: Path) -> dict[str, bytes]:
@@ -35,6 +35,28 @@ def test_every_change_is_found(tmp_path: Path) -> None:
         "publish/b.csv is missing",
         "internal/new is not part of the release",
     ]
+
+
+def test_a_release_is_two_folders_and_nothing_else(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    write_release(out, {"a.csv": b"x"}, {"c.csv": b"y"}, {})
+    (out / "a.csv").write_bytes(b"")
+    (out / "publish").rename(tmp_path / "elsewhere")
+    (out / "publish").symlink_to(tmp_path / "elsewhere")
+    assert changed_files(out) == [
+        "publish is a link, not a folder of the release",
+        "a.csv is not part of the release, which is publish/ and internal/",
+    ]
+
+
+def test_nothing_else_is_written_into_a_release(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    write_release(out, {"a.csv": b"x"}, {"c.csv": b"y"}, {})
+    (tmp_path / "link").symlink_to(out / "publish")
+    for place in (out / "x.px", out / "publish" / "x.px", tmp_path / "link" / "x.px", out / "publish" / ".." / "x.px"):
+        with pytest.raises(InputError, match="is in the release"):
+            check_outside(place)
+    check_outside(tmp_path / "x.px")
 
 
 def test_an_earlier_release_is_replaced_and_nothing_else(tmp_path: Path) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +14,8 @@ import pandas as pd
 import pytest
 
 import tabprotect as tp
-from benchmarks.alterations import CERTIFICATE, new_digests, resealed
+from benchmarks.alterations import CERTIFICATE, FORGERIES, LAYOUT, new_digests, published_again, resealed
+from tabprotect.certificate.document import Malformed
 from tabprotect.cli.app import run
 from tabprotect.formats.certificate import read_instance
 from tabprotect.release.read import read_release
@@ -29,10 +32,20 @@ def microdata() -> pd.DataFrame:
     )
 
 
+def linked() -> Any:
+    """Tables that share cells, of which one has a code with one part."""
+    data = microdata().assign(country=lambda d: d["region"].map({"a": "A", "b": "B", "c": "B"}), kind=list("uvw") * 12)
+    region = tp.Dimension(["country", "region"])
+    size = tp.tabulate(data, [region, "size"], value="turnover", contributor="firm")
+    kind = tp.tabulate(data, ["kind"], value="turnover", contributor="firm")
+    return tp.protect(tp.link({"by size": size, "by kind": kind}), ["p%=15"], limits=tp.Limits(work=2000))
+
+
 KINDS: dict[str, Callable[[], Any]] = {
     "suppression": lambda: made(tp.Suppress(method="exact")),
     "statuses apart": lambda: made(tp.Suppress(method="exact"), separate_statuses=True, decimals=-1),
     "rounding": lambda: made(tp.Round(base=50)),
+    "linked, with a code of one part": linked,
 }
 
 
@@ -117,6 +130,19 @@ def _empty_folder(folder: Path) -> None:
     (folder / "publish" / "more").mkdir()
 
 
+def _linked_folder(folder: Path) -> None:
+    (folder / "publish").rename(folder.parent / "elsewhere")
+    (folder / "publish").symlink_to(folder.parent / "elsewhere")
+
+
+def _beside(folder: Path) -> None:
+    shutil.copy(folder / "internal" / "table.csv", folder / "table.csv")
+
+
+def _pipe(folder: Path) -> None:
+    os.mkfifo(folder / "publish" / "more.csv")
+
+
 def _missing(folder: Path) -> None:
     (folder / "publish" / "index.html").unlink()
 
@@ -133,6 +159,9 @@ def _missing(folder: Path) -> None:
         (_excel, "publish/table.xlsx is not, byte for byte"),
         (_link, "publish/index.html is no plain file"),
         (_empty_folder, "publish/more is not part of the release"),
+        (_linked_folder, "publish is a link"),
+        (_beside, "table.csv is not part of the release, which is publish/ and internal/"),
+        (_pipe, "publish/more.csv is not part of the release"),
         (_missing, "publish/index.html is missing"),
     ],
 )
@@ -158,6 +187,18 @@ def test_a_value_shown_that_the_certificate_hides_is_what_the_intruder_sees(fold
     path.write_text(path.read_text().replace(",,suppressed", ",5,suppressed", 1))
     new_digests(folder)
     assert read_release(folder).pattern.sum() == before.sum() - 1
+
+
+@pytest.mark.parametrize("name", [CERTIFICATE, LAYOUT, "internal/release.json", "publish/table.csv"])
+def test_a_pipe_in_place_of_a_file_is_refused_at_once(folder: Path, name: str) -> None:
+    (folder / name).unlink()
+    os.mkfifo(folder / name)
+    refused = (1,) if name.startswith("publish") else (2,)
+    for command in ("verify", "audit"):
+        assert run([command, str(folder)]) in refused
+    if name.startswith("publish"):
+        assert run(["export", str(folder), str(folder.parent / "table.px")]) == 2
+    assert run(["verify", str(folder / name)]) == 2
 
 
 LAYOUTS: dict[str, Callable[[dict[str, Any]], object]] = {
@@ -186,6 +227,69 @@ def test_a_layout_that_was_altered_is_found(folder: Path, name: str) -> None:
     assert run(["verify", str(folder)]) in (1, 2)
     path.unlink()
     assert run(["verify", str(folder)]) == 2
+
+
+def forged(folder: Path, change: Callable[[dict[str, Any], list[str]], object]) -> None:
+    path = folder / LAYOUT
+    layout = json.loads(path.read_text())
+    change(layout, json.loads((folder / CERTIFICATE).read_text())["problem"]["values"])
+    path.write_text(json.dumps(layout))
+    with contextlib.suppress(Malformed):  # changed values have no statuses
+        published_again(folder)
+
+
+@pytest.mark.parametrize("folder", KINDS, indirect=True)
+def test_public_files_made_again_from_the_same_layout_are_the_same(folder: Path) -> None:
+    before = {path.name: path.read_bytes() for path in (folder / "publish").iterdir()}
+    forged(folder, lambda *_: None)
+    assert {path.name: path.read_bytes() for path in (folder / "publish").iterdir()} == before
+    assert run(["verify", str(folder)]) == 0
+
+
+@pytest.mark.parametrize("folder", KINDS, indirect=True)
+@pytest.mark.parametrize("name", FORGERIES)
+def test_public_files_made_again_from_another_layout_are_refused(folder: Path, name: str) -> None:
+    before = {path.name: path.read_bytes() for path in (folder / "publish").iterdir()}
+    forged(folder, FORGERIES[name])
+    if {path.name: path.read_bytes() for path in (folder / "publish").iterdir()} == before:
+        pytest.skip("nothing of that is shown")
+    assert run(["verify", str(folder)]) == 2
+    assert run(["audit", str(folder)]) == 2
+
+
+def _as_before(folder: Path) -> None:
+    """Make the certificate one of an earlier version, which stated no names."""
+    path = folder / CERTIFICATE
+    document = json.loads(path.read_text())
+    del document["problem"]["shown"]
+    path.write_text(json.dumps(resealed(document)))
+    new_digests(folder)
+
+
+def test_a_certificate_that_states_no_names_leaves_names_alone_unchecked(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    original = Path(shutil.copytree(folder, folder.parent / "original"))
+    _as_before(folder)
+    assert run(["verify", str(folder)]) == 0
+    assert "names of columns" in capsys.readouterr().out
+    assert run(["verify", str(folder), "--against", str(original)]) == 1
+    for name in ("rows doubled, with the true values", "rows more that tell values", "a column more"):
+        again = Path(shutil.copytree(folder, folder.parent / name))
+        forged(again, FORGERIES[name])
+        assert run(["verify", str(again)]) == 2
+
+
+def test_names_that_the_certificate_states_otherwise_are_found_against_the_own_release(folder: Path) -> None:
+    original = Path(shutil.copytree(folder, folder.parent / "original"))
+    assert run(["verify", str(folder), "--against", str(original)]) == 0
+    path = folder / CERTIFICATE
+    document = json.loads(path.read_text())
+    document["problem"]["shown"]["value"] = "turnover: 7"
+    path.write_text(json.dumps(resealed(document)))
+    forged(folder, lambda layout, _: layout.update(value="turnover: 7"))
+    assert run(["verify", str(folder)]) == 0
+    assert run(["verify", str(folder), "--against", str(original)]) == 1
 
 
 PLACES: list[tuple[tuple[Any, ...], Any]] = [

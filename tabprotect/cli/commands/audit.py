@@ -69,12 +69,14 @@ def audit(
     from tabprotect.cli.progress import Display, interruptible
     from tabprotect.errors import InputError
     from tabprotect.formats.files import check_writable, write_bytes, write_text
+    from tabprotect.formats.folder import check_outside
     from tabprotect.formats.frames import encode_frame
     from tabprotect.formats.places import recover
     from tabprotect.solver.limits import Budget, Limits
 
     for out in (intervals, json_):
         if out is not None and str(out) != "-":
+            check_outside(out)
             check_writable(out)
     if intervals is not None and intervals.suffix.lstrip(".") not in ("csv", "parquet", "xlsx"):
         raise InputError(f"{intervals}: intervals are written as .csv, .parquet or .xlsx")

@@ -71,6 +71,7 @@ def export(
     from tabprotect.errors import InputError, collect, did_you_mean
     from tabprotect.formats.crosstab import encode_crosstab
     from tabprotect.formats.files import write_bytes
+    from tabprotect.formats.folder import check_outside
     from tabprotect.formats.jsonstat import encode_jsonstat
     from tabprotect.formats.published import read_published
     from tabprotect.formats.px import encode_px
@@ -104,6 +105,7 @@ def export(
             problems.add(f"--hierarchy is for {STRUCTURE}, not for {chosen}")
     by = maps[statuses].together() if together else maps[statuses]
     by = replace(by, conf={**by.conf, **other["conf"]}, obs={**by.obs, **other["obs"]})
+    check_outside(out)
     table = read_published(release)
     if chosen == "px":
         data = encode_px(table)

@@ -47,7 +47,7 @@ def verify(
     from tabprotect.formats.places import recover
     from tabprotect.release.period import releases_in
 
-    for target in targets:
+    for target in (*targets, *([] if against is None else [against])):
         recover(target)
     found = [place for target in targets for place in releases_in(target)]
     if against is not None and len(found) > 1:
@@ -85,15 +85,19 @@ def _verify(target: Path, against: Path | None, no_limits: bool) -> int:
         raise InputError(f"{target} cannot be checked: {error}") from error
     # what is no certificate at all is not used to make anything
     whole = release and (found.ok or bool(found.checked))
-    failures = read_release(target, limits).failures if whole else ()
+    released = read_release(target, limits) if whole else None
+    failures = released.failures if released is not None else ()
     console = screen.out()
     colour = "green" if found.safe and not failures else "red"
     first, *rest = found.summary().split("\n")
-    if whole:
+    if released is not None:
         rest = [line for line in rest if line != "not checked: the files published"]
         rest.append("checked: the public files, made again from the proof and compared byte for byte")
         inside = "the report and the table in the internal folder, but for their digests"
-        rest.append(f"not checked: {inside}; titles, units, sources and labels")
+        words = "titles, units, sources and labels; the order of codes"
+        if "shown" not in released.certificate.document["problem"]:
+            words += "; names of columns and tables, which certificates of earlier versions do not state"
+        rest.append(f"not checked: {inside}; {words}")
     console.print(first, style=f"bold {colour}")
     for line in rest:
         console.print(line)

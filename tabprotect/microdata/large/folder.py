@@ -145,7 +145,7 @@ def verify_large(folder: str | Path, options: Large | None = None) -> Verificati
         raise InputError(f"{folder} is no release of large masked microdata")
     inside = folder / INTERNAL
     try:
-        claims = tuple(Claim.of(one) for one in json.loads(read_bytes(inside / "claims.json"))["claims"])
+        claims = tuple(Claim.of(one) for one in json.loads(read_bytes(inside / "claims.json", regular=True))["claims"])
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise InputError(f"{inside / 'claims.json'} is damaged: {error}") from error
     place = Workshop(options or Large())
@@ -161,6 +161,8 @@ def verify_large(folder: str | Path, options: Large | None = None) -> Verificati
 def _stage(place: Workshop, path: Path) -> DuckStage:
     """Open a file of a release, whose rows must be numbered in ascending order."""
     try:
+        if path.exists() and not path.is_file():
+            raise InputError(f"{path} is no regular file")
         with pq.ParquetFile(path) as file:
             arrow, count = file.schema_arrow, file.metadata.num_rows
             stage = DuckStage(place, path, pa.schema([f for f in arrow if f.name != ROW]), count, lent=True)

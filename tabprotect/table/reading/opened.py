@@ -13,6 +13,7 @@ import pandas as pd
 import pyarrow as pa
 
 from tabprotect.errors import InputError
+from tabprotect.paths import possible
 from tabprotect.table.duck import DuckSource, TextFile, literal, quoted, read_file
 from tabprotect.table.reading.recognised import Recognised
 from tabprotect.table.reading.stores import open_duckdb
@@ -145,7 +146,7 @@ def open_data(
     """
     given = File.of(file)
     name = fspath(given)
-    path = Path(name)
+    path = possible(name)
     if path.suffix.lower() in PARQUET:
         several = files_of(name) if has_pattern(name) else [path]
         files = tuple(map(str, several)) if len(several) > 1 else ()

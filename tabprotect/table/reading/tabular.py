@@ -17,6 +17,7 @@ import pandas as pd
 
 from tabprotect.counted import counted
 from tabprotect.errors import InputError, Problems, collect, did_you_mean
+from tabprotect.paths import possible
 from tabprotect.table.read import need_columns
 from tabprotect.table.reading.numbers import Notation, find_notation, plain_numbers, to_numbers
 from tabprotect.table.reading.recognised import Recognised, check_header, decode, find_separator, unpack
@@ -92,7 +93,7 @@ def read_tabular(
     >>> found.encoding, found.separator, found.decimal, found.thousands
     ('cp1252', ';', ',', '.')
     """
-    place = Path(path)
+    place = possible(path)
     if has_pattern(fspath(path)):
         return _numbered(
             *_several(fspath(path), (separator, decimal, thousands, encoding), numbers), numbers, needed, strict

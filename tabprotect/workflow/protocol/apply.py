@@ -13,6 +13,7 @@ from tabprotect.formats.folder import INTERNAL, MANIFEST
 from tabprotect.methods.suppression.method import Suppress
 from tabprotect.microdata import Masked, mask
 from tabprotect.microdata.specification import MaskSpec, read_mask_spec
+from tabprotect.paths import possible
 from tabprotect.release.carried import Both, Stability
 from tabprotect.release.earlier import Earlier, read_earlier
 from tabprotect.release.publication import Publication
@@ -262,7 +263,7 @@ def _earlier(
     """Read what the last period released of every cluster that hides cells."""
     found: dict[str, Earlier] = {}
     notes: list[str] = []
-    if not previous.is_dir():
+    if not possible(previous).is_dir():
         problems.add(f"{previous}: there is no such folder; name what `tabprotect apply --out` wrote")
         return found, notes
     alone = (previous / INTERNAL / MANIFEST).is_file() and len(period.clusters) == 1
@@ -292,7 +293,7 @@ def _mask_spec(protocol: Protocol, name: str, given: Mapping[str, Any], data: Pa
         raise InputError(*(f"microdata.{name}: {problem}" for problem in error.problems)) from error
     if data is None:
         return spec
-    if data.is_file():
+    if possible(data).is_file():
         if protocol.shared or len(protocol.microdata) > 1:
             raise InputError(f"{data} is one file, and the protocol has several; name the folder of all of them")
         return replace(spec, data=replace(spec.data, path=data))

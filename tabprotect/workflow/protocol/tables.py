@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tabprotect.errors import InputError, Problems, collect
+from tabprotect.paths import possible
 from tabprotect.sensitivity.assess import needs
 from tabprotect.table.link.clusters import Cluster, find_clusters
 from tabprotect.table.table import Table
@@ -87,7 +88,7 @@ def located(spec: Spec, base: Path, data: Path | None) -> Spec:
         Every data file that the folder has not.
     """
     names = {file for one in (spec, *spec.tables.values()) for file in (one.data, one.cells) if file is not None}
-    single = data if data is not None and data.is_file() else None
+    single = data if data is not None and possible(data).is_file() else None
     with collect() as problems:
         if data is not None and not data.exists():
             problems.add(f"{data}: no such file or folder")
