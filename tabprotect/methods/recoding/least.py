@@ -185,7 +185,7 @@ class _Programme:
     def solve(self, budget: Budget) -> RecodingResult:
         """Solve the programme."""
         free = np.array(self.free, dtype=bool)
-        usable = (self.classes >= 0) & np.where(self.classes >= 0, free[self.classes], False)
+        usable = self._of_codes(free)
         stuck = self.sensitive & ~usable.any(axis=1)
         if stuck.any():
             cells = np.flatnonzero(stuck[self.where] & self.primary)
@@ -230,8 +230,14 @@ class _Programme:
         return self._result(given_up, cost if proven else bound, budget, "optimal" if proven else "feasible", "")
 
     def _lost(self, given_up: Bools) -> Bools:
-        hit = (self.classes >= 0) & np.where(self.classes >= 0, given_up[self.classes], False)
-        return np.asarray(hit.any(axis=1))
+        return np.asarray(self._of_codes(given_up).any(axis=1))
+
+    def _of_codes(self, some: Bools) -> Bools:
+        """Return which of the codes above every class are among some, by dimension; -1 stands for none."""
+        found = np.zeros(self.classes.shape, bool)
+        there = self.classes >= 0
+        found[there] = some[self.classes[there]]
+        return found
 
     def _result(
         self,

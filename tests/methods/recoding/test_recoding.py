@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import tabprotect as tp
 from tabprotect.errors import InputError
 from tabprotect.methods.recoding import RecodingRules, least_recoding, open_classes
 from tabprotect.models import recoding as model
@@ -249,6 +250,19 @@ def test_nothing_to_do_and_nothing_possible():
     assert total.cost is None
     held = least_recoding(table, [table.n_cells - 1], keep={"region": 9, "kind": 9})
     assert held.status == "infeasible"
+
+
+def test_a_table_of_one_code_has_nothing_to_give_up():
+    """No code has parts: the sensitive cell is named."""
+    frame = pd.DataFrame({"a": ["x", "x"], "value": [9.0, 1.0]})
+    for empty in ("zero", "drop"):
+        table = tabulate(frame, ["a"], value="value", empty=empty)
+        result = least_recoding(table, np.ones(table.n_cells, bool))
+        assert result.status == "infeasible"
+        assert "no code may be given up" in result.message
+        assert least_recoding(table, np.zeros(table.n_cells, bool)).cost == 0
+    with pytest.raises(tp.InfeasibleError, match="no code may be given up"):
+        tp.protect(frame, "threshold=3", tp.Recode(), by=["a"], value="value")
 
 
 def test_zero_weights_do_not_give_up_more_than_a_full_subtree():
