@@ -16,7 +16,7 @@ __all__ = ["Face", "said_on"]
 _KEYS = (
     "decimal", "thousands", "separator", "encoding", "member", "sheet", "relation", "tolerance", "margins", "empty",
     "contributor", "holding", "request", "weight", "shadow", "cost", "measure", "method", "engine", "by", "kind",
-    "unions", "seed",
+    "unions", "seed", "protect_hidden",
 )  # fmt: skip
 """Keywords of Python that are keys of a specification."""
 

@@ -20,7 +20,7 @@ from tabprotect.methods.recoding.method import Recode
 from tabprotect.methods.record_swapping.method import Swap
 from tabprotect.methods.registry import PASSES
 from tabprotect.methods.suppression.method import Suppress
-from tabprotect.problem import Problem
+from tabprotect.problem import Problem, Status
 from tabprotect.release.earlier import Earlier
 from tabprotect.seeds import Seed, secret_seed
 from tabprotect.sensitivity.assess import Assessment, assess, needs
@@ -166,7 +166,21 @@ def _assessed(request: Request, table: Table) -> tuple[Table, Assessment, str | 
         assessment = assess(table, request.rules, levels=request.levels)
     if request.protect_hidden:
         assessment = levels_for_hidden(assessment, request.levels)
+    _check_suppressed(request.method, assessment)
     return table, assessment, rolled
+
+
+def _check_suppressed(method: Any, assessment: Assessment) -> None:
+    """Refuse to publish values in the place of cells that were suppressed already."""
+    before = np.flatnonzero(assessment.status == Status.FORCED)
+    if isinstance(method, Method) and len(before):
+        names = [assessment.table.system.label(int(cell)) for cell in before[:3]]
+        names += ["..."] if len(before) > 3 else []
+        raise InputError(
+            f"{counted(len(before), 'cell')} {'was' if len(before) == 1 else 'were'} suppressed already (status 'm' or "
+            f"'x'): {', '.join(names)}; {method.name} publishes a value for every cell, which would be the true one. "
+            "Give them levels with protect_hidden=True, or take their status away"
+        )
 
 
 def _stated(

@@ -140,7 +140,6 @@ class Request(BaseModel):
                 "separate_statuses": self.separate_statuses,
                 "decimals": self.decimals is not None,
                 "resume": self.resume is not None,
-                "protect_hidden": self.protect_hidden,
                 "previous": self.previous is not None,
             }
             if any(asked.values()):
