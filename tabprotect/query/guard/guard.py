@@ -20,6 +20,7 @@ from tabprotect.query.guard.grouped import protect_groups
 from tabprotect.query.guard.log import Log
 from tabprotect.query.guard.memory import digest
 from tabprotect.query.guard.policy import Policy
+from tabprotect.query.guard.sorting import sorted_rows
 from tabprotect.query.guard.source import ROWS, Selection, public_aggregate
 from tabprotect.query.guard.sql import Aggregate, Request, parse
 from tabprotect.query.guard.unavailable import UnavailableError
@@ -236,6 +237,7 @@ class Guard:
         for k, label in enumerate(selection.labels):
             cells = [column[k] if k in shown else None for column in values]
             outcome.rows.append(tuple(label[-1 - o] if o < 0 else cells[o] for o in request.output))
+        outcome.rows = sorted_rows(outcome.rows, request.order, request.limit)
         outcome.columns = tuple(request.names[-1 - o] if o < 0 else request.aggregates[o].name for o in request.output)
         outcome.answered = True
 

@@ -6,13 +6,14 @@ the database, neither comments nor casts nor functions.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from tabprotect.errors import InputError, did_you_mean
+from tabprotect.query.guard.conditions import condition
 from tabprotect.query.guard.policy import Policy
+from tabprotect.query.guard.sorting import inner_of, limit_of, ordering, place_of
 
 __all__ = ["Aggregate", "Request", "parse"]
 
@@ -22,10 +23,6 @@ LONGEST: Final = 20_000
 DEEPEST: Final = 60
 
 _AGGREGATES: Final = {"Sum": "SUM", "Count": "COUNT", "Avg": "AVG", "Min": "MIN", "Max": "MAX"}
-_JOINERS: Final = ("And", "Or", "Not", "Paren", "In", "Between", "Is", "Like")
-_COMPARISONS: Final = ("EQ", "NEQ", "LT", "LTE", "GT", "GTE")
-_PASSING: Final = re.compile(r"(?<![^\W_])(now|today|tomorrow|yesterday)(?![^\W_])", re.IGNORECASE)
-_LEAVES: Final = ("Literal", "Null", "Boolean", "Neg")
 
 
 @dataclass(frozen=True)
@@ -64,6 +61,10 @@ class Request:
         FROM and WHERE, written anew for the database.
     names : tuple of str
         Of the group columns in the result.
+    order : tuple of (int, bool)
+        Result columns to sort by, and whether from the largest down.
+    limit : int, optional
+        Rows of the result at most. Order and limit are applied to what is published.
     """
 
     table: str
@@ -72,6 +73,8 @@ class Request:
     output: tuple[int, ...]
     source: str
     names: tuple[str, ...] = ()
+    order: tuple[tuple[int, bool], ...] = ()
+    limit: int | None = None
 
 
 def parse(sql: str, policy: Policy, dialect: str) -> Request:
@@ -127,11 +130,11 @@ class _Reader:
         kind = type(tree).__name__
         if kind != "Select":
             raise InputError(f"only SELECT is answered, not {kind.upper()}")
-        allowed = {"expressions", "from", "from_", "joins", "where", "group", "kind"}
+        allowed = {"expressions", "from", "from_", "joins", "where", "group", "kind", "order", "limit"}
         for name, value in tree.args.items():
             if value and name not in allowed:
                 word = "WITH" if name.startswith("with") else name.strip("_").upper().replace("_", " ")
-                raise InputError(f"{word} is not allowed; SELECT, FROM, JOIN, WHERE and GROUP BY are")
+                raise InputError(f"{word} is not allowed; SELECT, FROM, JOIN, WHERE, GROUP BY, ORDER BY and LIMIT are")
         _bounded(tree)
         start = tree.args.get("from_") or tree.args.get("from")
         if start is None:
@@ -139,9 +142,14 @@ class _Reader:
         self._table(start.this)
         joins = [self._join(join) for join in tree.args.get("joins") or ()]
         root = self._root(joins)
-        groups = self._groups(tree.args.get("group"))
+        groups = self._groups(tree.args.get("group"), tree.expressions)
         request = self._selected(tree.expressions, root, groups)
-        return replace(request, source=self._source(root, joins, tree.args.get("where")))
+        return replace(
+            request,
+            source=self._source(root, joins, tree.args.get("where")),
+            order=ordering(tree.args.get("order"), tree.expressions),
+            limit=limit_of(tree.args.get("limit")),
+        )
 
     def _table(self, node: Any) -> str:
         if type(node).__name__ != "Table" or type(node.this).__name__ != "Identifier":
@@ -158,11 +166,16 @@ class _Reader:
         return name
 
     def _join(self, node: Any) -> tuple[str, str, str]:
-        bad = [k for k, v in node.args.items() if v and k not in ("this", "on", "kind")]
-        if bad or (node.args.get("kind") or "INNER").upper() != "INNER" or node.args.get("on") is None:
-            raise InputError("joins are written JOIN table ON child.column = parent.key, inner ones only")
-        self._table(node.this)
-        on = node.args["on"]
+        bad = [k for k, v in node.args.items() if v and k not in ("this", "on", "using", "kind")]
+        on, using = node.args.get("on"), node.args.get("using") or []
+        if bad or (node.args.get("kind") or "INNER").upper() != "INNER" or (on is None) != (len(using) == 1):
+            raise InputError(
+                "joins are written JOIN table ON child.column = parent.key or JOIN table USING (key), inner ones only"
+            )
+        before = list(self.tables.values())
+        joined = self._table(node.this)
+        if using:
+            return self._using(using[0].name, joined, before)
         while type(on).__name__ == "Paren":
             on = on.this
         if type(on).__name__ != "EQ" or any(type(s).__name__ != "Column" for s in (on.this, on.expression)):
@@ -172,6 +185,16 @@ class _Reader:
             if self.policy.tables[child[0]].joins.get(child[1]) == f"{parent[0]}.{parent[1]}":
                 return child[0], child[1], parent[0]
         raise InputError(f"{'.'.join(left)} = {'.'.join(right)} is no declared key; joins go along declared keys only")
+
+    def _using(self, word: str, joined: str, before: list[str]) -> tuple[str, str, str]:
+        """Return the declared key along which a table is joined by a column of the same name."""
+        for other in before:
+            for child, parent in ((other, joined), (joined, other)):
+                for column, target in self.policy.tables[child].joins.items():
+                    same = column.lower() == word.lower() == target.rpartition(".")[2].lower()
+                    if same and target.rpartition(".")[0] == parent:
+                        return child, column, parent
+        raise InputError(f"USING ({word}) is no declared key; joins go along declared keys only")
 
     def _root(self, joins: list[tuple[str, str, str]]) -> str:
         parents = [parent for _, _, parent in joins]
@@ -210,21 +233,34 @@ class _Reader:
             raise InputError(f"column {table}.{column} is for joins only")
         return table, column
 
-    def _groups(self, group: Any) -> list[tuple[str, str]]:
+    def _groups(self, group: Any, selected: list[Any]) -> list[tuple[str, str]]:
         if group is None:
             return []
-        if any(v for k, v in group.args.items() if k != "expressions"):
+        if any(v for k, v in group.args.items() if k not in ("expressions", "all")):
             raise InputError("GROUP BY takes public columns; ROLLUP, CUBE and GROUPING SETS are not allowed")
-        if any(type(e).__name__ != "Column" for e in group.expressions):
-            raise InputError("GROUP BY takes public columns by name")
-        return list(dict.fromkeys(self._public(e) for e in group.expressions))
+        columns = [inner_of(node) for node in selected] if group.args.get("all") else group.expressions
+        if group.args.get("all"):
+            columns = [node for node in columns if type(node).__name__ == "Column"]
+        found = [self._meant(node, selected) for node in columns]
+        if any(type(node).__name__ != "Column" for node in found):
+            raise InputError("GROUP BY takes public columns by name, or by their place in SELECT")
+        return list(dict.fromkeys(self._public(node) for node in found))
+
+    def _meant(self, node: Any, selected: list[Any]) -> Any:
+        """Return the column that a place in SELECT or an alias stands for; a column of that name comes first."""
+        if type(node).__name__ == "Literal" and not node.is_string:
+            return inner_of(place_of(node, selected))
+        if type(node).__name__ == "Column" and not node.table:
+            known = {column.lower() for table in self.tables.values() for column in self._columns(table)}
+            if node.name.lower() not in known:
+                return next((inner_of(s) for s in selected if s.alias.lower() == node.name.lower()), node)
+        return node
 
     def _selected(self, expressions: Iterable[Any], root: str, groups: list[tuple[str, str]]) -> Request:
         aggregates: list[Aggregate] = []
         output, names = [], [column for _, column in groups]
         for node in expressions:
-            name = node.alias if type(node).__name__ == "Alias" else ""
-            inner = node.this if type(node).__name__ == "Alias" else node
+            name, inner = node.alias, inner_of(node)
             if type(inner).__name__ == "Column":
                 where = self._public(inner)
                 if where not in groups:
@@ -273,42 +309,8 @@ class _Reader:
             there.add(parent)
             todo.remove(ready)
         if where is not None:
-            text += f" WHERE {self._condition(where.this).sql(dialect=self.dialect, comments=False)}"
+            text += f" WHERE {condition(where.this, self._public, self.dialect)}"
         return text
-
-    def _condition(self, node: Any) -> Any:
-        from sqlglot import exp
-
-        kind = type(node).__name__
-        if kind == "Column":
-            table, column = self._public(node)
-            return exp.column(column, table=table, quoted=True)
-        if kind in _LEAVES and (kind != "Neg" or type(node.this).__name__ == "Literal"):
-            self._lasting(node)
-            return node.copy()
-        if kind == "Cast" and type(node.this).__name__ == "Literal" and node.args["to"].sql().upper() == "DATE":
-            self._lasting(node.this)
-            return exp.cast(exp.Literal.string(node.this.name), "DATE")
-        if kind not in _JOINERS + _COMPARISONS:
-            raise InputError(
-                f"'{node.sql()[:60]}' is not allowed in a condition; public columns and constants may be compared, "
-                "joined by AND, OR and NOT, with IN, BETWEEN, LIKE and IS NULL"
-            )
-        built = node.copy()
-        built.comments = None
-        for name, value in node.args.items():
-            if isinstance(value, exp.Expression):
-                built.set(name, self._condition(value))
-            elif isinstance(value, list):
-                built.set(name, [self._condition(v) for v in value])
-            elif value and name not in ("negate",):
-                raise InputError(f"'{node.sql()[:60]}' is not allowed in a condition")
-        return built
-
-    def _lasting(self, node: Any) -> None:
-        """Refuse texts that PostgreSQL reads as the time of the query: the rows would be others tomorrow."""
-        if self.dialect == "postgres" and type(node).__name__ == "Literal" and _PASSING.search(node.name):
-            raise InputError(f"'{node.name[:60]}' changes with time where a date is meant; write the date itself")
 
 
 def _bounded(tree: Any) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
 from benchmarks.query.safety import outcome, play
-from tabprotect.query.audit import Auditor, Denial, Records
+from tabprotect.query.audit import Auditor, Denial, Intruder, Records
 from tests.query.brute import RULES, Brute
 
 
@@ -26,6 +28,68 @@ def test_nothing_follows_from_the_answers_in_many_games(kind):
     games = [play(seed, kind) for seed in range(1000, 1150)]
     assert all(not game.breaches for game in games)
     assert sum(game.answered for game in games) > 60
+
+
+@pytest.mark.parametrize("seed", [623, 1233, 1254, 1361, 1381])
+def test_what_bounds_leave_out_in_one_record_is_asked_of_the_others(seed):
+    """Each of these sequences once confined a unit: a record at its bound took nothing off the level of the others."""
+    assert play(seed, "both").breaches == []
+
+
+def test_all_units_of_a_dominance_rule_move_together_within_their_bounds():
+    """Two units that can grow by 2.5 each: together by 5, which the 4 that the others have to spare do not allow."""
+    x, lower, upper = [10, 10, 9, 9], [0, 0, 7, 7], [12.5, 12.5, np.inf, np.inf]
+    everybody = np.ones(4, bool)
+    assert Brute(x, lower, upper, np.arange(4), RULES["nk=2,80"]).breaches([everybody])
+    assert not Auditor(Records.of(x, lower=lower, upper=upper), "nk=2,80").ask(everybody).answered
+    free = [12.5, 12.5, 20, 20]
+    assert Auditor(Records.of(x, lower=[0, 0, 0, 0], upper=free), "nk=2,80").ask(everybody).answered
+
+
+def test_a_union_of_a_large_safe_class_and_a_sensitive_one_is_looked_at():
+    """100 with 27 others of 1 are safe for (2, 80), and 120 of the 147 in the union with a single 20 are not."""
+    x = np.array([100, *[1] * 27, 20, *[10] * 80])
+    large, single, third, fourth = np.arange(28), [28], np.arange(29, 69), np.arange(69, 109)
+    auditor = Auditor(Records.of(x), "nk=2,80")
+    assert auditor.ask(np.r_[large, single, third]).answered
+    assert auditor.ask(np.r_[large, fourth]).answered
+    assert auditor.ask(third).denial is Denial.INFERABLE
+    assert not Auditor(Records.of(x), "nk=2,80").ask(np.r_[large, single]).answered
+
+
+BLOCKS = {
+    "nk=2,70": [("share", 2, Fraction(3, 7))],
+    "nk=3,80": [("share", 3, Fraction(1, 4))],
+    "nk=2,45": [("share", 2, Fraction(11, 9))],
+    "threshold=4,30": [("whole", 3, Fraction(3, 10))],
+    "threshold=3,50": [("whole", 2, Fraction(1, 2))],
+    "p%=30,2": [("largest", 3, Fraction(3, 10))],
+}
+
+
+@pytest.mark.parametrize("kind", ["plain", "bounds", "units", "both"])
+@pytest.mark.parametrize("seed", range(0, 24, 6))
+def test_nothing_follows_from_unions_of_blocks(seed, kind):
+    """Queries over unions of five blocks of skewed values: many sums follow from several answers."""
+    for one in range(seed, seed + 6):
+        rng = np.random.default_rng([one, 5])
+        n = int(rng.integers(8, 13))
+        x = rng.choice([1, 1, 1, 2, 3, 10, 20, 50, 100], n)
+        units = rng.integers(0, n - 3, n) if kind in ("units", "both") else np.arange(n)
+        lower, upper = 0, np.inf
+        if kind in ("bounds", "both"):
+            lower = np.minimum(x, rng.choice([0, 0, 1, 5], n))
+            upper = np.where(rng.random(n) < 0.5, np.inf, x + rng.integers(0, 60, n))
+        text = list(BLOCKS)[one % len(BLOCKS)]
+        known = (int(rng.integers(n)),) if rng.random() < 0.3 else ()
+        block = rng.integers(0, 5, n)
+        intruders = [Intruder("who knows a record", known)] if known else []
+        auditor = Auditor(Records.of(x, lower=lower, upper=upper, units=units), text, intruders=intruders)
+        queries = [np.isin(block, np.flatnonzero(rng.random(5) < 0.6)) for _ in range(6)]
+        sets = [members for members in queries if auditor.ask(members).answered and members.any()]
+        brute = Brute(x, lower, upper, units, BLOCKS[text])
+        for who in {(), known}:
+            assert brute.breaches(sets, who) == []
 
 
 @pytest.mark.parametrize("seed", range(4))

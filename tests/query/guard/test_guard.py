@@ -71,6 +71,31 @@ def test_groups_are_a_protected_table(guarded):
     assert not guard.query(SUM).answered
 
 
+def test_order_and_limit_are_those_of_what_is_published(guarded):
+    """The unpublished sum is the largest, and stands last all the same."""
+    guard = guarded(emp_policy())
+    rows = [("Administration", 10.0), ("Services", 10.0), ("Management", None)]
+    for text in ("ORDER BY SUM(salary) DESC", "ORDER BY 2 DESC, dep", "ORDER BY sum"):
+        found = guard.query(f"SELECT dep, SUM(salary) FROM emp GROUP BY dep {text}").rows
+        assert found == tuple(rows)
+    down = guard.query("SELECT dep AS d, SUM(salary) AS s FROM emp GROUP BY d ORDER BY d DESC LIMIT 2").rows
+    assert down == (("Services", 10.0), ("Management", None))
+    assert guard.query("SELECT dep, SUM(salary) FROM emp GROUP BY ALL LIMIT 0").rows == ()
+
+
+def test_groups_by_place_and_joins_by_name(guarded):
+    guard = guarded(plants_policy())
+    plain = "SELECT size, SUM(output) FROM plants p JOIN firms f ON p.firm = f.firm GROUP BY size"
+    expected = guard.query(plain).rows
+    assert all(value is not None for _, value in expected)
+    for text in (
+        "SELECT size, SUM(output) FROM plants JOIN firms USING (firm) GROUP BY 1",
+        "SELECT size, SUM(output) FROM firms JOIN plants USING (FIRM) GROUP BY ALL",
+    ):
+        assert guard.query(text).rows == expected
+    assert "is no declared key" in guard.query("SELECT SUM(output) FROM plants JOIN firms USING (fuel)").reason
+
+
 def test_groups_after_the_total(guarded):
     """One more group must be hidden, or the total would tell the sensitive one."""
     guard = guarded(emp_policy(rules="nk=2,90"))
