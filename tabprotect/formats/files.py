@@ -12,7 +12,7 @@ from pathlib import Path
 from tabprotect.errors import InputError, did_you_mean
 from tabprotect.formats.places import recover, temporary_file, usual_rights
 
-__all__ = ["check_writable", "read_bytes", "read_text", "write_bytes", "write_text"]
+__all__ = ["check_writable", "neighbours", "read_bytes", "read_text", "write_bytes", "write_text"]
 
 
 def read_bytes(path: str | Path) -> bytes:
@@ -27,7 +27,7 @@ def read_bytes(path: str | Path) -> bytes:
     try:
         data = path.read_bytes()
     except FileNotFoundError as error:
-        raise InputError(f"{path}: there is no such file{_neighbours(path)}") from error
+        raise InputError(f"{path}: there is no such file{neighbours(path)}") from error
     except IsADirectoryError as error:
         raise InputError(f"{path} is a folder, not a file") from error
     except (OSError, ValueError) as error:
@@ -59,7 +59,8 @@ def read_text(path: str | Path) -> str:
     return text
 
 
-def _neighbours(path: Path) -> str:
+def neighbours(path: Path) -> str:
+    """Say which file with a similar name there is, or that the folder does not exist."""
     try:
         hint = did_you_mean(path.name, (entry.name for entry in path.absolute().parent.iterdir()))
     except OSError:

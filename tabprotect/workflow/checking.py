@@ -28,6 +28,8 @@ _MICRODATA = ("contributor", "holding", "weight", "request", "waiver")
 _FINISHED = (
     "count", "weighted_count", "maxima", "holders", "status", "lpl", "upl", "spl", "margins", "tolerance",
 )  # fmt: skip
+_STATED = {"status", "lpl", "upl", "spl"}
+"""Columns of a finished table that say without a rule which cells are sensitive."""
 _SOURCES = ("file", "pairs", "codes", "columns", "lengths", "digits", "separator")
 _MODELS: dict[str, type[BaseModel]] = {
     "limits": LimitsSpec, "output": OutputSpec, "hierarchy": HierarchySpec, "previous": CarriedSpec,
@@ -50,7 +52,7 @@ def load_toml(path: str | Path) -> dict[str, Any]:
 
 def check_spec(content: Mapping[str, Any], name: str) -> Spec:
     """Return the specification, or raise one error with everything that is wrong in it."""
-    lines = _together(content)
+    lines = _together(content) + _ruleless(content)
     spec = None
     try:
         spec = Spec.model_validate(dict(content))
@@ -72,6 +74,19 @@ def _together(content: Mapping[str, Any]) -> list[str]:
     shared = [line for line in next(iter(wrong.values())) if all(line in lines for lines in wrong.values())]
     own = [f"tables.{name}: {line}" for name, lines in wrong.items() for line in lines if line not in shared]
     return shared + own
+
+
+def _ruleless(content: Mapping[str, Any]) -> list[str]:
+    """Return a line where nothing says which cells are sensitive."""
+    if content.get("rules", []) != [] or content.get("holding_rules"):
+        return []
+    tables = content.get("tables")
+    parts = [content, *(tables.values() if isinstance(tables, dict) else ())]
+    if any(isinstance(one, dict) and not _STATED.isdisjoint(one) for one in parts):
+        return []
+    if "rules" in content:
+        return ["rules: should not be empty"]
+    return ["'rules' is missing: Such as p%=15, nk=2,85, pq=10,50, threshold=3."]
 
 
 def _filled_in(content: Mapping[str, Any], table: Mapping[str, Any]) -> dict[str, Any]:
@@ -135,6 +150,8 @@ def _explain(error: Any) -> list[str]:
     if kind == "parsed":
         return str(error["msg"]).split("\n")
     given = error["input"]
+    if where == "method" and isinstance(given, dict):
+        return [f"method: should be a text; options of a method are options={given!r}"]
     if kind == "literal_error":
         options = [word.strip("'") for word in str(error["ctx"]["expected"]).replace(" or ", ", ").split(", ")]
         return [f"{where}: '{given}' is not possible{did_you_mean(given, options)}"]

@@ -216,7 +216,11 @@ class Spec(TableSpec):
     previous: CarriedSpec | None = Field(
         default=None, description="The release of the last period: its folder, or a table with more to say."
     )
-    rules: list[str] = Field(min_length=1, description="Such as p%=15, nk=2,85, pq=10,50, threshold=3.")
+    rules: list[str] = Field(
+        default=[],
+        description="Such as p%=15, nk=2,85, pq=10,50, threshold=3. None are needed for a finished table with statuses "
+        "or protection levels.",
+    )
     holding_rules: list[str] = Field(
         default=[], description="Rules at the level of holdings, beside 'rules' at that of contributors (microdata)."
     )
