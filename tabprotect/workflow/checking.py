@@ -14,6 +14,7 @@ from tabprotect.formats.files import read_text
 from tabprotect.workflow.specification import (
     BY_DIMENSION,
     INPUTS,
+    STATED,
     CarriedSpec,
     HierarchySpec,
     LimitsSpec,
@@ -28,8 +29,6 @@ _MICRODATA = ("contributor", "holding", "weight", "request", "waiver")
 _FINISHED = (
     "count", "weighted_count", "maxima", "holders", "status", "lpl", "upl", "spl", "margins", "tolerance",
 )  # fmt: skip
-_STATED = {"status", "lpl", "upl", "spl"}
-"""Columns of a finished table that say without a rule which cells are sensitive."""
 _SOURCES = ("file", "pairs", "codes", "columns", "lengths", "digits", "separator")
 _MODELS: dict[str, type[BaseModel]] = {
     "limits": LimitsSpec, "output": OutputSpec, "hierarchy": HierarchySpec, "previous": CarriedSpec,
@@ -52,14 +51,15 @@ def load_toml(path: str | Path) -> dict[str, Any]:
 
 def check_spec(content: Mapping[str, Any], name: str) -> Spec:
     """Return the specification, or raise one error with everything that is wrong in it."""
-    lines = _together(content) + _ruleless(content)
+    lines = _together(content)
+    ruleless = _ruleless(content)
     spec = None
     try:
         spec = Spec.model_validate(dict(content))
     except ValidationError as error:
         lines = [line for one in error.errors() for line in _explain(one)] + lines
-    if spec is None or lines:
-        raise InputError(*(f"{name}: {line}" for line in dict.fromkeys(lines)))
+    if spec is None or lines or ruleless:
+        raise InputError(*(f"{name}: {line}" for line in dict.fromkeys([*ruleless, *lines])))
     return spec
 
 
@@ -78,11 +78,11 @@ def _together(content: Mapping[str, Any]) -> list[str]:
 
 def _ruleless(content: Mapping[str, Any]) -> list[str]:
     """Return a line where nothing says which cells are sensitive."""
-    if content.get("rules", []) != [] or content.get("holding_rules"):
+    if content.get("rules", []) != []:
         return []
     tables = content.get("tables")
     parts = [content, *(tables.values() if isinstance(tables, dict) else ())]
-    if any(isinstance(one, dict) and not _STATED.isdisjoint(one) for one in parts):
+    if any(isinstance(one, Mapping) and not STATED.isdisjoint(one) for one in parts):
         return []
     if "rules" in content:
         return ["rules: should not be empty"]
