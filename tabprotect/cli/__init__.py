@@ -9,14 +9,17 @@ __all__ = ["main"]
 
 def main() -> None:
     """Run the command line and leave with its exit code."""
-    from tabprotect.cli.exits import Exit
+    from tabprotect.cli.exits import ended
+    from tabprotect.cli.opening import opening
 
+    arguments = sys.argv[1:]
     try:
-        from tabprotect.cli.app import run
+        with opening(arguments):
+            from tabprotect.cli.app import run
 
-        code = run(sys.argv[1:])
+            code = run(arguments)
     except KeyboardInterrupt:
         # before or after anything that could say more
         sys.stderr.write("Ended; nothing was written.\n")
-        code = int(Exit.INTERRUPTED)
+        code = int(ended(arguments))
     sys.exit(code)

@@ -20,9 +20,9 @@ import typer
 from tabprotect._version import __version__
 from tabprotect.cli import commands
 from tabprotect.cli import screen as screens
-from tabprotect.cli.exits import Exit
+from tabprotect.cli.exits import EndedAtOnce, Exit, ended
 from tabprotect.cli.line import remember
-from tabprotect.cli.named import Command
+from tabprotect.cli.named import Command, Stopped
 from tabprotect.cli.screen import Screen
 from tabprotect.errors import InfeasibleError, InputError, SolverError
 
@@ -32,9 +32,8 @@ __all__ = ["Exit", "app", "run"]
 app = typer.Typer(
     name="tabprotect",
     help="Protect statistical tables against disclosure, with a proof that needs no solver to check.",
-    epilog="Exit codes: 0 done, 1 not safe or infeasible, 2 bad input, 3 a limit was reached with a safe answer, "
-    "70 the program failed, which says nothing about the data, 130 ended by Ctrl-C without an answer: by the second "
-    "one, or by the first where no part of the work is an answer (mask).",
+    epilog="Exit codes: 0 done, 1 not safe or infeasible, 2 bad input, 3 stopped by a limit or Ctrl-C with a safe "
+    "answer or none, 70 the program failed, which says nothing about the data, 130 ended at once by a second Ctrl-C.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,  # its tracebacks show local variables, which may be confidential
     rich_markup_mode="rich",
@@ -103,10 +102,17 @@ def _run(arguments: Sequence[str], screen: Screen) -> int:
         if error.errno != errno.ENAMETOOLONG:
             raise
         return _fail(screen, "Bad input", f"{error.strerror}: {str(error.filename)[:120]}...", Exit.INPUT)
-    except (typer.Abort, KeyboardInterrupt):
-        screen.print("Ended; nothing was written.", style="yellow")
-        return int(Exit.INTERRUPTED)
+    except (Stopped, typer.Abort, KeyboardInterrupt) as error:
+        return _ended(arguments, screen, twice=isinstance(error.__cause__ or error, EndedAtOnce))
     return int(code or 0)
+
+
+def _ended(arguments: Sequence[str], screen: Screen, *, twice: bool) -> int:
+    """Say that Ctrl-C ended the work before there was an answer."""
+    code = Exit.INTERRUPTED if twice else ended(arguments)
+    what = "before there was a verdict" if code == Exit.UNSAFE else "nothing was written"
+    screen.print(f"Ended; {what}.", style="yellow")
+    return int(code)
 
 
 def _fail(screen: Screen, what: str, why: object, code: Exit) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,7 +31,8 @@ _OTHER = {
 
 _VALUE = r"'[^']*'|\[[^]]*\]|\([^)]*\)|\.\.\.|[-+\w]+(?:\.\w+)?"
 _KEYWORD = re.compile(rf"(?<![-.\w%])({'|'.join((*_KEYS, *_OTHER, 'bounds'))})=({_VALUE})?(?=[\s;,.):?]|$)")
-_DIMENSION = re.compile(rf"(?:name the total differently: |with )?Dimension\('([^']*)', total=({_VALUE})\)")
+_DIMENSION = re.compile(rf"(?:name the total differently: |with )?Dimension\('([^']*)', (total|missing)=({_VALUE})\)")
+_OPTION = re.compile(r"options=(\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\})")
 _FEW = re.compile(r"give top=(\d+) to tabulate, or \d+ columns of maxima to Table\.from_cells")
 _PHRASES = (
     (", or the columns of maxima to Table.from_cells", ", or maxima=[...]"),
@@ -88,7 +89,8 @@ def said_on(message: str, face: Face) -> str:
     message = _FEW.sub(r"give the columns of \1 largest contributions, maxima=[...]", message)
     for old, new in _PHRASES:
         message = message.replace(old, new)
-    message = _DIMENSION.sub(lambda found: _write("total", found[2], face, found[1]), message)
+    message = _OPTION.sub(lambda found: _options(_value(found[1]), face), message)
+    message = _DIMENSION.sub(lambda found: _write(found[2], found[3], face, found[1]), message)
     message = _KEYWORD.sub(lambda found: _write(_OTHER.get(found[1], found[1]), found[2], face, dimension), message)
     return _MORE.sub(lambda found: _write(found[1], found[2], face), message)
 
@@ -112,6 +114,9 @@ def _checked(message: str) -> str:
         return rest.replace(f"'{key}'", name, 1).replace("cells = ...", "--cells").replace("data = ...", "--data")
     key = found[3]
     parts = key.split(".")
+    if parts[-1].isdigit():
+        # one of a list
+        return f"{names.get('.'.join(parts[:-1]), f'--set {key}')}{rest.removeprefix(key)}"
     plain = key if key in names else f"{parts[0]}.*.{parts[-1]}" if len(parts) > 2 else parts[0]
     if parts[0] == "hierarchy" and len(parts) == 2:
         return f"--hierarchy {parts[1]}={rest.removeprefix(key)}"
@@ -135,6 +140,49 @@ def _write(key: str, text: str | None, face: Face, dimension: str | None = None)
         shown = "..." if value is None else _shell(str(value))
         return f"{name}{shown}" if name.endswith("=") else f"{name} {shown}"
     return _as_flag(flag, value, face, dimension or "DIM")
+
+
+def _options(given: Any, face: Face) -> str:
+    """Write the options of a method.
+
+    Examples
+    --------
+    >>> _options({"open": ["age"]}, Face(["--option"])), _options({"rules": {"age": "age.grc"}}, Face(["--option"]))
+    ('--option open=age', '--set options.rules.age=age.grc')
+    >>> _options({"open": ["age"]}, Face([], specification=True))
+    'options = {open = ["age"]}'
+    """
+    if not isinstance(given, dict):
+        return f"options={given}"
+    if face.specification:
+        return f"options = {_table(given)}"
+    return " ".join(word for name, value in given.items() for word in _option_words(str(name), value))
+
+
+def _option_words(name: str, value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        for below, inner in _leaves(f"options.{name}", value):
+            yield f"--set {_shell(f'{below}={inner}')}"
+    else:
+        yield f"--option {_shell(f'{name}={_listed(value)}')}"
+
+
+def _leaves(key: str, value: Any) -> Iterator[tuple[str, str]]:
+    if not isinstance(value, dict):
+        yield key, _listed(value)
+        return
+    for name, inner in value.items():
+        yield from _leaves(f"{key}.{name}", inner)
+
+
+def _listed(value: Any) -> str:
+    return ",".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _table(value: Any) -> str:
+    if not isinstance(value, dict):
+        return _toml(value)
+    return "{" + ", ".join(f"{name} = {_table(inner)}" for name, inner in value.items()) + "}"
 
 
 def _as_flag(flag: Flag, value: Any, face: Face, dimension: str) -> str:

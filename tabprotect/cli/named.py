@@ -11,7 +11,11 @@ import typer.core
 from tabprotect.cli.faces import Face, said_on
 from tabprotect.errors import InputError
 
-__all__ = ["Command", "filled"]
+__all__ = ["Command", "Stopped", "filled"]
+
+
+class Stopped(Exception):
+    """Ctrl-C ended a command."""
 
 
 class Command(typer.core.TyperCommand):
@@ -36,7 +40,7 @@ class Command(typer.core.TyperCommand):
             raise InputError(*(said_on(problem, face) for problem in error.problems)) from error
         except KeyboardInterrupt as error:
             # typer would end the program without a word
-            raise typer.Abort from error
+            raise Stopped from error
 
 
 def filled(text: str) -> str:

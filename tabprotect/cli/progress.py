@@ -7,20 +7,26 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from tabprotect.solver.limits import Progress
+from tabprotect.cli.exits import EndedAtOnce
+from tabprotect.cli.opening import over
+from tabprotect.solver.limits import Asks, Progress
 
 __all__ = ["Display", "describe", "interruptible"]
 
-QUIET_SECONDS = 2.0
+QUIET_SECONDS = 0.8
 """Nothing is shown before."""
 
-LINE_SECONDS = 10.0
-"""Where the screen cannot be redrawn, a line is printed this often."""
+LINE_SECONDS = 4.0
+"""Where the screen cannot be redrawn, a line is printed this often, whether there is news or not."""
+
+LOOK_SECONDS = 0.25
+"""Between two looks at how long nothing was printed."""
 
 
 def describe(progress: Progress) -> str:
@@ -47,7 +53,8 @@ def describe(progress: Progress) -> str:
 class Display:
     """Shows the latest `Progress`: one line that is redrawn on a terminal, else a line now and then.
 
-    Use it as a context manager and hand it as ``progress=`` to a long computation.
+    Use it as a context manager and hand it as ``progress=`` to a long computation. A thread of its own shows the last
+    one again, and before there is any says that work begins, so that nobody waits for longer than `LINE_SECONDS`.
     """
 
     def __init__(self, console: Console) -> None:
@@ -55,16 +62,41 @@ class Display:
         self.started = time.monotonic()
         self._live: Live | None = None
         self._printed = self.started + QUIET_SECONDS - LINE_SECONDS
+        self._last = (self.started, Progress("start"))
+        self._over = threading.Event()
+        self._lock = threading.RLock()
+        self._thread: threading.Thread | None = None
 
     def __enter__(self) -> Display:
+        over()
+        self._thread = threading.Thread(target=self._go, name="tabprotect display", daemon=True)
+        self._thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._over.set()
+        if self._thread is not None:
+            self._thread.join()
         if self._live is not None:
             self._live.stop()
 
     def __call__(self, progress: Progress) -> None:
         """Show it, if enough time has gone by."""
+        with self._lock:
+            self._last = (time.monotonic(), progress)
+            self._show(progress)
+
+    def _go(self) -> None:
+        while not self._over.wait(LOOK_SECONDS):
+            with self._lock:
+                since, last = self._last
+                try:
+                    self._show(replace(last, seconds=last.seconds + time.monotonic() - since))
+                except Exception:
+                    # whoever read the lines has gone
+                    return
+
+    def _show(self, progress: Progress) -> None:
         now = time.monotonic()
         if now - self.started < QUIET_SECONDS:
             return
@@ -79,6 +111,26 @@ class Display:
             self.console.print(line, soft_wrap=True)
 
 
+class _Asking(Asks):
+    """Asks by an event, and gives the signals back to whom they belonged."""
+
+    def __init__(self, console: Console) -> None:
+        self.console = console
+        self.asked = threading.Event()
+        self.before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def __call__(self, _number: int, _frame: object) -> None:
+        self.give_back()
+        if self.asked.is_set():
+            raise EndedAtOnce
+        self.asked.set()
+        self.console.print("Stopping with the best answer so far; once more to end at once.", style="yellow")
+
+    def give_back(self) -> None:
+        for number, usual in self.before.items():
+            signal.signal(number, usual)
+
+
 @contextmanager
 def interruptible(console: Console) -> Iterator[threading.Event]:
     """Within the block the first Ctrl-C (or SIGTERM) asks for the best answer so far; a second one ends the program.
@@ -87,21 +139,20 @@ def interruptible(console: Console) -> Iterator[threading.Event]:
     ------
     threading.Event
         Set once somebody asked; hand its ``is_set`` as ``Limits(stop=...)``.
+
+    Raises
+    ------
+    EndedAtOnce
+        In the place of the second `KeyboardInterrupt`.
     """
-    asked = threading.Event()
-    watched = (signal.SIGINT, signal.SIGTERM)
-    before = {number: signal.getsignal(number) for number in watched}
-
-    def handler(_number: int, _frame: object) -> None:
-        asked.set()
-        for number, usual in before.items():
-            signal.signal(number, usual)
-        console.print("Stopping with the best answer so far; once more to end at once.", style="yellow")
-
-    for number in watched:
-        signal.signal(number, handler)
+    asking = _Asking(console)
+    for number in asking.before:
+        signal.signal(number, asking)
     try:
-        yield asked
+        yield asking.asked
+    except KeyboardInterrupt as error:
+        if asking.asked.is_set():
+            raise EndedAtOnce from error
+        raise
     finally:
-        for number, usual in before.items():
-            signal.signal(number, usual)
+        asking.give_back()

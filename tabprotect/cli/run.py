@@ -69,7 +69,7 @@ def carry_out(
             release.write(folder, spec.output.formats, dialect=dialect)
             if "csv" in spec.output.formats:
                 _warn_of_formulas(err, release.public.frame)
-    return _report(release, folder, planned)
+    return _report(release, folder, planned, asked=asked.is_set())
 
 
 def _warn_of_formulas(err: Screen, frame: pd.DataFrame) -> None:
@@ -87,7 +87,7 @@ def _warn_of_formulas(err: Screen, frame: pd.DataFrame) -> None:
         )
 
 
-def _report(release: Publication, folder: Path, planned: str = "") -> int:
+def _report(release: Publication, folder: Path, planned: str = "", *, asked: bool = False) -> int:
     """Print what was done, and return the exit code."""
     from rich.text import Text
 
@@ -98,7 +98,7 @@ def _report(release: Publication, folder: Path, planned: str = "") -> int:
     if isinstance(release, Release) and release.unfinished:
         said = release.unfinished
         console.print(Text(f"{said[0].upper()}{said[1:]}: nothing was written{_more(release)}.", style="yellow"))
-        return Exit.UNSAFE
+        return Exit.LIMIT if asked else Exit.UNSAFE
     if not release.safe:
         if release.judgement is not None:
             console.print(release.judgement.summary(), style="red")
@@ -122,7 +122,7 @@ def _report(release: Publication, folder: Path, planned: str = "") -> int:
     if not release.safe:
         return Exit.UNSAFE
     why = release.result.stopped if isinstance(release, Release) else release.stopped
-    return Exit.LIMIT if why and why != planned else Exit.DONE
+    return Exit.LIMIT if asked or (why and why != planned) else Exit.DONE
 
 
 def _more(release: Release) -> str:

@@ -18,12 +18,13 @@ from tabprotect.comparison.approaches import Approach, parse_approach, publish
 from tabprotect.comparison.figures import charts, grids
 from tabprotect.comparison.line import Line
 from tabprotect.comparison.measures import risk
-from tabprotect.counted import counted
 from tabprotect.errors import InfeasibleError, InputError
+from tabprotect.formats.dialect import Dialect
 from tabprotect.methods.base.method import Call
 from tabprotect.methods.loss import loss
 from tabprotect.problem import Problem
 from tabprotect.report.comparison import comparison_page
+from tabprotect.report.numbers import STANDARD, Numbers
 from tabprotect.report.pages import Bars, Grid
 from tabprotect.seeds import Seed, as_seed
 from tabprotect.solver.limits import Budget, Limits, Progress, as_limits
@@ -46,11 +47,14 @@ class Comparison:
     problem : Problem
     lines : tuple of Line
     title : str
+    numbers : Numbers
+        How the page writes numbers: as the data do.
     """
 
     problem: Problem = field(repr=False)
     lines: tuple[Line, ...]
     title: str = "Comparison of methods"
+    numbers: Numbers = field(default=STANDARD, repr=False)
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -76,9 +80,10 @@ class Comparison:
     def html(self) -> str:
         """A page of its own that fetches nothing; confidential."""
         p = self.problem
-        equations = counted(p.system.n_equations, "equation")
-        facts = f"{counted(p.n_cells, 'cell')}, {len(p.primaries):,} sensitive, {equations}"
-        return comparison_page(self.title, facts, self.charts(), self.grids())
+        n = self.numbers
+        equations = n.counted(p.system.n_equations, "equation")
+        facts = f"{n.counted(p.n_cells, 'cell')}, {n(len(p.primaries))} sensitive, {equations}"
+        return comparison_page(self.title, facts, self.charts(), self.grids(), n)
 
     def plot(self, path: str | Path) -> None:
         """Draw the main measures into a .png, .svg or .pdf file; confidential.
@@ -182,7 +187,8 @@ def compare(
     approaches = [parse_approach(m) for m in _default(problem, records, table)] if given is None else given
     call = Call(problem, as_limits(limits), as_seed(seed), progress, keys, table, prepare)
     lines = tuple(_line(call, one, as_limits(audit_limits), prepared) for one in approaches)
-    return Comparison(problem, lines, title)
+    numbers = STANDARD if table is None else Numbers.of(Dialect.like(table.recognised))
+    return Comparison(problem, lines, title, numbers)
 
 
 def _default(problem: Problem, records: bool, table: Table | None) -> list[str]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import ModuleType
 
 from tabprotect.errors import InputError, did_you_mean
+from tabprotect.formats.files import neighbours
 from tabprotect.problem import Problem
 
 __all__ = ["instance_suffixes", "is_instance", "read_instance"]
@@ -64,6 +65,8 @@ def read_instance(path: str | Path, *, additive: bool = True) -> Problem:
     path = Path(path)
     suffix = _suffix(path)
     if suffix not in _readers():
+        if not path.exists():
+            raise InputError(f"{path}: there is no such file or folder{neighbours(path)}")
         raise InputError(
             f"{path}: instances are read from files that end in {' or '.join(instance_suffixes())} (or with .gz "
             f"after it){did_you_mean(suffix, instance_suffixes()) if suffix else ''}"

@@ -1,16 +1,21 @@
-"""A published table as an Excel sheet of rows and columns, hidden cells in colour."""
+"""Published tables as Excel sheets of rows and columns: values shaded by size, hidden cells in colour."""
 
 from __future__ import annotations
 
-import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
-from tabprotect.errors import InputError
-from tabprotect.formats.frames import without_clock
-from tabprotect.formats.published import Published
+import pandas as pd
 
-__all__ = ["COLOURS", "encode_crosstab"]
+from tabprotect.errors import InputError
+from tabprotect.formats.frames import EXCEL_ROWS, add_list, number_cell, packed, text_cell, workbook
+from tabprotect.formats.published import Published
+from tabprotect.formats.shades import COLOURS as HEAT
+from tabprotect.formats.shades import shades
+from tabprotect.visible import visible
+
+__all__ = ["COLOURS", "encode_crosstab", "encode_list"]
 
 COLOURS: Final = {"suppressed": "F4B183", "primary": "E06666", "secondary": "F6CF9B"}
 """Fill of hidden cells, by their public status."""
@@ -20,90 +25,170 @@ MARK: Final = "×"
 _HEAD: Final = 3
 """Row of the codes of the columns: below title and unit."""
 
+_AROUND: Final = 12
+"""Rows above and below the cells, at most."""
 
-def encode_crosstab(table: Published, *, columns: str | None = None) -> bytes:
-    """Return a published table as an Excel file (.xlsx): one dimension in the columns, the others in the rows.
+_EXCEL_COLUMNS: Final = 16_384
+_NAME: Final = 31
+_FORBIDDEN: Final = str.maketrans(dict.fromkeys("[]:*?/\\", "-"))
 
-    Hidden cells hold a cross, in the colour of their public status, which a legend explains; they hold no number. The
-    unit is below the title, the source below the table. Excel writes the signs of numbers in the manner of its reader.
+
+def encode_crosstab(table: Published | Mapping[str, Published], *, columns: str | None = None) -> bytes:
+    """Return published tables as an Excel file (.xlsx): one dimension in the columns, the others in the rows.
+
+    Published values are shaded by their size. Hidden cells hold a cross, in the colour of their public status, which a
+    legend explains; they hold no number. The unit is below the title, the source below the table. Excel writes the
+    signs of numbers in the manner of its reader.
 
     Parameters
     ----------
-    table : Published
+    table : Published, or mapping of name to Published
+        Several tables become a sheet each.
     columns : str, optional
         Dimension in the columns; by default the last one of several.
 
     Raises
     ------
     InputError
-        If openpyxl is not installed, there is no such dimension, or a text holds control characters.
+        If openpyxl is not installed, there is no such dimension, a text holds control characters, or a sheet cannot
+        hold so many rows or columns.
     """
-    try:
-        from openpyxl import Workbook
-        from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
-        from openpyxl.styles import PatternFill
-    except ImportError as error:
-        raise InputError("Excel files need openpyxl: install tabprotect[excel]") from error
+    tables = {"table": table} if isinstance(table, Published) else table
+    for name, one in tables.items():
+        if not _fits(one, _across(one, columns)):
+            raise InputError(f"an Excel sheet cannot hold the rows and columns of table '{name}'; take another form")
+    book = workbook()
+    _add_sheets(book, tables, columns, [])
+    return packed(book)
+
+
+def encode_list(frame: pd.DataFrame, tables: Mapping[str, Published]) -> bytes:
+    """Return an Excel file with a list of cells and, in sheets of their own, tables of rows and columns.
+
+    A table that has more rows or columns than Excel is in the list only.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The list; its sheet is called 'table'.
+    tables : mapping of name to Published
+    """
+    book = workbook()
+    add_list(book, frame, "table")
+    fitting = {name: _cleaned(one) for name, one in tables.items() if _fits(one, _across(one, None))}
+    _add_sheets(book, fitting, None, ["table"])
+    return packed(book)
+
+
+def _cleaned(table: Published) -> Published:
+    """Put signs for the control characters of headings and labels, which are not in the list."""
+    labels = {name: {code: visible(label) for code, label in codes.items()} for name, codes in table.labels.items()}
+    return replace(
+        table,
+        title=visible(table.title),
+        unit=visible(table.unit),
+        source=visible(table.source),
+        labels=labels,
+    )
+
+
+def _across(table: Published, columns: str | None) -> str | None:
+    """Return the dimension in the columns."""
     names = list(table.dimensions)
     across = columns or (names[-1] if len(names) > 1 else None)
     if across is not None and across not in names:
         raise InputError(f"no dimension '{across}'; there are {', '.join(names)}")
-    words = [table.title, table.unit, table.source, table.value, *names]
-    words += [table.shown(name, code) for name in names for code in table.codes(name)]
-    if bad := [word for word in words if ILLEGAL_CHARACTERS_RE.search(word)]:
-        raise InputError(f"Excel cannot hold the control characters in {bad[0]!r}; take another form")
-    book = Workbook()
-    sheet = book.active
-    sheet.title = "table"
-    down = [name for name in names if name != across]
-    last = _fill(sheet, table, down, across)
-    _text(sheet, 1, 1, table.title, bold=True, size=13)
-    if table.unit:
-        _text(sheet, 2, 1, f"Unit: {table.unit}", italic=True)
-    statuses = sorted(set(map(str, table.words[table.hidden])))
-    for i, word in enumerate(statuses):
-        _text(sheet, last + 2 + i, 1, f"{MARK} {word}").fill = PatternFill("solid", fgColor=COLOURS[word])
+    return across
+
+
+def _fits(table: Published, across: str | None) -> bool:
+    down = [name for name in table.dimensions if name != across]
+    rows = len(table.frame[down].drop_duplicates())
+    wide = 1 if across is None else len(table.codes(across))
+    return rows + _AROUND <= EXCEL_ROWS and len(down) + wide <= _EXCEL_COLUMNS
+
+
+def _add_sheets(book: Any, tables: Mapping[str, Published], columns: str | None, taken: Sequence[str]) -> None:
+    from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
+
+    for name, table in tables.items():
+        words = [name, table.title, table.unit, table.source, table.value, *table.dimensions]
+        words += [table.shown(one, code) for one in table.dimensions for code in table.codes(one)]
+        if bad := [word for word in words if ILLEGAL_CHARACTERS_RE.search(word)]:
+            raise InputError(f"Excel cannot hold the control characters in {bad[0]!r}; take another form")
+    names = _sheet_names(list(tables), taken)
+    for name, (called, table) in zip(names, tables.items(), strict=True):
+        title = table.title if len(tables) == 1 else f"{table.title}: {called}"
+        _add_sheet(book.create_sheet(name), table, title, _across(table, columns))
+
+
+def _sheet_names(names: Sequence[str], taken: Sequence[str]) -> list[str]:
+    """Return names that Excel takes for sheets, none twice.
+
+    Examples
+    --------
+    >>> _sheet_names(["a/b", "A*B", "table"], ["table"])
+    ['a-b', 'A-B 2', 'table 2']
+    """
+    found: list[str] = []
+    for name in names:
+        plain = name.translate(_FORBIDDEN).strip("'")[:_NAME] or "table"
+        made, number = plain, 1
+        while made.lower() in [one.lower() for one in (*taken, *found)]:
+            number += 1
+            made = f"{plain[: _NAME - len(str(number)) - 1]} {number}"
+        found.append(made)
+    return found
+
+
+def _add_sheet(sheet: Any, table: Published, title: str, across: str | None) -> None:
+    """Write title and unit, the cells, the legend and the source."""
+    down = [name for name in table.dimensions if name != across]
+    sheet.freeze_panes = _corner(len(down))
+    sheet.append([text_cell(sheet, title, bold=True, size=13)])
+    sheet.append([text_cell(sheet, f"Unit: {table.unit}", italic=True)] if table.unit else [])
+    _add_cells(sheet, table, down, across)
+    sheet.append([])
+    for word in sorted(set(map(str, table.words[table.hidden]))):
+        sheet.append([_filled(text_cell(sheet, f"{MARK} {word}"), COLOURS[word])])
     if table.source:
-        _text(sheet, last + 3 + len(statuses), 1, f"Source: {table.source}", italic=True)
-    sheet.freeze_panes = sheet.cell(_HEAD + 1, len(down) + 1)
-    stream = io.BytesIO()
-    book.save(stream)
-    return without_clock(stream.getvalue())
+        sheet.append([])
+        sheet.append([text_cell(sheet, f"Source: {table.source}", italic=True)])
 
 
-def _fill(sheet: Any, table: Published, down: Sequence[str], across: str | None) -> int:
-    """Write codes and cells below the heading, and return the last row."""
-    from openpyxl.styles import PatternFill
+def _corner(left: int) -> str:
+    from openpyxl.utils import get_column_letter
 
+    return f"{get_column_letter(left + 1)}{_HEAD + 1}"
+
+
+def _add_cells(sheet: Any, table: Published, down: Sequence[str], across: str | None) -> None:
+    """Write the codes of rows and columns, and the cells."""
     top = [table.value] if across is None else table.codes(across)
     head = [*down, *(top if across is None else [table.shown(across, code) for code in top])]
-    for column, word in enumerate(head, 1):
-        _text(sheet, _HEAD, column, word, bold=True)
-    keys = list(dict.fromkeys(table.frame[down].astype(str).itertuples(index=False, name=None)))
-    place = {key: row for row, key in enumerate(keys, _HEAD + 1)}
-    for key, row in place.items():
-        for column, (name, code) in enumerate(zip(down, key, strict=True), 1):
-            _text(sheet, row, column, table.shown(name, code))
-    number = "#,##0" if not table.decimals else "#,##0." + "0" * table.decimals
-    left = {code: column for column, code in enumerate(top, len(down) + 1)}
-    across_codes = [table.value] * len(table.frame) if across is None else table.frame[across].astype(str).tolist()
-    rows = table.frame[down].astype(str).itertuples(index=False, name=None)
-    for key, code, value, word, gone in zip(rows, across_codes, table.values, table.words, table.hidden, strict=True):
-        cell = sheet.cell(place[key], left[code])
-        if gone:
-            cell.value = MARK
-            cell.fill = PatternFill("solid", fgColor=COLOURS[str(word)])
-        else:
-            cell.value = int(value) if float(value).is_integer() else float(value)
-            cell.number_format = number
-    return _HEAD + len(place)
+    sheet.append([text_cell(sheet, word, bold=True) for word in head])
+    left = [table.value] * len(table.frame) if across is None else table.frame[across].astype(str).tolist()
+    keys = list(table.frame[list(down)].astype(str).itertuples(index=False, name=None))
+    place = {where: row for row, where in enumerate(zip(keys, left, strict=True))}
+    values, words, hidden, shade = table.values, table.words, table.hidden, shades(table.values)
+    form = "#,##0" if not table.decimals else "#,##0." + "0" * table.decimals
+
+    def cell(row: int | None) -> Any:
+        if row is None:
+            return None
+        if hidden[row]:
+            return _filled(text_cell(sheet, MARK), COLOURS[str(words[row])])
+        made = number_cell(sheet, float(values[row]))
+        made.number_format = form
+        return _filled(made, HEAT[shade[row] - 1]) if shade[row] else made
+
+    for key in dict.fromkeys(keys):
+        codes = [text_cell(sheet, table.shown(name, code)) for name, code in zip(down, key, strict=True)]
+        sheet.append([*codes, *(cell(place.get((key, code))) for code in top)])
 
 
-def _text(sheet: Any, row: int, column: int, word: str, **font: Any) -> Any:
-    """Write a text, which is no formula even where it begins as one."""
-    from openpyxl.styles import Font
+def _filled(cell: Any, colour: str) -> Any:
+    from openpyxl.styles import PatternFill
 
-    cell = sheet.cell(row, column, word)
-    cell.data_type = "s"
-    cell.font = Font(**font)
+    cell.fill = PatternFill("solid", fgColor=colour)
     return cell

@@ -13,7 +13,7 @@ from tabprotect.certificate.limits import Malformed, open_regular
 from tabprotect.errors import InputError, did_you_mean
 from tabprotect.formats.places import recover, temporary_file, usual_rights
 
-__all__ = ["check_writable", "read_bytes", "read_text", "write_bytes", "write_text"]
+__all__ = ["check_writable", "neighbours", "read_bytes", "read_text", "write_bytes", "write_text"]
 
 
 def read_bytes(path: str | Path, *, regular: bool = False) -> bytes:
@@ -40,7 +40,7 @@ def read_bytes(path: str | Path, *, regular: bool = False) -> bytes:
     except Malformed as error:
         raise InputError(f"{path} is no regular file, such as a pipe or a device") from error
     except FileNotFoundError as error:
-        raise InputError(f"{path}: there is no such file{_neighbours(path)}") from error
+        raise InputError(f"{path}: there is no such file{neighbours(path)}") from error
     except IsADirectoryError as error:
         raise InputError(f"{path} is a folder, not a file") from error
     except (OSError, ValueError) as error:
@@ -72,7 +72,8 @@ def read_text(path: str | Path) -> str:
     return text
 
 
-def _neighbours(path: Path) -> str:
+def neighbours(path: Path) -> str:
+    """Say which file with a similar name there is, or that the folder does not exist."""
     try:
         hint = did_you_mean(path.name, (entry.name for entry in path.absolute().parent.iterdir()))
     except OSError:

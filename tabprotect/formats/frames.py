@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 import re
 import zipfile
 from collections.abc import Callable
@@ -15,9 +16,21 @@ import pyarrow.parquet as pq
 from tabprotect.errors import InputError, did_you_mean
 from tabprotect.formats.dialect import STANDARD, Dialect
 
-__all__ = ["FRAME_FORMATS", "as_formulas", "as_labels", "encode_frame", "without_clock"]
+__all__ = [
+    "EXCEL_ROWS",
+    "FRAME_FORMATS",
+    "add_list",
+    "as_formulas",
+    "as_labels",
+    "encode_frame",
+    "number_cell",
+    "packed",
+    "text_cell",
+    "without_clock",
+    "workbook",
+]
 
-_EXCEL_ROWS = 1_048_576
+EXCEL_ROWS = 1_048_576
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the first moment that a zip archive can name
 
 
@@ -121,42 +134,79 @@ def _parquet(frame: pd.DataFrame, _title: str, _confidential: bool) -> bytes:
 
 
 def _xlsx(frame: pd.DataFrame, title: str, confidential: bool) -> bytes:
+    book = workbook()
+    add_list(book, frame, title, confidential=confidential)
+    return packed(book)
+
+
+def workbook() -> Any:
+    """Return an empty Excel file, to which sheets are added row by row.
+
+    Raises
+    ------
+    InputError
+        If openpyxl is not installed.
+    """
     try:
         from openpyxl import Workbook
-        from openpyxl.cell import WriteOnlyCell
-        from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
-        from openpyxl.styles import Font
     except ImportError as error:
         raise InputError("Excel files need openpyxl: install tabprotect[excel]") from error
-    if len(frame) >= _EXCEL_ROWS:
-        raise InputError(f"an Excel sheet holds {_EXCEL_ROWS - 1:,} rows, not {len(frame):,}; write csv or parquet")
+    return Workbook(write_only=True)
+
+
+def packed(book: Any) -> bytes:
+    """Return the bytes of an Excel file."""
+    stream = io.BytesIO()
+    book.save(stream)
+    return without_clock(stream.getvalue())
+
+
+def add_list(book: Any, frame: pd.DataFrame, title: str, *, confidential: bool = False) -> None:
+    """Add a sheet with the columns of a frame."""
+    from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
+
+    if len(frame) >= EXCEL_ROWS:
+        raise InputError(f"an Excel sheet holds {EXCEL_ROWS - 1:,} rows, not {len(frame):,}; write csv or parquet")
     for name in frame.columns:
         for word in (str(name), *frame[name].unique()):
             if isinstance(word, str) and ILLEGAL_CHARACTERS_RE.search(word):
                 raise InputError(f"Excel cannot hold the control characters in {word!r}; write csv or parquet")
-    book = Workbook(write_only=True)
     sheet = book.create_sheet(title[:31])
     sheet.freeze_panes = "A2"
     if confidential:
         sheet.oddHeader.center.text = sheet.oddFooter.center.text = "CONFIDENTIAL - internal use only"
-
-    def cell(value: Any, bold: bool = False) -> Any:
-        if value is None or value is pd.NA or value != value:
-            return None
-        if isinstance(value, str):
-            made = WriteOnlyCell(sheet, value)
-            made.data_type = "s"  # a code such as '=A1' is text, not a formula
-            if bold:
-                made.font = Font(bold=True)
-            return made
-        return value
-
-    sheet.append([cell(str(name), bold=True) for name in frame.columns])
+    sheet.append([text_cell(sheet, str(name), bold=True) for name in frame.columns])
     for row in zip(*(frame[name].astype(object).tolist() for name in frame.columns), strict=True):
-        sheet.append([cell(value) for value in row])
-    stream = io.BytesIO()
-    book.save(stream)
-    return without_clock(stream.getvalue())
+        sheet.append([_cell(sheet, value) for value in row])
+
+
+def _cell(sheet: Any, value: Any) -> Any:
+    if value is None or value is pd.NA or value != value:
+        return None
+    if isinstance(value, str):
+        return text_cell(sheet, value)
+    return number_cell(sheet, value) if isinstance(value, float) and math.isfinite(value) else value
+
+
+def text_cell(sheet: Any, word: str, **font: Any) -> Any:
+    """Return a cell with a text, which is no formula even where it begins as one."""
+    from openpyxl.cell import WriteOnlyCell
+    from openpyxl.styles import Font
+
+    cell = WriteOnlyCell(sheet, word)
+    cell.data_type = "s"
+    if font:
+        cell.font = Font(**font)
+    return cell
+
+
+def number_cell(sheet: Any, value: float) -> Any:
+    """Return a cell with a number in the fewest digits that give it back; openpyxl writes 83887.1 with 16 digits."""
+    from openpyxl.cell import WriteOnlyCell
+
+    cell = WriteOnlyCell(sheet, repr(int(value) if float(value).is_integer() else float(value)))
+    cell.data_type = "n"
+    return cell
 
 
 def without_clock(archive: bytes) -> bytes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,10 +17,13 @@ from tabprotect.formats.dialect import Dialect
 from tabprotect.formats.files import read_bytes
 from tabprotect.formats.folder import PUBLISH, read_manifest
 
-__all__ = ["PUBLISHED", "Published", "read_published"]
+__all__ = ["PUBLISHED", "TABLES", "Published", "read_published", "read_tables", "tables_of"]
 
 PUBLISHED = "published"
 """The status of a cell that is shown."""
+
+TABLE, TABLES = "table", "tables"
+"""The column that names the table of a row, and the entry of a manifest with the dimensions of linked tables."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,8 +95,13 @@ class Published:
         >>> Published.of(frame).hidden.tolist()
         [False, True]
         """
-        value, last = _value_of(frame), frame.columns[-1]
-        return cls(frame, value, None if value == last else last, **more)  # type: ignore[arg-type]
+        return cls(frame, *cls.columns_of(frame), **more)  # type: ignore[arg-type]
+
+    @staticmethod
+    def columns_of(frame: pd.DataFrame) -> tuple[str, str | None]:
+        """Return the names of the columns of values and of statuses; None where there are no statuses."""
+        value, last = _value_of(frame), str(frame.columns[-1])
+        return value, None if value == last else last
 
     @property
     def dimensions(self) -> tuple[str, ...]:
@@ -151,15 +159,45 @@ class Published:
         return next(fits, 6)
 
 
-def _value_of(frame: pd.DataFrame) -> Any:
+def _value_of(frame: pd.DataFrame) -> str:
     """Return the name of the column of values: the last one, but for the status."""
     names = list(frame.columns)
     words = set(frame[names[-1]].dropna().astype(str).unique()) if len(names) > 2 else set()
-    return names[-2] if words and words <= {PUBLISHED, "suppressed", "primary", "secondary"} else names[-1]
+    return str(names[-2] if words and words <= {PUBLISHED, "suppressed", "primary", "secondary"} else names[-1])
 
 
-def read_published(folder: str | Path) -> Published:
+def read_published(folder: str | Path, table: str | None = None) -> Published:
     """Read the public table of a release folder; nothing confidential is opened but the list of files.
+
+    Parameters
+    ----------
+    folder : path
+    table : str, optional
+        Name of one of several linked tables.
+
+    Raises
+    ------
+    InputError
+        If the folder holds no release, several tables of which none is named, or no such table.
+    """
+    found = read_tables(folder)
+    if table is None and len(found) > 1:
+        raise InputError(
+            f"{folder} holds {len(found)} linked tables; name one of them with "
+            f"{' or '.join(f'table={name!r}' for name in found)}"
+        )
+    if table is not None and table not in found:
+        named = [name for name in found if name]
+        raise InputError(
+            f"{folder} holds no table '{table}'{did_you_mean(table, named)}"
+            if named
+            else f"{folder} holds one table, which has no name; leave out table={table!r}"
+        )
+    return found[table] if table is not None else next(iter(found.values()))
+
+
+def read_tables(folder: str | Path) -> dict[str, Published]:
+    """Read the public tables of a release folder by name; the only table of a release has the name ''.
 
     Raises
     ------
@@ -167,10 +205,20 @@ def read_published(folder: str | Path) -> Published:
         If the folder holds no release.
     """
     manifest = read_manifest(folder)
+    frame = _read_frame(Path(folder), manifest)
+    words = _headings(manifest)
+    linked = manifest.get(TABLES)
+    if not isinstance(linked, Mapping):
+        linked = _linked(frame, manifest)
+    return tables_of(Published.columns_of(frame), frame, linked, words)
+
+
+def _read_frame(folder: Path, manifest: Mapping[str, Any]) -> pd.DataFrame:
+    """Read the list of all rows."""
     public = [name for name in manifest[PUBLISH] if name.startswith("table.")]
     kinds = {Path(name).suffix: name for name in public}
     if ".csv" in kinds:
-        data = read_bytes(Path(folder) / PUBLISH / kinds[".csv"], regular=True)
+        data = read_bytes(folder / PUBLISH / kinds[".csv"], regular=True)
         dialect = Dialect.of(manifest.get("dialect"))
         try:
             frame = dialect.decode(data)
@@ -179,15 +227,58 @@ def read_published(folder: str | Path) -> Published:
         if dialect.decimal != ".":
             value = _value_of(frame)
             frame[value] = frame[value].str.replace(dialect.decimal, ".", regex=False)
-    elif ".parquet" in kinds:
-        data = read_bytes(Path(folder) / PUBLISH / kinds[".parquet"], regular=True)
-        frame = pd.read_parquet(io.BytesIO(data))
-    else:
-        raise InputError(f"{folder} holds no public table as CSV or Parquet; write the release with formats=['csv']")
-    return Published.of(frame, **_headings(manifest, frame))
+        return frame
+    if ".parquet" in kinds:
+        data = read_bytes(folder / PUBLISH / kinds[".parquet"], regular=True)
+        return pd.read_parquet(io.BytesIO(data))
+    raise InputError(f"{folder} holds no public table as CSV or Parquet; write the release with formats=['csv']")
 
 
-def _headings(manifest: Mapping[str, Any], frame: pd.DataFrame) -> dict[str, Any]:
+def tables_of(
+    columns: tuple[str, str | None],
+    frame: pd.DataFrame,
+    linked: Mapping[str, Sequence[str]],
+    words: Mapping[str, Any],
+) -> dict[str, Published]:
+    """Take a list of the rows of linked tables apart.
+
+    Parameters
+    ----------
+    columns : tuple of str
+        Names of the columns of values and statuses.
+    frame : DataFrame
+        As `Release.published`; the first column names the table where several are linked.
+    linked : mapping of str to sequence of str
+        The dimensions of every linked table; empty where there is one table.
+    words : mapping
+        Headings and labels.
+    """
+    value, status = columns
+    labels = words.get("labels", {})
+    found = {}
+    for name, dimensions in linked.items():
+        here = frame[frame.iloc[:, 0].astype(str) == name]
+        kept = [*dimensions, value, *([] if status is None else [status])]
+        named = {dimension: codes for dimension, codes in labels.items() if dimension in dimensions}
+        found[name] = Published(here[kept].reset_index(drop=True), value, status, **{**words, "labels": named})
+    named = {name: codes for name, codes in labels.items() if name in frame}
+    return found or {"": Published(frame, value, status, **{**words, "labels": named})}
+
+
+def _linked(frame: pd.DataFrame, manifest: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Return the dimensions of linked tables that an earlier version wrote, which did not name them."""
+    settings = manifest.get("settings")
+    if not isinstance(settings, Mapping) or settings.get("dimensions") != [] or frame.columns[0] != TABLE:
+        return {}
+    value, status = Published.columns_of(frame)
+    codes = [str(name) for name in frame.columns[1:] if name not in (value, status)]
+    return {
+        str(name): [code for code in codes if rows[code].notna().all()]
+        for name, rows in frame.groupby(TABLE, sort=False)
+    }
+
+
+def _headings(manifest: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a manifest says of the heading of its table; earlier versions wrote the title only."""
     settings, labels = manifest.get("settings"), manifest.get("labels")
     places = settings.get("decimals") if isinstance(settings, Mapping) else None
@@ -199,7 +290,7 @@ def _headings(manifest: Mapping[str, Any], frame: pd.DataFrame) -> dict[str, Any
         "labels": {
             str(name): {str(code): str(label) for code, label in words.items()}
             for name, words in named.items()
-            if isinstance(words, Mapping) and name in frame
+            if isinstance(words, Mapping)
         },
         "places": places if type(places) is int else None,
     }

@@ -21,13 +21,14 @@ from tabprotect.methods.base.method import Changed
 from tabprotect.methods.loss import Loss, loss
 from tabprotect.problem import Problem, Status
 from tabprotect.release.by_status import by_status
-from tabprotect.release.publication import Publication, Summary, native, noticeable, number
+from tabprotect.release.publication import Publication, Summary, native, number
 from tabprotect.report.changes import internal_files
 from tabprotect.report.layout import Layout
 from tabprotect.report.numbers import Numbers
 from tabprotect.report.public import PublicTable, free_name, public_values
 from tabprotect.sensitivity.assess import Assessment
 from tabprotect.solver.trace import Known
+from tabprotect.table.additivity import noticeable
 from tabprotect.table.table import Table
 
 __all__ = ["ChangedRelease"]
@@ -188,7 +189,7 @@ class ChangedRelease(Publication):
         lines.append(("method", f"{self.settings.get('method', '')}, {result.status}"))
         lines.append(("intruders know", result.knows))
         lines += [("note", text) for text in (*self.problem.notes, result.message) if text]
-        if noticeable(self.table):
+        if noticeable(self.table.residual, self.table.values):
             lines.append(("note", f"the table carries rounding residuals up to {self.table.residual:g}"))
         return Summary(tuple(lines))
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import narwhals as nw
-import numpy as np
 import pandas as pd
 from rich.table import Table as Grid
 from rich.text import Text
@@ -215,11 +214,6 @@ class Publication(ABC):
         }
         write_release(folder, publish, internal, facts)
         return Path(folder)
-
-
-def noticeable(table: Table) -> bool:
-    """Whether rounding residuals are more than the last digits of floating-point numbers."""
-    return table.residual > 1e-12 * float(np.abs(table.values).max(initial=0.0))
 
 
 def number(value: float) -> str:

@@ -24,7 +24,7 @@ from tabprotect.problem import Problem, Status
 from tabprotect.proven import optimality
 from tabprotect.release.by_status import by_status
 from tabprotect.release.carried import Carried
-from tabprotect.release.publication import Publication, Summary, native, noticeable, number
+from tabprotect.release.publication import Publication, Summary, native, number
 from tabprotect.report.internal import internal_files
 from tabprotect.report.layout import Layout
 from tabprotect.report.numbers import Numbers
@@ -33,6 +33,7 @@ from tabprotect.sensitivity.assess import Assessment
 from tabprotect.sensitivity.unions import UnionExposure
 from tabprotect.solver.limits import relative_gap
 from tabprotect.solver.trace import Known
+from tabprotect.table.additivity import noticeable
 from tabprotect.table.table import Table
 
 __all__ = ["Release", "Summary"]
@@ -229,7 +230,7 @@ class Release(Publication):
         lines += [("unprotectable", f"{problem.system.label(u.cell)}: {u.reason}") for u in result.unprotectable[:10]]
         lines += [("note", note) for note in (*problem.notes, result.message) if note]
         lines += [] if self.carried is None else self.carried.lines()
-        if noticeable(self.table):
+        if noticeable(self.table.residual, self.table.values):
             lines.append(("note", f"the table carries rounding residuals up to {self.table.residual:g}"))
         return Summary(tuple(lines))
 

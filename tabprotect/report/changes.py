@@ -23,6 +23,7 @@ from tabprotect.report.intervals import hardest, widths
 from tabprotect.report.judged import ChangedTable
 from tabprotect.report.numbers import STANDARD, Numbers
 from tabprotect.report.pages import Bars, Card, Cube, Section, StatusKey, internal_page
+from tabprotect.table.additivity import noticeable
 from tabprotect.table.decimals import decimals_of
 
 __all__ = ["internal_files"]
@@ -138,7 +139,7 @@ def _sections(release: ChangedTable, published: Mapping[str, str], numbers: Numb
     facts = [
         ["intruders know of the method", result.knows],
         ["intruders who know cells", numbers(len(problem.attackers))],
-        ["rounding residual of the table", numbers(release.table.residual, "g")],
+        ["rounding residual of the table", numbers(noticeable(release.table.residual, release.table.values), "g")],
         *(["note", text] for text in (*problem.notes, result.message) if text),
     ]
     sections.append(Section("Settings", [settings_grid(release, facts)]))

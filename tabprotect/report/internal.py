@@ -23,6 +23,7 @@ from tabprotect.report.intervals import hardest, interval_plot, widths
 from tabprotect.report.judged import SuppressedTable
 from tabprotect.report.numbers import STANDARD, Numbers
 from tabprotect.report.pages import Bars, Card, Cube, Grid, Section, StatusKey, internal_page
+from tabprotect.table.additivity import noticeable
 from tabprotect.table.decimals import decimals_of
 
 __all__ = ["internal_files", "internal_frame"]
@@ -189,7 +190,7 @@ def _sections(release: SuppressedTable, published: Mapping[str, str], numbers: N
     facts = [
         ["intruders who know cells", numbers(len(problem.attackers))],
         ["sums protected as cells", numbers(release.counts.sums)],
-        ["rounding residual of the table", numbers(release.table.residual, "g")],
+        ["rounding residual of the table", numbers(noticeable(release.table.residual, release.table.values), "g")],
         ["method", release.result.method],
     ]
     facts += [["note", note] for note in (*problem.notes, release.result.message) if note]

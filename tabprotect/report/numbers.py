@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -10,6 +11,13 @@ from tabprotect.formats.dialect import Dialect
 from tabprotect.table.decimals import MOST_DECIMALS
 
 __all__ = ["STANDARD", "Numbers"]
+
+
+_LONG: Final = 1e5
+"""From here on six digits are too few to show the decimals of a value."""
+
+_SHARE: Final = re.compile(r"(?<![\w.,])\d+\.\d+(?= ?%(?!=))")
+"""A percentage in a text."""
 
 
 @dataclass(frozen=True)
@@ -51,11 +59,19 @@ class Numbers:
         return f"{self(number)} {counted(number, one, several).partition(' ')[2]}"
 
     def words(self, value: Any) -> str:
-        """Return what a table of facts shows."""
+        """Return what a table of facts shows; percentages in words have the decimal sign, too.
+
+        Examples
+        --------
+        >>> Numbers(",", ".").words(301632.2), Numbers(",", ".").words("proven to within 9.88 %, rule p%=2.5")
+        ('301.632,2', 'proven to within 9,88 %, rule p%=2.5')
+        """
         if value is None:
             return "–"
         if isinstance(value, float):
-            return self(value, ",.6g" if abs(value) < 1e6 else ",.0f")
+            return self(value, ",.6g" if abs(value) < _LONG else ",.10g")
+        if isinstance(value, str):
+            return _SHARE.sub(lambda found: found[0].replace(".", self.decimal), value)
         return self(value) if isinstance(value, int) and not isinstance(value, bool) else str(value)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tabprotect.formats.shades import shades
 from tabprotect.report.cube import Cube, StatusKey
 from tabprotect.report.numbers import STANDARD, Numbers
 
@@ -16,8 +17,6 @@ __all__ = ["plain_tables"]
 
 MOST = 3_000
 """Larger tables are only in the files: written out twice, the page would be slow."""
-
-_SHADES = 6
 
 
 def plain_tables(
@@ -88,13 +87,6 @@ def _cell(
 
 
 def _shades(cube: Cube, statuses: Sequence[StatusKey]) -> npt.NDArray[np.int64]:
-    """Return the shade of every published cell, by orders of magnitude; 0 for none."""
+    """Return the shade of every published cell."""
     hidden = np.array([key.hidden for key in statuses], bool)[cube.status]
-    size = np.where(hidden | np.isnan(cube.value), 0.0, np.abs(cube.value))
-    shown = size > 0
-    low, high = size[shown].min(initial=np.inf), size[shown].max(initial=0.0)
-    shade = np.zeros(len(size), np.int64)
-    if low < high:
-        order = np.log(size[shown] / low) / np.log(high / low)
-        shade[shown] = np.minimum(_SHADES, 1 + np.floor(_SHADES * order).astype(np.int64))
-    return shade
+    return shades(np.where(hidden, np.nan, cube.value))

@@ -15,8 +15,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from tabprotect.formats.crosstab import encode_list
 from tabprotect.formats.dialect import STANDARD, Dialect
 from tabprotect.formats.frames import encode_frame
+from tabprotect.formats.published import TABLES, Published, tables_of
 from tabprotect.report.numbers import STANDARD as COMMAS
 from tabprotect.report.numbers import Numbers
 from tabprotect.report.pages import Cube, StatusKey, public_page
@@ -86,9 +88,25 @@ class PublicTable:
         return f"PublicTable({self.title!r}: {counts})"
 
     def beside(self) -> dict[str, Any]:
-        """Return what other forms need beside frame and title: unit, source, labels, as far as there are any."""
-        facts = {"unit": self.unit, "source": self.source, "labels": labels_of(self.parts)}
+        """Return what other forms need beside frame and title: unit, source, labels, linked tables."""
+        facts = {"unit": self.unit, "source": self.source, "labels": labels_of(self.parts), TABLES: self.linked()}
         return {name: what for name, what in facts.items() if what}
+
+    def linked(self) -> dict[str, list[str]]:
+        """Return the dimensions of every linked table by its name; nothing where there is one table."""
+        return {part.name: [axis.name for axis in part.axes] for part in self.parts if part.name}
+
+    def tables(self) -> dict[str, Published]:
+        """Return the tables by name, each in its own rows and columns; the only one is called 'crosstab'."""
+        words = {
+            "title": self.title,
+            "unit": self.unit,
+            "source": self.source,
+            "labels": labels_of(self.parts),
+            "places": self.decimals,
+        }
+        found = tables_of((self.value, self.status), self.frame, self.linked(), words)
+        return {name or "crosstab": one for name, one in found.items()}
 
     def counts(self) -> dict[str, int]:
         """Return the number of cells of every status; one that several rows show counts once."""
@@ -214,9 +232,16 @@ def free_name(name: str, taken: Any) -> str:
 
 def public_files(public: PublicTable, formats: Sequence[str], dialect: Dialect = STANDARD) -> Mapping[str, bytes]:
     """Return the files of the public folder by name; text and the numbers of the page are written in a dialect."""
-    files = {f"table.{kind}": encode_frame(public.frame, kind, title="table", dialect=dialect) for kind in formats}
+    files = {f"table.{kind}": _encoded(public, kind, dialect) for kind in formats}
     files["index.html"] = page(public, Numbers.of(dialect)).encode()
     return files
+
+
+def _encoded(public: PublicTable, kind: str, dialect: Dialect) -> bytes:
+    """Return one file; an Excel file has the list of all rows, and every table in rows and columns besides."""
+    if kind == "xlsx":
+        return encode_list(public.frame, public.tables())
+    return encode_frame(public.frame, kind, title="table", dialect=dialect)
 
 
 def page(public: PublicTable, numbers: Numbers = COMMAS) -> str:

@@ -9,9 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.errors import InputError
+from tabprotect.solver.tolerances import SUM_ROUNDING
 from tabprotect.table.system import LinearSystem
 
-__all__ = ["NOISE", "Tolerance", "beyond_noise", "check_additivity", "in_short"]
+__all__ = ["NOISE", "Tolerance", "beyond_noise", "check_additivity", "in_short", "noticeable"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -42,6 +43,18 @@ class Tolerance:
         size = abs(system.A) @ np.abs(self.values) + np.abs(system.b)
         bad = np.flatnonzero(np.abs(residuals) > (self.stated or 0.0) + NOISE * size)
         return bad[np.argsort(-np.abs(residuals[bad]), kind="stable")]
+
+
+def noticeable(residual: float, values: Floats) -> float:
+    """Return a residual as it is told: 0 where it is no more than the last digits of floating-point numbers.
+
+    Examples
+    --------
+    >>> values = np.array([1e6, 4e5])
+    >>> noticeable(8.7e-11, values), noticeable(0.5, values)
+    (0.0, 0.5)
+    """
+    return residual if residual > SUM_ROUNDING * float(np.abs(values).max(initial=0.0)) else 0.0
 
 
 def beyond_noise(system: LinearSystem, values: Floats, residuals: Floats) -> float:

@@ -128,7 +128,7 @@ class Dimension:
 
         none = codes.index < 0
         use = [code for code in self.missing if code in codes.values]
-        if none.any():
+        if none.any() and not any(column.problems for column in coded):
             if self.missing:
                 use = list(dict.fromkeys([*use, self.missing[0]]))
             else:

@@ -17,6 +17,7 @@ from tabprotect.release.earlier import check_last
 from tabprotect.solver.tasks.store import check_resumable
 from tabprotect.workflow.checking import check_spec
 from tabprotect.workflow.inputs import check_readable
+from tabprotect.workflow.method_options import method_of
 from tabprotect.workflow.specification import Spec
 from tabprotect.workflow.specified import request_of
 
@@ -74,6 +75,8 @@ def check_beforehand(
             _check(problems, check_last, base / likely.previous.release)
         if spec is not None:
             _check(problems, request_of, spec, base, resume=resume)
+        else:
+            _check(problems, method_of, likely, base)
         if problems.found and ((likely.data is None) != (likely.cells is None) or likely.tables):
             _check(problems, check_readable, likely, base)
     problems.found = list(dict.fromkeys(problems.found))

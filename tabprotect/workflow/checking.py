@@ -14,6 +14,7 @@ from tabprotect.formats.files import read_text
 from tabprotect.workflow.specification import (
     BY_DIMENSION,
     INPUTS,
+    STATED,
     CarriedSpec,
     HierarchySpec,
     LimitsSpec,
@@ -51,13 +52,14 @@ def load_toml(path: str | Path) -> dict[str, Any]:
 def check_spec(content: Mapping[str, Any], name: str) -> Spec:
     """Return the specification, or raise one error with everything that is wrong in it."""
     lines = _together(content)
+    ruleless = _ruleless(content)
     spec = None
     try:
         spec = Spec.model_validate(dict(content))
     except ValidationError as error:
         lines = [line for one in error.errors() for line in _explain(one)] + lines
-    if spec is None or lines:
-        raise InputError(*(f"{name}: {line}" for line in dict.fromkeys(lines)))
+    if spec is None or lines or ruleless:
+        raise InputError(*(f"{name}: {line}" for line in dict.fromkeys([*ruleless, *lines])))
     return spec
 
 
@@ -72,6 +74,19 @@ def _together(content: Mapping[str, Any]) -> list[str]:
     shared = [line for line in next(iter(wrong.values())) if all(line in lines for lines in wrong.values())]
     own = [f"tables.{name}: {line}" for name, lines in wrong.items() for line in lines if line not in shared]
     return shared + own
+
+
+def _ruleless(content: Mapping[str, Any]) -> list[str]:
+    """Return a line where nothing says which cells are sensitive."""
+    if content.get("rules", []) != []:
+        return []
+    tables = content.get("tables")
+    parts = [content, *(tables.values() if isinstance(tables, dict) else ())]
+    if any(isinstance(one, Mapping) and not STATED.isdisjoint(one) for one in parts):
+        return []
+    if "rules" in content:
+        return ["rules: should not be empty"]
+    return ["'rules' is missing: Such as p%=15, nk=2,85, pq=10,50, threshold=3."]
 
 
 def _filled_in(content: Mapping[str, Any], table: Mapping[str, Any]) -> dict[str, Any]:
@@ -135,6 +150,8 @@ def _explain(error: Any) -> list[str]:
     if kind == "parsed":
         return str(error["msg"]).split("\n")
     given = error["input"]
+    if where == "method" and isinstance(given, dict):
+        return [f"method: should be a text; options of a method are options={given!r}"]
     if kind == "literal_error":
         options = [word.strip("'") for word in str(error["ctx"]["expected"]).replace(" or ", ", ").split(", ")]
         return [f"{where}: '{given}' is not possible{did_you_mean(given, options)}"]

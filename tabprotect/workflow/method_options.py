@@ -101,17 +101,17 @@ def _rolled_up(given: Mapping[str, Any], problems: Problems) -> dict[str, Any]:
     if not isinstance(least, bool):
         problems.add(f"least must be true or false, not {least!r}")
     if not isinstance(keep, dict) or not all(type(level) is int and level >= 0 for level in keep.values()):
-        problems.add("keep must be a table of levels, such as keep = {region = 1}")
+        problems.add("keep must be a table of levels, such as options={'keep': {'region': 1}}")
     return {name: given[name] for name in ("least", "keep") if name in given}
 
 
 def _from_files(given: Mapping[str, Any], base: Path, problems: Problems) -> dict[str, Any]:
     rules, groupings = given.get("rules", {}), given.get("groupings", {})
     if not _files(rules):
-        problems.add('rules must be a table of files, such as rules = {age = "age.grc"}')
+        problems.add("rules must be a table of files, such as options={'rules': {'age': 'age.grc'}}")
         rules = {}
     if not isinstance(groupings, dict) or not all(files and _files(files) for files in groupings.values()):
-        shape = 'groupings = {age = {five = "five.grc", ten = "ten.grc"}}'
+        shape = "options={'groupings': {'age': {'five': 'five.grc', 'ten': 'ten.grc'}}}"
         problems.add(f"groupings must be tables of files by dimension, such as {shape}")
         groupings = {}
     return {
@@ -131,9 +131,9 @@ def _opened(given: Mapping[str, Any], method: str, problems: Problems) -> dict[s
     if not isinstance(opened, dict) and not (
         isinstance(opened, list) and all(isinstance(name, str) for name in opened)
     ):
-        problems.add(f'open must be dimensions, such as open = ["age"], not {opened!r}')
+        problems.add(f"open must be dimensions, such as options={{'open': ['age']}}, not {opened!r}")
     elif method == OPEN_CLASSES and not opened:
-        problems.add('needs the dimensions that get open classes: options.open, such as ["age"]')
+        problems.add("needs the dimensions that get open classes, such as options={'open': ['age']}")
     return {"open": opened} if opened else {}
 
 

@@ -28,6 +28,9 @@ __all__ = [
 INPUTS = ("data", "cells")
 """Keys that name the data; a table that has one of them takes neither from what all tables share."""
 
+STATED = frozenset({"status", "lpl", "upl", "spl"})
+"""Columns of a finished table that say without a rule which cells are sensitive."""
+
 BY_DIMENSION = ("hierarchy", "total", "missing")
 """Keys that say something of each dimension."""
 
@@ -200,6 +203,10 @@ class TableSpec(_Strict):
 class Spec(TableSpec):
     """Everything that ``tabprotect protect`` does."""
 
+    model_config = ConfigDict(
+        json_schema_extra={"anyOf": [{"required": [key]} for key in ("rules", *sorted(STATED), "tables")]}
+    )
+
     tables: dict[str, TableSpec] = Field(
         default={}, description="Linked tables that are protected together: a name, and how each differs from the rest."
     )
@@ -216,7 +223,7 @@ class Spec(TableSpec):
     previous: CarriedSpec | None = Field(
         default=None, description="The release of the last period: its folder, or a table with more to say."
     )
-    rules: list[str] = Field(min_length=1, description="Such as p%=15, nk=2,85, pq=10,50, threshold=3.")
+    rules: list[str] = Field(default=[], description="Such as p%=15, nk=2,85, pq=10,50, threshold=3.")
     holding_rules: list[str] = Field(
         default=[], description="Rules at the level of holdings, beside 'rules' at that of contributors (microdata)."
     )

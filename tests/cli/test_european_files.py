@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import re
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -241,3 +242,14 @@ def test_masked_files_are_written_as_asked(tmp_path: Path, tabprotect: Callable[
     assert tabprotect("verify", tmp_path / "out").code == 0
     spec.write_text(text.replace("separator", "seperator"), encoding="utf-8")
     assert "output: unknown key 'seperator'; did you mean 'separator'?" in tabprotect("mask", spec, "--out", "x").err
+
+
+def test_comparisons_write_numbers_as_the_data_do(tmp_path: Path, tabprotect: Callable[..., Any]) -> None:
+    (tmp_path / "a.csv").write_bytes(TEXT.replace("1.090,5", "901.090,5").encode("cp1252"))
+    page = tmp_path / "out.html"
+    done = tabprotect("compare", tmp_path / "a.csv", *FLAGS, "--method", "suppress", "--html", page)
+    assert done.code == 0, done.err
+    numbers = re.findall(r'<td class="n">([^<]*)</td>', page.read_text(encoding="utf-8"))
+    assert [one for one in numbers if re.fullmatch(r"[\d.]+\.\d{3},\d+", one)]
+    assert not [one for one in numbers if re.search(r",\d{3}[.,]|\d{3},\d{3}|^0\.", one)]
+    assert "<td>0,00 %</td>" in page.read_text(encoding="utf-8")

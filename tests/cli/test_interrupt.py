@@ -79,7 +79,7 @@ def test_an_audit_that_is_not_decided_is_not_called_safe(tmp_path: Path, tabprot
 
 
 def test_a_file_is_masked_whole_or_not_at_all(tmp_path: Path) -> None:
-    """No part of a masked file is an answer: 130, and nothing is written."""
+    """No part of a masked file is an answer: nothing is written."""
     draw = np.random.default_rng(1)
     people = pd.DataFrame({"income": draw.normal(size=60_000), "age": draw.integers(1, 99, 60_000)})
     people.to_csv(tmp_path / "people.csv", index=False)
@@ -101,7 +101,59 @@ def test_a_file_is_masked_whole_or_not_at_all(tmp_path: Path) -> None:
         [sys.executable, "-c", text], cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
     )
     err = done.stderr
-    assert done.returncode == 130, err
+    assert done.returncode == 3, err
     assert "Traceback" not in err
     assert "nothing was written" in err
+    assert not (tmp_path / "out").exists()
+
+
+AT_IMPORT = """
+import os, signal, sys
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == {module!r} and not hasattr(Finder, "sent"):
+            Finder.sent = True
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Finder())
+from tabprotect.cli import main
+sys.argv = ["tabprotect", *{arguments!r}]
+main()
+"""
+
+
+FIRST, LATER = "tabprotect.cli.app", "tabprotect.workflow.specified"
+
+
+@pytest.mark.parametrize(
+    ("module", "arguments", "code", "said"),
+    [
+        (FIRST, ("demo", "--out", "out"), 3, "nothing was written"),
+        (LATER, ("demo", "--out", "out"), 3, "nothing was written"),
+        (FIRST, ("mask", "a.toml", "--out", "out"), 3, "nothing was written"),
+        (FIRST, ("verify", "release"), 1, ""),
+        (FIRST, ("audit", "release"), 1, ""),
+    ],
+)
+def test_before_there_is_an_answer(
+    tmp_path: Path, module: str, arguments: tuple[str, ...], code: int, said: str
+) -> None:
+    text = AT_IMPORT.format(module=module, arguments=list(arguments))
+    done = subprocess.run(
+        [sys.executable, "-c", text], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == code, done
+    assert f"Ended; {said}" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_second_one_ends_at_once(tmp_path: Path) -> None:
+    text = SENT.replace("shown(self, progress)", "os.kill(os.getpid(), signal.SIGINT)\n    shown(self, progress)")
+    text = text.format(stages={"search"}, arguments=["demo", "--out", "out"])
+    text = text.replace('and not hasattr(Display, "sent")', "")
+    done = subprocess.run(
+        [sys.executable, "-c", text], cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert "Stopping with the best answer so far" in done.stderr
+    assert done.returncode == 130, done
     assert not (tmp_path / "out").exists()

@@ -5,7 +5,9 @@ from __future__ import annotations
 import io
 import itertools
 import json
+import shutil
 import tempfile
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -16,12 +18,13 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from tabprotect import protect
+from tabprotect import link, protect, tabulate
 from tabprotect.cli.app import run as run_command
 from tabprotect.errors import InputError
 from tabprotect.formats.crosstab import COLOURS, encode_crosstab
+from tabprotect.formats.frames import encode_frame
 from tabprotect.formats.jsonstat import encode_jsonstat
-from tabprotect.formats.published import Published, read_published
+from tabprotect.formats.published import Published, read_published, read_tables
 from tabprotect.formats.px import encode_px
 from tabprotect.formats.sdmx import (
     ESTAT,
@@ -32,6 +35,7 @@ from tabprotect.formats.sdmx import (
     read_hierarchies,
     read_structures,
 )
+from tabprotect.formats.shades import COLOURS as HEAT
 from tabprotect.table.hierarchy import Hierarchy
 
 CODES = {"region": {"Total": "_T"}, "size": {"Total": "_T"}}
@@ -154,7 +158,7 @@ def test_openpyxl_reads_the_coloured_sheet(table: Published) -> None:
     words = dict(zip(expected(table, "Total"), table.words, strict=True))
     for (region, size), word in words.items():
         value, colour = found[{"n": "n North", "s": "s South"}.get(region, region), size]
-        assert colour == (None if word == "published" else COLOURS[word])
+        assert colour in HEAT if word == "published" else colour == COLOURS[word]
         assert value == (expected(table, "Total")[region, size] if word == "published" else "×")
 
 
@@ -203,6 +207,75 @@ def test_the_command_exports_public_files_only(firms: pd.DataFrame, tmp_path: Pa
     assert len(hidden) == release.pattern.sum()
     assert all(line.split(",")[-3] == "" for line in hidden)
     assert len(read_published(folder).frame) == 9
+
+
+@pytest.fixture(scope="module")
+def linked(firms: pd.DataFrame, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of a release of two linked tables, one of them with one dimension."""
+    options = {"value": "turnover", "contributor": "firm"}
+    tables = {
+        "region: size": tabulate(firms, ["region", "size"], **options),
+        "size": tabulate(firms, ["size"], **options),
+    }
+    release = protect(link(tables), "p%=15", title="Firms")
+    return release.write(tmp_path_factory.mktemp("linked") / "out", ["csv", "xlsx"])
+
+
+def test_linked_tables_become_a_sheet_each(linked: Path, tmp_path: Path) -> None:
+    assert run_command(["export", str(linked), str(tmp_path / "a.xlsx")]) == 0
+    book = openpyxl.load_workbook(tmp_path / "a.xlsx")
+    assert book.sheetnames == ["region- size", "size"]
+    assert [cell.value for cell in book["region- size"][3]] == ["region", "Total", "b", "s"]
+    assert [cell.value for cell in book["size"][3]][:2] == ["size", "turnover"]
+    assert book["size"]["A1"].value == "Firms: size"
+
+
+def test_forms_that_hold_one_table_ask_which(linked: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["export", str(linked), str(tmp_path / "a.px")]) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert '--table "region: size" or --table "size"' in said
+    for name, cells in (("region: size", 9), ("size", 3)):
+        assert run_command(["export", str(linked), str(tmp_path / "a.json"), "--table", name]) == 0
+        assert len(json.loads((tmp_path / "a.json").read_text())["value"]) == cells
+        assert len(read_published(linked, name).frame) == cells
+    assert run_command(["export", str(linked), str(tmp_path / "a.px"), "--table", "sise"]) == 2
+    assert "did you mean 'size'?" in capsys.readouterr().err
+    with pytest.raises(InputError, match="2 linked tables; name one of them with table='region: size' or table='size'"):
+        read_published(linked)
+
+
+def test_linked_tables_of_earlier_versions_are_read(linked: Path, tmp_path: Path) -> None:
+    old = shutil.copytree(linked, tmp_path / "old")
+    path = old / "internal" / "release.json"
+    manifest = json.loads(path.read_text())
+    del manifest["tables"]
+    path.write_text(json.dumps(manifest))
+    assert {name: one.dimensions for name, one in read_tables(old).items()} == {
+        "region: size": ("region", "size"),
+        "size": ("size",),
+    }
+
+
+def test_a_written_excel_file_has_a_list_and_shaded_tables(linked: Path) -> None:
+    book = openpyxl.load_workbook(linked / "publish" / "table.xlsx")
+    assert book.sheetnames == ["table", "region- size", "size"]
+    fills = {
+        cell.fill.fgColor.rgb[-6:]
+        for row in book["region- size"].iter_rows(min_row=4)
+        for cell in row
+        if cell.fill.fill_type
+    }
+    assert COLOURS["suppressed"] in fills
+    assert fills & set(HEAT)
+
+
+def test_excel_holds_numbers_as_they_are_published(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"a": ["Total", "x", "y"], "v": [83887.1, 83887.0, 0.1]})
+    for data in (encode_crosstab(Published.of(frame)), encode_frame(frame, "xlsx")):
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            text = archive.read("xl/worksheets/sheet1.xml").decode()
+        assert "<v>83887.1</v>" in text
+        assert "83887.10000000001" not in text
 
 
 STRUCTURE = """<?xml version="1.0" encoding="UTF-8"?>

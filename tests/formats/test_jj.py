@@ -160,6 +160,7 @@ def test_unreadable_files_say_why(tmp_path: Path) -> None:
     (tmp_path / "nul.jj").write_bytes(b"0\n\x00\x00")
     (tmp_path / "broken.jj.gz").write_bytes(gzip.compress(GOOD.encode())[:-9])
     (tmp_path / "plain.jj.gz").write_text(GOOD)
+    (tmp_path / "table8.csv").write_text(GOOD)
     for name, words in {
         "tabel8.jj": "did you mean 'table8.jj'?",
         "no/such.jj": "folder",

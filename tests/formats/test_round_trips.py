@@ -22,7 +22,7 @@ import tabprotect.formats
 from tabprotect.attack.statement import problem_statement
 from tabprotect.formats import instance_suffixes
 from tabprotect.formats.certificate import problem_of
-from tabprotect.formats.crosstab import MARK, encode_crosstab
+from tabprotect.formats.crosstab import MARK, encode_crosstab, encode_list
 from tabprotect.formats.frames import FRAME_FORMATS, as_labels, encode_frame
 from tabprotect.formats.pattern import cell_ids, pattern_of
 from tabprotect.formats.published import Published
@@ -41,6 +41,7 @@ WRITERS = {
     "argus.recodings.write_recoding": "formats/argus/test_round_trips.py::test_recodings",
     "argus.tab.write_tab": "formats/argus/test_round_trips.py::test_tables",
     "crosstab.encode_crosstab": "formats/test_round_trips.py::test_crosstabs",
+    "crosstab.encode_list": "formats/test_round_trips.py::test_lists_with_crosstabs",
     "frames.encode_frame": "formats/test_round_trips.py::test_frames",
     "jj.write_jj": "formats/test_jj.py::test_any_problem_survives_a_round_trip",
     "jsonstat.encode_jsonstat": "formats/test_dissemination.py::test_tables_come_back_from_px_and_json",
@@ -167,6 +168,20 @@ def test_crosstabs(data: st.DataObject) -> None:
     assert [row[0] for row in found] == rows
     wanted = [MARK if np.isnan(value) else value for value in table.values]
     assert [value for row in found for value in row[1:]] == wanted
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.data())
+def test_lists_with_crosstabs(data: st.DataObject) -> None:
+    table = published(data)
+    book = openpyxl.load_workbook(io.BytesIO(encode_list(table.frame, {"crosstab": table})))
+    assert book.sheetnames == ["table", "crosstab"]
+    values = table.frame.columns.get_loc(table.value)
+    listed = [row[values].value for row in book["table"].iter_rows(min_row=2)]
+    assert listed == [None if np.isnan(value) else value for value in table.values]
+    rows = book["crosstab"].iter_rows(min_row=4, max_row=3 + len(table.codes("region")))
+    crossed = [cell.value for row in rows for cell in row[1:]]
+    assert crossed == [MARK if np.isnan(value) else value for value in table.values]
 
 
 @settings(max_examples=15, deadline=None)

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import re
+import tempfile
 from decimal import Decimal
+from pathlib import Path
+from typing import Any
 
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -80,3 +85,41 @@ def test_text_files_have_no_sign_between_thousands() -> None:
     plain = b"a,v\nx,1234567.5\n"
     assert Dialect(thousands="'").encode(plain, ["v"]) == plain == STANDARD.encode(plain, ["v"])
     assert Dialect(";", ",", thousands=".").encode(plain, ["v"]) == b"a;v\nx;1234567,5\n"
+
+
+def report(data: Any, *rules: str, **options: Any) -> tuple[Any, str]:
+    """Return a release, and its report."""
+    release = tp.protect(data, list(rules), **options)
+    with tempfile.TemporaryDirectory() as folder:
+        page = release.write(Path(folder) / "out") / "internal" / "report.html"
+        return release, page.read_text(encoding="utf-8")
+
+
+RESIDUAL = "<td>rounding residual of the table</td>"
+
+
+def test_what_is_noise_of_sums_is_zero_in_words() -> None:
+    values = [90000.1, 5000.2, 40000.3, 50000.4, 20000.1, 30000.7, 0.1, 0.2]
+    frame = pd.DataFrame({"region": list("nnnnssss"), "size": list("bbppbbpp"), "turnover": values})
+    table = tp.tabulate(frame, ["region", "size"], value="turnover")
+    assert 0 < table.residual < 1e-9
+    release, page = report(table, "p%=15")
+    assert f"{RESIDUAL}<td>0</td>" in page
+    words = " ".join(release.explain(cell) for cell in range(len(table.values)))
+    rests = re.findall(r"the rest (\S+)", words)
+    assert "0" in rests
+    assert not [rest for rest in rests if "e-" in rest]
+
+
+def test_residuals_beyond_noise_are_told() -> None:
+    frame = pd.DataFrame({"a": ["Total", "x", "y"], "v": [100.5, 60.0, 40.0], "n": [9, 5, 4]})
+    table = tp.Table.from_cells(frame, by="a", value="v", count="n", tolerance=1.0)
+    assert f"{RESIDUAL}<td>0.5</td>" in report(table, "threshold=3")[1]
+
+
+def test_percentages_in_words_have_the_sign_of_the_page() -> None:
+    german = Numbers(",", ".")
+    assert german.words("proven to within 9.88 %; p%=2.5, NACE 10.11") == "proven to within 9,88 %; p%=2.5, NACE 10.11"
+    assert german.words(301632.2) == "301.632,2"
+    assert german.words(1021716.8) == "1.021.716,8"
+    assert Numbers().words("to within 9.88 %") == "to within 9.88 %"

@@ -116,14 +116,47 @@ def test_400_pixels_hold_the_page(dump: Callable[..., str], picture: Callable[..
     assert colours(picture(page, 400), (0xB8, 0x4E, 0x00)) > 500
 
 
+def flat(name: str, value: float) -> Cube:
+    """A table of one dimension."""
+    at = (np.arange(3),)
+    return Cube(name, (Axis.flat("size", ["all", "s", "b"]),), at, np.array([value, np.nan, 1.0]), np.array([0, 1, 0]))
+
+
+PRINT = "dispatchEvent(new Event('beforeprint'));"
+
+
+def printed(document: str) -> list[tuple[str, int]]:
+    """Return the caption and the number of rows of every table on paper."""
+    tables = re.findall(r'<table class="cube"[^>]*><caption>(.*?)</caption>(.*?)</table>', document, re.DOTALL)
+    return [(caption, text.count('<th scope="row"')) for caption, text in tables]
+
+
 def test_paper_has_every_row(dump: Callable[..., str], picture: Callable[..., Path]) -> None:
     page = public_page("t", "v", [cube(80)], PUBLIC, 0, "note")
-    document = dump(page, "dispatchEvent(new Event('beforeprint'));")
-    assert len(headings(document)) == 1 + 80 * 4
-    after = "dispatchEvent(new Event('beforeprint')); dispatchEvent(new Event('afterprint'));"
-    assert len(headings(dump(page, after))) < 100
-    # 321 rows do not fit on three pages of paper
-    assert len(re.findall(rb"/Type\s*/Page\b", picture(page, printed=True).read_bytes())) > 3
+    rows = 1 + 80 * 4
+    slices = [("v by code and size; kind x", rows), ("v by code and size; kind y", rows)]
+    assert printed(dump(page, PRINT)) == slices
+    # what is searched for stays on the screen
+    find = "const f = document.getElementById('find'); f.value = 'g3b y'; f.oninput();"
+    assert printed(dump(page, find + PRINT)) == slices
+    assert len(headings(dump(page, f"{PRINT} dispatchEvent(new Event('afterprint'));"))) < 100
+    # 642 rows do not fit on six pages of paper
+    assert len(re.findall(rb"/Type\s*/Page\b", picture(page, printed=True).read_bytes())) > 6
+
+
+def test_paper_has_every_linked_table(dump: Callable[..., str]) -> None:
+    found = printed(
+        dump(public_page("t", "v", [flat("one", 2.0), cube(2), flat("two", 3.0)], PUBLIC, 0, "note"), PRINT)
+    )
+    named = ["one: v by size", "t: v by code and size; kind x", "t: v by code and size; kind y", "two: v by size"]
+    assert [caption for caption, _ in found] == named
+
+
+def test_paper_says_what_it_leaves_out(dump: Callable[..., str]) -> None:
+    page = public_page("t", "v", [cube(3200)], PUBLIC, 0, "note")
+    document = dump(page, f"const s = document.querySelectorAll('select')[2]; s.value = 1; s.onchange(); {PRINT}")
+    assert [caption for caption, _ in printed(document)] == ["v by code and size; kind y"]
+    assert "1 of 2 slices are left out on paper; the table files beside this page hold all." in document
 
 
 def test_words_are_looked_for_in_all_dimensions(dump: Callable[..., str]) -> None:

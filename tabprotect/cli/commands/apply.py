@@ -83,7 +83,7 @@ def apply(
         return Exit.UNSAFE
     parts = (*protected.releases, *protected.masked)
     screen.facts(console, [("written and verified", ", ".join(str(out / name) for name in parts))])
-    return Exit.LIMIT if protected.stopped else Exit.DONE
+    return Exit.LIMIT if protected.stopped or asked.is_set() else Exit.DONE
 
 
 def _show(protected: Protected) -> None:

@@ -51,8 +51,9 @@ def arb(
         found = read_batch(batch)
         out().print(f"{len(found.commands)} commands, all understood ({found.encoding}).")
         return Exit.DONE
-    with interruptible(screen()), Display(screen()) as progress:
-        limits = None if time_limit is None and work_limit is None else Limits(time_limit, work_limit)
+    with interruptible(screen()) as asked, Display(screen()) as progress:
+        given = time_limit is not None or work_limit is not None
+        limits = Limits(time_limit, work_limit, stop=asked.is_set) if given else None
         means = Means(limits, seed, allow_unsafe, progress)
         outcome = run_batch(batch, folder=folder, release=release, means=means)
     console = out()

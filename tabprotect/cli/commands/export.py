@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,10 +13,13 @@ from tabprotect.counted import counted
 
 if TYPE_CHECKING:
     from tabprotect.errors import Problems
+    from tabprotect.formats.published import Published
 
 EPILOG = """Examples:
 
 [bold]tabprotect export out table.px[/]
+
+[bold]tabprotect export linked size.px --table "activity and size"[/]   (xlsx: all tables, a sheet each)
 
 [bold]tabprotect export out table.xml --form ml-2.1 --agency XX --structure DSD_FIRMS --code region:Total=_T[/]
 """
@@ -36,6 +39,10 @@ def export(
             help="px, xlsx, json-stat, or SDMX: csv-1.0, csv-2.0, ml-2.1, ml-2.1-generic, ml-3.0, and structure-2.1, "
             "the data structure; by default by the ending of OUT.",
         ),
+    ] = None,
+    table: Annotated[
+        str | None,
+        typer.Option("--table", metavar="NAME", help="Of linked tables: this one; xlsx holds all, a sheet a table."),
     ] = None,
     agency: Annotated[str, typer.Option("--agency", help="SDMX: agency of the data structure.")] = "ORG",
     structure: Annotated[str, typer.Option("--structure", help="SDMX: the data structure.")] = "DSD_TABLE",
@@ -68,15 +75,12 @@ def export(
     """
     from tabprotect.cli.exits import Exit
     from tabprotect.cli.screen import out as console
-    from tabprotect.errors import InputError, collect, did_you_mean
+    from tabprotect.errors import collect, did_you_mean
     from tabprotect.formats.crosstab import encode_crosstab
     from tabprotect.formats.files import write_bytes
     from tabprotect.formats.folder import check_outside
-    from tabprotect.formats.jsonstat import encode_jsonstat
-    from tabprotect.formats.published import read_published
-    from tabprotect.formats.px import encode_px
-    from tabprotect.formats.sdmx import ESTAT, FORMATS, SDMX, encode_sdmx, encode_structure
-    from tabprotect.workflow.files import read_hierarchy
+    from tabprotect.formats.published import read_tables
+    from tabprotect.formats.sdmx import ESTAT, FORMATS, SDMX
 
     chosen = form or _SUFFIXES.get(out.suffix.lower())
     known = ("px", "xlsx", "json-stat", *FORMATS, STRUCTURE)
@@ -106,29 +110,53 @@ def export(
     by = maps[statuses].together() if together else maps[statuses]
     by = replace(by, conf={**by.conf, **other["conf"]}, obs={**by.obs, **other["obs"]})
     check_outside(out)
-    table = read_published(release)
-    if chosen == "px":
-        data = encode_px(table)
-    elif chosen == "xlsx":
-        data = encode_crosstab(table)
-    elif chosen == "json-stat":
-        data = encode_jsonstat(table)
+    tables = _chosen(release, read_tables(release), table, single=chosen != "xlsx")
+    if chosen == "xlsx":
+        only = next(iter(tables.values())) if len(tables) == 1 else None
+        data = encode_crosstab(tables if only is None else only)
     else:
-        if chosen is None:
-            raise InputError("no form")
-        words: dict[str, Any] = {
-            "agency": agency, "structure": structure, "statuses": by, "codes": codes, "fixed": constants,
-        }  # fmt: skip
-        if chosen == STRUCTURE:
-            trees = {name: read_hierarchy(Path(file), "@", None) for name, file in files.items()}
-            data = encode_structure(table, hierarchies=trees, **words)
-        else:
-            data = encode_sdmx(table, chosen, **words)
+        data = _encoded(next(iter(tables.values())), chosen or "", hierarchy=files, agency=agency, structure=structure,
+                        statuses=by, codes=codes, fixed=constants)  # fmt: skip
     write_bytes(out, data)
-    console().print(
-        f"{out}: {counted(len(table.frame), 'cell')}, {int(table.hidden.sum()):,} hidden, as {chosen}.", markup=False
-    )
+    rows, gone = (sum(len(one.frame) for one in tables.values()), sum(int(one.hidden.sum()) for one in tables.values()))
+    what = counted(rows, "cell") if len(tables) == 1 else f"{len(tables)} tables, {counted(rows, 'cell')}"
+    console().print(f"{out}: {what}, {gone:,} hidden, as {chosen}.", markup=False)
     return Exit.DONE
+
+
+def _chosen(release: Path, tables: dict[str, Published], name: str | None, *, single: bool) -> dict[str, Published]:
+    """Return the tables to write."""
+    from tabprotect.errors import InputError, did_you_mean
+
+    named = [one for one in tables if one]
+    if name is not None and not named:
+        raise InputError(f"{release} holds one table, which has no name; leave out --table")
+    if name is not None and name not in tables:
+        raise InputError(f"{release} holds no table '{name}'{did_you_mean(name, named)}")
+    if name is None and single and len(tables) > 1:
+        flags = " or ".join(f'--table "{one}"' for one in named)
+        raise InputError(
+            f"{release} holds {len(tables)} linked tables, and this form holds one: name it, {flags}; "
+            "or write .xlsx, which has a sheet for every table"
+        )
+    return tables if name is None else {name: tables[name]}
+
+
+def _encoded(table: Published, form: str, *, hierarchy: Mapping[str, str], **words: Any) -> bytes:
+    """Return a table in a form other than Excel's."""
+    from tabprotect.formats.jsonstat import encode_jsonstat
+    from tabprotect.formats.px import encode_px
+    from tabprotect.formats.sdmx import encode_sdmx, encode_structure
+    from tabprotect.workflow.files import read_hierarchy
+
+    if form == "px":
+        return encode_px(table)
+    if form == "json-stat":
+        return encode_jsonstat(table)
+    if form != STRUCTURE:
+        return encode_sdmx(table, form, **words)
+    trees = {name: read_hierarchy(Path(file), "@", None) for name, file in hierarchy.items()}
+    return encode_structure(table, hierarchies=trees, **words)
 
 
 def _pairs(words: Sequence[str] | None, flag: str, form: str, problems: Problems) -> dict[str, str]:

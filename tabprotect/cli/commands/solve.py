@@ -91,6 +91,7 @@ def solve(
     The first Ctrl-C stops with the best answer so far.
     """
     from tabprotect.cli import values
+    from tabprotect.cli.exits import Exit
     from tabprotect.cli.progress import Display, interruptible
     from tabprotect.cli.screen import out, screen
     from tabprotect.formats import read_instance
@@ -153,6 +154,8 @@ def solve(
             values.show(out(), str(instance), changed)
         else:
             show(out(), str(instance), result)
+    if asked.is_set() and (code == Exit.DONE or content.get("status") == "unknown"):
+        return Exit.LIMIT
     return code
 
 

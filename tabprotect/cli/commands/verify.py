@@ -43,9 +43,11 @@ def verify(
     """
     from tabprotect.cli import screen
     from tabprotect.cli.exits import Exit
+    from tabprotect.cli.progress import Display
     from tabprotect.errors import InputError
     from tabprotect.formats.places import recover
     from tabprotect.release.period import releases_in
+    from tabprotect.solver.limits import Budget
 
     for target in (*targets, *([] if against is None else [against])):
         recover(target)
@@ -53,10 +55,13 @@ def verify(
     if against is not None and len(found) > 1:
         raise InputError(f"--against is compared with one certificate, not with {len(found)}; verify them one by one")
     codes = []
-    for place in found:
-        if len(found) > 1:
-            screen.out().print(str(place), style="bold")
-        codes.append(_verify(place, against, no_limits))
+    with Display(screen.screen()) as progress:
+        budget = Budget(progress=progress)
+        for place in found:
+            budget.report("verify", message=str(place))
+            if len(found) > 1:
+                screen.out().print(str(place), style="bold")
+            codes.append(_verify(place, against, no_limits))
     return Exit.DONE if not any(codes) else Exit.UNSAFE
 
 

@@ -27,6 +27,7 @@ from tabprotect.methods.distance import Norm, Weights, check_norm, distance, dis
 from tabprotect.problem import Problem, Status
 from tabprotect.seeds import Seed, as_seed
 from tabprotect.solver.limits import Budget, Limits, Progress, as_limits, cancel_on_interrupt
+from tabprotect.table.additivity import noticeable
 
 __all__ = ["METHODS", "PROVEN_SENSES", "Method", "adjust"]
 
@@ -278,9 +279,9 @@ def _result(
             f"the solver's adjustment breaks what is to be preserved (by {broken:.2g} of its terms); please report this"
         )
     if not verdict.exact:
-        notes.append(
-            f"values are no exact decimals: sums differ by up to {verdict.additive:.2g}; give decimals= to round"
-        )
+        off = noticeable(verdict.additive, problem.values)
+        apart = f": sums differ by up to {off:.2g}" if off else ""
+        notes.append(f"values are no exact decimals{apart}; give decimals= to round")
     cost = distance(values - problem.values, weight, st.norm)
     if lowest is not None:
         lowest = min(lowest, cost)

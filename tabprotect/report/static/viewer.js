@@ -16,6 +16,8 @@
   const STEP = { row: 200, col: 30 };
   const FIRST = { row: 60, col: 14 }; // lines that are unfolded at most when the page opens
   const SHADES = 6;
+  const PAPER = 60000; // cells on paper at most, but for the slice in view, which is whole
+  const NO_LIMIT = { row: Infinity, col: Infinity };
   const make = (tag, attributes = {}, ...children) => {
     const element = Object.assign(document.createElement(tag), attributes);
     element.append(...children);
@@ -48,15 +50,21 @@
     return { ...table, place, index, hidden };
   });
 
+  // The longest dimension down, the next one across
+  const layout = ({ axes }) => {
+    const long = axes.map((axis, k) => [-axis.codes.length, k]).sort((a, b) => a[0] - b[0] || a[1] - b[1]).map((x) => x[1]);
+    return {
+      down: long[0] ?? 0, across: axes.length > 1 ? long[1] : -1,
+      fixed: axes.map((axis) => (axis.nodes.length ? axis.nodes[0][0] : 0)),
+    };
+  };
+
   let table, state;
   const choose = (which) => {
     table = tables[which];
-    const long = table.axes.map((axis, k) => [-axis.codes.length, k]).sort((a, b) => a[0] - b[0] || a[1] - b[1]).map((x) => x[1]);
-    const down = long.length ? Math.min(...long.slice(0, 1)) : 0;
-    const across = table.axes.length > 1 ? long[1] : -1;
+    const { down, across, fixed } = layout(table);
     state = {
-      down, across, find: "", limit: { ...STEP },
-      fixed: table.axes.map((axis) => (axis.nodes.length ? axis.nodes[0][0] : 0)),
+      down, across, fixed, find: "", limit: { ...STEP },
       open: table.axes.map((axis) => axis.firstOpen()),
     };
     openOnHidden();
@@ -263,15 +271,13 @@
   };
   const word = (value) => (typeof value === "number" ? other(value) : value);
 
-  const draw = (print = false) => {
-    tip.hidden = true;
+  // The rows and columns of a slice, as far as they are unfolded and found; on paper all of them
+  const grid = (found, limit, paper) => {
     const down = table.axes[state.down];
     const across = state.across < 0 ? null : table.axes[state.across];
-    const found = search();
     const all = (axis) => new Set(axis.nodes.keys());
-    const rows = found.nothing.length ? [] : visible(down, print ? all(down) : state.open[state.down], found.words[state.down]);
-    const cols = across ? visible(across, print ? all(across) : state.open[state.across], found.words[state.across]) : [null];
-    const limit = print ? { row: Infinity, col: Infinity } : state.limit;
+    const rows = found.nothing.length ? [] : visible(down, paper ? all(down) : state.open[state.down], found.words[state.down]);
+    const cols = across ? visible(across, paper ? all(across) : state.open[state.across], found.words[state.across]) : [null];
     const shownRows = rows.slice(0, limit.row), shownCols = cols.slice(0, limit.col);
     const body = make("tbody");
     const at = [...found.fixed];
@@ -283,7 +289,7 @@
       });
     });
     const shade = scale(cells.flat());
-    const counts = [state.down, state.across].map((k) => (k < 0 || print ? new Map() : hiddenBy(k, found.fixed)));
+    const counts = [state.down, state.across].map((k) => (k < 0 || paper ? new Map() : hiddenBy(k, found.fixed)));
     shownRows.forEach((i, r) => {
       const line = make("tr", {}, heading(down, state.down, i, "row", counts[0]));
       shownCols.forEach((j, c) => {
@@ -298,6 +304,13 @@
     const caption = across ? `${measure} by ${down.name} and ${across.name}` : `${measure} by ${down.name}`;
     const cube = make("table", { className: "cube" }, make("thead", {}, head), body);
     cube.setAttribute("aria-label", caption);
+    return { cube, caption, rows, cols };
+  };
+
+  const draw = () => {
+    tip.hidden = true;
+    const found = search(), { limit } = state;
+    const { cube, rows, cols } = grid(found, limit, false);
     const before = root.querySelector(".scroll");
     const scroll = make("div", { className: "scroll", tabIndex: 0 }, cube);
     const parts = [controls(found.fixed), scroll];
@@ -317,8 +330,60 @@
     root.replaceChildren(...parts);
     scroll.scrollTo(x, y);
   };
-  // on paper nothing can be unfolded
-  addEventListener("beforeprint", () => draw(true));
+
+  // Every combination of codes, in their order, that the dimensions neither down nor across have in the table
+  const slices = (of, { down, across, fixed }) => {
+    const others = [...of.axes.keys()].filter((k) => k !== down && k !== across);
+    const rank = of.axes.map((axis) => {
+      const first = [];
+      axis.nodes.forEach(([code], i) => { first[code] ??= i; });
+      return first;
+    });
+    const found = new Map();
+    for (let i = 0; i < of.value.length; i++) {
+      const at = others.map((k) => of.at[k][i]), key = at.join(" ");
+      if (!found.has(key)) found.set(key, others.reduce((all, k, j) => { all[k] = at[j]; return all; }, [...fixed]));
+    }
+    const before = (a, b) => others.reduce((sign, k) => sign || rank[k][a[k]] - rank[k][b[k]], 0);
+    return [...found.values()].sort(before);
+  };
+
+  // On paper nothing can be unfolded, chosen or searched for: it has every slice of every table, the one in view first
+  // where they are too many
+  const paper = () => {
+    tip.hidden = true;
+    const mine = { table, state }, all = [];
+    for (const of of tables) {
+      const view = of === table ? state : layout(of);
+      const lines = (k) => (k < 0 ? 1 : of.axes[k].nodes.length);
+      for (const fixed of slices(of, view)) all.push({ of, view, fixed, size: lines(view.down) * lines(view.across) });
+    }
+    const free = (k) => k === mine.state.down || k === mine.state.across;
+    const inView = ({ of, fixed }) => of === mine.table && fixed.every((code, k) => free(k) || code === mine.state.fixed[k]);
+    const large = all.reduce((sum, one) => sum + one.size, 0) > PAPER;
+    if (large) all.sort((a, b) => inView(b) - inView(a));
+    const parts = [];
+    let room = PAPER, left = 0;
+    for (const one of all) {
+      if (parts.length && one.size > room) { left++; continue; }
+      room -= one.size;
+      table = one.of;
+      state = { ...one.view, fixed: one.fixed, open: table.axes.map(() => new Set()) };
+      const { cube, caption } = grid({ words: table.axes.map(() => []), fixed: one.fixed, nothing: [] }, NO_LIMIT, true);
+      const others = table.axes.flatMap((axis, k) =>
+        k === state.down || k === state.across ? [] : [`${axis.name} ${named(axis, one.fixed[k])}`]);
+      const name = tables.length > 1 ? `${table.name}: ` : "";
+      cube.prepend(make("caption", { textContent: name + [caption, ...others].join("; ") }));
+      parts.push(make("div", { className: "scroll" }, cube));
+    }
+    ({ table, state } = mine);
+    if (left) {
+      const words = `${other(left)} of ${other(all.length)} slices are left out on paper; the table files beside this page hold all.`;
+      parts.unshift(make("p", { className: "left", textContent: words }));
+    }
+    root.replaceChildren(...parts);
+  };
+  addEventListener("beforeprint", paper);
   addEventListener("afterprint", () => draw());
   choose(0);
 })();

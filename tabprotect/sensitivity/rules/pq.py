@@ -71,6 +71,8 @@ class PQ(Spoken):
         who = coalition(c, self.n + 1)
         target, rest = float(who.target[cell]), float(who.rest[cell])
         others = float(who.together[cell]) - target
+        if abs(rest) <= max(table.residual, TIE * c.total[cell]):
+            rest = 0.0
         name = f" ({c.names[who.holder[cell]]})" if who.holder[cell] >= 0 else ""
         share = self.p / self.q
         sign = "<" if self.p * target - self.q * rest > TIE * self.q * c.total[cell] else ">="

@@ -91,7 +91,7 @@ def _feed(hashed: Any, thing: Any) -> None:
 
 
 def check_resumable(folder: str | os.PathLike[str]) -> None:
-    """Refuse a folder that no run can keep its pieces in, whatever the problem; nothing is made or written.
+    """Refuse a folder that no run can keep its pieces in, whatever the problem; nothing is left there.
 
     Raises
     ------
@@ -110,9 +110,14 @@ def check_resumable(folder: str | os.PathLike[str]) -> None:
         raise InputError(f"{folder}: cannot be written ({error.strerror or error})") from error
     if there == folder:
         raise InputError(f"{folder}: a file, where a folder for resuming is wanted")
-    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
-        why = os.strerror(errno.EACCES if there.is_dir() else errno.ENOTDIR)
-        raise InputError(f"{folder}: cannot be written ({why})")
+    if not there.is_dir():
+        raise InputError(f"{folder}: cannot be written ({os.strerror(errno.ENOTDIR)})")
+    try:
+        # rights do not say all: file systems may be read-only, or hold no files of users at all
+        with tempfile.TemporaryDirectory(dir=there):
+            pass
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be written ({error.strerror or error})") from error
 
 
 def _written_by_this_version(folder: Path) -> dict[str, Any]:

@@ -98,6 +98,8 @@ def read_tabular(
         return _numbered(
             *_several(fspath(path), (separator, decimal, thousands, encoding), numbers), numbers, needed, strict
         )
+    if place.is_dir():
+        raise InputError(_folder(place))
     if not place.is_file():
         raise InputError(f"{place}: no such file{_neighbours(place)}")
     suffix = place.suffix.lower()
@@ -327,6 +329,16 @@ def files_of(pattern: str) -> list[Path]:
     if not paths:
         raise InputError(f"{pattern}: no file has such a name")
     return paths
+
+
+def _folder(path: Path) -> str:
+    """Say of a folder what it is, and what is wanted instead."""
+    if (path / "internal" / "release.json").is_file():
+        return (
+            f"{path}: the folder of a release, where a file of data is wanted; "
+            f"'tabprotect audit {path}' and 'tabprotect verify {path}' check it"
+        )
+    return f"{path}: a folder, where a file of data is wanted"
 
 
 def _neighbours(path: Path) -> str:

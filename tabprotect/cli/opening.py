@@ -1,0 +1,58 @@
+"""The first words of a command that works long: before its libraries are there."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+__all__ = ["opening", "over"]
+
+SECONDS = 0.7
+"""What has said nothing until then says that it has begun."""
+
+LONG = ("apply", "arb", "audit", "compare", "demo", "develop", "mask", "protect", "solve", "verify")
+"""Commands that may work for more than a moment."""
+
+_LINE = "start  1 s"
+
+_over = threading.Event()
+_over.set()
+
+
+@contextmanager
+def opening(arguments: Sequence[str]) -> Iterator[None]:
+    """Within the block the beginning of long work is told on standard error, unless something else is before."""
+    if not arguments or arguments[0] not in LONG or {"-h", "--help"} & set(arguments):
+        yield
+        return
+    _over.clear()
+    # no thread of the import of anything: what it writes needs nothing but the standard library
+    thread = threading.Thread(target=_say, name="tabprotect opening", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over()
+        thread.join()
+
+
+def over() -> None:
+    """Say no more that work begins: something else speaks."""
+    _over.set()
+
+
+def _say() -> None:
+    if _over.wait(SECONDS) or sys.stderr is None:
+        return
+    if not sys.stderr.isatty():
+        sys.stderr.write(f"{_LINE}\n")
+        sys.stderr.flush()
+        return
+    # on a terminal the line goes as it came
+    sys.stderr.write(_LINE)
+    sys.stderr.flush()
+    _over.wait()
+    sys.stderr.write("\r\x1b[K")
+    sys.stderr.flush()
