@@ -145,7 +145,8 @@ class Audit:
         Parameters
         ----------
         cell : tuple, str, mapping or int
-            The codes of the cell, its label, or its position (see `tabprotect.table.naming.cell_of_system`).
+            The codes of the cell, or its label; its position where no code is a number (see
+            `tabprotect.table.naming.cell_of_system`).
 
         Raises
         ------
