@@ -174,7 +174,7 @@ class ChangedRelease(Publication):
             ("sensitive", f"{len(self.problem.primaries):,}"),
             ("verdict", self._verdict()),
         ]
-        lines += [(f"rule {rule}", f"{int(mask.sum()):,} primary") for rule, mask in self.assessment.reasons.items()]
+        lines += self.assessment.by_rule()
         if self.judgement is not None and result.values is not None:
             lost = loss(self.problem, result.values)
             lines.append(("changed", f"{counted(lost.changed, 'cell')}, by up to {number(lost.largest)}"))

@@ -16,13 +16,13 @@ from tabprotect.problem import Status
 from tabprotect.sensitivity.concentration import counts
 from tabprotect.sensitivity.level import AtHoldings
 from tabprotect.sensitivity.parse import as_rules
-from tabprotect.sensitivity.rule import NOTHING, Decisions, Override, Rule
+from tabprotect.sensitivity.rule import NOTHING, Decisions, Override, Rule, Spoken
 from tabprotect.sensitivity.rules.manual import COLUMNS, Manual
 from tabprotect.table.naming import cell_of_table
 from tabprotect.table.table import Table
 from tabprotect.views import many, view
 
-__all__ = ["Assessment", "Levels", "Rules", "assess", "needs", "shape_levels", "smallest_level"]
+__all__ = ["Assessment", "Levels", "Rules", "assess", "needs", "readings", "shape_levels", "smallest_level"]
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -95,6 +95,15 @@ class Assessment:
             frame[name] = mask
         return frame
 
+    def by_rule(self) -> list[tuple[str, str]]:
+        """Return a line for every rule: how many cells it makes primary, and how its text was read."""
+        read = readings(self.rules)
+        lines = []
+        for rule, mask in self.reasons.items():
+            words = f" ({read[rule]})" if read.get(rule) else ""
+            lines.append((f"rule {rule}", f"{int(mask.sum()):,} primary{words}"))
+        return lines
+
     def explain(self, cell: Any) -> str:
         """Say in words why a cell is sensitive or not, with the numbers (internal).
 
@@ -125,6 +134,23 @@ class Assessment:
             sliding = f", over a width of {self.spl[i]:g}" if self.spl[i] else ""
             lines.append(f"  an intruder must find it able to move {levels}{sliding}")
         return "\n".join(lines)
+
+
+def readings(rules: Iterable[Rule | Override]) -> dict[str, str]:
+    """Return by the text of each rule how it was read: its parameters by name.
+
+    Examples
+    --------
+    >>> readings(as_rules(["p%=12,5", "holdings: threshold=3"]))
+    {'p%=12,5': 'p = 12, n = 5', 'holdings: threshold=3': 'n = 3, range = 10'}
+    """
+    found = {str(one): _spoken(one) for one in rules}
+    return {text: rule.reading for text, rule in found.items() if rule is not None}
+
+
+def _spoken(one: Rule | Override) -> Spoken | None:
+    rule = one.rule if isinstance(one, AtHoldings) else one
+    return rule if isinstance(rule, Spoken) else None
 
 
 def needs(rules: Rules) -> int:
@@ -231,6 +257,7 @@ def assess(
     wanted = as_rules(rules)
     if not COLUMNS.isdisjoint(table.columns) and not any(isinstance(rule, Manual) for rule in wanted):
         wanted = (*wanted, Manual())
+    _check_commas(table, wanted)
     _check_needs(table, wanted)
     n = table.n_cells
     if empty not in (None, "zero", "safe"):
@@ -289,6 +316,19 @@ def assess(
     given_cost = None if np.isnan(cost).all() else cost
     bounds = None if np.isnan([lower, upper]).all() else (lower, upper)
     return Assessment(table, wanted, status, lpl, upl, spl, reasons, given_cost, tuple(messages), bounds)
+
+
+def _check_commas(table: Table, rules: Iterable[Rule | Override]) -> None:
+    """Refuse rules that a reader of the data, whose decimal sign is a comma, would read as other ones."""
+    signs = [found for found in table.recognised if found.decimal == "," or (found.separator == ";" and not found.decimal)]
+    with collect() as problems:
+        for rule in map(_spoken, rules if signs else ()):
+            if rule is not None and rule.doubt:
+                text, other = rule.doubt
+                problems.add(
+                    f"rule '{text}' can be read in two ways beside data with a decimal comma: write '{rule.named}' for "
+                    f"{rule.reading}, or '{other}'"
+                )
 
 
 def _apply(
