@@ -282,11 +282,14 @@ def assess(
     messages: list[str] = []
     fixed = np.full((3, n), np.nan)
     cost, lower, upper = np.full((3, n), np.nan)
+    only_levels = "status" not in table.columns and not any(isinstance(rule, Rule) for rule in wanted)
     overrides = sorted((rule for rule in wanted if isinstance(rule, Override)), key=lambda rule: rule.rank)
     for override in overrides:
         decisions = override.decide(table)
         if empty == "safe" and isinstance(override, Manual):
             decisions.status[_known_zeros(table) & (decisions.status == Status.ZERO)] = NOTHING
+        if isinstance(override, Manual) and only_levels:
+            decisions.status[_given_levels(decisions)] = Status.PRIMARY
         _apply(table, override, decisions, status, lpl, upl, least, reasons, sensitive)
         for row, given in zip(fixed, (decisions.lpl, decisions.upl, decisions.spl), strict=True):
             np.copyto(row, given, where=~np.isnan(given))
@@ -329,6 +332,11 @@ def _check_commas(table: Table, rules: Iterable[Rule | Override]) -> None:
                     f"rule '{text}' can be read in two ways beside data with a decimal comma: write '{rule.named}' for "
                     f"{rule.reading}, or '{other}'"
                 )
+
+
+def _given_levels(decisions: Decisions) -> Bools:
+    """Return the cells with a level above 0: sensitive, where neither a rule nor a status says what is."""
+    return np.nan_to_num([decisions.lpl, decisions.upl, decisions.spl]).max(axis=0) > 0
 
 
 def _apply(
