@@ -52,6 +52,9 @@ class Comparison:
     lines: tuple[Line, ...]
     title: str = "Comparison of methods"
 
+    def __repr__(self) -> str:
+        return f"Comparison({', '.join(f'{line.approach}: {line.status}' for line in self.lines)})"
+
     @property
     def frame(self) -> pd.DataFrame:
         """One row a method, one column a measure; confidential."""

@@ -184,3 +184,13 @@ def test_what_is_exposed_is_red():
     for grid in (found.grids()[0], found.grids()[2]):
         assert grid.bad == {(1, list(grid.columns).index("exposed"))}
     assert len(re.findall(r'<td class="[^"]*\bbad">', found.html())) == 2
+
+
+def test_what_is_printed_is_short() -> None:
+    found = tp.compare(tp.instances.load("eustat-investment"), ["suppress", "round:base=5"])
+    assert repr(found) == "Comparison(suppress: optimal, round base=5.0: optimal)"
+    for choice in (tp.Suppress(), tp.Suppress("count", "exact"), tp.Recode({"r": {"a": "b"}})):
+        assert len(repr(choice)) < 60
+    Options = tp.methods.suppression.options.Options
+    changed = tp.methods.suppression.options.changed(Options(), "tree.most_cells", 7)
+    assert repr(tp.Suppress(options=changed)) == "Suppress(options=Options(tree=TreeOptions(most_cells=7)))"

@@ -8,12 +8,13 @@ from typing import Any
 
 from tabprotect.errors import InputError
 from tabprotect.methods.suppression.method import Suppress
+from tabprotect.views import Short
 
 __all__ = ["Recode"]
 
 
-@dataclass(frozen=True)
-class Recode:
+@dataclass(frozen=True, repr=False)
+class Recode(Short):
     """Roll categories up until no cell is sensitive any more; what may be left is hidden.
 
     Parameters

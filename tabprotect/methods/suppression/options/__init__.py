@@ -28,6 +28,7 @@ from tabprotect.methods.suppression.options.start import (
     StartOptions,
 )
 from tabprotect.methods.suppression.options.strategy import ChoiceOptions, ScheduleOptions
+from tabprotect.views import Short
 
 __all__ = [
     "DEFAULTS",
