@@ -22,7 +22,7 @@ from tabprotect.counted import counted
 from tabprotect.errors import InfeasibleError, InputError
 from tabprotect.methods.base.method import Call
 from tabprotect.methods.loss import loss
-from tabprotect.problem import Problem
+from tabprotect.problem import Problem, need_problem
 from tabprotect.report.comparison import comparison_page
 from tabprotect.report.pages import Bars, Grid
 from tabprotect.seeds import Seed, as_seed
@@ -181,6 +181,7 @@ def compare(
         )
         problem, table, seed = prepared.problem, prepared.table, prepared.seed
         prepare = partial(with_records, prepared) if prepared.source.roles is not None else None
+    need_problem(problem, "compare")
     records = keys is not None or prepare is not None
     approaches = [parse_approach(m) for m in _default(problem, records, table)] if given is None else given
     call = Call(problem, as_limits(limits), as_seed(seed), progress, keys, table, prepare)

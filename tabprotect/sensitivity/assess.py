@@ -19,7 +19,7 @@ from tabprotect.sensitivity.parse import as_rules
 from tabprotect.sensitivity.rule import NOTHING, Decisions, Override, Rule, Spoken
 from tabprotect.sensitivity.rules.manual import COLUMNS, Manual
 from tabprotect.table.naming import cell_of_table
-from tabprotect.table.table import Table
+from tabprotect.table.table import Table, need_table
 from tabprotect.views import many, view
 
 __all__ = ["Assessment", "Levels", "Rules", "assess", "needs", "readings", "shape_levels", "smallest_level"]
@@ -254,6 +254,7 @@ def assess(
       threshold=3: sensitive; 2 contributors < 3
       an intruder must find it able to move down by 1, up by 1
     """
+    need_table(table, "assess")
     wanted = as_rules(rules)
     if not COLUMNS.isdisjoint(table.columns) and not any(isinstance(rule, Manual) for rule in wanted):
         wanted = (*wanted, Manual())
@@ -323,7 +324,9 @@ def assess(
 
 def _check_commas(table: Table, rules: Iterable[Rule | Override]) -> None:
     """Refuse rules that a reader of the data, whose decimal sign is a comma, would read as other ones."""
-    signs = [found for found in table.recognised if found.decimal == "," or (found.separator == ";" and not found.decimal)]
+    signs = [
+        found for found in table.recognised if found.decimal == "," or (found.separator == ";" and not found.decimal)
+    ]
     with collect() as problems:
         for rule in map(_spoken, rules if signs else ()):
             if rule is not None and rule.doubt:

@@ -305,7 +305,9 @@ def test_the_smallest_sampling_weight_counts_though_its_contribution_is_not_kept
     assert np.all(tp.Threshold(4).measure(heavy)[:2] == -np.inf)
 
 
-FINISHED = pd.DataFrame({"r": ["Total", "a", "b", "c"], "v": [20.0, 9, 5, 6], "down": [0, 0, 3.0, 0], "up": [0, 0, 2.0, 0]})
+FINISHED = pd.DataFrame(
+    {"r": ["Total", "a", "b", "c"], "v": [20.0, 9, 5, 6], "down": [0, 0, 3.0, 0], "up": [0, 0, 2.0, 0]}
+)
 
 
 @pytest.mark.parametrize("rules", [[], "manual=20"])
