@@ -1,4 +1,6 @@
-"""Short words for what is long; and views of results in notebooks: a class of a lower room is drawn by a room that it does not know.
+"""Short words for what is long, and views of results in notebooks.
+
+A view of a class of a lower room is drawn by a room that it does not know.
 
 The package names that room when it is imported, so nothing of it is loaded before the first view.
 """

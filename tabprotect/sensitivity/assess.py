@@ -324,11 +324,9 @@ def assess(
 
 def _check_commas(table: Table, rules: Iterable[Rule | Override]) -> None:
     """Refuse rules that a reader of the data, whose decimal sign is a comma, would read as other ones."""
-    signs = [
-        found for found in table.recognised if found.decimal == "," or (found.separator == ";" and not found.decimal)
-    ]
+    comma = any((found.decimal or ("," if found.separator == ";" else ".")) == "," for found in table.recognised)
     with collect() as problems:
-        for rule in map(_spoken, rules if signs else ()):
+        for rule in map(_spoken, rules if comma else ()):
             if rule is not None and rule.doubt:
                 text, other = rule.doubt
                 problems.add(
@@ -339,7 +337,8 @@ def _check_commas(table: Table, rules: Iterable[Rule | Override]) -> None:
 
 def _given_levels(decisions: Decisions) -> Bools:
     """Return the cells with a level above 0: sensitive, where neither a rule nor a status says what is."""
-    return np.nan_to_num([decisions.lpl, decisions.upl, decisions.spl]).max(axis=0) > 0
+    largest: Floats = np.nan_to_num([decisions.lpl, decisions.upl, decisions.spl]).max(axis=0)
+    return largest > 0
 
 
 def _apply(

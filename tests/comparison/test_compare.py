@@ -12,6 +12,7 @@ import tabprotect as tp
 from tabprotect.attack.audit import audit
 from tabprotect.comparison import APPROACHES, Approach, compare, loss, parse_approach
 from tabprotect.errors import InputError
+from tabprotect.methods.suppression.options import Options, changed
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Limits
 from tests.methods.rounding.tables import flat
@@ -191,6 +192,5 @@ def test_what_is_printed_is_short() -> None:
     assert repr(found) == "Comparison(suppress: optimal, round base=5.0: optimal)"
     for choice in (tp.Suppress(), tp.Suppress("count", "exact"), tp.Recode({"r": {"a": "b"}})):
         assert len(repr(choice)) < 60
-    Options = tp.methods.suppression.options.Options
-    changed = tp.methods.suppression.options.changed(Options(), "tree.most_cells", 7)
-    assert repr(tp.Suppress(options=changed)) == "Suppress(options=Options(tree=TreeOptions(most_cells=7)))"
+    tuned = changed(Options(), "tree.most_cells", 7)
+    assert repr(tp.Suppress(options=tuned)) == "Suppress(options=Options(tree=TreeOptions(most_cells=7)))"
