@@ -53,9 +53,10 @@ def optimality(result: Claimed) -> str:
     claimed, cost = result.bound, _cost(result)
     if claimed is None or not cost or not claimed > 0:
         return result.status
-    words = "optimal by the solver"
+    by = getattr(getattr(result, "result", result), "bounded_by", "the solver")
+    words = f"optimal by {by}"
     if result.status != "optimal":
-        words = f"{result.status}; by the solver within {float(100 * (cost - exact(claimed)) / cost):.2f} %"
+        words = f"{result.status}; by {by} within {float(100 * (cost - exact(claimed)) / cost):.2f} %"
     proof = result.cuts if isinstance(result, SuppressionResult) and isinstance(result.cuts, BoundProof) else None
     if proof is None:
         return f"{words}; no bound is proven in exact arithmetic"

@@ -72,5 +72,7 @@ def test_distances_are_optimal_by_the_solver_only():
     summary = str(made.summary())
     assert words in summary
     assert "levels were enlarged at random (enlarge=0.5)" in summary
+    squares = tp.protect(tp.instances.register(), "p%=15", tp.Adjust(norm="l2"), seed=1, **ROLES)
+    assert squares.optimality == words.replace("the solver", squares.result.result.bounded_by)
     plain = tp.protect(tp.instances.register(), "p%=15", tp.Adjust(enlarge=0), **ROLES)
     assert "at random" not in str(plain.summary())
