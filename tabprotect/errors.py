@@ -15,6 +15,7 @@ __all__ = [
     "TabprotectError",
     "collect",
     "did_you_mean",
+    "need",
 ]
 
 
@@ -82,6 +83,20 @@ def collect() -> Iterator[Problems]:
     problems = Problems()
     yield problems
     problems.raise_if_any()
+
+
+def need(given: object, kind: type, who: str, such_as: str) -> None:
+    """Refuse what is something else than a function works on.
+
+    Examples
+    --------
+    >>> need([1], dict, "assess", "as nobody makes it")
+    Traceback (most recent call last):
+    ...
+    tabprotect.errors.InputError: assess needs a dict, as nobody makes it, not list
+    """
+    if not isinstance(given, kind):
+        raise InputError(f"{who} needs a {kind.__name__}, {such_as}, not {type(given).__name__}")
 
 
 def did_you_mean(word: object, options: Iterable[Any]) -> str:

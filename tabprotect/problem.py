@@ -13,11 +13,11 @@ import pandas as pd
 from scipy import sparse
 
 from tabprotect.counted import counted
-from tabprotect.errors import InputError, collect
+from tabprotect.errors import InputError, collect, need
 from tabprotect.table.system import LinearSystem
 from tabprotect.views import many, view
 
-__all__ = ["Attacker", "Problem", "Status", "cell_mask"]
+__all__ = ["Attacker", "Problem", "Status", "cell_mask", "need_problem"]
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -322,3 +322,13 @@ def _matrix(given: Any) -> sparse.csr_array:
         return sparse.csr_array(given, dtype=np.float64)
     except (TypeError, ValueError):
         raise InputError("A must be a matrix of numbers, with as many in every row") from None
+
+
+def need_problem(given: object, who: str) -> None:
+    """Refuse what is no problem.
+
+    Raises
+    ------
+    InputError
+    """
+    need(given, Problem, who, "such as release.problem or what tabprotect.make_problem returns")

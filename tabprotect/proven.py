@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Final, Protocol
 
 import numpy as np
 
@@ -13,29 +14,66 @@ from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.solver.exact import exact
 from tabprotect.solver.limits import Budget
 
-__all__ = ["hidden_warnings", "optimality"]
+__all__ = ["Claimed", "hidden_warnings", "optimality"]
+
+HAIR: Final = Fraction(1, 10**9)
+"""A bound that goes beyond its proof by a smaller part of it says no more, in the digits that are shown."""
 
 
-def optimality(result: SuppressionResult) -> str:
-    """Return the status of a search; where it says more than the proof, how far exact arithmetic confirms it.
+class Claimed(Protocol):
+    """What any method says of its answer."""
+
+    @property
+    def status(self) -> str:
+        """Such as 'optimal'."""
+
+    @property
+    def cost(self) -> float | None:
+        """Of the answer."""
+
+    @property
+    def bound(self) -> float | None:
+        """What no other answer falls below, as the search says."""
+
+
+def optimality(result: Claimed) -> str:
+    """Return the status of a search; where its bound says more than the proof, how far exact arithmetic confirms it.
+
+    The one source of these words, for terminals, JSON, pages and comparisons. Of distances nothing is proven.
 
     Examples
     --------
     >>> import tabprotect as tp
-    >>> optimality(tp.suppress(tp.instances.load("eustat-investment")))
+    >>> problem = tp.instances.load("eustat-investment")
+    >>> optimality(tp.suppress(problem))
     'optimal'
+    >>> optimality(tp.round(problem, 5))
+    'optimal by the solver; no bound is proven in exact arithmetic'
     """
-    if result.status != "optimal" or result.cost is None:
+    claimed, cost = result.bound, _cost(result)
+    if claimed is None or not cost or not claimed > 0:
         return result.status
-    proof = result.cuts if isinstance(result.cuts, BoundProof) else None
+    by = getattr(getattr(result, "result", result), "bounded_by", "the solver")
+    words = f"optimal by {by}"
+    if result.status != "optimal":
+        words = f"{result.status}; by {by} within {float(100 * (cost - exact(claimed)) / cost):.2f} %"
+    proof = result.cuts if isinstance(result, SuppressionResult) and isinstance(result.cuts, BoundProof) else None
     if proof is None:
-        return "optimal" if not result.cost else "optimal by the solver; no bound is proven in exact arithmetic"
+        return f"{words}; no bound is proven in exact arithmetic"
+    least = cost if result.status == "optimal" else exact(claimed) * (1 - HAIR)
+    if proof.bound >= least:
+        return result.status
+    return f"{words}; proven in exact arithmetic to within {float(100 * (cost - proof.bound) / cost):.2f} %"
+
+
+def _cost(result: Claimed) -> Fraction | None:
+    """Return the cost; of a pattern exactly."""
+    if result.cost is None:
+        return None
+    if not isinstance(result, SuppressionResult):
+        return exact(result.cost)
     secondaries = np.flatnonzero(result.pattern & ~result.problem.must_hide)
-    cost = sum((exact(w) for w in result.problem.weights[secondaries].tolist()), Fraction(0))
-    if proof.bound >= cost:
-        return "optimal"
-    share = float(100 * (cost - proof.bound) / cost)
-    return f"optimal by the solver; proven in exact arithmetic to within {share:.2f} %"
+    return sum((exact(w) for w in result.problem.weights[secondaries].tolist()), Fraction(0))
 
 
 def hidden_warnings(result: SuppressionResult) -> list[str]:

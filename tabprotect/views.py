@@ -1,4 +1,6 @@
-"""Views of results in notebooks: a class of a lower room is drawn by a room that it does not know.
+"""Short words for what is long, and views of results in notebooks.
+
+A view of a class of a lower room is drawn by a room that it does not know.
 
 The package names that room when it is imported, so nothing of it is loaded before the first view.
 """
@@ -6,11 +8,38 @@ The package names that room when it is imported, so nothing of it is loaded befo
 from __future__ import annotations
 
 import importlib
-from typing import Final
+from dataclasses import MISSING, fields, is_dataclass
+from typing import Any, Final
 
-__all__ = ["drawn_by", "many", "view"]
+__all__ = ["Short", "drawn_by", "many", "view"]
 
 _HOME: Final[list[str]] = []
+
+
+class Short:
+    """Base of dataclasses with many options: what is printed is what differs from the defaults.
+
+    Examples
+    --------
+    >>> import tabprotect as tp
+    >>> tp.Suppress(), tp.Suppress(method="exact"), tp.Recode(then=tp.Suppress(cost="unit"))
+    (Suppress(), Suppress(method='exact'), Recode(then=Suppress(cost='unit')))
+    """
+
+    def __repr__(self) -> str:
+        return _differing(self)
+
+
+def _differing(given: Any) -> str:
+    if not is_dataclass(given) or isinstance(given, type):
+        return repr(given)
+    said = []
+    for one in fields(given):
+        value = getattr(given, one.name)
+        default = one.default if one.default_factory is MISSING else one.default_factory()
+        if one.repr and (type(value) is not type(default) or repr(value) != repr(default)):
+            said.append(f"{one.name}={_differing(value)}")
+    return f"{type(given).__name__}({', '.join(said)})"
 
 
 def drawn_by(module: str) -> None:

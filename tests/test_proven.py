@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
 
+import pytest
 from typer.testing import CliRunner
 
 import tabprotect as tp
+from tabprotect.attack.proof import BoundProof
 from tabprotect.cli.app import app
 from tabprotect.proven import hidden_warnings, optimality
 
@@ -40,3 +45,34 @@ def test_solve_warns_of_hidden_cells_that_can_be_recomputed(tmp_path):
 def test_compare_warns_too_and_says_how_much_is_proven():
     compared = tp.compare(_problem(), ["suppress"])
     assert "can be computed by everybody" in compared.lines[0].message
+
+
+@pytest.mark.parametrize("gap", [0.0, 0.1])
+def test_a_bound_beyond_its_proof_is_marked_whatever_the_status(gap):
+    register = tp.instances.register()
+    table = tp.tabulate(register, ["division", "size"], "turnover", contributor="enterprise_id", holding="group_id")
+    made = tp.protect(table, ["p%=15", "threshold=3"], limits=tp.Limits(gap=gap), intervals=False)
+    result, proven = made.result, made.certificate.bound
+    assert made.safe
+    beyond = result.bound > 0 and (proven is None or float(proven) < result.bound * (1 - 1e-9))
+    assert ("by the solver" in made.optimality) == beyond
+    assert made.optimality.startswith(result.status)
+    weak = replace(result, status="feasible", bound=0.9 * result.cost, cuts=BoundProof((), (), Fraction(0)))
+    words = "feasible; by the solver within 10.00 %; proven in exact arithmetic to within 100.00 %"
+    assert optimality(weak) == words
+
+
+ROLES: dict[str, Any] = {"by": ["division", "size"], "value": "turnover", "contributor": "enterprise_id"}
+
+
+def test_distances_are_optimal_by_the_solver_only():
+    made = tp.protect(tp.instances.register(), "p%=15", tp.Adjust(), seed=1, **ROLES)
+    words = "optimal by the solver; no bound is proven in exact arithmetic"
+    assert made.optimality == words
+    summary = str(made.summary())
+    assert words in summary
+    assert "levels were enlarged at random (enlarge=0.5)" in summary
+    squares = tp.protect(tp.instances.register(), "p%=15", tp.Adjust(norm="l2"), seed=1, **ROLES)
+    assert squares.optimality == words.replace("the solver", squares.result.result.bounded_by)
+    plain = tp.protect(tp.instances.register(), "p%=15", tp.Adjust(enlarge=0), **ROLES)
+    assert "at random" not in str(plain.summary())

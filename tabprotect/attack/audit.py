@@ -21,7 +21,7 @@ from tabprotect.attack.pool import Deviation
 from tabprotect.attack.witness import Exposure, Witnesses
 from tabprotect.counted import counted
 from tabprotect.errors import InputError
-from tabprotect.problem import Problem, Status
+from tabprotect.problem import Problem, Status, need_problem
 from tabprotect.solver.limits import Budget
 from tabprotect.table.naming import cell_of_system
 from tabprotect.views import view
@@ -145,7 +145,8 @@ class Audit:
         Parameters
         ----------
         cell : tuple, str, mapping or int
-            The codes of the cell, its label, or its position (see `tabprotect.table.naming.cell_of_system`).
+            The codes of the cell, or its label; its position where no code is a number (see
+            `tabprotect.table.naming.cell_of_system`).
 
         Raises
         ------
@@ -317,9 +318,7 @@ def audit(
     can be recomputed exactly: 1
     """
     budget = budget or Budget()
-    if not isinstance(problem, Problem):
-        kind = type(problem).__name__
-        raise InputError(f"audit needs a Problem, such as release.problem or what make_problem returns, not {kind}")
+    need_problem(problem, "audit")
     hidden = _hidden(problem, pattern)
     if deviations and not problem.integer:
         witnesses = witnesses or Witnesses(problem)

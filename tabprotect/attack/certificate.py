@@ -19,7 +19,7 @@ from tabprotect.certificate.document import FORMAT, SECTIONS, VERDICTS, digest
 from tabprotect.certificate.numbers import Numbers
 from tabprotect.certificate.rebuild import proven_bound
 from tabprotect.errors import InputError
-from tabprotect.problem import Problem, Status
+from tabprotect.problem import Problem, Status, need_problem
 from tabprotect.solver.exact import exact
 from tabprotect.solver.limits import Budget
 
@@ -95,6 +95,7 @@ def certify(
     >>> c, c.verify(against=problem_statement(p)).safe
     (Certificate(safe: cost 6, proven bound None), True)
     """
+    need_problem(problem, "certify")
     hidden = pattern_mask(problem, pattern)
     _check_pattern(problem, hidden)
     evidence = witnesses if isinstance(witnesses, Evidence) else gather(problem, hidden, witnesses, budget)

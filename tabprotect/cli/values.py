@@ -117,6 +117,7 @@ def summary(result: Result) -> dict[str, Any]:
 
     from tabprotect.methods.adjustment import AdjustmentResult
     from tabprotect.methods.rounding import RoundingResult
+    from tabprotect.proven import optimality
 
     label = result.problem.system.label
 
@@ -128,6 +129,7 @@ def summary(result: Result) -> dict[str, Any]:
 
     content: dict[str, Any] = {
         "status": result.status,
+        "optimality": optimality(result),
         "cost": finite(result.cost),
         "bound": finite(result.bound),
         "gap": finite(result.gap),
@@ -172,13 +174,14 @@ def show(console: Any, name: str, result: Result) -> None:
 
     from tabprotect.cli.screen import cells_table, facts, number
     from tabprotect.methods.rounding import RoundingResult
+    from tabprotect.proven import optimality
 
     problem = result.problem
     sizes = (
         f"{counted(problem.n_cells, 'cell')}, {len(problem.primaries):,} primary, "
         f"{counted(problem.system.n_equations, 'equation')}"
     )
-    lines = [("instance", f"{name}: {sizes}"), ("status", result.status)]
+    lines = [("instance", f"{name}: {sizes}"), ("status", optimality(result))]
     lines += [(word, number(x)) for word, x in (("cost", result.cost), ("bound", result.bound)) if x is not None]
     if result.gap is not None:
         lines.append(("gap", f"{100 * result.gap:.2f} %"))

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from tabprotect.attack.audit import audit
 from tabprotect.attack.values import seeing
 from tabprotect.certificate.claims import DOUBTS
 from tabprotect.counted import counted
@@ -22,6 +23,7 @@ from tabprotect.methods.suppression import methods, suppress
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem
 from tabprotect.proven import hidden_warnings, optimality
+from tabprotect.solver.limits import Budget
 from tabprotect.workflow.hide import Sums, hide
 from tabprotect.workflow.prepare import Prepared
 
@@ -125,6 +127,10 @@ class Published:
     message: str
     doubtful: bool = False
     """No interval is claimed."""
+    optimality: str = ""
+    """How far the status is proven."""
+    stopped: bool = False
+    """Whether a limit ended the method."""
 
 
 def publish(approach: Approach, call: Call, prepared: Prepared | None = None) -> Published:
@@ -148,7 +154,7 @@ def _published(changed: Changed, seen: Problem, knows: str, note: str = "") -> P
     message = "; ".join(part for part in (changed.message, note) if part)
     return Published(
         changed.values, seen, seen.may_hide, knows, changed.status, changed.cost, changed.bound, message,
-        changed.claim["method"] in DOUBTS,
+        changed.claim["method"] in DOUBTS, optimality(changed), changed.stopped,
     )  # fmt: skip
 
 
@@ -170,11 +176,10 @@ def _hide_with_sums(choice: Hide, prepared: Prepared) -> Published:
 def _hidden(p: Problem, result: SuppressionResult, n: int | None = None, sums: str = "") -> Published:
     """Say what a pattern publishes; the problem may have sums of hidden cells behind its first `n` cells."""
     values = np.where(result.pattern[:n], np.nan, p.values[:n]) if result.safe else None
-    proven = optimality(result)
-    said = [result.message, proven if proven != result.status else "", *hidden_warnings(result), sums]
+    said = [result.message, *hidden_warnings(result), sums]
     return Published(
         values, p, result.pattern, "published cells, sums, external bounds", result.status, result.cost, result.bound,
-        "; ".join(filter(None, said)),
+        "; ".join(filter(None, said)), optimality=optimality(result), stopped=bool(result.stopped),
     )  # fmt: skip
 
 
@@ -188,17 +193,26 @@ def _roll_up(call: Call) -> Published:
     given_up = "; ".join(f"{name}: parts of {', '.join(codes)}" for name, codes in found.collapsed.items())
     message = "; ".join(part for part in (given_up, found.message) if part)
     knows = "the cells left, sums, external bounds"
-    return Published(values, p, found.removed, knows, found.status, found.cost, found.bound, message)
+    stopped = found.status in ("feasible", "unknown")
+    return Published(
+        values, p, found.removed, knows, found.status, found.cost, found.bound, message,
+        optimality=optimality(found), stopped=stopped,
+    )  # fmt: skip
 
 
 def _adjusted(changed: Changed, call: Call) -> Published:
-    """Who is told no distance is taken to know the largest change; beside him, whoever knows the senses."""
+    """Judge as `tabprotect.protect` does; beside that, say what whoever knows more of the method would learn."""
     assert changed.values is not None
     far = float(np.abs(changed.values - call.problem.values).max(initial=0.0))
-    claim = {**changed.claim, "within": repr(far)}
+    closer = seeing(call.problem, changed.values, {**changed.claim, "within": repr(far)})
+    known = audit(closer, closer.may_hide, intervals=False, budget=Budget(call.limits), of=call.problem.primaries)
     back = sense_risk(changed.result, limits=call.limits)
-    known = f"an intruder who knows the senses too comes within the levels of {counted(len(back.disclosed), 'cell')}"
-    return _published(changed, seeing(call.problem, changed.values, claim), "the largest change", known)
+    beyond = (
+        f"an intruder who knew the largest change, too, would come within the levels of "
+        f"{counted(len(known.exposed), 'cell')}, one who knew the senses within those of "
+        f"{counted(len(back.disclosed), 'cell')}"
+    )
+    return _published(changed, seeing(call.problem, changed.values, changed.claim), changed.knows, beyond)
 
 
 def parse_approach(text: str) -> Approach:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from tabprotect.errors import InfeasibleError, InputError
 from tabprotect.formats.dialect import Dialect
 from tabprotect.methods.base.method import Call
 from tabprotect.methods.loss import loss
-from tabprotect.problem import Problem
+from tabprotect.problem import Problem, need_problem
 from tabprotect.report.comparison import comparison_page
 from tabprotect.report.numbers import STANDARD, Numbers
 from tabprotect.report.pages import Bars, Grid
@@ -56,12 +56,20 @@ class Comparison:
     title: str = "Comparison of methods"
     numbers: Numbers = field(default=STANDARD, repr=False)
 
+    def __repr__(self) -> str:
+        return f"Comparison({', '.join(f'{line.approach}: {line.words}' for line in self.lines)})"
+
     @property
     def frame(self) -> pd.DataFrame:
         """One row a method, one column a measure; confidential."""
         rows = []
         for line in self.lines:
-            row: dict[str, Any] = {"method": str(line.approach), "status": line.status, "seconds": line.seconds}
+            row: dict[str, Any] = {
+                "method": str(line.approach),
+                "status": line.status,
+                "optimality": line.words,
+                "seconds": line.seconds,
+            }
             row |= {"cost": line.cost, "bound": line.bound, "gap": line.gap}
             row |= {"hidden_value": line.hidden_value(self.problem.values)}
             row |= {} if line.loss is None else asdict(line.loss)
@@ -183,6 +191,7 @@ def compare(
         )
         problem, table, seed = prepared.problem, prepared.table, prepared.seed
         prepare = partial(with_records, prepared) if prepared.source.roles is not None else None
+    need_problem(problem, "compare")
     records = keys is not None or prepare is not None
     approaches = [parse_approach(m) for m in _default(problem, records, table)] if given is None else given
     call = Call(problem, as_limits(limits), as_seed(seed), progress, keys, table, prepare)
@@ -207,25 +216,18 @@ def _line(call: Call, approach: Approach, limits: Limits, prepared: Prepared | N
     except (InputError, InfeasibleError) as error:
         # options were checked when they were read: what is left is a table that the method is not for
         return Line(approach, "not possible", time.perf_counter() - started, message=str(error))
-    seconds = time.perf_counter() - started
+    line = Line(
+        approach, published.status, time.perf_counter() - started, published.cost, published.bound,
+        message=published.message, stopped=published.stopped, optimality=published.optimality,
+    )  # fmt: skip
     if published.values is None:
-        return Line(approach, published.status, seconds, published.cost, published.bound, message=published.message)
+        return line
+    line = replace(line, loss=loss(call.problem, published.values), values=published.values)
     if published.doubtful:
-        return Line(
-            approach, published.status, seconds, published.cost, published.bound,
-            loss(call.problem, published.values), None, published.message, published.values,
-        )  # fmt: skip
+        return line
     budget = Budget(limits, call.progress)
     budget.report("audit", message=approach.name)
     found = audit(published.seen, published.hidden, budget=budget, of=call.problem.primaries)
-    return Line(
-        approach,
-        published.status,
-        seconds,
-        published.cost,
-        published.bound,
-        loss(call.problem, published.values),
-        risk(call.problem, found, published.knows),
-        published.message,
-        published.values,
-    )
+    undecided = any(not exposure.decided for exposure in found.exposures)
+    judged = risk(call.problem, found, published.knows)
+    return replace(line, risk=judged, stopped=line.stopped or undecided)

@@ -41,7 +41,7 @@ def grids(problem: Problem, lines: Sequence[Line]) -> tuple[Grid, ...]:
     unsafe = [k for k, line in enumerate(lines) if line.risk is not None and line.risk.exposed]
     main = [
         (
-            str(line.approach), line.status, line.loss.hidden if line.loss and line.hides else None,
+            str(line.approach), line.words, line.loss.hidden if line.loss and line.hides else None,
             line.hidden_value(problem.values), line.cost, line.bound,
             None if line.gap is None else f"{100 * line.gap:.2f} %", _exposed(line),
         )
@@ -51,7 +51,7 @@ def grids(problem: Problem, lines: Sequence[Line]) -> tuple[Grid, ...]:
     risky = [
         (
             str(line.approach),
-            line.status,
+            line.words,
             round(line.seconds, 2),
             _exposed(line),
             *((None,) * 3 if (y := line.risk) is None else (y.undecided, y.exact, y.width)),

@@ -32,6 +32,10 @@ class Line:
         None without published values.
     risk : Risk or None
     message : str
+    stopped : bool
+        Whether a limit ended the method or its judgement.
+    optimality : str
+        The status, and how far exact arithmetic confirms it.
     values : ndarray of float or None
         What would be published of every cell, nan where it is hidden.
     """
@@ -44,12 +48,19 @@ class Line:
     loss: Loss | None = None
     risk: Risk | None = None
     message: str = ""
+    stopped: bool = False
+    optimality: str = ""
     values: npt.NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
 
     @property
     def hides(self) -> bool:
         """Whether the method leaves cells out; otherwise it changes values, and hidden value does not apply."""
         return self.approach.name in ("suppress", "recode") or (self.loss is not None and self.loss.hidden > 0)
+
+    @property
+    def words(self) -> str:
+        """The status, and how far it is proven."""
+        return self.optimality or self.status
 
     @property
     def gap(self) -> float | None:

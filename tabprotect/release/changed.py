@@ -20,6 +20,7 @@ from tabprotect.formats.dialect import Dialect
 from tabprotect.methods.base.method import Changed
 from tabprotect.methods.loss import Loss, loss
 from tabprotect.problem import Problem, Status
+from tabprotect.proven import optimality
 from tabprotect.release.by_status import by_status
 from tabprotect.release.publication import Publication, Summary, native, number
 from tabprotect.report.changes import internal_files
@@ -92,6 +93,11 @@ class ChangedRelease(Publication):
     def stopped(self) -> bool:
         """Whether a limit ended the search."""
         return self.result.stopped
+
+    @property
+    def optimality(self) -> str:
+        """The status of the search; where it says more than is proven, that it is by the solver."""
+        return optimality(self.result)
 
     @property
     def values(self) -> Floats | None:
@@ -175,7 +181,7 @@ class ChangedRelease(Publication):
             ("sensitive", f"{len(self.problem.primaries):,}"),
             ("verdict", self._verdict()),
         ]
-        lines += [(f"rule {rule}", f"{int(mask.sum()):,} primary") for rule, mask in self.assessment.reasons.items()]
+        lines += self.assessment.by_rule()
         if self.judgement is not None and result.values is not None:
             lost = loss(self.problem, result.values)
             lines.append(("changed", f"{counted(lost.changed, 'cell')}, by up to {number(lost.largest)}"))
@@ -186,7 +192,7 @@ class ChangedRelease(Publication):
         if result.bound is not None:
             gap = "" if result.gap is None else f", gap {100 * result.gap:.2f} %"
             lines.append(("bound", number(result.bound) + gap))
-        lines.append(("method", f"{self.settings.get('method', '')}, {result.status}"))
+        lines.append(("method", f"{self.settings.get('method', '')}, {self.optimality}"))
         lines.append(("intruders know", result.knows))
         lines += [("note", text) for text in (*self.problem.notes, result.message) if text]
         if noticeable(self.table.residual, self.table.values):
@@ -218,7 +224,7 @@ class ChangedRelease(Publication):
         result = self.result
         return {
             "kind": "changed values",
-            "status": result.status,
+            "status": self.optimality,
             "cost": result.cost,
             "bound": result.bound,
             "claim": {name: what for name, what in result.claim.items() if not isinstance(what, list)},

@@ -214,7 +214,7 @@ class Release(Publication):
             ("hidden", counts.hidden_words),
             ("verdict", verdict),
         ]
-        lines += [(f"rule {rule}", f"{int(mask.sum()):,} primary") for rule, mask in self.assessment.reasons.items()]
+        lines += self.assessment.by_rule()
         if result.cost is not None:
             lines.append(("cost", number(result.cost)))
         if result.bound is not None:

@@ -126,5 +126,9 @@ class ChangedTable(_Titled, Protocol):
         """Published values of all cells; None without an answer."""
 
     @property
+    def optimality(self) -> str:
+        """How near to the optimum the values are, by the solver."""
+
+    @property
     def loss(self) -> Loss:
         """Information lost."""

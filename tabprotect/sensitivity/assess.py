@@ -16,13 +16,13 @@ from tabprotect.problem import Status
 from tabprotect.sensitivity.concentration import counts
 from tabprotect.sensitivity.level import AtHoldings
 from tabprotect.sensitivity.parse import as_rules
-from tabprotect.sensitivity.rule import NOTHING, Decisions, Override, Rule
+from tabprotect.sensitivity.rule import NOTHING, Decisions, Override, Rule, Spoken
 from tabprotect.sensitivity.rules.manual import COLUMNS, Manual
 from tabprotect.table.naming import cell_of_table
-from tabprotect.table.table import Table
+from tabprotect.table.table import Table, need_table
 from tabprotect.views import many, view
 
-__all__ = ["Assessment", "Levels", "Rules", "assess", "needs", "shape_levels", "smallest_level"]
+__all__ = ["Assessment", "Levels", "Rules", "assess", "needs", "readings", "shape_levels", "smallest_level"]
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -95,13 +95,23 @@ class Assessment:
             frame[name] = mask
         return frame
 
+    def by_rule(self) -> list[tuple[str, str]]:
+        """Return a line for every rule: how many cells it makes primary, and how its text was read."""
+        read = readings(self.rules)
+        lines = []
+        for rule, mask in self.reasons.items():
+            words = f" ({read[rule]})" if read.get(rule) else ""
+            lines.append((f"rule {rule}", f"{int(mask.sum()):,} primary{words}"))
+        return lines
+
     def explain(self, cell: Any) -> str:
         """Say in words why a cell is sensitive or not, with the numbers (internal).
 
         Parameters
         ----------
         cell : tuple, str, mapping or int
-            The codes of the cell, its label, or its position (see `tabprotect.table.naming.cell_of_system`).
+            The codes of the cell, or its label; its position where no code is a number (see
+            `tabprotect.table.naming.cell_of_system`).
 
         Raises
         ------
@@ -124,6 +134,23 @@ class Assessment:
             sliding = f", over a width of {self.spl[i]:g}" if self.spl[i] else ""
             lines.append(f"  an intruder must find it able to move {levels}{sliding}")
         return "\n".join(lines)
+
+
+def readings(rules: Iterable[Rule | Override]) -> dict[str, str]:
+    """Return by the text of each rule how it was read: its parameters by name.
+
+    Examples
+    --------
+    >>> readings(as_rules(["p%=12,5", "holdings: threshold=3"]))
+    {'p%=12,5': 'p = 12, n = 5', 'holdings: threshold=3': 'n = 3, range = 10'}
+    """
+    found = {str(one): _spoken(one) for one in rules}
+    return {text: rule.reading for text, rule in found.items() if rule is not None}
+
+
+def _spoken(one: Rule | Override) -> Spoken | None:
+    rule = one.rule if isinstance(one, AtHoldings) else one
+    return rule if isinstance(rule, Spoken) else None
 
 
 def needs(rules: Rules) -> int:
@@ -227,9 +254,11 @@ def assess(
       threshold=3: sensitive; 2 contributors < 3
       an intruder must find it able to move down by 1, up by 1
     """
+    need_table(table, "assess")
     wanted = as_rules(rules)
     if not COLUMNS.isdisjoint(table.columns) and not any(isinstance(rule, Manual) for rule in wanted):
         wanted = (*wanted, Manual())
+    _check_commas(table, wanted)
     _check_needs(table, wanted)
     n = table.n_cells
     if empty not in (None, "zero", "safe"):
@@ -254,11 +283,14 @@ def assess(
     messages: list[str] = []
     fixed = np.full((3, n), np.nan)
     cost, lower, upper = np.full((3, n), np.nan)
+    only_levels = "status" not in table.columns and not any(isinstance(rule, Rule) for rule in wanted)
     overrides = sorted((rule for rule in wanted if isinstance(rule, Override)), key=lambda rule: rule.rank)
     for override in overrides:
         decisions = override.decide(table)
         if empty == "safe" and isinstance(override, Manual):
             decisions.status[_known_zeros(table) & (decisions.status == Status.ZERO)] = NOTHING
+        if isinstance(override, Manual) and only_levels:
+            decisions.status[_given_levels(decisions)] = Status.PRIMARY
         _apply(table, override, decisions, status, lpl, upl, least, reasons, sensitive)
         for row, given in zip(fixed, (decisions.lpl, decisions.upl, decisions.spl), strict=True):
             np.copyto(row, given, where=~np.isnan(given))
@@ -288,6 +320,25 @@ def assess(
     given_cost = None if np.isnan(cost).all() else cost
     bounds = None if np.isnan([lower, upper]).all() else (lower, upper)
     return Assessment(table, wanted, status, lpl, upl, spl, reasons, given_cost, tuple(messages), bounds)
+
+
+def _check_commas(table: Table, rules: Iterable[Rule | Override]) -> None:
+    """Refuse rules that a reader of the data, whose decimal sign is a comma, would read as other ones."""
+    comma = any((found.decimal or ("," if found.separator == ";" else ".")) == "," for found in table.recognised)
+    with collect() as problems:
+        for rule in map(_spoken, rules if comma else ()):
+            if rule is not None and rule.doubt:
+                text, other = rule.doubt
+                problems.add(
+                    f"rule '{text}' can be read in two ways beside data with a decimal comma: write '{rule.named}' for "
+                    f"{rule.reading}, or '{other}'"
+                )
+
+
+def _given_levels(decisions: Decisions) -> Bools:
+    """Return the cells with a level above 0: sensitive, where neither a rule nor a status says what is."""
+    largest: Floats = np.nan_to_num([decisions.lpl, decisions.upl, decisions.spl]).max(axis=0)
+    return largest > 0
 
 
 def _apply(

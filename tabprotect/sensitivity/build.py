@@ -20,7 +20,7 @@ from tabprotect.sensitivity.knowledge import ONE, least_hidden, whole_numbers
 from tabprotect.sensitivity.rule import TIE
 from tabprotect.solver.tolerances import SUM_ROUNDING
 from tabprotect.table.decimals import decimals_of
-from tabprotect.table.table import Table
+from tabprotect.table.table import Table, need_table
 
 __all__ = ["make_problem"]
 
@@ -92,6 +92,7 @@ def make_problem(
     >>> p.primaries.tolist(), p.lpl.tolist(), p.weights.tolist(), p.integer
     ([2, 3], [0.0, 0.0, 1.0, 1.0], [9.0, 5.0, 2.0, 2.0], True)
     """
+    need_table(table, "make_problem")
     if isinstance(rules, Assessment):
         if rules.table is not table:
             raise InputError("the assessment was made of another table; assess this one")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import MISSING, fields
+from itertools import pairwise
 from math import isfinite
 from pathlib import Path
 from typing import Any, Final, get_type_hints
@@ -26,7 +27,7 @@ def parse_rule(text: str) -> Rule | Override:
     Parameters
     ----------
     text : str
-        Such as ``p%=15``, ``p%=15,2``, ``nk=2,85``, ``pq=10,50``, ``threshold=3``, ``threshold=3,10``,
+        Such as ``p%=15``, ``p%=15,2`` or ``p%=15,n=2``, ``nk=2,85``, ``pq=10,50``, ``threshold=3``, ``threshold=3,10``,
         ``request=70,85,10``, ``zero=1``, ``missing``, ``manual=10``, ``apriori=FILE.hst``, ``P(10,1)``, ``FREQ(3,10)``;
         after ``holdings:`` it looks at holdings, in a table that has both levels.
 
@@ -83,7 +84,8 @@ def parse_rules(text: str) -> tuple[Rule | Override, ...]:
                     f"'{OF_HOLDINGS} {part.strip()}', or given as one of the holding rules"
                 )
             elif not (keyword == "MIS" and arguments == ["0"]):
-                rules.append(_build(part.strip(), keyword, arguments))
+                rule = _build(part.strip(), keyword, arguments)
+                rules.append(rule if foreign else _in_doubt(rule, part.strip(), keyword, arguments))
         except InputError as error:
             problems.found.extend(error.problems)
     problems.raise_if_any()
@@ -154,6 +156,31 @@ def _types(keyword: str) -> list[Any]:
     return [hints[f.name] for f in fields(cls)]  # type: ignore[arg-type]
 
 
+def _in_doubt(rule: Rule | Override, text: str, keyword: str, arguments: list[str]) -> Rule | Override:
+    """Let a rule know that its text is another rule to whoever writes decimals with a comma."""
+    if not isinstance(rule, Spoken) or re.search(r",\s", text):
+        return rule
+    for k, (whole, part) in enumerate(pairwise(arguments)):
+        if whole.isdecimal() and part.isdecimal():
+            try:
+                other = _build(text, keyword, [*arguments[:k], f"{whole}.{part}", *arguments[k + 2 :]])
+            except InputError:
+                continue
+            return rule.in_doubt(text, str(other))
+    return rule
+
+
+def _named(text: str, arguments: list[str], names: list[str]) -> list[str]:
+    """Return the parameters in their order, without their names; names may stand before the last ones only."""
+    found = []
+    for name, argument in zip(names, arguments, strict=False):
+        given, equals, word = (part.strip() for part in argument.partition("="))
+        if equals and given != name:
+            raise InputError(f"rule '{text}': '{given}' stands where {name} is; the parameters are {', '.join(names)}")
+        found.append(word if equals else argument)
+    return [*found, *arguments[len(names) :]]
+
+
 def _build(text: str, keyword: str, arguments: list[str]) -> Rule | Override:
     cls = RULES[keyword]
     parameters = fields(cls)  # type: ignore[arg-type]
@@ -161,6 +188,8 @@ def _build(text: str, keyword: str, arguments: list[str]) -> Rule | Override:
     needed = sum(f.default is MISSING for f in parameters)
     if keyword == "MIS" and arguments == ["1"]:
         arguments = []
+    if str not in _types(keyword):
+        arguments = _named(text, arguments, names)
     if not needed <= len(arguments) <= len(names):
         form = f"{cls.keywords[0]}={','.join(names)}" if names else cls.keywords[0]
         raise InputError(

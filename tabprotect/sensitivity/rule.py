@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import ClassVar, Final, Protocol, Self, runtime_checkable
@@ -134,6 +135,8 @@ class Spoken:
     """
 
     keywords: ClassVar[tuple[str, ...]]
+    doubt: ClassVar[tuple[str, str] | tuple[()]] = ()
+    """Its text, and the rule that it would be with a decimal comma; empty where that is none."""
 
     def __str__(self) -> str:
         given = [(f, getattr(self, f.name)) for f in fields(self)]  # type: ignore[arg-type]
@@ -141,6 +144,24 @@ class Spoken:
             given.pop()
         words = [f"{value:g}" if isinstance(value, int | float) else str(value) for _, value in given]
         return self.keywords[0] + ("=" + ",".join(words) if words else "")
+
+    @property
+    def reading(self) -> str:
+        """Its parameters by name, such as 'p = 12.5, n = 1'."""
+        given = ((f.name, getattr(self, f.name)) for f in fields(self))  # type: ignore[arg-type]
+        return ", ".join(f"{name} = {value:g}" for name, value in given if isinstance(value, int | float))
+
+    @property
+    def named(self) -> str:
+        """Its text with the names of all parameters but the first, which no decimal comma makes another rule."""
+        first, *others = ((f.name, getattr(self, f.name)) for f in fields(self))  # type: ignore[arg-type]
+        return ",".join([f"{self.keywords[0]}={first[1]:g}", *(f"{name}={value:g}" for name, value in others)])
+
+    def in_doubt(self, text: str, other: str) -> Self:
+        """Return the rule, knowing its text and which other one that may mean; it stays equal to itself."""
+        found = copy(self)
+        object.__setattr__(found, "doubt", (text, other))
+        return found
 
     def located(self, base: Path) -> Self:
         """Return the rule with its files, if it has any, relative to a folder."""

@@ -24,7 +24,7 @@ from tabprotect.table.grid import Grid
 from tabprotect.table.hierarchy import Hierarchy
 from tabprotect.table.kinds import check_kind, missing_cells
 from tabprotect.table.levels import add_up, levels_of
-from tabprotect.table.read import backend_of, need_columns, open_frame, read_ids, read_numbers
+from tabprotect.table.read import backend_of, check_names, need_columns, open_frame, read_ids, read_numbers
 from tabprotect.table.reading import File, Recognised, is_file, open_data
 from tabprotect.table.status import EMPTY, read_status
 from tabprotect.table.system import LinearSystem
@@ -55,6 +55,10 @@ class Columns:
     spl: str | None
     lower: str | None
     upper: str | None
+
+    def __post_init__(self) -> None:
+        names = ("value", "count", "weighted_count", "shadow", "status", "cost", "lpl", "upl", "spl", "lower", "upper")
+        check_names({name: getattr(self, name) for name in names})
 
     @property
     def sums(self) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from itertools import combinations, pairwise
 from typing import Any
@@ -20,6 +21,7 @@ Ints = npt.NDArray[np.int64]
 
 _JOINED = " x "
 _PART = "table"
+_WHOLE = re.compile(r"\s*[-+]?\d+(\.0+)?\s*")
 
 
 def cell_of_system(system: LinearSystem, cell: Any) -> int:
@@ -30,8 +32,8 @@ def cell_of_system(system: LinearSystem, cell: Any) -> int:
     system : LinearSystem
     cell : tuple, str, mapping or int
         The key: a code for every dimension, in their order (or the code alone, with one dimension). Or a mapping of
-        every dimension to its code. Or the label, codes joined by ' x '. An integer is the id of a cell where ids are
-        integers, and else its position.
+        every dimension to its code. Or the label, codes joined by ' x '. An integer is a code where one dimension has
+        codes that are numbers, and else a position.
 
     Raises
     ------
@@ -53,8 +55,8 @@ def cell_of_system(system: LinearSystem, cell: Any) -> int:
     """
     if (found := _exact(system, cell)) is not None:
         return found
-    if isinstance(cell, int | np.integer) and not isinstance(cell, bool):
-        raise InputError(f"there is no cell {cell}: positions go from 0 to {system.n_cells - 1}")
+    if _whole(cell):
+        return _by_number(system, cell)
     if isinstance(cell, Mapping):
         return _by_codes(system, _codes_of(system, cell), cell)
     if isinstance(cell, str):
@@ -101,19 +103,26 @@ def cell_of_table(table: Table, cell: Any) -> int:
 
 
 def _exact(system: LinearSystem, cell: Any) -> int | None:
-    """Return the cell with this very id, or this position where ids are no integers."""
+    """Return the cell with this very id."""
     cells = system.cells
-    whole = isinstance(cell, int | np.integer) and not isinstance(cell, bool)
-    if isinstance(cells, pd.MultiIndex):
-        if isinstance(cell, tuple) and len(cell) == cells.nlevels:
-            found = _indexed(cells, cell)
-            return found if found is not None and found >= 0 else None
-    else:
-        found = _indexed(cells, cell)
-        if found is not None and found >= 0:
-            return found
-    integers = not isinstance(cells, pd.MultiIndex) and pd.api.types.is_integer_dtype(cells.dtype)
-    return int(cell) if whole and not integers and 0 <= cell < system.n_cells else None
+    if isinstance(cells, pd.MultiIndex) and not (isinstance(cell, tuple) and len(cell) == cells.nlevels):
+        return None
+    found = _indexed(cells, cell)
+    return found if found is not None and found >= 0 else None
+
+
+def _whole(cell: Any) -> bool:
+    return isinstance(cell, int | np.integer) and not isinstance(cell, bool)
+
+
+def _by_number(system: LinearSystem, number: int) -> int:
+    """Return the cell with this code where codes are numbers, so that a number is never both; else this position."""
+    cells = system.cells
+    if cells.nlevels == 1 and any(_WHOLE.fullmatch(str(code)) for code in cells.get_level_values(0)):
+        return _by_codes(system, [number], number)
+    if 0 <= number < system.n_cells:
+        return int(number)
+    raise InputError(f"there is no cell {number}: positions go from 0 to {system.n_cells - 1}")
 
 
 def _indexed(cells: pd.Index, cell: Any) -> int | None:
@@ -209,7 +218,7 @@ def _rows_named(table: Table, cell: Any) -> Ints | None:
     elif isinstance(cell, str):
         codes = cell.split(_JOINED) if len(names) > 1 else [cell]
     else:
-        codes = list(cell) if isinstance(cell, Sequence) else []
+        codes = list(cell) if isinstance(cell, Sequence) else [cell]
     return _rows_with(table.rows, dict(zip(names, codes, strict=True))) if len(codes) == len(names) else None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 import narwhals as nw
@@ -11,12 +11,13 @@ import numpy.typing as npt
 import pandas as pd
 
 from tabprotect.counted import counted
-from tabprotect.errors import InputError, Problems, did_you_mean
+from tabprotect.errors import InputError, Problems, collect, did_you_mean
 from tabprotect.table.codes import factorise, rows_of, some
 
 __all__ = [
     "as_flag",
     "backend_of",
+    "check_names",
     "id_text",
     "need_columns",
     "number_problem",
@@ -69,11 +70,28 @@ def need_columns(available: Iterable[str], wanted: Iterable[str], problems: Prob
     """Note every wanted column that is not there."""
     names = list(available)
     for name in dict.fromkeys(wanted):
-        if name not in names:
+        if name in names:
+            continue
+        if not isinstance(name, str):
+            problems.add(f"a column is meant by its name, and {name!r} is none{did_you_mean(name, names)}")
+        else:
             several = [part.strip() for part in name.split(",")]
             near = [part if part in names else did_you_mean(part, names) for part in several]
             cure = "; these are several columns: name each on its own" if len(several) > 1 and all(near) else None
             problems.add(f"no column '{name}'{cure or did_you_mean(name, names)}")
+
+
+def check_names(given: Mapping[str, object]) -> None:
+    """Refuse what cannot be the name of a column, by what the column is for.
+
+    Raises
+    ------
+    InputError
+    """
+    with collect() as problems:
+        for role, name in given.items():
+            if not isinstance(name, Hashable):
+                problems.add(f"{role} must be the name of a column, not {name!r}")
 
 
 def number_problem(name: str, examples: Sequence[str], where: str) -> str:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from tabprotect.counted import counted
-from tabprotect.errors import collect
+from tabprotect.errors import collect, need
 from tabprotect.table.contributions import Contributions
 from tabprotect.table.hierarchy import Hierarchy
 from tabprotect.table.reading import Recognised
@@ -310,3 +310,13 @@ class Table:
         if self.contributions is None or self.counts is None or not self.contributions.holders.shape[1]:
             return np.full(self.n_cells, -1, dtype=np.int64)
         return np.where(self.counts == 1, self.contributions.holders[:, 0], -1)
+
+
+def need_table(given: object, who: str) -> None:
+    """Refuse what is no table.
+
+    Raises
+    ------
+    InputError
+    """
+    need(given, Table, who, "as tabprotect.tabulate and Table.from_cells make it")

@@ -62,17 +62,29 @@ if TYPE_CHECKING:
         previous: str | PathLike[str] | Sequence[bool] | Previous | None
 
 
-__all__ = ["protect"]
+__all__ = ["Changing", "Hiding", "protect"]
+
+Hiding = Literal[
+    "auto", "exact", "greedy", "local", "modular", "hypercube", "network", "joint", "passes", "recode",
+    "open-classes", "granularity",
+]  # fmt: skip
+"""Names of methods that hide cells, for type checkers."""
+
+Changing = Literal[
+    "adjust", "round", "unbiased-round", "successive-round", "random-round", "conventional-round", "small-counts",
+    "cell-key", "swap",
+]  # fmt: skip
+"""Names of methods that change values, for type checkers."""
 
 
 @overload
 def protect(
-    data: Any, rules: Rules, method: Suppress | Recode | None = None, **options: Unpack[_Options]
+    data: Any, rules: Rules, method: Suppress | Recode | Hiding | None = None, **options: Unpack[_Options]
 ) -> Release: ...
 
 
 @overload
-def protect(data: Any, rules: Rules, method: Choice, **options: Unpack[_Options]) -> ChangedRelease: ...
+def protect(data: Any, rules: Rules, method: Choice | Changing, **options: Unpack[_Options]) -> ChangedRelease: ...
 
 
 @overload

@@ -15,6 +15,7 @@ import pandas as pd
 
 from tabprotect._version import __version__
 from tabprotect.errors import InputError
+from tabprotect.sensitivity.assess import readings
 from tabprotect.table.dimension import Dimension
 from tabprotect.table.reading import Recognised
 from tabprotect.workflow.records import microdata
@@ -49,6 +50,7 @@ def provenance(prepared: Prepared) -> dict[str, Any]:
         "roles": {"by": list(dimensions), **{name: _plain(what) for name, what in roles_of(prepared).items()}},
         "hierarchies": {name: _hierarchy(dimension) for name, dimension in dimensions.items()},
         "rules": [str(rule) for rule in request.rules],
+        "readings": readings(request.rules),
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -19,6 +20,7 @@ from tabprotect.methods.suppression import suppress
 from tabprotect.methods.suppression.large.stages import local_in_stages
 from tabprotect.methods.suppression.linked import suppress_linked
 from tabprotect.methods.suppression.options import DEFAULTS, Options
+from tabprotect.methods.suppression.postsolve.finish import near_enough
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.methods.suppression.search.first import first_results
 from tabprotect.methods.suppression.search.greedy import greedy
@@ -108,6 +110,8 @@ class Rounds:
     """Of an exact search; its inequalities hold with more sums, too."""
     holds: bool = False
     """Whether a safe pattern is in hand, so that nothing may take longer than the limits."""
+    ended: str = ""
+    """What ended one of the searches, or the work on its pattern, before its time: 'time', 'work', ..."""
 
     def hold(self, problem: Problem, repair: bool) -> Answer | None:
         """Return a first safe pattern, its sums protected; what cannot be protected; None where a slice is too short.
@@ -183,6 +187,7 @@ class Rounds:
             self.bounds.append(result)
         if result.rows is not None:
             self.last = result
+        self.ended = result.stopped or self.ended
         return result
 
     def root(self, problem: Problem) -> Answer | None:
@@ -208,6 +213,7 @@ class Rounds:
             # the pattern in hand is not safe, and an answer is worth a moment
             with self._within(share, first) as (part, cleanup):
                 result = self._quickly(problem, start, part, restarts, cleanup)
+            self.ended = result.stopped or self.ended
             sums = self.look(result)
             if not sums:
                 break
@@ -231,6 +237,13 @@ class Rounds:
             return local_in_stages(problem, passes=0, deviations=deviations, **shared)
         return greedy(problem, restarts=restarts, cleanup=cleanup, **shared)
 
+    def told(self, found: Answer) -> Answer:
+        """Return an answer that says what ended a search, where that leaves more of a gap than was asked for."""
+        result = found.result
+        if not result.safe or result.stopped or near_enough(result, self.budget):
+            return found
+        return replace(found, result=replace(result, stopped=self.ended))
+
     @contextmanager
     def _within(self, share: float, first: bool) -> Iterator[tuple[Budget, float]]:
         """Yield a budget for one pattern, and the share of it to make that cheaper.
@@ -244,14 +257,18 @@ class Rounds:
         budget, own = self.budget, self.budget.limits
         share = 0.0 if budget.stopped == "cancelled" else share
         seconds, cleanup = None, 1.0 if share else 0.0
+        left, units = math.inf, math.inf
         if own.work is not None:
-            cleanup = share * budget.work_left / max(1, own.work)
+            units = share * budget.work_left
+            cleanup = units / max(1, own.work)
         elif own.seconds is not None:
             left = share * max(0.0, budget.seconds_left - ROUND_TIME * self.looking)
             seconds = max(min(GRACE_SECONDS, budget.seconds_left) if self.holds else GRACE_SECONDS, left)
             cleanup = min(1.0, left / seconds) if seconds else 0.0
         with budget.beyond(seconds, own.work) as part:
             yield part, cleanup
+            if part.work >= units or part.seconds >= left:
+                self.ended = "work" if part.work >= units else "time"
 
 
 def extends(problem: Problem, before: Problem) -> bool:

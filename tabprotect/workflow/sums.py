@@ -13,6 +13,7 @@ from tabprotect.methods.registry import PASSES
 from tabprotect.methods.suppression.lower_bound import with_lower_bound
 from tabprotect.methods.suppression.merge import with_bound_of
 from tabprotect.methods.suppression.options import DEFAULTS, Options
+from tabprotect.methods.suppression.postsolve.finish import told
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.methods.suppression.strategy import (
     because,
@@ -96,6 +97,7 @@ def suppress_with_sums(
         with budget.part(1 - options.schedule.bound_limit_share) if unbounded else nullcontext(budget) as part:
             answer = _search(problem, look, part, repair, method, seed, engine, solver, means, tables or {}, options)
         result = with_lower_bound(answer.result, budget, means.executor, options)
+    result = told(result, budget) if result.safe else result
     return replace(answer, result=replace(result, seconds=budget.seconds, work=budget.work))
 
 
@@ -122,7 +124,15 @@ def _search(
     )
     near = method == "local" or (method == "auto" and not linked and _near(problem, options))
     rounds = Rounds(exposed, budget, seed, how, means, near, tables, options)
-    wanted = repair and method in ("auto", "exact") and engine == "scip" and not means and not linked
+    return rounds.told(_answer(rounds, problem, method, linked, repair))
+
+
+def _answer(rounds: Rounds, problem: Problem, method: str, linked: bool, repair: bool) -> Answer:
+    """Search from the pattern of a root solve or from scratch, with a first safe pattern in hand."""
+    budget, choice = rounds.budget, rounds.options.choice
+    wanted = (
+        repair and method in ("auto", "exact") and rounds.how["engine"] == "scip" and not rounds.means and not linked
+    )
     large = problem.n_cells > choice.whole_cells
     root = rounds.root(problem) if wanted and not large else None
     held = rounds.hold(problem, repair) if root is None else None

@@ -238,3 +238,12 @@ def test_two_runs_of_the_demo_write_the_same_bytes(tmp_path):
     assert one.keys() == two.keys()
     assert [name for name in one if one[name] != two[name]] == []
     assert not any(str(tmp_path).encode() in content for content in one.values() if content)
+
+
+@pytest.mark.parametrize(("limit", "code"), [("1", 3), ("1000000", 0)])
+def test_a_limit_that_ends_a_compared_method_is_told_by_the_exit_code(tabprotect, place, limit, code):
+    done = tabprotect("compare", "grid.jj", "--method", "suppress", "--work-limit", limit, "--json", "-")
+    assert done.code == code
+    (line,) = json.loads(done.out)["methods"]
+    assert line["stopped"] == (code == 3)
+    assert line["optimality"] == ("unknown" if code else "optimal")

@@ -56,8 +56,9 @@ def test_adjust(place, tabprotect, senses, norm):
     done = tabprotect("solve", "a.jj", "--method", "adjust", *options, "--json", "o.json")
     assert done.code == 0
     got = result(place)
-    assert set(got) == {"status", "cost", "bound", "gap", "values", "senses", "seconds", "message"}
+    assert set(got) == {"status", "optimality", "cost", "bound", "gap", "values", "senses", "seconds", "message"}
     assert got["status"] == "optimal"
+    assert got["optimality"].startswith("optimal by ")
     assert got["bound"] == pytest.approx(got["cost"], rel=1e-4)
     assert set(got["values"]) == {"t", "tx", "ty", "a", "ax", "ay", "b", "bx", "by"}
     assert abs(got["values"]["ax"] - 3) >= 1 - 1e-9

@@ -6,12 +6,14 @@ import re
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import tabprotect as tp
 from tabprotect.attack.audit import audit
 from tabprotect.comparison import APPROACHES, Approach, compare, loss, parse_approach
 from tabprotect.errors import InputError
+from tabprotect.methods.suppression.options import Options, changed
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Limits
 from tests.methods.rounding.tables import flat
@@ -184,3 +186,33 @@ def test_what_is_exposed_is_red():
     for grid in (found.grids()[0], found.grids()[2]):
         assert grid.bad == {(1, list(grid.columns).index("exposed"))}
     assert len(re.findall(r'<td class="[^"]*\bbad">', found.html())) == 2
+
+
+def test_what_is_printed_is_short() -> None:
+    found = tp.compare(tp.instances.load("eustat-investment"), ["suppress", "round:base=5"])
+    by_the_solver = "optimal by the solver; no bound is proven in exact arithmetic"
+    assert repr(found) == f"Comparison(suppress: optimal, round base=5.0: {by_the_solver})"
+    for choice in (tp.Suppress(), tp.Suppress("count", "exact"), tp.Recode(then=tp.Suppress("unit"))):
+        assert len(repr(choice)) < 60
+    tuned = changed(Options(), "tree.most_cells", 7)
+    assert repr(tp.Suppress(options=tuned)) == "Suppress(options=Options(tree=TreeOptions(most_cells=7)))"
+
+
+def test_adjustment_is_judged_as_protect_does() -> None:
+    data = pd.DataFrame({"r": list("nnnssswww"), "c": list("abcabcabc"), "v": [90.0, 5, 44, 40, 53, 21, 33, 60, 12]})
+    table = tp.tabulate(data.assign(firm=list("abcdefghi")), ["r", "c"], "v", contributor="firm")
+    release = tp.protect(table, "p%=15", tp.Adjust(), seed=0)
+    (line,) = compare(release.problem, ["adjust"], seed=0).lines
+    assert line.values is not None
+    assert line.values.tolist() == release.values.tolist()
+    assert line.risk is not None
+    assert (release.safe, release.result.knows) == (line.risk.exposed == 0, line.risk.knows) == (True, "no distance")
+    assert "an intruder who knew the largest change, too, would come within" in line.message
+
+
+def test_what_only_the_solver_says_is_marked_in_every_table() -> None:
+    found = compare(tp.instances.load("eustat-investment"), ["adjust"])
+    (line,) = found.lines
+    assert line.status == "optimal"
+    assert all("optimal by the solver" in str(grid.rows[0]) for grid in found.grids() if "status" in grid.columns)
+    assert found.frame["optimality"][0] == line.words

@@ -6,6 +6,7 @@ import importlib.util
 import re
 from pathlib import Path
 from types import SimpleNamespace
+from typing import get_args
 
 import pytest
 
@@ -115,3 +116,11 @@ def test_every_page_is_there_and_the_reference_lists_all(checkout: Path) -> None
     spec.loader.exec_module(hooks)
     page = hooks.on_page_markdown("", SimpleNamespace(file=SimpleNamespace(src_uri="reference.md")))
     assert re.findall(r"^\| \[`([\w-]+)`\]", page, flags=re.MULTILINE) == list(METHODS)
+
+
+def test_type_checkers_know_what_every_method_returns() -> None:
+    from tabprotect.workflow.protect import Changing, Hiding
+
+    assert set(get_args(Hiding)) == {*names("suppress"), *names("recode")}
+    # another method that changes values, not listed there, is either kind of release to them
+    assert set(get_args(Changing)) <= set(names("values"))

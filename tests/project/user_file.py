@@ -36,6 +36,11 @@ def tables(firms: pd.DataFrame, out: Path) -> float:
         hidden: int = int(release.pattern.sum())
         print(hidden, release.result.cost, release.result.bound, release.audit().safe)
     rounded = tp.protect(firms, "threshold=3", tp.Round(base=5), by=["region", "size"])
+    exact = tp.protect(firms, "p%=15", "exact", by="region", value="turnover")
+    recoded = tp.protect(firms, "p%=15", method="recode", by="region", value="turnover")
+    print(exact.pattern.sum(), recoded.pattern.sum(), exact.result.bound)
+    changed = tp.protect(firms, "p%=15", "adjust", by="region", value="turnover")
+    print(changed.values, changed.loss)
     for name in ("suppress", "round", None):
         tp.protect(firms, "p%=15", name, by="region", value="turnover")
     comparison: tp.Comparison = tp.compare(release.problem, ["suppress", "round"], limits=5)

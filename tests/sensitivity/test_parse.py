@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import tabprotect as tp
 from tabprotect.errors import InputError
 from tabprotect.sensitivity import (
     PQ,
@@ -25,6 +26,9 @@ from tabprotect.sensitivity import (
 FORMS = [
     ("p%=15", PPercent(15)),
     (" p% = 15 , 2 ", PPercent(15, 2)),
+    ("p%=12,n=5", PPercent(12, 5)),
+    ("p%=p=12.5,n=5", PPercent(12.5, 5)),
+    ("manual=10,overrule=1", Manual(10, True)),
     ("P(10,1)", PPercent(10, 1)),
     ("nk=2,85", Dominance(2, 85)),
     ("NK=2,85", Dominance(2, 85)),
@@ -93,3 +97,47 @@ def test_parse_rule_wants_one():
         parse_rule("p%=15|threshold=3")
     assert parse_rules("p%=15|threshold=3") == (PPercent(15), Threshold(3))
     assert parse_rules("P(20,3)|P(10,1)|MIS(0)") == (PPercent(20, 3), PPercent(10))
+
+
+COMMA = "region;firm;v\nN;a;1,5\nN;b;2,5\nS;c;3,5\nS;d;4,5\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("p%=12,1", r"rule 'p%=12,1' can .* write 'p%=12,n=1' for p = 12, n = 1, or 'p%=12.1'"),
+        ("p%=12,5", r"write 'p%=12,n=5' for p = 12, n = 5, or 'p%=12.5'"),
+        ("pq=10,50,2", r"write 'pq=10,q=50,n=2' for p = 10, q = 50, n = 2, or 'pq=10,50.2'"),
+        ("manual=10,1", r"write 'manual=10,overrule=1' for range = 10, overrule = 1, or 'manual=10.1'"),
+    ],
+)
+def test_a_rule_that_a_decimal_comma_makes_another_one_is_refused_beside_such_data(tmp_path, text, words):
+    path = tmp_path / "a.csv"
+    path.write_text(COMMA)
+    table = tp.tabulate(path, "region", "v", contributor="firm", top=9)
+    with pytest.raises(InputError, match=words):
+        tp.assess(table, text)
+    with pytest.raises(InputError, match=words):
+        tp.protect(path, ["threshold=1", text], by="region", value="v", contributor="firm")
+
+
+@pytest.mark.parametrize(
+    "text", ["p%=12.5", "p%=12,n=5", "p%=12, 5", "P(12,5)", "nk=2,85", "threshold=3,10", PPercent(12, 5)]
+)
+def test_what_a_decimal_comma_cannot_make_another_rule_is_read(tmp_path, text):
+    path = tmp_path / "a.csv"
+    path.write_text(COMMA)
+    assert len(tp.assess(tp.tabulate(path, "region", "v", contributor="firm", top=9), text).reasons) == 1
+
+
+def test_releases_say_how_rules_were_read(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text(COMMA.replace(",", "."))
+    made = tp.protect(path, "p%=12,5", by="region", value="v", contributor="firm")
+    assert ("rule p%=12,5", "3 primary (p = 12, n = 5)") in made.summary().lines
+    assert made.provenance["readings"] == {"p%=12,5": "p = 12, n = 5"}
+
+
+def test_a_name_at_the_wrong_place_is_refused():
+    with pytest.raises(InputError, match="'n' stands where p is; the parameters are p, n"):
+        parse_rule("p%=n=5")

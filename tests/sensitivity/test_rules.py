@@ -303,3 +303,27 @@ def test_the_smallest_sampling_weight_counts_though_its_contribution_is_not_kept
     assert np.all(tp.Threshold(4).measure(table) == 1.0)
     heavy = tp.tabulate(frame.assign(w=3.0), by=["a"], value="v", contributor="firm", weight="w", top=3)
     assert np.all(tp.Threshold(4).measure(heavy)[:2] == -np.inf)
+
+
+FINISHED = pd.DataFrame(
+    {"r": ["Total", "a", "b", "c"], "v": [20.0, 9, 5, 6], "down": [0, 0, 3.0, 0], "up": [0, 0, 2.0, 0]}
+)
+
+
+@pytest.mark.parametrize("rules", [[], "manual=20"])
+def test_levels_alone_say_what_is_sensitive(rules):
+    table = tp.Table.from_cells(FINISHED, "r", "v", lpl="down", upl="up")
+    found = assess(table, rules)
+    assert (found.primaries.tolist(), found.lpl.tolist(), found.upl.tolist()) == ([2], [0, 0, 3, 0], [0, 0, 2, 0])
+    made = tp.protect(table, rules)
+    assert made.safe
+    assert made.pattern.sum() >= 2
+    low, high = made.audit().interval("b")
+    assert low <= 2
+    assert high >= 7
+
+
+def test_levels_of_cells_that_no_rule_finds_sensitive_are_told():
+    table = tp.Table.from_cells(FINISHED.assign(n=[9, 3, 3, 3]), "r", "v", lpl="down", upl="up", count="n")
+    made = tp.protect(table, "threshold=2")
+    assert "protection levels given for 1 cell that is not sensitive have no effect" in str(made.summary())

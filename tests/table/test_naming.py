@@ -99,6 +99,25 @@ def test_integer_ids_come_before_positions() -> None:
         cell_of_system(system, 1)
 
 
+@pytest.mark.parametrize("codes", [[0, 1, 2, 3], ["0", "1", "2", "3"], [3, 2, 1, 0]])
+def test_a_number_is_a_code_where_codes_are_numbers(codes: list[Any]) -> None:
+    table = tp.tabulate(pd.DataFrame({"class": codes, "v": [90.0, 5, 7, 3]}), "class", "v")
+    for code in (0, 1, 2, 3):
+        named = cell_of_table(table, str(code))
+        assert cell_of_table(table, code) == cell_of_table(table, np.int64(code)) == named
+        assert cell_of_table(table, (code,)) == cell_of_table(table, {"class": code}) == named
+        assert tp.assess(table, "p%=10").explain(code).startswith(f"{code}: ")
+    with pytest.raises(InputError, match="there is no cell 4"):
+        cell_of_table(table, 4)
+
+
+def test_no_number_is_a_position_where_any_code_is_a_number() -> None:
+    table = tp.tabulate(pd.DataFrame({"class": ["01", "02", "x"], "v": [90.0, 5, 7]}), "class", "v")
+    with pytest.raises(InputError, match="there is no cell 1"):
+        cell_of_table(table, 1)
+    assert cell_of_table(table, "01") == 1
+
+
 def test_cells_of_linked_tables() -> None:
     ab = pd.DataFrame({"a": ["Total", "1", "2"], "v": [9.0, 5.0, 4.0]})
     ac = pd.DataFrame({"c": ["Total", "x", "y"], "v": [9.0, 2.0, 7.0]})

@@ -48,6 +48,29 @@ def test_sums_that_the_primaries_alone_give_away_are_found_without_time(seed: in
     assert whole.result.cost > 0
 
 
+@pytest.mark.parametrize("method", ["auto", "exact", "greedy", "local"])
+@pytest.mark.parametrize(("seed", "work"), [(4, 100), (8, 100), (10, 300), (25, 100), (39, 100)])
+def test_a_gap_that_a_limit_left_open_is_told_as_such(seed: int, work: int, method: str) -> None:
+    release = released(firms(seed), method=method, limits=Limits(work=work))
+    assert release.safe
+    assert release.result.status == "optimal" or release.result.stopped == "work"
+    if method == "exact":
+        whole = released(firms(seed), method=method)
+        assert (whole.result.status, whole.result.stopped) == ("optimal", "")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seconds", [3, 5, 8])
+def test_a_limit_of_time_that_leaves_a_gap_is_told_as_such(seconds: int) -> None:
+    sizes = tp.Dimension("nuts", tp.Hierarchy.read(tp.instances.data("nuts.hrc")))
+    release = tp.protect(
+        tp.instances.register(), ["p%=15", "threshold=3"], by=["division", sizes, "size"], value="turnover",
+        contributor="enterprise_id", holding="group_id", limits=seconds, intervals=False,
+    )  # fmt: skip
+    assert release.safe
+    assert release.result.status == "optimal" or release.result.stopped == "time"
+
+
 def test_a_pattern_that_only_the_audit_had_time_for_is_an_answer() -> None:
     release, whole = (released(firms(3), "p%=400", "hypercube", limits=limits) for limits in (Limits(seconds=0), None))
     assert release.safe

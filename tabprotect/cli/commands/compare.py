@@ -102,7 +102,7 @@ def compare(
         write_text(html, found.html())
     if plot is not None:
         found.plot(plot)
-    return Exit.LIMIT if asked.is_set() else Exit.DONE
+    return Exit.LIMIT if asked.is_set() or any(line.stopped for line in found.lines) else Exit.DONE
 
 
 def _source(spec: Path | None, flags: Mapping[str, Any]) -> str:
@@ -224,6 +224,7 @@ def _json(found: Comparison) -> str:
                 "method": line.approach.name,
                 "options": dict(line.approach.options),
                 "status": line.status,
+                "optimality": line.words,
                 "seconds": round(line.seconds, 3),
                 "cost": line.cost,
                 "bound": line.bound,
@@ -231,6 +232,7 @@ def _json(found: Comparison) -> str:
                 "hidden_value": line.hidden_value(found.problem.values),
                 "loss": None if line.loss is None else asdict(line.loss),
                 "risk": None if line.risk is None else asdict(line.risk),
+                "stopped": line.stopped,
                 "message": line.message,
             }
         )

@@ -24,7 +24,7 @@ from tabprotect.methods.adjustment.senses import enumerate_senses
 from tabprotect.methods.adjustment.sizes import sizes_bound
 from tabprotect.methods.adjustment.statement import Statement, state
 from tabprotect.methods.distance import Norm, Weights, check_norm, distance, distance_weights
-from tabprotect.problem import Problem, Status
+from tabprotect.problem import Problem, Status, need_problem
 from tabprotect.seeds import Seed, as_seed
 from tabprotect.solver.limits import Budget, Limits, Progress, as_limits, cancel_on_interrupt
 from tabprotect.table.additivity import noticeable
@@ -141,6 +141,7 @@ def adjust(
     >>> result.status, result.cost, result.bound, result.verdict.exact
     ('optimal', 4.0, 4.0, True)
     """
+    need_problem(problem, "adjust")
     check_norm(norm)
     if method not in METHODS:
         raise InputError(f"unknown method '{method}'{did_you_mean(method, METHODS)}")

@@ -112,6 +112,9 @@ class Adjust(Method):
         if self.enlarge and result.status == "infeasible":
             result = carry_out(p)
             message = "; ".join([*filter(None, [result.message]), "no adjustment meets enlarged levels: they are not"])
+        elif self.enlarge and result.values is not None:
+            drawn = f"levels were enlarged at random (enlarge={self.enlarge:g}), so another seed gives another distance"
+            message = "; ".join([*filter(None, [message]), drawn])
         known = {*held(p, Status.PROTECTED, Status.ZERO), *(int(i) for i in kept)}
         within = None if self.within is None else written([self.within])[0]
         claim = {"method": "near", "within": within, "fixed": sorted(known)}

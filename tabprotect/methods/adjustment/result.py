@@ -93,6 +93,11 @@ class AdjustmentResult(Deviations):
     message: str = ""
     stopped_by: Literal["", "time", "work", "user"] = ""
 
+    @property
+    def bounded_by(self) -> str:
+        """Whose word the bound is: 'the solver', or 'multipliers' that our own arithmetic makes it from."""
+        return "multipliers" if "bounded by multipliers" in self.method else "the solver"
+
 
 def judge(problem: Problem, values: Floats, fixed: npt.NDArray[np.bool_]) -> Verdict:
     """Check adjusted values in integers, as decimals: sums, bounds, fixed cells, protection levels.

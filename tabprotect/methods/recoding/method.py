@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from os import PathLike
 from typing import Any
 
 from tabprotect.errors import InputError
+from tabprotect.methods.recoding.global_recode import RecodingRules
 from tabprotect.methods.suppression.method import Suppress
+from tabprotect.views import Short
 
 __all__ = ["Recode"]
 
 
-@dataclass(frozen=True)
-class Recode:
+@dataclass(frozen=True, repr=False)
+class Recode(Short):
     """Roll categories up until no cell is sensitive any more; what may be left is hidden.
 
     Parameters
@@ -48,6 +51,12 @@ class Recode:
     groupings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        for name, given in self.rules.items():
+            if not isinstance(given, RecodingRules | str | PathLike):
+                raise InputError(
+                    f"rules: those of '{name}' are a .grc file or RecodingRules, such as "
+                    f"RecodingRules.parse('new: old, old'), not {given!r}"
+                )
         if wrong := [name for name, order in self.opened.items() if isinstance(order, str)]:
             raise InputError(f"open: the categories of '{wrong[0]}' are a list of codes in their order, no text")
         if self.open and self.groupings:

@@ -12,7 +12,7 @@ from tabprotect.methods.distance import Norm, Weights, check_norm, distance, dis
 from tabprotect.methods.rounding.grid import in_units
 from tabprotect.methods.rounding.result import RoundingResult
 from tabprotect.methods.rounding.verdict import judge
-from tabprotect.problem import Problem
+from tabprotect.problem import Problem, need_problem
 from tabprotect.seeds import Seed, secret_seed
 from tabprotect.solver.exact import exact
 
@@ -46,6 +46,7 @@ def conventional_rounding(
     >>> result.values.tolist(), result.loss
     ([5.0, 0.0, 0.0, 0.0], 5.0)
     """
+    need_problem(problem, "conventional_rounding")
     started = time.monotonic()
     whole, (a, *_) = in_units(problem, base)
     multiples = (2 * a + whole) // (2 * whole)
@@ -85,6 +86,7 @@ def random_rounding(
     >>> np.mean([random_rounding(p, 5, seed=seed).values for seed in range(2000)], axis=0).round().tolist()
     [6.0, 2.0, 2.0, 2.0]
     """
+    need_problem(problem, "random_rounding")
     started = time.monotonic()
     whole, (a, *_) = in_units(problem, base)
     part = np.array([int(rest) / whole for rest in a % whole], np.float64)

@@ -19,7 +19,7 @@ from tabprotect.methods.rounding.programme import Programme
 from tabprotect.methods.rounding.result import Diagnosis, RoundingResult
 from tabprotect.methods.rounding.search import Search
 from tabprotect.methods.rounding.verdict import judge
-from tabprotect.problem import Problem
+from tabprotect.problem import Problem, need_problem
 from tabprotect.seeds import Seed, as_seed
 from tabprotect.solver.limits import Budget, Limits, Progress, as_limits, cancel_on_interrupt
 
@@ -122,6 +122,7 @@ def round(
     >>> result.values.tolist(), result.cost, result.status
     ([10.0, 0.0, 0.0, 10.0], 6.0, 'optimal')
     """
+    need_problem(problem, "round")
     check_norm(norm)
     if method not in METHODS:
         raise InputError(f"unknown method '{method}'{did_you_mean(method, METHODS)}")

@@ -21,7 +21,7 @@ from tabprotect.methods.rounding.grid import Grid, on_grid
 from tabprotect.methods.rounding.plain import reported
 from tabprotect.methods.rounding.programme import Programme
 from tabprotect.methods.rounding.result import RoundingResult
-from tabprotect.problem import Problem
+from tabprotect.problem import Problem, need_problem
 from tabprotect.solver.limits import Budget, Limits, as_limits
 from tabprotect.table.system import LinearSystem
 
@@ -77,6 +77,7 @@ def successive_rounding(
     >>> result.additive, result.jump < 10
     (True, True)
     """
+    need_problem(problem, "successive_rounding")
     started = time.monotonic()
     weight = distance_weights(problem, weights)
     budget = Budget(as_limits(limits))

@@ -14,7 +14,7 @@ from tabprotect.methods.distance import Norm, Weights
 from tabprotect.methods.rounding.grid import in_units
 from tabprotect.methods.rounding.plain import reported
 from tabprotect.methods.rounding.result import RoundingResult
-from tabprotect.problem import Problem
+from tabprotect.problem import Problem, need_problem
 from tabprotect.seeds import Seed, secret_seed
 
 __all__ = ["unbiased_rounding"]
@@ -66,6 +66,7 @@ def unbiased_rounding(
     >>> np.mean([r.values for r in results], axis=0).round().tolist() == p.values.tolist()
     True
     """
+    need_problem(problem, "unbiased_rounding")
     started = time.monotonic()
     whole, (a, _, _, b) = in_units(problem, base)
     if np.any(b % whole):

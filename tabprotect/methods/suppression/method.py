@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tabprotect.errors import InputError
 from tabprotect.methods.suppression.options import DEFAULTS, Options
+from tabprotect.views import Short
 
 if TYPE_CHECKING:
     from tabprotect.sensitivity.costs import Preferences, Transform
@@ -14,8 +15,8 @@ if TYPE_CHECKING:
 __all__ = ["Suppress"]
 
 
-@dataclass(frozen=True)
-class Suppress:
+@dataclass(frozen=True, repr=False)
+class Suppress(Short):
     """Hide cells, at the least cost.
 
     Parameters

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from tabprotect.errors import InputError, did_you_mean
 from tabprotect.methods.suppression.options import DEFAULTS, Options
 from tabprotect.methods.suppression.result import SuppressionResult
-from tabprotect.problem import Problem
+from tabprotect.problem import Problem, need_problem
 from tabprotect.seeds import Seed, as_seed
 from tabprotect.solver.limits import Budget, Limits, Progress
 from tabprotect.solver.tasks.pieces import Means
@@ -108,9 +108,7 @@ def suppress(
     SolverError
         If the solver is not installed or fails.
     """
-    if not isinstance(problem, Problem):
-        kind = type(problem).__name__
-        raise InputError(f"suppress needs a Problem, as tabprotect.make_problem states it, not {kind}; see protect")
+    need_problem(problem, "suppress")
     if method not in methods():
         raise InputError(f"no method '{method}'{did_you_mean(method, methods())}")
     if engine not in ENGINES:
@@ -139,10 +137,11 @@ def suppress(
     if isinstance(limits, Budget):
         return _search(problem, method, engine, solver, shared)
     from tabprotect.methods.suppression.lower_bound import with_lower_bound
+    from tabprotect.methods.suppression.postsolve.finish import told
 
     with budget.part(1 - options.schedule.bound_limit_share) if method in UNBOUNDED else nullcontext(budget) as part:
         result = _search(problem, method, engine, solver, {**shared, "limits": part})
-    result = with_lower_bound(result, budget, executor, options)
+    result = told(with_lower_bound(result, budget, executor, options), budget)
     return replace(result, seconds=max(result.seconds, budget.seconds))
 
 

@@ -42,7 +42,8 @@ class Manual(Spoken):
     The column holds letters (s safe, u sensitive, m suppressed already, p must be published, z fixed zero), the
     words of `tabprotect.problem.Status`, or nothing. 'u' adds to what the rules find, with levels of `range` per
     cent of the value on both sides. Numbers in the level columns replace the levels of the rules (zero throughout
-    asks for nothing and does not count). 'm' needs no protection of its own unless a rule finds the cell sensitive.
+    asks for nothing and does not count). In a table without rules and without the column ``status``, cells with a level
+    above 0 are the sensitive ones. 'm' needs no protection of its own unless a rule finds the cell sensitive.
     'p' or 'z' for a cell that a rule finds sensitive is an error. 's' means "not marked by hand"; it does not
     silence the rules unless `overrule` is set, since exported tables carry it in every other cell.
 

@@ -12,6 +12,7 @@ from tabprotect.errors import Problems
 from tabprotect.table.dimension import Dimension
 from tabprotect.table.grid import Grid
 from tabprotect.table.levels import Measures
+from tabprotect.table.read import check_names
 from tabprotect.table.tabulate.rollup import Summary
 
 __all__ = ["Roles", "Tabulated"]
@@ -33,6 +34,9 @@ class Roles:
     top: int = 3
     decimal: str = "."
     counts: bool = False
+
+    def __post_init__(self) -> None:
+        check_names(self.named)
 
     @property
     def named(self) -> dict[str, str]:

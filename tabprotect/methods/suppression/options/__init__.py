@@ -28,6 +28,7 @@ from tabprotect.methods.suppression.options.start import (
     StartOptions,
 )
 from tabprotect.methods.suppression.options.strategy import ChoiceOptions, ScheduleOptions
+from tabprotect.views import Short
 
 __all__ = [
     "DEFAULTS",
@@ -53,8 +54,8 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Options(Stages):
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Options(Short, Stages):
     """What the suppression methods do, in numbers; the defaults are what was found to be best on many tables.
 
     No option makes an answer wrong: patterns are judged, and bounds proven, whatever the search was like. Answers

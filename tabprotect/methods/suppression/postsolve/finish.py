@@ -16,7 +16,7 @@ from tabprotect.methods.suppression.start.construct import Constructor
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget, Limits
 
-__all__ = ["finish", "stopped"]
+__all__ = ["finish", "near_enough", "stopped", "told"]
 
 Bools = npt.NDArray[np.bool_]
 
@@ -119,3 +119,15 @@ def _keep_sliding(problem: Problem, lost: list[Exposure], hidden: Bools, budget:
 def stopped(budget: Budget) -> str:
     """Return what ended the work of a budget; empty when nothing did."""
     return budget.stopped if budget.exhausted else ""
+
+
+def near_enough(result: SuppressionResult, budget: Budget) -> bool:
+    """Whether the bound of a result is as near to its cost as was asked for."""
+    return result.status == "optimal" or (result.gap is not None and result.gap <= budget.limits.gap)
+
+
+def told(result: SuppressionResult, budget: Budget) -> SuppressionResult:
+    """Return a result that says what ended the work, where that left more of a gap than was asked for."""
+    if result.stopped or result.status == "infeasible" or near_enough(result, budget):
+        return result
+    return replace(result, stopped=stopped(budget))
