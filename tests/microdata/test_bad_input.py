@@ -193,7 +193,7 @@ SPECS: dict[str, tuple[Change, tuple[str, ...]]] = {
         written("p.csv", "id,region,sex,pay,w,id\n1,n1,f,5,1,2\n"),
         ("several columns are called id", "rename"),
     ),
-    "a folder as data": (replaced("p.csv", "."), ("no such file",)),
+    "a folder as data": (replaced("p.csv", "."), ("a folder, where a file of data is wanted",)),
     "a negative seed": (replaced("seed = 3", "seed = -3"), ("seed", "at least 0", "-3")),
     "a seed as text": (replaced("seed = 3", 'seed = "3"'), ("seed must be a whole number", "'3'")),
     "an unknown format": (replaced("seed = 3", 'formats = ["sas"]'), ("formats", "csv", "sas")),
