@@ -22,6 +22,7 @@ import tabprotect as tp
 from tabprotect.certificate.document import SECTIONS, digest, seal
 from tabprotect.certificate.limits import UNLIMITED, Malformed
 from tabprotect.certificate.values import SECTIONS as VALUES_SECTIONS
+from tabprotect.errors import InputError
 from tabprotect.formats.certificate import problem_of, read_certificate
 from tabprotect.release.read import rebuilt
 from tabprotect.report.layout import Layout
@@ -157,7 +158,8 @@ def forge(base: Path, target: Path, r: random.Random) -> Alteration:
     layout = json.loads((target / LAYOUT).read_text())
     FORGERIES[name](layout, json.loads((target / CERTIFICATE).read_text())["problem"]["values"])
     (target / LAYOUT).write_text(json.dumps(layout))
-    with contextlib.suppress(Malformed):  # changed values have no statuses
+    # changed values have no statuses, and a cross table has a code in every row
+    with contextlib.suppress(Malformed, InputError):
         published_again(target)
     return Alteration(LAYOUT, (), f"{name}, published again", True)
 
@@ -167,9 +169,10 @@ def published_again(folder: Path) -> None:
     layout = Layout(json.loads((folder / LAYOUT).read_text()))
     certificate = read_certificate(folder / CERTIFICATE, UNLIMITED)
     public, _ = rebuilt(layout, certificate, problem_of(certificate.document["problem"]))
+    files = layout.files(public)
     shutil.rmtree(folder / "publish")
     (folder / "publish").mkdir()
-    for name, data in layout.files(public).items():
+    for name, data in files.items():
         (folder / "publish" / name).write_bytes(data)
     new_digests(folder)
 
