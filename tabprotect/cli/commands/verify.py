@@ -99,7 +99,7 @@ def _verify(target: Path, against: Path | None, no_limits: bool) -> int:
         rest = [line for line in rest if line != "not checked: the files published"]
         rest.append("checked: the public files, made again from the proof and compared byte for byte")
         inside = "the report and the table in the internal folder, but for their digests"
-        words = "titles, units, sources and labels; the order of codes"
+        words = "titles, units, sources and labels; the order of codes and under which others they are folded"
         if "shown" not in released.certificate.document["problem"]:
             words += "; names of columns and tables, which certificates of earlier versions do not state"
         rest.append(f"not checked: {inside}; {words}")
