@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shutil
+import sqlite3
 import stat
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -124,7 +126,8 @@ def test_a_log_in_use_does_not_lose_entries(duck, tmp_path):
     guard = Guard(duck, emp_policy(), tmp_path / "log")
     for part in PARTS:
         assert guard.query(part).answered
-    guard.log._c.execute("DELETE FROM entries WHERE id = 2")
+    with closing(sqlite3.connect(tmp_path / "log", isolation_level=None)) as other:
+        other.execute("DELETE FROM entries WHERE id = 2")
     with pytest.raises(UnavailableError, match="has lost entries"):
         guard.query(SUM)
 
