@@ -4,7 +4,7 @@ The id of a cell is a code for every dimension, but neither the names of the dim
 in it. The certificate of a release states them beside the cells, as ``shown``:
 
 - ``columns``, ``value``, ``decimals``, ``separate``: the columns of codes, the name of the values, the decimals asked
-  for, and whether primary and secondary cells are told apart;
+  for, and whether primary and secondary cells have statuses of their own;
 - ``tables``: the name of every table, its dimensions, and the codes that its cells have in the others (``rest``), as
   the totals of dimensions that a linked table has not;
 - ``other``: rows that go by other codes than those of the id, such as those of a code with one part, which is that

@@ -23,7 +23,7 @@ _over.set()
 
 @contextmanager
 def opening(arguments: Sequence[str]) -> Iterator[None]:
-    """Within the block the beginning of long work is told on standard error, unless something else is before."""
+    """Within the block long work says on standard error that it has begun, unless something else was written before."""
     if not arguments or arguments[0] not in LONG or {"-h", "--help"} & set(arguments):
         yield
         return

@@ -237,7 +237,7 @@ class Rounds:
             return local_in_stages(problem, passes=0, deviations=deviations, **shared)
         return greedy(problem, restarts=restarts, cleanup=cleanup, **shared)
 
-    def told(self, found: Answer) -> Answer:
+    def with_stop_reason(self, found: Answer) -> Answer:
         """Return an answer that says what ended a search, where that leaves more of a gap than was asked for."""
         result = found.result
         if not result.safe or result.stopped or near_enough(result, self.budget):

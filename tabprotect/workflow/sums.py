@@ -13,7 +13,7 @@ from tabprotect.methods.registry import PASSES
 from tabprotect.methods.suppression.lower_bound import with_lower_bound
 from tabprotect.methods.suppression.merge import with_bound_of
 from tabprotect.methods.suppression.options import DEFAULTS, Options
-from tabprotect.methods.suppression.postsolve.finish import told
+from tabprotect.methods.suppression.postsolve.finish import with_stop_reason
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.methods.suppression.strategy import (
     because,
@@ -97,7 +97,7 @@ def suppress_with_sums(
         with budget.part(1 - options.schedule.bound_limit_share) if unbounded else nullcontext(budget) as part:
             answer = _search(problem, look, part, repair, method, seed, engine, solver, means, tables or {}, options)
         result = with_lower_bound(answer.result, budget, means.executor, options)
-    result = told(result, budget) if result.safe else result
+    result = with_stop_reason(result, budget) if result.safe else result
     return replace(answer, result=replace(result, seconds=budget.seconds, work=budget.work))
 
 
@@ -124,7 +124,7 @@ def _search(
     )
     near = method == "local" or (method == "auto" and not linked and _near(problem, options))
     rounds = Rounds(exposed, budget, seed, how, means, near, tables, options)
-    return rounds.told(_answer(rounds, problem, method, linked, repair))
+    return rounds.with_stop_reason(_answer(rounds, problem, method, linked, repair))
 
 
 def _answer(rounds: Rounds, problem: Problem, method: str, linked: bool, repair: bool) -> Answer:

@@ -137,11 +137,11 @@ def suppress(
     if isinstance(limits, Budget):
         return _search(problem, method, engine, solver, shared)
     from tabprotect.methods.suppression.lower_bound import with_lower_bound
-    from tabprotect.methods.suppression.postsolve.finish import told
+    from tabprotect.methods.suppression.postsolve.finish import with_stop_reason
 
     with budget.part(1 - options.schedule.bound_limit_share) if method in UNBOUNDED else nullcontext(budget) as part:
         result = _search(problem, method, engine, solver, {**shared, "limits": part})
-    result = told(with_lower_bound(result, budget, executor, options), budget)
+    result = with_stop_reason(with_lower_bound(result, budget, executor, options), budget)
     return replace(result, seconds=max(result.seconds, budget.seconds))
 
 

@@ -16,7 +16,7 @@ from tabprotect.methods.suppression.start.construct import Constructor
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget, Limits
 
-__all__ = ["finish", "near_enough", "stopped", "told"]
+__all__ = ["finish", "near_enough", "stopped", "with_stop_reason"]
 
 Bools = npt.NDArray[np.bool_]
 
@@ -126,7 +126,7 @@ def near_enough(result: SuppressionResult, budget: Budget) -> bool:
     return result.status == "optimal" or (result.gap is not None and result.gap <= budget.limits.gap)
 
 
-def told(result: SuppressionResult, budget: Budget) -> SuppressionResult:
+def with_stop_reason(result: SuppressionResult, budget: Budget) -> SuppressionResult:
     """Return a result that says what ended the work, where that left more of a gap than was asked for."""
     if result.stopped or result.status == "infeasible" or near_enough(result, budget):
         return result
