@@ -129,8 +129,8 @@ def within_reach_each(problem: Problem, budget: Budget | None = None) -> Eased:
     found = []
     for (cell, side), most in sorted(reach.items()):
         full, least = (problem.lpl, eased.lpl) if side else (problem.spl, eased.spl)
-        # what the public can compute is asked of nobody
-        found += [] if -1 in most else _steps(cell, side, float(full[cell]), float(least[cell]), most)
+        # what the public cannot be kept from is asked all the same: that it was asked for is not dropped in silence
+        found += _steps(cell, side, float(full[cell]), float(least[cell]), {k: r for k, r in most.items() if k >= 0})
     return Eased(eased, tuple(found))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -16,7 +16,7 @@ from tabprotect.sensitivity.sums_as_cells import protect_against_others, protect
 from tabprotect.sensitivity.unions import UnionExposure
 from tabprotect.solver.limits import Budget
 
-__all__ = ["LARGEST", "known_too_closely", "lowered_levels", "with_sums"]
+__all__ = ["LARGEST", "Levelled", "known_too_closely", "levels_for_others", "lowered_levels", "with_sums"]
 
 LARGEST: Final = 20_000
 """Hidden cells, at most, of a pattern whose sums that one contributor dominates are put to the audit."""
@@ -74,21 +74,87 @@ def lowered_levels(problem: Problem, eased: Problem) -> tuple[UnionExposure, ...
     """Return the cells whose levels were lowered for the sake of some attackers, with those that they had.
 
     As sums of one cell they can be asked about once a pattern is there (`known_too_closely`), and protected
-    (`with_sums`). Where attackers are not played out since there are too many, none are returned.
+    (`with_sums`). Where there are too many to ask every attacker about each, none are returned.
 
     Parameters
     ----------
     problem, eased : Problem
         Before and after `tabprotect.attack.insiders.within_reach`.
     """
-    if problem.n_cells * len(problem.attackers) > LARGEST_ASKED:
+    lowered = np.flatnonzero((eased.lpl < problem.lpl) | (eased.spl < problem.spl)).tolist()
+    if len(lowered) * len(problem.attackers) > LARGEST_ASKED:
         return ()
     found = []
-    for i in np.flatnonzero((eased.lpl < problem.lpl) | (eased.spl < problem.spl)).tolist():
+    for i in lowered:
         value, lpl, upl, spl = (float(of[i]) for of in (problem.values, problem.lpl, problem.upl, problem.spl))
         words = f"{problem.system.label(i)} = {value:g} can be computed"
         found.append(UnionExposure((i,), value, (), lpl, upl, spl, True, words))
     return tuple(found)
+
+
+@dataclass(frozen=True, eq=False)
+class Levelled:
+    """A problem of which some levels hold for most attackers and not for all, as methods and as judges need it.
+
+    Attributes
+    ----------
+    aimed : Problem
+        The same cells, each with the largest of its levels, which values have to be away from the truth. Who is spared
+        it is not asked about the cell: whether his lower level is reached is for the judge to say.
+    judged : Problem
+        These levels as cells of their own behind the others, with the attackers who are spared.
+    """
+
+    aimed: Problem
+    judged: Problem
+
+
+def levels_for_others(problem: Problem, lowered: Sequence[UnionExposure], budget: Budget | None = None) -> Levelled:
+    """Return what is asked where levels were lowered for the sake of some attackers: they hold for all the others.
+
+    Parameters
+    ----------
+    problem : Problem
+        With the lowered levels.
+    lowered : sequence of UnionExposure
+        See `lowered_levels`.
+    budget : Budget, optional
+        Attackers who were not looked at when it is exhausted are spared.
+
+    Examples
+    --------
+    >>> from tabprotect.attack.insiders import within_reach
+    >>> from tabprotect.problem import Attacker
+    >>> p = Problem.from_arrays([[-1, 1, 1]], [100, 90, 10], primary=[0], lpl=15, upl=15,
+    ...     attackers=[Attacker("a", (1,))])
+    >>> eased = within_reach(p)
+    >>> found = levels_for_others(eased, lowered_levels(p, eased))
+    >>> found.aimed.lpl.tolist(), found.judged.lpl.tolist(), found.judged.attackers[0].spared
+    ([15.0, 0.0, 0.0], [9.999, 0.0, 0.0, 15.0], (3,))
+    """
+    if not lowered:
+        return Levelled(problem, problem)
+    cells = [sum_.cells[0] for sum_ in lowered]
+    lpl, spl = problem.lpl.copy(), problem.spl.copy()
+    lpl[cells], spl[cells] = [sum_.lpl for sum_ in lowered], [sum_.spl for sum_ in lowered]
+    others = (problem.status == Status.PRIMARY) & ~np.isin(np.arange(problem.n_cells), cells)
+    status = np.where(others, Status.FORCED, problem.status).astype(np.int8)
+    found = within_reach_each(replace(problem, status=status, lpl=lpl, spl=spl), budget).for_others
+    lpl, spl, spared = problem.lpl.copy(), problem.spl.copy(), [set(a.spared) for a in problem.attackers]
+    for level in found:
+        asked = lpl if level.side else spl
+        asked[level.cell] = max(asked[level.cell], level.level)
+        for k in level.spared:
+            spared[k].add(level.cell)
+    by_cell = {sum_.cells[0]: sum_ for sum_ in lowered}
+    # who is away from a cell by its level is so on either side: the upper level goes with the lower one
+    sums = [
+        replace(_for_others(by_cell[level.cell], level), upl=by_cell[level.cell].upl if level.side else 0.0)
+        for level in found
+    ]
+    judged = protect_against_others(problem, sums, [level.spared for level in found])
+    attackers = tuple(replace(a, spared=tuple(sorted(s))) for a, s in zip(problem.attackers, spared, strict=True))
+    return Levelled(replace(problem, lpl=lpl, spl=spl, attackers=attackers), judged)
 
 
 def known_too_closely(

@@ -105,6 +105,8 @@ def open_regular(path: Path) -> BinaryIO:
     def opened(name: str, flags: int) -> int:
         return os.open(name, flags | getattr(os, "O_NONBLOCK", 0))
 
+    if path.is_dir():
+        raise Malformed(f"{path.name} is a folder; a release has its certificate in internal/certificate.json")
     stream = open(path, "rb", opener=opened)  # noqa: SIM115
     if stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
         return stream

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.attack.audit import audit
+from tabprotect.attack.sums import levels_for_others
 from tabprotect.attack.values import seeing
 from tabprotect.certificate.claims import DOUBTS
 from tabprotect.counted import counted
@@ -23,7 +24,8 @@ from tabprotect.methods.suppression import methods, suppress
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem
 from tabprotect.proven import hidden_warnings, optimality
-from tabprotect.solver.limits import Budget
+from tabprotect.sensitivity.sums_as_cells import values_with_sums
+from tabprotect.solver.limits import Budget, Limits
 from tabprotect.workflow.hide import Sums, hide
 from tabprotect.workflow.prepare import Prepared
 
@@ -142,12 +144,19 @@ def publish(approach: Approach, call: Call, prepared: Prepared | None = None) ->
         return _roll_up(call)
     if call.prepare is not None:
         choice = call.prepare(choice)
-    changed: Changed = choice.change(call)
+    asked = levels_for_others(call.problem, prepared.lowered if prepared is not None else ())
+    changed: Changed = choice.change(replace(call, problem=asked.aimed))
     if changed.values is None:
         return _published(changed, call.problem, "")
+    seen = _seeing(asked.judged, changed, changed.claim)
     if changed.claim["method"] == "near" and changed.claim["within"] is None:
-        return _adjusted(changed, call)
-    return _published(changed, seeing(call.problem, changed.values, changed.claim), changed.knows)
+        return _adjusted(changed, asked.judged, seen, call.limits)
+    return _published(changed, seen, changed.knows)
+
+
+def _seeing(problem: Problem, changed: Changed, claim: Mapping[str, Any]) -> Problem:
+    assert changed.values is not None
+    return seeing(problem, values_with_sums(problem, changed.values), claim)
 
 
 def _published(changed: Changed, seen: Problem, knows: str, note: str = "") -> Published:
@@ -200,19 +209,19 @@ def _roll_up(call: Call) -> Published:
     )  # fmt: skip
 
 
-def _adjusted(changed: Changed, call: Call) -> Published:
+def _adjusted(changed: Changed, problem: Problem, seen: Problem, limits: Limits) -> Published:
     """Judge as `tabprotect.protect` does; beside that, say what whoever knows more of the method would learn."""
     assert changed.values is not None
-    far = float(np.abs(changed.values - call.problem.values).max(initial=0.0))
-    closer = seeing(call.problem, changed.values, {**changed.claim, "within": repr(far)})
-    known = audit(closer, closer.may_hide, intervals=False, budget=Budget(call.limits), of=call.problem.primaries)
-    back = sense_risk(changed.result, limits=call.limits)
+    far = float(np.abs(changed.values - problem.values[: len(changed.values)]).max(initial=0.0))
+    closer = _seeing(problem, changed, {**changed.claim, "within": repr(far)})
+    known = audit(closer, closer.may_hide, intervals=False, budget=Budget(limits), of=problem.primaries)
+    back = sense_risk(changed.result, limits=limits)
     beyond = (
         f"an intruder who knew the largest change, too, would come within the levels of "
         f"{counted(len(known.exposed), 'cell')}, one who knew the senses within those of "
         f"{counted(len(back.disclosed), 'cell')}"
     )
-    return _published(changed, seeing(call.problem, changed.values, changed.claim), changed.knows, beyond)
+    return _published(changed, seen, changed.knows, beyond)
 
 
 def parse_approach(text: str) -> Approach:

@@ -227,7 +227,7 @@ def _line(call: Call, approach: Approach, limits: Limits, prepared: Prepared | N
         return line
     budget = Budget(limits, call.progress)
     budget.report("audit", message=approach.name)
-    found = audit(published.seen, published.hidden, budget=budget, of=call.problem.primaries)
+    found = audit(published.seen, published.hidden, budget=budget, of=published.seen.primaries)
     undecided = any(not exposure.decided for exposure in found.exposures)
     judged = risk(call.problem, found, published.knows)
     return replace(line, risk=judged, stopped=line.stopped or undecided)

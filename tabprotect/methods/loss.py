@@ -58,6 +58,12 @@ class Loss:
 def loss(problem: Problem, values: Floats) -> Loss:
     """Measure what published values (nan where hidden) have lost.
 
+    Parameters
+    ----------
+    problem : Problem
+        Cells behind those that have a published value are sums, and not counted.
+    values : ndarray, shape (cells of the table,)
+
     Examples
     --------
     >>> p = Problem.from_arrays([[-1, 1, 1]], [9, 4, 5], primary=[1], lpl=1, upl=1)
@@ -65,17 +71,18 @@ def loss(problem: Problem, values: Floats) -> Loss:
     >>> found.hidden, found.changed, found.distance, found.largest, found.kept
     (1, 1, 1.0, 1.0, 0)
     """
-    a, A = problem.values, problem.system.A
+    n = len(values)
+    equations = problem.system.n_equations - (problem.n_cells - n)
+    a, A, b = problem.values[:n], problem.system.A[:equations, :n], problem.system.b[:equations]
     shown = ~np.isnan(values)
     v = np.where(shown, values, a)
     off = np.abs(v - a)
     moved = off > _SAME * np.abs(a)
     off[~moved] = 0.0
     some = shown & (a != 0)
-    margin = np.zeros(len(a), bool)
-    margin[margins(problem.system)] = True
+    margin = np.isin(np.arange(n), margins(problem.system))
     whole = np.asarray(abs(A).sign() @ (~shown).astype(np.float64)) == 0
-    sums = np.where(whole, np.abs(A @ v - problem.system.b), 0.0)
+    sums = np.where(whole, np.abs(A @ v - b), 0.0)
     noise = 1e-9 * np.asarray(abs(A) @ np.abs(v))
     count = max(1, int(shown.sum()))
     return Loss(

@@ -28,6 +28,7 @@ from tabprotect.report.layout import Layout
 from tabprotect.report.numbers import Numbers
 from tabprotect.report.public import PublicTable, free_name, public_values
 from tabprotect.sensitivity.assess import Assessment
+from tabprotect.sensitivity.sums_as_cells import values_with_sums
 from tabprotect.solver.trace import Known
 from tabprotect.table.additivity import noticeable
 from tabprotect.table.table import Table
@@ -47,6 +48,7 @@ class ChangedRelease(Publication):
     ----------
     table : Table
     problem : Problem
+        Levels that some attackers are not asked about are cells behind those of the table.
     result : Changed
         Published values, and what an intruder knows of the method.
     judgement : Audit or None
@@ -108,13 +110,12 @@ class ChangedRelease(Publication):
     def words(self) -> npt.NDArray[np.object_]:
         """What every cell is: safe, primary, forced, protected or zero; confidential."""
         names = np.array([status.name.lower() for status in Status], dtype=object)
-        return np.asarray(names[self.problem.status])
+        return np.asarray(names[self.problem.status[: self.table.n_cells]])
 
     @cached_property
     def statuses(self) -> pd.DataFrame:
         """Cells, value, respondents and changes by status, as `by_status` has them; confidential."""
-        n = self.table.n_cells
-        return by_status(self.table, self.words[:n], None if self.values is None else self.values[:n])
+        return by_status(self.table, self.words, self.values)
 
     @cached_property
     def frame(self) -> Any:
@@ -152,7 +153,7 @@ class ChangedRelease(Publication):
         assert self.judgement is not None
         return certify_values(
             self.problem,
-            values,
+            values_with_sums(self.problem, values),
             self.result.claim,
             self.judgement,
             levels_moved=self.result.levels_moved,
@@ -178,7 +179,7 @@ class ChangedRelease(Publication):
         lines = [("read", found.line()) for found in self.table.recognised]
         lines += [
             ("cells", f"{self.table.n_cells:,}"),
-            ("sensitive", f"{len(self.problem.primaries):,}"),
+            ("sensitive", f"{int(np.sum(self.words == 'primary')):,}"),
             ("verdict", self._verdict()),
         ]
         lines += self.assessment.by_rule()

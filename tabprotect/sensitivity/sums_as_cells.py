@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 from scipy import sparse
 
@@ -16,7 +17,7 @@ from tabprotect.sensitivity.rule import TIE
 from tabprotect.sensitivity.unions import UnionExposure
 from tabprotect.table.system import LinearSystem
 
-__all__ = ["protect_unions"]
+__all__ = ["protect_unions", "values_with_sums"]
 
 
 def protect_unions(problem: Problem, exposures: Sequence[UnionExposure]) -> Problem:
@@ -99,6 +100,27 @@ def protect_against_others(
         for k, a in enumerate(grown.attackers)
     )
     return replace(grown, attackers=attackers)
+
+
+def values_with_sums(problem: Problem, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return values of the cells of a table, and behind them those of the sums that are cells of its problem.
+
+    Parameters
+    ----------
+    problem : Problem
+    values : ndarray, shape (cells of the table,)
+
+    Examples
+    --------
+    >>> p = Problem.from_arrays([[-1, 1, 1, 1]], [9, 3, 4, 2], primary=[1], lpl=1, upl=1)
+    >>> q = protect_unions(p, [UnionExposure((1, 2), 7.0, ("p%=15",), 0.5, 0.5, 0.0, True, "")])
+    >>> values_with_sums(q, np.array([10.0, 5, 5, 0])).tolist()
+    [10.0, 5.0, 5.0, 0.0, 10.0]
+    """
+    if not problem.sums:
+        return values
+    n = problem.n_cells - problem.sums
+    return np.concatenate([values, problem.system.A[-problem.sums :, :n] @ values])
 
 
 def _added(problem: Problem, exposures: Sequence[UnionExposure], names: Sequence[str]) -> Problem:

@@ -7,12 +7,14 @@ from dataclasses import replace
 from typing import Any
 
 from tabprotect.attack.audit import audit
+from tabprotect.attack.sums import levels_for_others
 from tabprotect.attack.values import seeing
 from tabprotect.errors import SolverError
 from tabprotect.methods.base.method import Method
 from tabprotect.methods.suppression.options import differing
 from tabprotect.release.changed import ChangedRelease
 from tabprotect.release.suppressed import Release
+from tabprotect.sensitivity.sums_as_cells import values_with_sums
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.trace import Trace
 from tabprotect.workflow.hide import Sums, hide
@@ -87,17 +89,20 @@ def _hidden(prepared: Prepared) -> Release:
 
 def _changed(prepared: Prepared) -> ChangedRelease:
     """Change values, and let the intruder who knows the method judge them."""
-    problem, trace = prepared.problem, Trace(prepared.request.progress)
+    trace = Trace(prepared.request.progress)
     request = prepared.request.model_copy(update={"progress": trace})
     budget = Budget(progress=trace)
-    changed, judgement = change(replace(prepared, request=request), prepared.method), None
+    asked = levels_for_others(prepared.problem, prepared.lowered)
+    problem = asked.judged
+    changed, judgement = change(replace(prepared, request=request), prepared.method, asked), None
     if changed.values is not None:
         budget.report("audit", changed.cost, changed.bound)
-        seen = seeing(problem, changed.values, changed.claim)
+        seen = seeing(problem, values_with_sums(problem, changed.values), changed.claim)
         judgement = audit(
             seen, seen.may_hide, intervals=request.intervals, of=problem.primaries, budget=budget,
             executor=request.executor,
         )  # fmt: skip
+        judgement = replace(judgement, cells=prepared.table.n_cells)
     settings = {"method": str(prepared.method), **_settings(prepared)}
     release = ChangedRelease(
         prepared.table, problem, changed, judgement, prepared.assessment, settings, request.title,

@@ -44,13 +44,13 @@ class Sums:
     notes: list[str] = field(default_factory=list)
 
     def __call__(self, result: SuppressionResult) -> tuple[UnionExposure, ...]:
-        """Return the sums that a result gives away; none where nobody asked to look.
+        """Return the sums that a result gives away, and cells whose level was lowered for the sake of a respondent.
 
-        A look has no limit: what nobody looked at is not safe.
+        A look has no limit: what nobody looked at is not safe. Where nobody asked for sums only such cells are told.
         """
         request, table = self.prepared.request, self.prepared.table
         if request.unions == "off":
-            return ()
+            return self._cells(result)
         self.notes.clear()
         found = union_exposures(
             table,
@@ -66,6 +66,10 @@ class Sums:
         if dominated and int(result.pattern.sum()) > LARGEST:
             self.notes.append(TOO_MANY)
         return known_too_closely(result.problem, result.pattern, (*dominated, *self.prepared.lowered))
+
+    def _cells(self, result: SuppressionResult) -> tuple[UnionExposure, ...]:
+        lowered = self.prepared.lowered
+        return known_too_closely(result.problem, result.pattern, lowered) if lowered and result.safe else ()
 
 
 def hide(prepared: Prepared, how: Suppress, budget: Budget, exposed: Sums) -> Answer:
@@ -99,7 +103,7 @@ def _search(prepared: Prepared, how: Suppress, budget: Budget, exposed: Sums) ->
             problem,
             exposed,
             budget,
-            repair=request.unions == "repair",
+            repair=request.unions == "repair" or (request.unions == "off" and bool(prepared.lowered)),
             method=how.method,
             seed=prepared.seed,
             engine=how.engine,

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
+from tabprotect.attack.sums import Levelled
 from tabprotect.methods.base.method import Call, Changed, Method
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget
@@ -17,16 +18,16 @@ from tabprotect.workflow.prepare import Prepared
 __all__ = ["change"]
 
 
-def change(prepared: Prepared, method: Method) -> Changed:
+def change(prepared: Prepared, method: Method, asked: Levelled) -> Changed:
     """Carry a method out, within the limits of the request; values are the floats that published decimals read as."""
     request = prepared.request
     Budget(progress=request.progress).report(method.name)
-    call = Call(prepared.problem, request.limits, prepared.seed, request.progress, None, prepared.table)
+    call = Call(asked.aimed, request.limits, prepared.seed, request.progress, None, prepared.table)
     changed = method.change(call)
     return (
         changed
         if changed.values is None
-        else replace(changed, values=_as_printed(changed.values, prepared.problem, changed.claim["fixed"]))
+        else replace(changed, values=_as_printed(changed.values, asked.aimed, changed.claim["fixed"]))
     )
 
 

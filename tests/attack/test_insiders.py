@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tabprotect.attack.exact_problem import ExactProblem
-from tabprotect.attack.insiders import within_reach
+from tabprotect.attack.insiders import LevelForOthers, within_reach, within_reach_each
 from tabprotect.attack.keys import Key
 from tabprotect.attack.witness import Witnesses
 from tabprotect.problem import Attacker, Problem
@@ -179,3 +179,15 @@ def test_a_cell_of_zero_that_everybody_knows_is_no_secret_of_a_respondent(monkey
     eased = within_reach(problem)
     assert eased.attackers == problem.attackers
     assert Witnesses(eased).check(problem.may_hide)
+
+
+def test_a_level_that_the_public_cannot_be_kept_from_is_asked_all_the_same() -> None:
+    """t moves by half of what a does: by 1, which single equations do not tell; 2 are asked for."""
+    p = Problem.from_arrays(
+        [[-1, 1, 1, 0, 0, 0], [0, 1, 2, -1, 0, 0], [-1, 0, 0, 0, 1, 1]],
+        [100, 40, 60, 160, 70, 30], primary=[0], lpl=2, upl=0, lower=[0, 38, 0, 160, 0, 29.5],
+        upper=[200, 42, 200, 160, 200, 200], attackers=[Attacker("c", (4,))],
+    )  # fmt: skip
+    eased = within_reach_each(p)
+    assert eased.problem.lpl[0] == 0.49999
+    assert eased.for_others == (LevelForOthers(0, -1, 2.0, frozenset()),)

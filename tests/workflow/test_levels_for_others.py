@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import tabprotect as tp
+from tabprotect.comparison import compare
+from tabprotect.release.read import read_release
+from tabprotect.workflow.request import Request
+from tabprotect.workflow.source import Finished
 from tests.checker import Judge
 
 SUBTOTALS = tp.Hierarchy.from_pairs([("Total", part) for part in ("T", "U", "V")] + [("T", "a"), ("T", "d")])
@@ -54,10 +61,65 @@ def test_nobody_who_knows_a_part_changes_nothing() -> None:
     assert release.audit().interval(1)[0] <= 100 - 23
 
 
-def test_who_is_not_asked_to_look_for_sums_is_told_of_lower_levels() -> None:
+def test_a_cell_is_no_sum_that_may_be_left_out() -> None:
     release = tp.protect(table(), [], attackers={"office": ["a"]}, unions="off")
-    assert release.problem.sums == 0
+    assert release.safe
+    assert release.audit().interval(1)[0] <= 100 - 23
     assert any("lowered to what a respondent" in note for note in release.problem.notes)
+
+
+def test_who_only_asks_is_told_of_lower_levels() -> None:
     audited = tp.protect(table(), [], attackers={"office": ["a"]}, unions="audit")
     assert not audited.safe
     assert "T = 100 can be known more closely than its protection level" in str(audited.summary())
+
+
+@pytest.mark.parametrize("method", [tp.Round(base=20), tp.Round(base=50), tp.Adjust(within=50)], ids=str)
+def test_changed_values_keep_the_public_from_what_only_one_can_know(method: Any) -> None:
+    release = tp.protect(table(), [], method, attackers={"office": ["a"]}, seed=1)
+    assert release.safe
+    assert release.verify().safe
+    assert release.problem.lpl.tolist()[1:] == [9.999, 0, 0, 0, 0, 23]
+    assert len(release.values) == release.loss.changed + int(np.sum(release.values == release.table.values)) == 6
+    low, high = release.audit().interval(1)
+    assert low <= 100 - 23
+    assert high >= 101
+    far = {"near": 50.0}.get(release.result.claim["method"]) or method.base * (release.result.result.steps + 1)
+    # each cell is within `far` of what is published, and the table adds up
+    v = dict(zip(["Total", "T", "a", "d", "U", "V"], release.values.tolist(), strict=True))
+    least = max(v["T"] - far, max(v["a"] - far, 0) + max(v["d"] - far, 0), v["Total"] - v["U"] - v["V"] - 3 * far)
+    assert low == pytest.approx(least)
+    seen = release.audit().frame.query("label == 'sum of T for others (1)'").set_index("attacker")
+    assert seen["needed_low"].to_dict() == {"public": 77.0}
+
+
+def test_changed_values_that_the_public_knows_too_closely_are_refused(tmp_path: Path) -> None:
+    """Neighbouring multiples of 10 leave the public 10 below at most, which was enough for the office's level."""
+    method = tp.Round(base=10, steps=0, levels=False)
+    release = tp.protect(table(), [], method, attackers={"office": ["a"]})
+    assert not release.safe
+    with pytest.raises(tp.InfeasibleError, match="sum of T for others"):
+        release.write(tmp_path / "out")
+
+
+def test_releases_of_changed_values_with_levels_for_others_are_read_back(tmp_path: Path) -> None:
+    release = tp.protect(table(), [], tp.Round(base=50), attackers={"office": ["a"]})
+    release.write(tmp_path / "out")
+    released = read_release(tmp_path / "out")
+    assert released.failures == ()
+    assert released.certificate.verify().safe
+    rows = pd.read_csv(tmp_path / "out" / "internal" / "table.csv")
+    assert rows["g"].tolist() == ["Total", "T", "a", "d", "U", "V"]
+    public = (tmp_path / "out" / "publish" / "table.csv").read_text()
+    assert "others" not in public
+
+
+def test_methods_are_compared_by_the_levels_for_others() -> None:
+    request = Request.of(source=Finished(table()), rules=[], attackers={"office": ["a"]})
+    narrow, wide = compare(request, ["round:base=10,steps=0,levels=no", "round:base=50"]).lines
+    assert narrow.risk is not None
+    assert wide.risk is not None
+    assert narrow.risk.exposed > 0
+    assert wide.risk.exposed == 0
+    assert narrow.values is not None
+    assert len(narrow.values) == 6
