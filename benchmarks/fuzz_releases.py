@@ -57,6 +57,10 @@ class Case:
     seconds: float
 
 
+REPORTED = 1000
+"""Releases after which the run says how far it is."""
+
+
 @dataclass(frozen=True)
 class Asked:
     """The release of a seed, within so many seconds; or the one of the seed that is attacked."""
@@ -238,6 +242,8 @@ def run(
             wrong += any(not (untimed and fault.startswith(LATE)) for fault in found)
             for fault in found:
                 report(f"seed {asked.seed} ({words(asked)}): {fault}")
+            if (made := statuses.total()) % REPORTED == 0 and made:
+                report(f"{made:,} releases until seed {asked.seed}, {wrong} with faults")
     counts = ", ".join(f"{number} {status}" for status, number in statuses.most_common())
     report(
         f"{len(kinds) * len(seeds):,} releases: {counts}; {questions:,} questions of intruders; "
