@@ -28,7 +28,8 @@ from tabprotect.formats.jj import read_jj
 from tabprotect.instances.families import family
 from tabprotect.methods.suppression import suppress
 from tabprotect.methods.suppression.bound.relaxation import Relaxation
-from tabprotect.methods.suppression.presolve.reduce import Core, reduce_problem
+from tabprotect.methods.suppression.presolve.core import Core
+from tabprotect.methods.suppression.presolve.reduce import reduce_problem
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget, Limits
 from tabprotect.solver.lp import LinearProgram

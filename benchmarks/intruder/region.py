@@ -85,7 +85,7 @@ class Region:
             return level
         point = np.array(self._solver.getSolution().col_value) * scale
         self._seen.append(np.rint(point) if self.whole else point)
-        return float(side * point[cell])
+        return max(0.0, float(side * point[cell]))  # the true value is possible, whatever rounding errors say
 
     def reach_of_sum(self, cells: Sequence[int], side: int, level: float, known: Collection[int] = ()) -> float:
         """Return how far a sum of cells can move to one side, up to `level`; as `reach`, which bounds one cell."""
@@ -113,4 +113,4 @@ class Region:
             return level
         point = np.rint(point) if self.whole else point * scale
         self._seen.append(point)
-        return float(side * point[chosen].sum())
+        return max(0.0, float(side * point[chosen].sum()))

@@ -27,7 +27,7 @@ from tabprotect.report.changes import internal_files
 from tabprotect.report.layout import Layout
 from tabprotect.report.numbers import Numbers
 from tabprotect.report.public import PublicTable, free_name, public_values
-from tabprotect.sensitivity.assess import Assessment
+from tabprotect.sensitivity.assessment import Assessment
 from tabprotect.sensitivity.sums_as_cells import values_with_sums
 from tabprotect.solver.trace import Known
 from tabprotect.table.additivity import noticeable

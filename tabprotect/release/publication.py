@@ -24,7 +24,7 @@ from tabprotect.report.layout import LAYOUT, Layout
 from tabprotect.report.numbers import Numbers
 from tabprotect.report.public import PublicTable
 from tabprotect.report.views import release_view
-from tabprotect.sensitivity.assess import Assessment
+from tabprotect.sensitivity.assessment import Assessment
 from tabprotect.solver.trace import Known
 from tabprotect.table.table import Table
 from tabprotect.visible import visible

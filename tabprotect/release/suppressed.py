@@ -29,7 +29,7 @@ from tabprotect.report.internal import internal_files
 from tabprotect.report.layout import Layout
 from tabprotect.report.numbers import Numbers
 from tabprotect.report.public import PUBLISHED, SUPPRESSED, PublicTable, free_name, public_table
-from tabprotect.sensitivity.assess import Assessment
+from tabprotect.sensitivity.assessment import Assessment
 from tabprotect.sensitivity.unions import UnionExposure
 from tabprotect.solver.limits import relative_gap
 from tabprotect.solver.trace import Known

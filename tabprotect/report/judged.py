@@ -16,7 +16,7 @@ from tabprotect.methods.base.method import Changed
 from tabprotect.methods.loss import Loss
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem
-from tabprotect.sensitivity.assess import Assessment
+from tabprotect.sensitivity.assessment import Assessment
 from tabprotect.sensitivity.unions import UnionExposure
 from tabprotect.solver.trace import Known
 from tabprotect.table.table import Table

@@ -27,7 +27,7 @@ from tabprotect.report.numbers import Numbers
 from tabprotect.report.pages import environment
 from tabprotect.report.parts import parts_of
 from tabprotect.report.public import PUBLISHED, PublicTable
-from tabprotect.sensitivity.assess import Assessment
+from tabprotect.sensitivity.assessment import Assessment
 from tabprotect.table.decimals import decimals_of
 from tabprotect.table.system import LinearSystem
 from tabprotect.table.table import Table

@@ -3,13 +3,15 @@
 The rules are in `tabprotect.sensitivity.rules`, one file each.
 """
 
-from tabprotect.sensitivity.assess import Assessment, assess, needs, smallest_level
+from tabprotect.sensitivity.assess import assess, smallest_level
+from tabprotect.sensitivity.assessment import Assessment
 from tabprotect.sensitivity.attackers import singletons
 from tabprotect.sensitivity.bounds import external_bounds
 from tabprotect.sensitivity.build import make_problem
 from tabprotect.sensitivity.costs import BoxCox, Log
 from tabprotect.sensitivity.level import AtHoldings
 from tabprotect.sensitivity.parse import as_rules, parse_rule, parse_rules
+from tabprotect.sensitivity.requirements import needs
 from tabprotect.sensitivity.rule import Decisions, Needs, Override, Rule, Verdict
 from tabprotect.sensitivity.rules import RULES
 from tabprotect.sensitivity.rules.apriori import APriori

@@ -2,166 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from tabprotect.counted import counted
-from tabprotect.errors import InputError, collect
+from tabprotect.errors import InputError
 from tabprotect.problem import Status
+from tabprotect.sensitivity.assessment import Assessment
 from tabprotect.sensitivity.concentration import counts
-from tabprotect.sensitivity.level import AtHoldings
 from tabprotect.sensitivity.parse import as_rules
-from tabprotect.sensitivity.rule import NOTHING, Decisions, Override, Rule, Spoken
+from tabprotect.sensitivity.requirements import Rules, check_commas, check_needs
+from tabprotect.sensitivity.rule import NOTHING, Decisions, Override, Rule
 from tabprotect.sensitivity.rules.manual import COLUMNS, Manual
-from tabprotect.table.naming import cell_of_table
 from tabprotect.table.table import Table, need_table
-from tabprotect.views import many, view
 
-__all__ = ["Assessment", "Levels", "Rules", "assess", "needs", "readings", "shape_levels", "smallest_level"]
+__all__ = ["Levels", "assess", "shape_levels", "smallest_level"]
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
-Rules = Rule | Override | str | Iterable[Rule | Override | str]
 Levels = Literal["symmetric", "upper", "sliding"]
 
 MOST_DECIMALS: Final = 6
 """Values with more decimals than this are taken as real numbers; the smallest level is then 10^-6."""
-
-
-@dataclass(frozen=True, eq=False)
-class Assessment:
-    """What the rules say of every cell. Internal: it holds confidential values.
-
-    Attributes
-    ----------
-    table : Table
-    rules : tuple
-        As they were applied.
-    status : ndarray of int8, shape (cells,)
-        A `tabprotect.problem.Status`.
-    lpl, upl, spl : ndarray, shape (cells,)
-        Lower, upper and sliding protection level of primary cells in the unit of the values; 0 for others.
-    reasons : dict of str to ndarray of bool
-        For every rule, by its text, the cells that are primary because of it (a cell may have several reasons).
-    cost : ndarray, shape (cells,), optional
-        Costs from an a-priori file, nan where it gives none.
-    messages : tuple of str
-        What was adjusted or had no effect.
-    bounds : (lower, upper) of ndarray, shape (cells,), optional
-        External bounds of single cells from an a-priori file, nan where it gives none.
-    """
-
-    table: Table = field(repr=False)
-    rules: tuple[Rule | Override, ...]
-    status: npt.NDArray[np.int8] = field(repr=False)
-    lpl: Floats = field(repr=False)
-    upl: Floats = field(repr=False)
-    spl: Floats = field(repr=False)
-    reasons: Mapping[str, Bools] = field(repr=False)
-    cost: Floats | None = field(default=None, repr=False)
-    messages: tuple[str, ...] = ()
-    bounds: tuple[Floats, Floats] | None = field(default=None, repr=False)
-
-    def __repr__(self) -> str:
-        found = f"{len(self.primaries):,} of {many(len(self.status), 'cell')}"
-        return f"Assessment({found} primary, by {many(len(self.rules), 'rule')})"
-
-    def _repr_html_(self) -> str:
-        return view(self)
-
-    @property
-    def primaries(self) -> npt.NDArray[np.int64]:
-        """Positions of the primary cells."""
-        return np.flatnonzero(self.status == Status.PRIMARY)
-
-    @property
-    def frame(self) -> pd.DataFrame:
-        """Return one row a cell: codes, value, count, status, levels, and a column of True/False for every rule."""
-        frame = self.table.system.cells.to_frame(index=False)
-        names: list[object] = list(self.table.system.cells.names)
-        frame.columns = pd.Index(["cell" if name is None else str(name) for name in names])
-        frame[self.table.value_name] = self.table.values
-        if self.table.counts is not None:
-            frame["count"] = self.table.counts
-        frame["status"] = np.array([s.name.lower() for s in Status], dtype=object)[self.status]
-        for name in ("lpl", "upl", "spl"):
-            frame[name] = getattr(self, name)
-        for name, mask in self.reasons.items():
-            frame[name] = mask
-        return frame
-
-    def by_rule(self) -> list[tuple[str, str]]:
-        """Return a line for every rule: how many cells it makes primary, and how its text was read."""
-        read = readings(self.rules)
-        lines = []
-        for rule, mask in self.reasons.items():
-            words = f" ({read[rule]})" if read.get(rule) else ""
-            lines.append((f"rule {rule}", f"{int(mask.sum()):,} primary{words}"))
-        return lines
-
-    def explain(self, cell: Any) -> str:
-        """Say in words why a cell is sensitive or not, with the numbers (internal).
-
-        Parameters
-        ----------
-        cell : tuple, str, mapping or int
-            The codes of the cell, or its label; its position where no code is a number (see
-            `tabprotect.table.naming.cell_of_system`).
-
-        Raises
-        ------
-        InputError
-            If this names no cell, or several.
-        """
-        i = cell_of_table(self.table, cell)
-        status = Status(self.status[i])
-        lines = [f"{self.table.system.label(i)}: {self.table.values[i]:g}, {status.name.lower()}"]
-        for rule in self.rules:
-            hit = self.reasons.get(str(rule))
-            mark = "sensitive" if hit is not None and hit[i] else "not sensitive"
-            if isinstance(rule, Rule):
-                lines.append(f"  {rule}: {mark}; {rule.explain(self.table, i)}")
-            else:
-                decided = rule.decide(self.table).status[i]
-                lines.append(f"  {rule}: " + (f"makes it {Status(decided).name.lower()}" if decided >= 0 else "silent"))
-        if status == Status.PRIMARY:
-            levels = f"down by {self.lpl[i]:g}, up by {self.upl[i]:g}"
-            sliding = f", over a width of {self.spl[i]:g}" if self.spl[i] else ""
-            lines.append(f"  an intruder must find it able to move {levels}{sliding}")
-        return "\n".join(lines)
-
-
-def readings(rules: Iterable[Rule | Override]) -> dict[str, str]:
-    """Return by the text of each rule how it was read: its parameters by name.
-
-    Examples
-    --------
-    >>> readings(as_rules(["p%=12,5", "holdings: threshold=3"]))
-    {'p%=12,5': 'p = 12, n = 5', 'holdings: threshold=3': 'n = 3, range = 10'}
-    """
-    found = {str(one): _spoken(one) for one in rules}
-    return {text: rule.reading for text, rule in found.items() if rule is not None}
-
-
-def _spoken(one: Rule | Override) -> Spoken | None:
-    rule = one.rule if isinstance(one, AtHoldings) else one
-    return rule if isinstance(rule, Spoken) else None
-
-
-def needs(rules: Rules) -> int:
-    """Return how many of the largest contributions `tabulate` must keep for these rules.
-
-    Examples
-    --------
-    >>> needs("p%=15"), needs(["p%=15,2", "nk=2,85"]), needs("threshold=3")
-    (2, 3, 0)
-    """
-    return max((rule.needs().top for rule in as_rules(rules) if isinstance(rule, Rule)), default=0)
 
 
 def smallest_level(table: Table) -> float:
@@ -258,81 +122,104 @@ def assess(
     wanted = as_rules(rules)
     if not COLUMNS.isdisjoint(table.columns) and not any(isinstance(rule, Manual) for rule in wanted):
         wanted = (*wanted, Manual())
-    _check_commas(table, wanted)
-    _check_needs(table, wanted)
-    n = table.n_cells
+    check_commas(table, wanted)
+    check_needs(table, wanted)
     if empty not in (None, "zero", "safe"):
         raise InputError(f"empty must be 'zero' or 'safe', not {empty!r}")
     least = smallest_level(table) if minimum is None else float(minimum)
     if not least > 0:
         raise InputError(f"minimum must be above 0, not {least:g}: a level of 0 asks for no protection at all")
-    lpl, upl = np.zeros(n), np.zeros(n)
-    reasons: dict[str, Bools] = {}
-    sensitive = np.zeros(n, bool)
-    for rule in wanted:
-        if isinstance(rule, Rule):
-            verdict = rule.judge(table)
-            reasons[str(rule)] = mask = np.zeros(n, bool)
-            mask[verdict.cells] = True
-            lpl[verdict.cells] = np.maximum(lpl[verdict.cells], np.maximum(verdict.lpl, least))
-            upl[verdict.cells] = np.maximum(upl[verdict.cells], np.maximum(verdict.upl, least))
-            sensitive |= mask
-    status = np.where(sensitive, Status.PRIMARY, Status.SAFE).astype(np.int8)
+    draft = _Draft(table, least)
+    magnitude = [rule for rule in wanted if isinstance(rule, Rule)]
+    for rule in magnitude:
+        draft.judge(rule)
+    draft.status[draft.sensitive] = Status.PRIMARY
     if empty == "zero":
-        status[_known_zeros(table) & ~sensitive] = Status.ZERO
-    messages: list[str] = []
-    fixed = np.full((3, n), np.nan)
-    cost, lower, upper = np.full((3, n), np.nan)
-    only_levels = "status" not in table.columns and not any(isinstance(rule, Rule) for rule in wanted)
-    overrides = sorted((rule for rule in wanted if isinstance(rule, Override)), key=lambda rule: rule.rank)
-    for override in overrides:
+        draft.status[_known_zeros(table) & ~draft.sensitive] = Status.ZERO
+    only_levels = "status" not in table.columns and not magnitude
+    for override in sorted((rule for rule in wanted if isinstance(rule, Override)), key=lambda rule: rule.rank):
         decisions = override.decide(table)
         if empty == "safe" and isinstance(override, Manual):
             decisions.status[_known_zeros(table) & (decisions.status == Status.ZERO)] = NOTHING
         if isinstance(override, Manual) and only_levels:
             decisions.status[_given_levels(decisions)] = Status.PRIMARY
-        _apply(table, override, decisions, status, lpl, upl, least, reasons, sensitive)
-        for row, given in zip(fixed, (decisions.lpl, decisions.upl, decisions.spl), strict=True):
+        draft.apply(override, decisions)
+    return draft.assessment(wanted, levels)
+
+
+class _Draft:
+    """What the rules have said so far."""
+
+    def __init__(self, table: Table, least: float) -> None:
+        n = table.n_cells
+        self.table, self.least = table, least
+        self.status = np.full(n, Status.SAFE, np.int8)
+        self.sensitive = np.zeros(n, bool)
+        self.lpl, self.upl = np.zeros(n), np.zeros(n)
+        self.reasons: dict[str, Bools] = {}
+        self.fixed = np.full((3, n), np.nan)
+        self.cost, self.lower, self.upper = np.full((3, n), np.nan)
+
+    def judge(self, rule: Rule) -> None:
+        """Take over what a rule finds sensitive, and its levels where they are larger."""
+        verdict = rule.judge(self.table)
+        self.reasons[str(rule)] = mask = np.zeros(len(self.status), bool)
+        mask[verdict.cells] = True
+        for level, asked in ((self.lpl, verdict.lpl), (self.upl, verdict.upl)):
+            level[verdict.cells] = np.maximum(level[verdict.cells], np.maximum(asked, self.least))
+        self.sensitive |= mask
+
+    def apply(self, override: Override, decisions: Decisions) -> None:
+        """Put what an override decides into status, levels and reasons; later ones are stronger."""
+        said, sensitive, values = decisions.status, self.sensitive, self.table.values
+        clash = sensitive & np.isin(said, (Status.PROTECTED, Status.ZERO))
+        if clash.any():
+            names = ", ".join(self.table.system.label(int(i)) for i in np.flatnonzero(clash)[:5])
+            raise InputError(
+                f"{override}: {counted(int(clash.sum()), 'cell')} must be published but a rule finds "
+                f"{'it' if clash.sum() == 1 else 'them'} sensitive: {names}; "
+                "give them status 's' in an a-priori file if they are safe, or drop the mark"
+            )
+        by_hand = said == Status.PRIMARY
+        if by_hand.any():
+            level = np.maximum(np.abs(values[by_hand]) * decisions.default_range / 100, self.least)
+            self.lpl[by_hand] = np.maximum(self.lpl[by_hand], level)
+            self.upl[by_hand] = np.maximum(self.upl[by_hand], level)
+            self.reasons[str(override)] = by_hand.copy()
+        decided = (said != NOTHING) & ~(sensitive & (said == Status.FORCED))
+        self.status[decided] = said[decided]
+        sensitive &= said != Status.SAFE
+        for row, given in zip(self.fixed, (decisions.lpl, decisions.upl, decisions.spl), strict=True):
             np.copyto(row, given, where=~np.isnan(given))
-        said = ((cost, decisions.cost), (lower, decisions.lower), (upper, decisions.upper))
-        for all_of, single in said:
+        of_cells = ((self.cost, decisions.cost), (self.lower, decisions.lower), (self.upper, decisions.upper))
+        for all_of, single in of_cells:
             if single is not None:
                 np.copyto(all_of, single, where=~np.isnan(single))
-    primary = status == Status.PRIMARY
-    lpl[table.values == 0] = 0.0
-    lpl, upl, spl = shape_levels(lpl, upl, levels)
-    fixed[:, np.nan_to_num(fixed).max(axis=0) == 0] = np.nan
-    for array, row in zip((lpl, upl, spl), fixed, strict=True):
-        np.copyto(array, row, where=~np.isnan(row) & primary)
-        array[~primary] = 0.0
-    unused = int(np.sum(~np.isnan(fixed).all(axis=0) & ~primary))
-    if unused:
-        messages.append(
+
+    def assessment(self, rules: tuple[Rule | Override, ...], levels: Levels) -> Assessment:
+        """Give the levels their shape, and check them."""
+        table, fixed, primary = self.table, self.fixed, self.status == Status.PRIMARY
+        self.lpl[table.values == 0] = 0.0
+        lpl, upl, spl = shape_levels(self.lpl, self.upl, levels)
+        fixed[:, np.nan_to_num(fixed).max(axis=0) == 0] = np.nan
+        for array, row in zip((lpl, upl, spl), fixed, strict=True):
+            np.copyto(array, row, where=~np.isnan(row) & primary)
+            array[~primary] = 0.0
+        unused = int(np.sum(~np.isnan(fixed).all(axis=0) & ~primary))
+        without_effect = (
             f"protection levels given for {counted(unused, 'cell that is', 'cells that are')} not sensitive "
             "have no effect"
         )
-    bad = primary & ~(np.isfinite([lpl, upl, spl]).all(axis=0) & (np.minimum(np.minimum(lpl, upl), spl) >= 0))
-    if bad.any():
-        names = ", ".join(table.system.label(int(i)) for i in np.flatnonzero(bad)[:5])
-        raise InputError(f"protection levels must be numbers of at least 0; they are not for {names}")
-    for mask in reasons.values():
-        mask &= primary
-    given_cost = None if np.isnan(cost).all() else cost
-    bounds = None if np.isnan([lower, upper]).all() else (lower, upper)
-    return Assessment(table, wanted, status, lpl, upl, spl, reasons, given_cost, tuple(messages), bounds)
-
-
-def _check_commas(table: Table, rules: Iterable[Rule | Override]) -> None:
-    """Refuse rules that a reader of the data, whose decimal sign is a comma, would read as other ones."""
-    comma = any((found.decimal or ("," if found.separator == ";" else ".")) == "," for found in table.recognised)
-    with collect() as problems:
-        for rule in map(_spoken, rules if comma else ()):
-            if rule is not None and rule.doubt:
-                text, other = rule.doubt
-                problems.add(
-                    f"rule '{text}' can be read in two ways beside data with a decimal comma: write '{rule.named}' for "
-                    f"{rule.reading}, or '{other}'"
-                )
+        bad = primary & ~(np.isfinite([lpl, upl, spl]).all(axis=0) & (np.minimum(np.minimum(lpl, upl), spl) >= 0))
+        if bad.any():
+            names = ", ".join(table.system.label(int(i)) for i in np.flatnonzero(bad)[:5])
+            raise InputError(f"protection levels must be numbers of at least 0; they are not for {names}")
+        for mask in self.reasons.values():
+            mask &= primary
+        cost = None if np.isnan(self.cost).all() else self.cost
+        bounds = None if np.isnan([self.lower, self.upper]).all() else (self.lower, self.upper)
+        messages = (without_effect,) if unused else ()
+        return Assessment(table, rules, self.status, lpl, upl, spl, self.reasons, cost, messages, bounds)
 
 
 def _given_levels(decisions: Decisions) -> Bools:
@@ -341,85 +228,8 @@ def _given_levels(decisions: Decisions) -> Bools:
     return largest > 0
 
 
-def _apply(
-    table: Table,
-    override: Override,
-    decisions: Decisions,
-    status: npt.NDArray[np.int8],
-    lpl: Floats,
-    upl: Floats,
-    least: float,
-    reasons: dict[str, Bools],
-    sensitive: Bools,
-) -> None:
-    """Put what an override decides into status, levels and reasons."""
-    said = decisions.status
-    clash = sensitive & np.isin(said, (Status.PROTECTED, Status.ZERO))
-    if clash.any():
-        names = ", ".join(table.system.label(int(i)) for i in np.flatnonzero(clash)[:5])
-        raise InputError(
-            f"{override}: {counted(int(clash.sum()), 'cell')} must be published but a rule finds "
-            f"{'it' if clash.sum() == 1 else 'them'} sensitive: {names}; "
-            "give them status 's' in an a-priori file if they are safe, or drop the mark"
-        )
-    by_hand = said == Status.PRIMARY
-    level = np.maximum(np.abs(table.values[by_hand]) * decisions.default_range / 100, least)
-    lpl[by_hand] = np.maximum(lpl[by_hand], level)
-    upl[by_hand] = np.maximum(upl[by_hand], level)
-    if by_hand.any():
-        reasons[str(override)] = by_hand.copy()
-    decided = (said != NOTHING) & ~(sensitive & (said == Status.FORCED))
-    status[decided] = said[decided]
-    sensitive &= said != Status.SAFE
-
-
 def _known_zeros(table: Table) -> Bools:
     """Return the cells of value 0 without contributors, as far as the table knows them."""
     if table.counts is None and table.weighted_counts is None:
         return np.asarray(table.values == 0)
     return np.asarray((table.values == 0) & (counts(table) == 0))
-
-
-def _check_needs(table: Table, rules: Iterable[Rule | Override]) -> None:
-    """Raise one error for everything that the rules need and the table lacks."""
-    rules = tuple(rules)
-    held = [rule for rule in rules if isinstance(rule, AtHoldings)]
-    c = table.contributions
-    with collect() as problems:
-        if held and table.holdings is None:
-            problems.add(
-                f"rule {held[0]} needs the contributions of holdings beside those of individuals, so a table made from "
-                "microdata: give holding= and both_levels=True to tabulate"
-            )
-        elif held and table.holdings is not None:
-            try:
-                _check_needs(table.holdings, [rule.rule for rule in held])
-            except InputError as error:
-                problems.found += [f"at the level of holdings: {problem}" for problem in error.problems]
-        for rule in rules:
-            if not isinstance(rule, Rule) or isinstance(rule, AtHoldings):
-                continue
-            need = rule.needs()
-            kept = 0 if c is None else c.values.shape[1]
-            if need.top and table.kind == "frequency" and (c is None or c.shadow is None):
-                problems.add(
-                    f"rule {rule} looks at the size of contributions, which mean nothing in a frequency table; use "
-                    "threshold="
-                )
-            elif need.top and c is None:
-                problems.add(
-                    f"rule {rule} needs the {need.top} largest contributions to every cell: give contributor= to "
-                    "tabulate, or the columns of maxima to Table.from_cells"
-                )
-            elif need.top > kept:
-                problems.add(
-                    f"rule {rule} needs the {need.top} largest contributions to every cell, the table keeps {kept}: "
-                    f"give top={need.top} to tabulate, or {counted(need.top, 'column')} of maxima to Table.from_cells"
-                )
-            if need.requests and c is not None and not c.requested.any():
-                problems.add(f"rule {rule} needs request codes, and there are none: give request= to tabulate")
-            if need.counts and table.counts is None and table.weighted_counts is None and table.kind != "frequency":
-                problems.add(
-                    f"rule {rule} needs the number of contributors: give contributor= to tabulate, or the column of "
-                    "counts to Table.from_cells"
-                )

@@ -12,11 +12,13 @@ import numpy.typing as npt
 from tabprotect.counted import counted
 from tabprotect.errors import InputError
 from tabprotect.problem import Problem, Status
-from tabprotect.sensitivity.assess import Assessment, Levels, Rules, assess
+from tabprotect.sensitivity.assess import Levels, assess
+from tabprotect.sensitivity.assessment import Assessment
 from tabprotect.sensitivity.attackers import of_both_levels
 from tabprotect.sensitivity.bounds import Bounds, external_bounds
 from tabprotect.sensitivity.costs import Preferences, Transform, costs
 from tabprotect.sensitivity.knowledge import ONE, least_hidden, whole_numbers
+from tabprotect.sensitivity.requirements import Rules
 from tabprotect.sensitivity.rule import TIE
 from tabprotect.solver.tolerances import SUM_ROUNDING
 from tabprotect.table.decimals import decimals_of

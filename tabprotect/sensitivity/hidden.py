@@ -9,7 +9,8 @@ import numpy.typing as npt
 
 from tabprotect.counted import counted
 from tabprotect.problem import Problem, Status
-from tabprotect.sensitivity.assess import Assessment, Levels, shape_levels, smallest_level
+from tabprotect.sensitivity.assess import Levels, shape_levels, smallest_level
+from tabprotect.sensitivity.assessment import Assessment
 from tabprotect.sensitivity.rules.manual import Manual
 
 __all__ = ["HIDDEN_BEFORE", "levels_for_hidden", "published_instead", "widths_for_hidden"]

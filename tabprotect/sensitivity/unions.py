@@ -19,13 +19,14 @@ import numpy.typing as npt
 from tabprotect.counted import counted
 from tabprotect.errors import InputError
 from tabprotect.problem import Attacker, Status
-from tabprotect.sensitivity.assess import Levels, Rules, shape_levels, smallest_level
+from tabprotect.sensitivity.assess import Levels, shape_levels, smallest_level
 from tabprotect.sensitivity.attackers import HOLDING
 from tabprotect.sensitivity.determined import determined_unions
 from tabprotect.sensitivity.invariants import disjoint, invariant_sums
 from tabprotect.sensitivity.level import by_level
 from tabprotect.sensitivity.merge import merged, with_respondent
 from tabprotect.sensitivity.parse import as_rules
+from tabprotect.sensitivity.requirements import Rules
 from tabprotect.sensitivity.rule import NOTHING, TIE, Override, Rule, measure
 from tabprotect.table.table import Table
 

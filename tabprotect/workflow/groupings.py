@@ -12,7 +12,7 @@ import pandas as pd
 from tabprotect.counted import counted
 from tabprotect.errors import InfeasibleError, InputError, collect, did_you_mean
 from tabprotect.methods.recoding import RecodingRules, least_grouping
-from tabprotect.sensitivity.assess import Rules
+from tabprotect.sensitivity.requirements import Rules
 from tabprotect.solver.limits import Limits
 from tabprotect.table.hierarchy import Hierarchy
 from tabprotect.table.table import Table

@@ -10,8 +10,8 @@ from typing import Any
 from tabprotect.errors import InputError, Problems, collect
 from tabprotect.formats.codelists import labels_in
 from tabprotect.methods.registry import names
-from tabprotect.sensitivity.assess import needs
 from tabprotect.sensitivity.level import both_levels
+from tabprotect.sensitivity.requirements import needs
 from tabprotect.table.dimension import Dimension
 from tabprotect.table.duck import share_of
 from tabprotect.table.hierarchy import Hierarchy

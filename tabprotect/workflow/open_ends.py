@@ -10,7 +10,7 @@ import pandas as pd
 from tabprotect.errors import InputError, collect, did_you_mean
 from tabprotect.methods.recoding import RecodingRules
 from tabprotect.methods.recoding.open_classes import open_classes
-from tabprotect.sensitivity.assess import Rules
+from tabprotect.sensitivity.requirements import Rules
 from tabprotect.table.dimension import Dimension
 from tabprotect.table.hierarchy import Hierarchy
 from tabprotect.table.table import Table

@@ -23,11 +23,13 @@ from tabprotect.methods.suppression.method import Suppress
 from tabprotect.problem import Problem, Status
 from tabprotect.release.earlier import Earlier
 from tabprotect.seeds import Seed, secret_seed
-from tabprotect.sensitivity.assess import Assessment, assess, needs
+from tabprotect.sensitivity.assess import assess
+from tabprotect.sensitivity.assessment import Assessment
 from tabprotect.sensitivity.attackers import knowing
 from tabprotect.sensitivity.build import make_problem
 from tabprotect.sensitivity.costs import raised
 from tabprotect.sensitivity.hidden import levels_for_hidden
+from tabprotect.sensitivity.requirements import needs
 from tabprotect.sensitivity.unions import UnionExposure
 from tabprotect.solver.limits import Budget, Limits
 from tabprotect.table.duck import share_of

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from tabprotect.release.earlier import Previous
     from tabprotect.release.suppressed import Release
     from tabprotect.seeds import Seed
-    from tabprotect.sensitivity.assess import Levels, Rules
+    from tabprotect.sensitivity.assess import Levels
     from tabprotect.sensitivity.bounds import Bounds
+    from tabprotect.sensitivity.requirements import Rules
     from tabprotect.solver.limits import Limits, Progress
     from tabprotect.table.dimension import By
     from tabprotect.table.hierarchy.given import Hierarchies

@@ -15,7 +15,7 @@ import pandas as pd
 
 from tabprotect._version import __version__
 from tabprotect.errors import InputError
-from tabprotect.sensitivity.assess import readings
+from tabprotect.sensitivity.requirements import readings
 from tabprotect.table.dimension import Dimension
 from tabprotect.table.reading import Recognised
 from tabprotect.workflow.records import microdata

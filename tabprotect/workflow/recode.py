@@ -11,7 +11,7 @@ import pandas as pd
 from tabprotect.counted import counted
 from tabprotect.errors import InfeasibleError, InputError, collect, did_you_mean
 from tabprotect.methods.recoding import RecodingRules, least_recoding
-from tabprotect.sensitivity.assess import Assessment
+from tabprotect.sensitivity.assessment import Assessment
 from tabprotect.solver.limits import Limits, Progress
 from tabprotect.table.table import Table
 

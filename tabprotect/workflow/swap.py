@@ -14,7 +14,8 @@ from tabprotect.methods.inner_cells import inner_cells
 from tabprotect.methods.record_swapping import swap_records
 from tabprotect.methods.record_swapping.method import Swap, Swapped
 from tabprotect.problem import Status
-from tabprotect.sensitivity.assess import Levels, Rules, assess
+from tabprotect.sensitivity.assess import Levels, assess
+from tabprotect.sensitivity.requirements import Rules
 from tabprotect.table.table import Table
 from tabprotect.table.tabulate import tabulate
 

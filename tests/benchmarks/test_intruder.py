@@ -230,3 +230,11 @@ def test_a_disclosure_is_printed_with_its_seed(monkeypatch: pytest.MonkeyPatch) 
     said = fuzz.release(fuzz.Asked(0, 2.0, True))
     assert said.faults == ("disclosure: interval: the public learns a from above; 0 is left of 5",)
     assert said.questions == 3
+
+
+def test_where_nothing_is_left_whatever_is_hidden_rounding_errors_are_no_disclosure() -> None:
+    """Seed 5927: a respondent who is left nothing from below in any case was left -5e-14 by what is published."""
+    call = case(5927, 60.0)
+    report = assault(call, release(call), 60.0)
+    assert report is not None
+    assert report.findings == ()

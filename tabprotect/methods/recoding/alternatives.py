@@ -11,7 +11,8 @@ from typing import Any, Literal
 import pandas as pd
 
 from tabprotect.errors import InputError, Problems, did_you_mean
-from tabprotect.sensitivity.assess import Rules, assess
+from tabprotect.sensitivity.assess import assess
+from tabprotect.sensitivity.requirements import Rules
 from tabprotect.solver.limits import Budget, Limits, as_limits, cancel_on_interrupt
 from tabprotect.table.table import Table
 

@@ -11,10 +11,10 @@ import pandas as pd
 
 from tabprotect.errors import InputError, did_you_mean
 from tabprotect.methods.recoding.global_recode import RecodingRules
-from tabprotect.sensitivity.assess import Rules
 from tabprotect.sensitivity.level import by_level
 from tabprotect.sensitivity.merge import merged
 from tabprotect.sensitivity.parse import as_rules
+from tabprotect.sensitivity.requirements import Rules
 from tabprotect.sensitivity.rule import Rule
 from tabprotect.table.table import Table
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from tabprotect.errors import InputError, Problems
 from tabprotect.formats.argus.lists import Change
 from tabprotect.problem import Status
-from tabprotect.sensitivity.assess import Assessment
+from tabprotect.sensitivity.assessment import Assessment
 from tabprotect.sensitivity.cells import CellFinder
 from tabprotect.sensitivity.rule import Decisions, bound_cell
 from tabprotect.table.table import Table

@@ -13,8 +13,8 @@ from tabprotect.errors import InputError, collect
 from tabprotect.formats.argus.microdata import read_asc
 from tabprotect.formats.argus.rda import Variable
 from tabprotect.formats.argus.tab import read_tab
-from tabprotect.sensitivity.assess import needs
 from tabprotect.sensitivity.level import OF_HOLDINGS
+from tabprotect.sensitivity.requirements import needs
 from tabprotect.table.dimension import Dimension
 from tabprotect.table.table import Table
 from tabprotect.table.tabulate import tabulate

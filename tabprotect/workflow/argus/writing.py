@@ -18,7 +18,8 @@ from tabprotect.formats.argus.rda_writer import write_rda
 from tabprotect.formats.files import write_text
 from tabprotect.formats.jj import write_jj
 from tabprotect.problem import Problem, Status
-from tabprotect.sensitivity.assess import Assessment, assess
+from tabprotect.sensitivity.assess import assess
+from tabprotect.sensitivity.assessment import Assessment
 from tabprotect.sensitivity.build import make_problem
 from tabprotect.sensitivity.level import OF_HOLDINGS
 from tabprotect.table.decimals import decimals_of

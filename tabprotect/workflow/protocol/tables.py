@@ -9,7 +9,7 @@ from typing import Any
 
 from tabprotect.errors import InputError, Problems, collect
 from tabprotect.paths import possible
-from tabprotect.sensitivity.assess import needs
+from tabprotect.sensitivity.requirements import needs
 from tabprotect.table.link.clusters import Cluster, find_clusters
 from tabprotect.table.table import Table
 from tabprotect.workflow.inputs import link_specified

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from tabprotect.methods.suppression.presolve.reduce import Core
+from tabprotect.methods.suppression.presolve.core import Core
 from tabprotect.solver.mip.rows import Origins, Row
 from tabprotect.solver.tolerances import COEFFICIENT, LEVEL, MULTIPLIER
 

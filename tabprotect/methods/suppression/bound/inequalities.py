@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from tabprotect.methods.suppression.presolve.reduce import Core, Reduction
+from tabprotect.methods.suppression.presolve.core import Core, Reduction
 from tabprotect.solver.mip.rows import Inequalities, RowPool
 from tabprotect.solver.tolerances import CONTRADICTION
 

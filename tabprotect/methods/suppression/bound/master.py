@@ -11,7 +11,7 @@ from tabprotect.methods.suppression.bound.cuts import Cover
 from tabprotect.methods.suppression.bound.relaxation import Relaxation
 from tabprotect.methods.suppression.bound.separation import Found
 from tabprotect.methods.suppression.options import DEFAULTS, MasterOptions
-from tabprotect.methods.suppression.presolve.reduce import Core
+from tabprotect.methods.suppression.presolve.core import Core
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.mip.pool import PoolSolver
 from tabprotect.solver.mip.pool_parts import InParts

@@ -14,7 +14,7 @@ from tabprotect.attack.facts import facts_of
 from tabprotect.attack.keys import Key
 from tabprotect.attack.proof import BoundProof, ExactMultipliers, ProofRow, prove_bound, snap_multipliers
 from tabprotect.methods.suppression.bound.cuts import Bridge, Capacity, Cover, Own
-from tabprotect.methods.suppression.presolve.reduce import Core, Reduction
+from tabprotect.methods.suppression.presolve.core import Core, Reduction
 from tabprotect.problem import Problem
 from tabprotect.solver.exact import exact
 from tabprotect.solver.lp import LinearProgram

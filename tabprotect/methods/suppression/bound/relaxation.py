@@ -13,7 +13,7 @@ from tabprotect.errors import SolverError
 from tabprotect.methods.suppression.bound.cuts import bridges, own_equations
 from tabprotect.methods.suppression.bound.separation import Found, Separation
 from tabprotect.methods.suppression.options import DEFAULTS, Options
-from tabprotect.methods.suppression.presolve.reduce import Core
+from tabprotect.methods.suppression.presolve.core import Core
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.lp import LinearProgram
 from tabprotect.solver.mip.rows import RowPool

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from tabprotect.methods.suppression.bound.cuts import Capacity, Cover, capacity, potential, reduced
 from tabprotect.methods.suppression.options import DEFAULTS, SeparationOptions
-from tabprotect.methods.suppression.presolve.reduce import Core
+from tabprotect.methods.suppression.presolve.core import Core
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.lp import LinearProgram
 from tabprotect.solver.mip.rows import Row

@@ -9,7 +9,7 @@ import pandas as pd
 from scipy import sparse
 
 from tabprotect.attack.witness import Deviation
-from tabprotect.methods.suppression.presolve.reduce import Core
+from tabprotect.methods.suppression.presolve.core import Core
 from tabprotect.problem import Attacker, Problem, Status
 from tabprotect.table.system import LinearSystem
 

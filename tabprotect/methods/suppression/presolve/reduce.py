@@ -16,18 +16,19 @@ What is done, in order, and why the optimum stays (deviations z, A z = 0, z_i = 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from tabprotect.methods.suppression.presolve.core import Core, Reduction, Targets
 from tabprotect.problem import Problem
 from tabprotect.solver.connected import connected
 from tabprotect.solver.exact.elimination import Elimination, eliminate
 from tabprotect.solver.tolerances import LEVEL
 
-__all__ = ["Core", "Reduction", "Targets", "questions", "reduce_problem"]
+__all__ = ["questions", "reduce_problem"]
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -35,124 +36,29 @@ Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Targets:
-    """What must be protected: `cell[t]` must reach `level[t]` on `side[t]` against `attacker[t]`.
+class _Groups:
+    """The reduced system as a whole: equations, and cells that move together as groups.
 
     Attributes
     ----------
-    cell : ndarray of int
-    side : ndarray of int
-        +1 up, -1 down, 0 the width of the interval (sliding level).
-    level : ndarray of float
-        In the unit of the cell's deviation; positive.
-    attacker : ndarray of int
-        Position in the attackers of the core; -1 knows only what is published.
-    """
-
-    cell: Ints
-    side: Ints
-    level: Floats
-    attacker: Ints
-
-    def __len__(self) -> int:
-        return len(self.cell)
-
-    def __getitem__(self, which: Ints | Bools | slice) -> Targets:
-        return Targets(self.cell[which], self.side[which], self.level[which], self.attacker[which])
-
-
-@dataclass(frozen=True, eq=False)
-class Core:
-    """One independent part of a problem after reduction, stated in deviations.
-
-    Attributes
-    ----------
-    A : scipy.sparse.csr_array, shape (m, n)
-        Independent equations A z = 0.
-    rows : ndarray of int
-        The original equation behind every row.
-    implied : scipy.sparse.csr_array, shape (k, n)
-        Equations that follow from those of A: they tell an intruder nothing new, but each gives inequalities of its
-        own.
-    implied_rows : ndarray of int
-        The original equation behind each of them.
-    down, up : ndarray of float
-        -down_i x_i <= z_i <= up_i x_i; may be infinite.
-    weight : ndarray of float
-        Cost of hiding; zero where `hidden`.
-    hidden : ndarray of bool
-        Cells that are hidden in every pattern (primary, forced, or free of charge).
-    targets : Targets
-    attackers : tuple of ndarray
-        Positions of the cells that each attacker knows.
-    spared : tuple of ndarray
-        Positions of the cells that each of these attackers is not asked about although he does not know them.
-    members : tuple of (ndarray, ndarray)
-        For every cell the original cells it stands for and their scales: z_original = scale * z.
+    A : csr_array, shape (rows, groups)
+    rows, independent : ndarray
+        The original equation behind every row, and whether it says something new.
+    group, factor : ndarray, shape (cells,)
+        As in `Reduction`.
+    down, up, weight, hidden : ndarray, shape (groups,)
+        As in `Core`.
     """
 
     A: sparse.csr_array
     rows: Ints
-    implied: sparse.csr_array
-    implied_rows: Ints
+    independent: Bools
+    group: Ints
+    factor: Floats
     down: Floats
     up: Floats
     weight: Floats
     hidden: Bools
-    targets: Targets
-    attackers: tuple[Ints, ...]
-    spared: tuple[Ints, ...]
-    members: tuple[tuple[Ints, Floats], ...] = field(repr=False)
-
-    @property
-    def n(self) -> int:
-        """Number of cells."""
-        return len(self.weight)
-
-    def cost(self, x: Bools) -> float:
-        """Return the weight of a pattern."""
-        return float(self.weight[x].sum())
-
-
-@dataclass(frozen=True, eq=False)
-class Reduction:
-    """The independent cores of a problem and the way back.
-
-    Attributes
-    ----------
-    cores : tuple of Core
-    base : ndarray of bool
-        Original cells hidden in every pattern made here: the primaries and forced cells, and the safe cells tied to a
-        primary.
-    group, factor : ndarray
-        For every original cell the group of cells that it moves with (-1: it never moves), and its scale there.
-    """
-
-    problem: Problem
-    cores: tuple[Core, ...]
-    base: Bools
-    group: Ints
-    factor: Floats
-
-    @property
-    def constant(self) -> float:
-        """Weight of the safe cells that every pattern hides."""
-        return self.problem.cost(self.base)
-
-    def pattern(self, patterns: Sequence[Bools]) -> Bools:
-        """Translate patterns of cores into a pattern of the original problem.
-
-        Cells that are free of charge and hidden by the pattern of a core are hidden in the pattern too.
-        """
-        pattern = self.base.copy()
-        for core, x in zip(self.cores, patterns, strict=True):
-            if x.any():
-                pattern[np.concatenate([core.members[i][0] for i in np.flatnonzero(x)])] = True
-        return pattern
-
-    def patterns(self, pattern: Bools) -> list[Bools]:
-        """Translate a pattern into those of the cores: a cell of a core is hidden when all that it stands for is."""
-        return [np.array([pattern[cells].all() for cells, _ in core.members], dtype=bool) for core in self.cores]
 
 
 def _immovable(A: sparse.csr_array, down: Floats, up: Floats, never: Bools) -> Bools:
@@ -246,11 +152,8 @@ def reduce_problem(problem: Problem, *, insiders: bool = True) -> Reduction:
     weight = np.zeros(n_groups)
     charged = inside[~base[inside]]
     np.add.at(weight, group[charged], problem.weights[charged])
-    hidden = weight == 0
-    cores = _split(
-        problem, A, rows, independent, group, factor, inside, group_down, group_up, weight, hidden, targets, insiders
-    )
-    return Reduction(problem, cores, base, group, factor)
+    groups = _Groups(A, rows, independent, group, factor, group_down, group_up, weight, weight == 0)
+    return Reduction(problem, _split(problem, groups, targets, insiders), base, group, factor)
 
 
 def _same(A: sparse.csr_array) -> Ints:
@@ -310,51 +213,38 @@ def _merge_targets(problem: Problem, group: Ints, factor: Floats, down: Floats, 
     return Targets(key // 3, 1 - key % 3, largest, np.full(len(key), -1))
 
 
-def _split(
-    problem: Problem,
-    A: sparse.csr_array,
-    rows: Ints,
-    independent: Bools,
-    group: Ints,
-    factor: Floats,
-    inside: Ints,
-    down: Floats,
-    up: Floats,
-    weight: Floats,
-    hidden: Bools,
-    targets: Targets,
-    insiders: bool,
-) -> tuple[Core, ...]:
+def _split(problem: Problem, groups: _Groups, targets: Targets, insiders: bool) -> tuple[Core, ...]:
     """Cut the reduced system into its connected parts and keep those with something to protect."""
-    n, m = A.shape[1], A.shape[0]
+    g, A, (m, n) = groups, groups.A, groups.A.shape
     part = connected(A.indices, n + np.repeat(np.arange(m), np.diff(A.indptr)), n + m)
     cell_part, row_part = part[:n], part[n:]
-    order = inside[np.argsort(group[inside], kind="stable")]
-    starts, factors = np.searchsorted(group[order], np.arange(n + 1)).tolist(), factor[order]
+    inside = np.flatnonzero(g.group >= 0)
+    order = inside[np.argsort(g.group[inside], kind="stable")]
+    starts, factors = np.searchsorted(g.group[order], np.arange(n + 1)).tolist(), g.factor[order]
     cores = []
-    known = [(np.unique(group[list(a.known)]), np.unique(group[list(a.spared)])) for a in problem.attackers]
+    known = [(np.unique(g.group[list(a.known)]), np.unique(g.group[list(a.spared)])) for a in problem.attackers]
     for which in np.unique(cell_part[targets.cell]).tolist():
         asked = targets[cell_part[targets.cell] == which]
         cells = np.flatnonzero(cell_part == which)
-        own = np.flatnonzero((row_part == which) & independent)
-        implied = np.flatnonzero((row_part == which) & ~independent)
+        own = np.flatnonzero((row_part == which) & g.independent)
+        implied = np.flatnonzero((row_part == which) & ~g.independent)
         position = np.full(n, -1, dtype=np.int64)
         position[cells] = np.arange(len(cells))
         attackers, spared = _attackers(known, position)
         cores.append(
             Core(
                 sparse.csr_array(A[own][:, cells]),
-                rows[own],
+                g.rows[own],
                 sparse.csr_array(A[implied][:, cells]),
-                rows[implied],
-                down[cells],
-                up[cells],
-                weight[cells],
-                hidden[cells],
+                g.rows[implied],
+                g.down[cells],
+                g.up[cells],
+                g.weight[cells],
+                g.hidden[cells],
                 _of_everybody(asked, position, zip(attackers, spared, strict=True) if insiders else ()),
                 attackers,
                 spared,
-                tuple((order[(s := slice(starts[g], starts[g + 1]))], factors[s]) for g in cells.tolist()),
+                tuple((order[(s := slice(starts[i], starts[i + 1]))], factors[s]) for i in cells.tolist()),
             )
         )
     return tuple(cores)

@@ -14,7 +14,8 @@ from tabprotect.methods.suppression.bound.proof import bound_proof
 from tabprotect.methods.suppression.merge import with_bound
 from tabprotect.methods.suppression.options import DEFAULTS, Options, ScheduleOptions
 from tabprotect.methods.suppression.postsolve.finish import finish, stopped
-from tabprotect.methods.suppression.presolve.reduce import Reduction, reduce_problem
+from tabprotect.methods.suppression.presolve.core import Reduction
+from tabprotect.methods.suppression.presolve.reduce import reduce_problem
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.methods.suppression.search.branch_and_cut import Search
 from tabprotect.methods.suppression.search.rounds import search_in_rounds

@@ -12,8 +12,9 @@ import numpy.typing as npt
 from tabprotect.attack.witness import Deviation, Witnesses
 from tabprotect.methods.suppression.options import DEFAULTS, Options
 from tabprotect.methods.suppression.postsolve.finish import finish, stopped
+from tabprotect.methods.suppression.presolve.core import Core, Reduction
 from tabprotect.methods.suppression.presolve.parts import Part
-from tabprotect.methods.suppression.presolve.reduce import Core, Reduction, reduce_problem
+from tabprotect.methods.suppression.presolve.reduce import reduce_problem
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.methods.suppression.search.improvement import Improver
 from tabprotect.methods.suppression.start.cleanup import clean

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.methods.suppression.options import DEFAULTS, Options
-from tabprotect.methods.suppression.presolve.reduce import Core, Reduction
+from tabprotect.methods.suppression.presolve.core import Core, Reduction
 from tabprotect.methods.suppression.search.branch_and_cut import Search
 from tabprotect.methods.suppression.search.schedule import go_on
 from tabprotect.methods.suppression.search.snapshot import NOTHING, Snapshot
