@@ -17,7 +17,7 @@ from tabprotect.query.guard.unavailable import ConnectionLostError, UnavailableE
 
 __all__ = ["Postgres", "open_postgres"]
 
-_WHOLE, _DOUBLE = (20, 21, 23), 701
+_WHOLE, _DOUBLE, _TEXTS = (20, 21, 23), 701, (25, 1043)
 
 _FILED = {20: "Int64", 21: "Int64", 23: "Int64", _DOUBLE: "str", 25: "str", 1043: "str"}
 """Object identifiers of bigint, smallint, integer, double precision, text and varchar, and how they are read."""
@@ -42,7 +42,7 @@ class Postgres:
         self._c = connection
         self._open = open_
 
-    def columns(self, sql: str) -> list[Column]:
+    def columns(self, sql: str, coded: int = 0) -> list[Any]:
         """Run a query in a read-only transaction of its own.
 
         Columns of whole numbers, text and double precision come as one file (COPY), which takes a tenth of the time
@@ -53,7 +53,7 @@ class Postgres:
         if self._c is None:
             raise ConnectionLostError("the database is gone")
         try:
-            read = self._read(sql)
+            read = self._read(sql, coded)
         except failures.DatabaseError as error:
             said = error.args[0] if error.args and isinstance(error.args[0], dict) else {"M": str(error)}
             if said.get("V") in _ENDING:
@@ -71,7 +71,7 @@ class Postgres:
             self._end()
         return read()
 
-    def _read(self, sql: str) -> Callable[[], list[Column]]:
+    def _read(self, sql: str, coded: int) -> Callable[[], list[Any]]:
         """Talk to the server; return what makes columns of what it sent."""
         cursor = self._c.cursor()
         self._c.rollback()
@@ -83,7 +83,7 @@ class Postgres:
             # no value of the data is the mark of a missing one, since nobody knows it beforehand
             missing, file = secrets.token_hex(16), io.BytesIO()
             cursor.execute(f"COPY ({sql}) TO STDOUT (FORMAT csv, NULL '{missing}')", stream=file)
-            return lambda: _filed(file, missing, kinds)
+            return lambda: _filed(file, missing, kinds, coded)
         cursor.execute(sql)
         rows = cursor.fetchall()
         return lambda: columns_of(rows, len(kinds))
@@ -152,22 +152,32 @@ class Postgres:
             self.drop()
 
 
-def _filed(file: io.BytesIO, missing: str, kinds: Sequence[int]) -> list[Column]:
+def _filed(file: io.BytesIO, missing: str, kinds: Sequence[int], coded: int = 0) -> list[Column | pd.Categorical]:
+    """Read a file of COPY; the texts among the last `coded` columns as categoricals."""
     file.seek(0)
     if not file.getbuffer().nbytes:
         return [typed([]) for _ in kinds]
+    read = [_FILED[kind] for kind in kinds]
+    for k in range(len(kinds) - coded, len(kinds)):
+        read[k] = "category" if kinds[k] in _TEXTS else read[k]
     frame = pd.read_csv(
         file,
         header=None,
-        dtype={k: _FILED[kind] for k, kind in enumerate(kinds)},
+        dtype={
+            k: "category" if kind in _TEXTS and k >= len(kinds) - coded else _FILED[kind]
+            for k, kind in enumerate(kinds)
+        },
         keep_default_na=False,
         na_values=[missing],
         encoding="utf-8",
         skip_blank_lines=False,
     )
-    found = []
+    found: list[Column | pd.Categorical] = []
     for k, kind in enumerate(kinds):
         column = frame[k]
+        if isinstance(column.dtype, pd.CategoricalDtype):
+            found.append(column.array)
+            continue
         if kind in _WHOLE and not column.isna().any():
             found.append(column.to_numpy(np.int64))
         elif kind == _DOUBLE:  # as text first, since numpy rounds decimals correctly

@@ -17,6 +17,7 @@ from tabprotect.counted import counted
 from tabprotect.errors import InputError, Problems
 from tabprotect.query.audit.groups import Groups
 from tabprotect.query.audit.records import Intruder, Records
+from tabprotect.query.guard.columns import numbered, values_at
 from tabprotect.query.guard.database import Database
 from tabprotect.query.guard.policy import Policy
 from tabprotect.query.guard.sql import Request
@@ -232,7 +233,7 @@ def select(database: Database, request: Request, rows: Rows, key: str, fields_: 
     columns = [f"{quoted(request.table)}.{quoted(key)} AS k"]
     columns += [f"{quoted(request.table)}.{quoted(name)} AS v{i}" for i, name in enumerate(fields_)]
     columns += [f"{quoted(t)}.{quoted(c)} AS g{i}" for i, (t, c) in enumerate(request.groups)]
-    got = database.columns(f"SELECT {', '.join(columns)} {request.source}")
+    got = database.columns(f"SELECT {', '.join(columns)} {request.source}", coded=len(request.groups))
     position = _positions(rows.keys, got[0])
     n = len(rows.keys)
     together = np.zeros(n, bool)
@@ -248,11 +249,11 @@ def select(database: Database, request: Request, rows: Rows, key: str, fields_: 
         return Selection(((),), (together,))
     codes = got[1 + len(fields_) :]
     try:
-        numbers = pd.DataFrame(dict(enumerate(_grouping(codes)))).pipe(_numbered)
+        numbers, first = numbered(codes)
     except TypeError:
         raise InputError("a column of the groups holds lists or bytes, which no groups are made of") from None
-    _, first = np.unique(numbers, return_index=True)
-    labels = [tuple(_plain(column[row]) for column in codes) for row in first]
+    named = [values_at(column, first) for column in codes]
+    labels = [tuple(_plain(column[k]) for column in named) for k in range(len(first))]
     label = np.full(n, -1, np.int32)
     label[position] = numbers
     return Selection(tuple(labels), Groups(label, len(labels)))
@@ -264,23 +265,6 @@ def _same(field_: Records, values: npt.NDArray[Any], position: npt.NDArray[np.in
     except (TypeError, ValueError):
         return False
     return bool(np.array_equal(scaled, field_.values[position]))
-
-
-def _grouping(codes: Sequence[npt.NDArray[Any]]) -> list[npt.NDArray[Any]]:
-    """Return the columns of groups, and one more for each in which NaN stands beside missing values."""
-    found = list(codes)
-    for column in codes:
-        if column.dtype == object and (unknown := pd.isna(column)).any():
-            missing = np.array([value is None for value in column[unknown]], bool)
-            if not missing.all():
-                flags = np.zeros(len(column), bool)
-                flags[unknown] = ~missing
-                found.append(flags)
-    return found
-
-
-def _numbered(frame: pd.DataFrame) -> npt.NDArray[np.int64]:
-    return np.asarray(frame.groupby(list(frame.columns), dropna=False, sort=True).ngroup(), np.int64)
 
 
 def _positions(keys: pd.Index, wanted: npt.NDArray[Any]) -> npt.NDArray[np.int64]:

@@ -94,10 +94,10 @@ def test_a_session_that_ends_between_the_statements_of_one_query(opened, owner, 
     guard, count = opened(), itertools.count(1)
     before = database.Postgres._read
 
-    def ending(self, sql):
+    def ending(self, sql, coded):
         if next(count) == nth:
             end_all(owner)
-        return before(self, sql)
+        return before(self, sql, coded)
 
     monkeypatch.setattr(database.Postgres, "_read", ending)
     answer = guard.query("SELECT MIN(dep), SUM(salary) FROM emp WHERE dep = 'Administration'")
@@ -170,10 +170,10 @@ def test_entries_of_others_count_once_after_a_loss(opened, owner, monkeypatch):
     assert [first.query(sql).answered for sql in (Q1, Q2)] == [True, True]
     before = database.Postgres._read
 
-    def ending(self, sql):
+    def ending(self, sql, coded):
         if next(count) == 2:
             end_all(owner)
-        return before(self, sql)
+        return before(self, sql, coded)
 
     with monkeypatch.context() as m:
         m.setattr(database.Postgres, "_read", ending)
