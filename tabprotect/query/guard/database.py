@@ -30,10 +30,11 @@ class Database(Protocol):
 
     dialect: str
 
-    def columns(self, sql: str, coded: int = 0) -> list[Any]:
+    def columns(self, sql: str, coded: int | None = None) -> list[Any]:
         """Run a query that the guard has written and return its columns; missing values are None or nan.
 
-        The last `coded` columns may come as categoricals, which is quicker where they have few values.
+        With `coded` the rows may come in any order, and the texts of the last `coded` columns as categoricals, which is
+        quicker.
         """
         ...
 
@@ -70,7 +71,7 @@ class Duck:
         self._c = connection
         self._own = own
 
-    def columns(self, sql: str, coded: int = 0) -> list[Any]:
+    def columns(self, sql: str, coded: int | None = None) -> list[Any]:
         """Run a query."""
         import duckdb
 
