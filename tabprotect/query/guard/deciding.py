@@ -99,7 +99,12 @@ class Decider:
                 outcome.applied.clear()
                 outcome.reason = outcome.reason or "none of the groups may be published"
                 return outcome
-        self._fill(request, selection, enough, outcome)
+        try:
+            self._fill(request, selection, enough, outcome)
+        except UnavailableError:
+            raise
+        except InputError as error:
+            return Outcome(reason=" ".join(str(error).split()))
         return outcome
 
     def _audit(self, key: Key, request: Request, selection: Selection, open_: list[int], outcome: Outcome) -> list[int]:
