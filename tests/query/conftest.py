@@ -9,6 +9,8 @@ import socket
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -83,9 +85,24 @@ def free_port() -> int:
         return int(s.getsockname()[1])
 
 
+@dataclass(frozen=True)
+class Server:
+    """A PostgreSQL server of our own, and how it is stopped at once and started again."""
+
+    port: int
+    start: Callable[[], None]
+    stop: Callable[[], None]
+
+
 @pytest.fixture(scope="session")
-def server() -> Iterator[int]:
-    """The port of a PostgreSQL server with the data above, in a folder of its own."""
+def server(own_server: Server) -> int:
+    """The port of a PostgreSQL server with the data above."""
+    return own_server.port
+
+
+@pytest.fixture(scope="session")
+def own_server() -> Iterator[Server]:
+    """A PostgreSQL server with the data above, in a folder of its own."""
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
     if not found:
         pytest.skip("PostgreSQL is not installed (make setup-postgres)")
@@ -105,7 +122,10 @@ def server() -> Iterator[int]:
 
     run(str(programs / "initdb"), "-D", data, "-U", "postgres", "-A", "trust", "--no-sync")
     options = f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories={folder} -c fsync=off"
-    run(str(programs / "pg_ctl"), "-D", data, "-w", "-o", options, "-l", f"{folder}/log", "start")
+    control = str(programs / "pg_ctl"), "-D", data, "-w"
+    start = partial(run, *control, "-o", options, "-l", f"{folder}/log", "start")
+    stop = partial(run, *control, "-m", "immediate", "stop")
+    start()
     try:
         owner = postgres(port, "postgres")
         cursor = owner.cursor()
@@ -114,9 +134,9 @@ def server() -> Iterator[int]:
             cursor.execute(sql)
         owner.commit()
         owner.close()
-        yield port
+        yield Server(port, start, stop)
     finally:
-        run(str(programs / "pg_ctl"), "-D", data, "-m", "immediate", "stop")
+        stop()
         shutil.rmtree(folder, ignore_errors=True)
         Path(f"{folder}.log").unlink(missing_ok=True)
 

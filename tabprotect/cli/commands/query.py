@@ -54,7 +54,7 @@ def query(
         return Exit.DONE
     if sql is None or database is None:
         raise InputError("give the query and --database (a DuckDB file, or postgresql://user@host/name)")
-    guard = Guard(connect(database, lambda found: screen.said([found])), rules, log)
+    guard = Guard(lambda: connect(database, lambda found: screen.said([found])), rules, log)
     try:
         answer = guard.query(sql, user=user)
     finally:

@@ -40,7 +40,7 @@ def serve(
     except ImportError as error:
         raise InputError("the service needs uvicorn: install tabprotect[serve]") from error
     known = Keys.read(keys)
-    guard = Guard(connect(database, lambda found: screen.said([found])), policy, log)
+    guard = Guard(lambda: connect(database, lambda found: screen.said([found])), policy, log)
     try:
         uvicorn.run(create_app(guard, known, per_minute=rate), host=host, port=port, log_level="warning")
     finally:

@@ -249,8 +249,7 @@ class Auditor:
         steps.append(Step("Step 3, query diagram", True, diagram(state, self.records.scale)))
         if costs is not None and isinstance(sets, Groups) and not is_small(state.partition):
             first = self.state.partition.n_queries
-            group = [_of_query(state, q, sets) for q in range(first, state.partition.n_queries)]
-            safety = conflicting(state, self.records, first, [costs[k] for k in group], work)
+            safety = conflicting(state, self.records, first, [costs[k] for k in _of_queries(state, first, sets)], work)
         else:
             safety = judge(state, self.records, work)
         steps.append(Step("Step 4, safety test", safety.denial is None and not safety.out, safety.text))
@@ -326,11 +325,13 @@ def diagram(state: State, scale: int = 1) -> str:
     return f"{words}: {', '.join(edges)}; {', '.join(rows)}"
 
 
-def _of_query(state: State, query: int, sets: Groups) -> int:
-    """Return which of disjoint query sets a query of the basis is."""
-    (row,) = state.partition.some(np.array([query]))
-    record = int(np.argmax(state.partition.class_of == np.argmax(row)))
-    return int(sets.label[record])
+def _of_queries(state: State, first: int, sets: Groups) -> list[int]:
+    """Return which of disjoint query sets every query of the basis is, from the first of them on."""
+    p = state.partition
+    record = np.empty(p.n_classes, np.int64)
+    record[p.class_of] = np.arange(len(p.class_of))
+    rows = p.some(np.arange(first, p.n_queries))
+    return [int(k) for k in sets.label[record[np.argmax(rows, axis=1)]]]
 
 
 def _check(intruders: Sequence[Intruder], n: int) -> None:

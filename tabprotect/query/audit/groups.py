@@ -118,8 +118,13 @@ class Groups(Sequence[Bools]):
         >>> sums.tolist(), starts.tolist()
         ([4, 9, 2], [0, 1, 3])
         """
-        order, first, starts = self._by_units(records)
-        return np.add.reduceat(records.values[order], first) if len(order) else np.zeros(0, np.int64), starts
+        if self._last.get("values") is not records.values:
+            self._last.update(values=records.values, sums=self._sums_by_units(records))
+        return self._last["sums"], self._by_units(records)[2]
+
+    def _sums_by_units(self, records: Records) -> Ints:
+        order, first, _ = self._by_units(records)
+        return np.asarray(np.add.reduceat(records.values[order], first)) if len(order) else np.zeros(0, np.int64)
 
     @cached_property
     def _last(self) -> dict[str, Any]:
@@ -149,7 +154,7 @@ class Groups(Sequence[Bools]):
 
     def units(self, records: Records) -> Ints:
         """Return the number of units behind every group."""
-        return np.diff(self.contributions(records)[1])
+        return np.diff(self._by_units(records)[2])
 
 
 def largest(amounts: Ints, starts: Ints, top: int) -> Ints:

@@ -116,9 +116,9 @@ class Basis:
     def combinations(self, partition: Partition, label: Ints, n: int) -> list[list[tuple[int, Fraction]] | None]:
         """Return the `combination` of every one of n disjoint rows: row k is 1 where `label` is k, and not empty."""
         found: list[list[tuple[int, Fraction]] | None] = [None] * n
-        columns = _some(partition.n_classes)
+        there, first = np.unique(label[label >= 0], return_index=True)
+        columns = np.union1d(_some(partition.n_classes), np.flatnonzero(label >= 0)[first])
         M = partition.some(self.rows, columns).astype(np.int64)
-        there = np.unique(label[label >= 0])
         for some in (there[i : i + TOGETHER] for i in range(0, len(there), TOGETHER)):
             c = self._sums(label[self.pivots] == some[:, None])
             fits = (_product(c, M) == (label[columns] == some[:, None])).all(axis=1)
@@ -132,7 +132,7 @@ class Basis:
         None also where the coefficients are no fractions of small numbers and M is large.
         """
         c = self.coefficients(v)
-        if self._differs(partition, v, c, _some(partition.n_classes)) is not None:
+        if self._differs(partition, v, c, _likely(v)) is not None:
             return None
         return self._believed(partition, v, c)
 
@@ -171,7 +171,7 @@ class Basis:
         v = partition.some(np.array([last]))[0]
         c = self.coefficients(v)
         every = np.arange(partition.n_classes)
-        pivot = self._differs(partition, v, c, _some(partition.n_classes))
+        pivot = self._differs(partition, v, c, _likely(v))
         pivot = self._differs(partition, v, c, every) if pivot is None else pivot
         if pivot is None:
             return self
@@ -210,7 +210,13 @@ def _product(a: Ints, b: Ints) -> Ints:
 
 def _some(n: int) -> Ints:
     """Return a fixed choice of columns."""
-    return np.arange(n) if n <= SAMPLE else np.unique(np.linspace(0, n - 1, SAMPLE).astype(np.int64))
+    return np.arange(n) if n <= SAMPLE else np.linspace(0, n - 1, SAMPLE).astype(np.int64)
+
+
+def _likely(v: npt.NDArray[np.generic]) -> Ints:
+    """Return a fixed choice of columns and some in which a row is 1: most rows outside the span are told by these."""
+    inside = np.flatnonzero(v)
+    return np.union1d(_some(len(v)), inside[_some(len(inside))])
 
 
 def _rational(c: int, most: int = 2**15 - 1) -> Fraction | None:

@@ -43,6 +43,10 @@ class Intruder:
     known: tuple[int, ...]
 
 
+class TooFineError(InputError):
+    """Values with so many digits that their sums do not fit into exact arithmetic."""
+
+
 @dataclass(frozen=True, eq=False)
 class Records:
     """One confidential field of a database. Internal: it holds the confidential values.
@@ -127,7 +131,7 @@ class Records:
             _refuse(problems.add, name, (x < lo) | (x > hi), "values outside their known bounds in records")
         scale, (exact, low, high) = scaled_integers(x, lo, hi)
         if any(array.dtype == object for array in (exact, low, high)) or _too_large(exact, low, high):
-            raise InputError(
+            raise TooFineError(
                 f"field '{name}': the sum of the values in units of 1/{scale} is beyond 2^53; "
                 "give them in a larger unit or with fewer decimals"
             )

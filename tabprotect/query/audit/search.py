@@ -106,9 +106,7 @@ class Search:
         centres : ndarray of int
             Classes that must move.
         """
-        if _others_must_move(box, centres):
-            return None
-        some = self._around(centres, FIRST)
+        some = self._around(_moving(box, centres), FIRST)
         return self._among(some, box, _merged(self.partition.bits[some], self.partition.n_queries)[0])
 
     def priced(self, box: Box, centres: Ints) -> World | None:
@@ -119,10 +117,8 @@ class Search:
         answers, as far as floating-point arithmetic tells.
         """
         self.blame = None
-        if _others_must_move(box, centres):
-            return None
         partition, (open_, _) = self.partition, self._open
-        some = self._around(centres, START)
+        some = self._around(_moving(box, centres), START)
         while self.left:
             rows, row_of = _merged(partition.bits[some], partition.n_queries)
             part = Programme(rows, Box(self.box.lower[some], self.box.upper[some]))
@@ -219,7 +215,6 @@ def _merged(bits: npt.NDArray[np.uint8], n_queries: int) -> tuple[sparse.csr_arr
     return M, np.array([number.get(row, -1) for row in each], np.int64)
 
 
-def _others_must_move(box: Box, centres: Ints) -> bool:
-    must = (box.lower > 0) | (box.upper < 0)
-    must[centres] = False
-    return bool(must.any())
+def _moving(box: Box, centres: Ints) -> Ints:
+    """Return some classes and those that a box does not let stay where they are."""
+    return np.union1d(centres, np.flatnonzero((box.lower > 0) | (box.upper < 0)))

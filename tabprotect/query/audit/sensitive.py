@@ -33,7 +33,8 @@ def as_table(records: Records, sets: Sequence[Bools], top: int) -> Table:
         Contributions to keep.
     """
     n = len(sets)
-    groups = Groups.of(sets)
+    # one set alone needs no sorting by units
+    groups = Groups.of(sets) if n > 1 else None
     if groups is None:
         values, counts, absolute, kept = _one_by_one(records, sets, top)
     else:

@@ -35,7 +35,10 @@ FEASIBLE = 1e-7
 """The answers count as kept up to this share of the largest demand; integers decide afterwards."""
 
 EXACT = 600
-"""Columns up to which a solution that is not whole is made exact in fractions."""
+"""Columns that move up to which a solution that is not whole is made exact in fractions."""
+
+STILL = 1e-6
+"""Moves up to this are taken for none when a solution is made exact."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,7 +203,7 @@ class Programme:
         if whole is not None and self.holds(whole) and box.contains(whole).all() and _adds_up(whole, also):
             return whole
         if self.M.shape[1] > EXACT:
-            return None
+            return None if also is not None else self._where_it_moves(z, box)
         M, lower, upper = self.M, box.lower, box.upper
         if also is not None:  # the sum over these classes is one more unknown
             row = np.zeros((1, len(z) + 1), np.int64)
@@ -217,6 +220,20 @@ class Programme:
         if point is None:
             return None
         return self._checked(RationalVector(point.numerators[: len(box.lower)], point.denominator), box)
+
+    def _where_it_moves(self, z: Floats, box: Box) -> World | None:
+        """Make a solution over many classes exact with all that do not move in it held."""
+        some = np.flatnonzero(np.abs(z) > STILL)
+        if not 0 < len(some) <= EXACT:
+            return None
+        part = Programme(self.M[:, some], Box(self.box.lower[some], self.box.upper[some]))
+        world = part._exactly(z[some], Box(box.lower[some], box.upper[some]), None)
+        if world is None:
+            return None
+        moves = np.zeros(len(z), np.int64)
+        moves[some] = world.moves
+        whole = World(moves, world.denominator)
+        return whole if self.holds(whole) and box.contains(whole).all() else None
 
     def _checked(self, point: RationalVector, box: Box) -> World | None:
         largest = max(int(np.abs(box.lower[box.lower > -FREE]).max(initial=0)), 1)

@@ -39,7 +39,7 @@ class Accounts:
     Attributes
     ----------
     seen : int
-        Last entry of the log that is in the auditors.
+        Last entry of the log that is in the auditors. Where taking up entries was broken off, those up to it are.
     """
 
     policy: Policy
@@ -51,6 +51,8 @@ class Accounts:
     _since: dict[Key, int] = field(default_factory=dict, repr=False)
     _grouped: dict[Key, Memory[Grouped]] = field(default_factory=dict, repr=False)
     _single: dict[Key, Memory[tuple[Decision, State]]] = field(default_factory=dict, repr=False)
+    _done: dict[tuple[str, str], int] = field(default_factory=dict, repr=False)
+    _behind: dict[Key, None] = field(default_factory=dict, repr=False)
 
     def read(self) -> None:
         """Read all tables that lead to a unit, so that what is wrong with them is told to the owner and nobody else.
@@ -71,16 +73,29 @@ class Accounts:
         """Return the rows of a table, read at the first use."""
         if table not in self._rows:
             rows = load(self.database, self.policy, table)
-            known = self.log.meta(f"data {table}")
-            if known is None:
+            if self.log.meta(f"data {table}") is None:
                 self.log.remember(f"data {table}", rows.fingerprint)
-            elif known != rows.fingerprint:
-                raise UnavailableError(
-                    f"table '{table}' has changed since the first entry of the log {self.log.path}; answers about both "
-                    "states together may disclose what changed: start a new log only if that is acceptable"
-                )
+            self._compare(table, rows)
             self._rows[table] = rows
         return self._rows[table]
+
+    def _compare(self, table: str, rows: Rows) -> None:
+        if self.log.meta(f"data {table}") != rows.fingerprint:
+            raise UnavailableError(
+                f"table '{table}' has changed since the first entry of the log {self.log.path}; answers about both "
+                "states together may disclose what changed: start a new log only if that is acceptable"
+            )
+
+    def check(self) -> None:
+        """Read all tables that are in use once more: they must be those that the log speaks of.
+
+        Raises
+        ------
+        InputError
+            If they are not, or cannot be read.
+        """
+        for table in self._rows:
+            self._compare(table, load(self.database, self.policy, table))
 
     def auditor(self, key: Key) -> Auditor:
         """Return the auditor of a field for an account."""
@@ -138,25 +153,24 @@ class Accounts:
             raise UnavailableError(
                 f"log {self.log.path} has lost entries while it is in use; answers would be forgotten"
             )
-        done: dict[tuple[str, str], int] = {}
-        behind: set[Key] = set()
         if self.seen == 0:
             for account, name, last, content in self.log.snapshots():
                 key = self._key(account, name, f"the log {self.log.path}")
                 if not self._simulatable(key):
                     a = self.auditor(key)
                     a.state = restore(content, a.records, a.state)
-                    done[account, name] = last
+                    self._done[account, name] = last
         for entry in self.log.entries(self.seen):
             self._check_account(entry)
-            fields_ = [f for f in entry.applied if done.get((entry.account, f), 0) < entry.id]
+            fields_ = [f for f in entry.applied if self._done.get((entry.account, f), 0) < entry.id]
             keys = {f: self._key(entry.account, f, f"entry {entry.id} of the log") for f in fields_}
             if kept := {f: key for f, key in keys.items() if not self._simulatable(key)}:
                 self._replay(entry, kept)
-                behind |= set(kept.values())
+                self._behind |= dict.fromkeys(kept.values())
             self.seen = entry.id
-        for key in behind:
+        for key in self._behind:
             self.auditor(key).recall()
+        self._behind.clear()
 
     def _key(self, account: str, name: str, where: str) -> Key:
         table, _, column = name.rpartition(".")

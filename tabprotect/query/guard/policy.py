@@ -12,6 +12,7 @@ from typing import Any
 from tabprotect.errors import InputError, Problems, did_you_mean
 from tabprotect.query.audit.auditor import WORK
 from tabprotect.query.audit.measures import measures
+from tabprotect.query.guard.views import keyed_view
 
 __all__ = ["Field", "Policy", "TablePolicy"]
 
@@ -234,7 +235,13 @@ def _table(problems: Problems, where: str, name: str, entry: Any) -> TablePolicy
     for key in entry:
         if key not in known:
             problems.add(f"{where}: table '{name}': unknown entry '{key}'{did_you_mean(key, known)}")
-    if not isinstance(entry.get("key"), str):
+    given = entry.get("key")
+    if isinstance(given, list | tuple) and given and all(isinstance(c, str) for c in given):
+        problems.add(
+            f"{where}: table '{name}': a key is one column; open a view that makes these one, and name its column row "
+            f"as the key: {keyed_view(name, given)}"
+        )
+    elif not isinstance(given, str):
         problems.add(f"{where}: table '{name}': key is missing; name the column that identifies a row")
     fields_ = {}
     for column, bounds in dict(entry.get("confidential", {})).items():

@@ -16,11 +16,13 @@ import pandas as pd
 from tabprotect.counted import counted
 from tabprotect.errors import InputError, Problems
 from tabprotect.query.audit.groups import Groups
-from tabprotect.query.audit.records import Intruder, Records
+from tabprotect.query.audit.records import Intruder, Records, TooFineError
+from tabprotect.query.guard.columns import numbered, values_at
 from tabprotect.query.guard.database import Database
 from tabprotect.query.guard.policy import Policy
 from tabprotect.query.guard.sql import Request
 from tabprotect.query.guard.unavailable import UnavailableError
+from tabprotect.query.guard.views import keyed_view, rounded_view
 
 __all__ = ["ROWS", "Rows", "Selection", "check_apart", "load", "public_aggregate", "select"]
 
@@ -112,12 +114,24 @@ def load(database: Database, policy: Policy, table: str) -> Rows:
     keys = _keys(got[0], f"{table}.{t.key}")
     codes = _units(got[1], policy.unit)
     fields_ = {ROWS: Records.of(np.ones(len(keys)), units=codes, name="rows")}
+    fine: dict[str, npt.NDArray[np.float64]] = {}
+    said: list[str] = []
     for name, values in zip(names, got[2:], strict=True):
         bounds = t.confidential[name]
         numbers = _numbers(values, f"{table}.{name}")
-        read = Records.of(numbers, lower=bounds.lower, upper=bounds.upper, units=codes, name=f"{table}.{name}")
+        try:
+            read = Records.of(numbers, lower=bounds.lower, upper=bounds.upper, units=codes, name=f"{table}.{name}")
+        except TooFineError as error:
+            fine[name] = numbers
+            said.append(str(error))
+            continue
         # the fields share one array of units, so that what is sorted by units is sorted once
         fields_[name] = replace(read, units=fields_[ROWS].units)
+    here = dict.fromkeys([t.key, *([unit] if table == unit_table else []), *t.joins, *t.public, *t.confidential])
+    if fine:
+        view = rounded_view(table, list(here), fine)
+        cure = "" if view is None else f"; for rounded values, open a view in place of '{table}': {view}"
+        raise InputError("; ".join(said) + cure)
     values_of = {name: _fingerprint([got[1], values]) for name, values in zip(names, got[2:], strict=True)}
     return Rows(keys, codes, fields_, _fingerprint(got), values_of, _intruders(policy, table, keys))
 
@@ -184,7 +198,9 @@ def _check_keys(database: Database, policy: Policy, table: str, problems: Proble
         if int(rows[0]) != int(distinct[0]):
             problems.add(
                 f"{name}.{t.key} is no key: {counted(int(rows[0]), 'row')}, "
-                f"{counted(int(distinct[0]), 'distinct value')}"
+                f"{counted(int(distinct[0]), 'distinct value')}; where several columns identify a row together, open a "
+                "view that makes them one (SECOND stands for the other), and name its column row as the key: "
+                + keyed_view(name, [t.key, "SECOND"])
             )
 
 
@@ -232,7 +248,7 @@ def select(database: Database, request: Request, rows: Rows, key: str, fields_: 
     columns = [f"{quoted(request.table)}.{quoted(key)} AS k"]
     columns += [f"{quoted(request.table)}.{quoted(name)} AS v{i}" for i, name in enumerate(fields_)]
     columns += [f"{quoted(t)}.{quoted(c)} AS g{i}" for i, (t, c) in enumerate(request.groups)]
-    got = database.columns(f"SELECT {', '.join(columns)} {request.source}")
+    got = database.columns(f"SELECT {', '.join(columns)} {request.source}", coded=len(request.groups))
     position = _positions(rows.keys, got[0])
     n = len(rows.keys)
     together = np.zeros(n, bool)
@@ -248,11 +264,11 @@ def select(database: Database, request: Request, rows: Rows, key: str, fields_: 
         return Selection(((),), (together,))
     codes = got[1 + len(fields_) :]
     try:
-        numbers = pd.DataFrame(dict(enumerate(_grouping(codes)))).pipe(_numbered)
+        numbers, first = numbered(codes)
     except TypeError:
         raise InputError("a column of the groups holds lists or bytes, which no groups are made of") from None
-    _, first = np.unique(numbers, return_index=True)
-    labels = [tuple(_plain(column[row]) for column in codes) for row in first]
+    named = [values_at(column, first) for column in codes]
+    labels = [tuple(_plain(column[k]) for column in named) for k in range(len(first))]
     label = np.full(n, -1, np.int32)
     label[position] = numbers
     return Selection(tuple(labels), Groups(label, len(labels)))
@@ -264,23 +280,6 @@ def _same(field_: Records, values: npt.NDArray[Any], position: npt.NDArray[np.in
     except (TypeError, ValueError):
         return False
     return bool(np.array_equal(scaled, field_.values[position]))
-
-
-def _grouping(codes: Sequence[npt.NDArray[Any]]) -> list[npt.NDArray[Any]]:
-    """Return the columns of groups, and one more for each in which NaN stands beside missing values."""
-    found = list(codes)
-    for column in codes:
-        if column.dtype == object and (unknown := pd.isna(column)).any():
-            missing = np.array([value is None for value in column[unknown]], bool)
-            if not missing.all():
-                flags = np.zeros(len(column), bool)
-                flags[unknown] = ~missing
-                found.append(flags)
-    return found
-
-
-def _numbered(frame: pd.DataFrame) -> npt.NDArray[np.int64]:
-    return np.asarray(frame.groupby(list(frame.columns), dropna=False, sort=True).ngroup(), np.int64)
 
 
 def _positions(keys: pd.Index, wanted: npt.NDArray[Any]) -> npt.NDArray[np.int64]:

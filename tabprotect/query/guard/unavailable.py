@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tabprotect.errors import InputError
 
-__all__ = ["UnavailableError"]
+__all__ = ["ConnectionLostError", "UnavailableError"]
 
 
 class UnavailableError(InputError):
@@ -12,3 +12,7 @@ class UnavailableError(InputError):
 
     The log was replaced or cannot be written, it speaks of other data or of other accounts, or the database is gone.
     """
+
+
+class ConnectionLostError(UnavailableError):
+    """The connection to the database was lost, and nothing of the query has counted yet."""

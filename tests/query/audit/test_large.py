@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tabprotect.query.audit import Auditor, Denial, Intruder, Records, inference, search
+from benchmarks.query.safety import play
+from tabprotect.query.audit import Auditor, Denial, Intruder, Records, inference, search, worlds
 from tabprotect.query.audit.groups import Groups
 from tabprotect.query.audit.inference import Basis, combination
 from tabprotect.query.audit.partition import Partition
@@ -30,6 +31,17 @@ def test_nothing_follows_where_data_sets_are_searched_near_the_target(seed, spre
             sets.append(members)
     assert sets
     assert not Brute(x, 0, np.inf, units, RULES[text]).breaches(sets)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["plain", "bounds", "units", "both"])
+def test_nothing_follows_in_many_games_of_systems_taken_for_large(kind, monkeypatch):
+    """Fractions on the classes that move, and other classes that have to move, among them."""
+    monkeypatch.setattr(search, "SMALL", 0)
+    monkeypatch.setattr(worlds, "EXACT", 4)
+    games = [play(seed, kind) for seed in range(2000, 2150)]
+    assert all(not game.breaches for game in games)
+    assert sum(game.answered for game in games) > 60
 
 
 @pytest.mark.parametrize("spread", [False, True])

@@ -10,7 +10,7 @@ from scipy import sparse
 from tabprotect.query.audit import Auditor, Records
 from tabprotect.query.audit.partition import Partition
 from tabprotect.query.audit.search import COLUMNS, Search, _merged
-from tabprotect.query.audit.worlds import Box, Programme
+from tabprotect.query.audit.worlds import EXACT, Box, Programme
 
 
 def partition(rng: np.random.Generator, n: int, queries: int) -> Partition:
@@ -54,10 +54,13 @@ def test_the_nearest_classes_differ_in_the_fewest_query_sets(seed, queries, size
     assert sorted(distance[others]) == sorted(distance[open_])[:wanted]
 
 
-@given(st.integers(0, 2**32 - 1))
+@given(st.integers(0, 2**32 - 1), st.integers(0, 2))
 @settings(max_examples=60, deadline=None)
-def test_prices_end_with_a_data_set_exactly_where_there_is_one(seed):
-    """Against one programme over all classes; where there is none, the duals alone show it."""
+def test_prices_end_with_a_data_set_exactly_where_there_is_one(seed, others):
+    """Against one programme over all classes; where there is none, the duals alone show it.
+
+    Classes other than the target may have to move as well, as the (n, k) rule asks.
+    """
     rng = np.random.default_rng(seed)
     p = partition(rng, 700, 12)
     n = p.n_classes
@@ -66,6 +69,8 @@ def test_prices_end_with_a_data_set_exactly_where_there_is_one(seed):
     centre = int(rng.choice(np.flatnonzero(p.asked)))
     box = Box(search.box.lower.copy(), search.box.upper.copy())
     box.lower[centre] = box.upper[centre] = int(rng.integers(1, 40))
+    free = np.flatnonzero(p.asked & (box.upper > 0))
+    box.lower[rng.choice(free, others)] = 1
     feasible = Programme(p.rows(), box).duals(box, 10**6)
     world = search.priced(box, np.array([centre]))
     assert feasible is not None
@@ -79,6 +84,37 @@ def test_prices_end_with_a_data_set_exactly_where_there_is_one(seed):
         most = np.maximum(column * box.lower, column * box.upper).sum()
         least = np.minimum(column * box.lower, column * box.upper).sum()
         assert most < -1e-6 or least > 1e-6
+
+
+def test_other_classes_that_have_to_move_are_looked_at_with_a_target():
+    p = partition(np.random.default_rng(1), 900, 9)
+    n = p.n_classes
+    box = Box(np.full(n, -20), np.full(n, 20))
+    search = Search(p, box, 10**6)
+    asked = np.flatnonzero(p.asked)
+    wanted = Box(box.lower.copy(), box.upper.copy())
+    wanted.lower[asked[[3, -3]]] = 7
+    for look in (search.near, search.priced):
+        world = look(wanted, asked[3:4])
+        assert world is not None
+        assert not (p.rows() @ world.moves).any()
+        assert wanted.contains(world).all()
+
+
+def test_moves_that_are_not_whole_are_made_exact_among_many_classes():
+    """x + a + b = x + b + c = x + a + c = 0 for x = 1, in more classes than fractions are worked out for."""
+    n = EXACT + 100
+    M = np.zeros((4, n), np.int64)
+    for row, classes in enumerate(([0, 1, 2], [0, 2, 3], [0, 1, 3], range(4, n))):
+        M[row, list(classes)] = 1
+    lower = np.full(n, -5)
+    lower[0] = 1
+    rows = sparse.csr_array(M)
+    free = Box(np.full(n, -5), np.full(n, 5))
+    world = Programme(rows, free).find(Box(lower, np.full(n, 5)), 10**6)
+    assert world is not None
+    assert (world.denominator, world.moves[:4].tolist()) == (2, [2, -1, -1, -1])
+    assert not (M @ world.moves).any()
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 8))

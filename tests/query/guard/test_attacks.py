@@ -177,7 +177,7 @@ def test_errors_and_time_limits_of_the_database_tell_nothing(guarded, monkeypatc
     guard = guarded(emp_policy())
     reasons = set()
 
-    def ended(sql):
+    def ended(sql, coded=0):
         raise InputError("the database refused: canceling statement due to statement timeout")
 
     assert guard.query(f"{SUM} WHERE dep = 'Services'").value == 10

@@ -7,11 +7,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from tabprotect.errors import InputError
 from tabprotect.query import Guard, Policy
 from tabprotect.query.guard import Field, TablePolicy, UnavailableError
+from tabprotect.query.guard import postgres as postgres_module
+from tabprotect.query.guard.columns import values_at
 from tabprotect.query.guard.database import connect, wrap
 from tabprotect.query.guard.source import load, select
 from tabprotect.query.guard.sql import parse
@@ -51,25 +54,30 @@ def written(owner: Any, kind: str, values: list[Any]) -> Any:
     return wrap(owner)
 
 
-def read(database: Any) -> list[Any]:
-    found = database.columns("SELECT v AS a FROM t ORDER BY id")[0]
+def read(database: Any, coded: int | None = None) -> list[Any]:
+    found = database.columns("SELECT v AS a FROM t ORDER BY id", coded)[0]
+    if isinstance(found, pd.Categorical):
+        found = values_at(found, np.arange(len(found)))
     return [None if v is None or (isinstance(v, float) and math.isnan(v)) else v for v in found.tolist()]
 
 
+@pytest.mark.parametrize("coded", [None, 0, 1])
 @pytest.mark.parametrize("kind", ["TEXT", "VARCHAR(99)"])
-def test_texts(owner, kind):
+def test_texts(owner, kind, coded):
     """Quotes, separators, line ends, backslashes, and texts that look like missing values or numbers."""
-    assert read(written(owner, kind, TEXTS)) == TEXTS
+    assert read(written(owner, kind, TEXTS), coded) == TEXTS
 
 
-def test_whole_numbers(owner):
+@pytest.mark.parametrize("coded", [None, 0, 1])
+def test_whole_numbers(owner, coded):
     """Those beyond 2^53 and a missing one beside them."""
-    assert read(written(owner, "BIGINT", WHOLE)) == WHOLE
+    assert read(written(owner, "BIGINT", WHOLE), coded) == WHOLE
     assert wrap(owner).columns("SELECT v AS a FROM t WHERE v IS NOT NULL ORDER BY id")[0].tolist() == WHOLE[1:]
 
 
-def test_double_precision_to_the_last_bit(owner):
-    found = read(written(owner, "DOUBLE PRECISION", DOUBLES))
+@pytest.mark.parametrize("coded", [None, 0, 1])
+def test_double_precision_to_the_last_bit(owner, coded):
+    found = read(written(owner, "DOUBLE PRECISION", DOUBLES), coded)
     assert found[0] is None
     assert [v.hex() for v in found[1:]] == [v.hex() for v in DOUBLES[1:]]
 
@@ -87,6 +95,25 @@ def test_columns_side_by_side_and_none_at_all(owner):
     a, b = database.columns("SELECT v AS a, id AS b FROM t ORDER BY id")
     assert (a.tolist(), b.tolist()) == ([None, "", None], [0, 1, 2])
     assert [len(c) for c in database.columns("SELECT v AS a, id AS b FROM t WHERE id > 9")] == [0, 0]
+
+
+@pytest.mark.parametrize("coded", [None, 0, 1])
+def test_no_rows_at_all(owner, coded):
+    database = written(owner, "TEXT", [])
+    assert [len(column) for column in database.columns("SELECT id AS k, v AS g FROM t", coded)] == [0, 0]
+
+
+@pytest.mark.postgres
+def test_a_text_that_is_too_long_for_the_server_comes_row_by_row(server, monkeypatch):
+    connection = postgres(server, "postgres")
+    database = written(connection, "TEXT", ["a", None])
+    connection.commit()
+    monkeypatch.setattr(postgres_module, "_written", lambda column, _: f"repeat({column}::text, 2000000000)")
+    keys, labels = database.columns("SELECT id AS k, v AS g FROM t ORDER BY id", 1)
+    assert (keys.tolist(), values_at(labels, np.arange(2)).tolist()) == ([0, 1], ["a", None])
+    with pytest.raises(InputError, match="the database refused"):
+        database.columns("SELECT 1 / (id - id) AS k, v AS g FROM t", 1)
+    connection.close()
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, None])

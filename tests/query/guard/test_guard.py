@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tabprotect.errors import InputError
-from tabprotect.query import Guard
+from tabprotect.query import Guard, Policy
 from tabprotect.query.audit import Denial
 from tabprotect.query.guard import UnavailableError
 from tests.query.conftest import PLANTS, emp_policy, plants_policy
@@ -224,3 +224,45 @@ def test_the_role_can_do_nothing_but_read(server):
         with pytest.raises(pg8000.exceptions.DatabaseError):
             connection.cursor().execute(sql)
         connection.close()
+
+
+@pytest.mark.parametrize("groups", ["", "dep, "])
+def test_public_columns_that_the_database_cannot_add_up_are_denied_and_logged(guarded, groups):
+    """Nothing of such an answer counts."""
+    guard = guarded(emp_policy())
+    by = " GROUP BY dep" if groups else ""
+    answer = guard.query(f"SELECT {groups}AVG(dep), SUM(salary) FROM emp WHERE dep = 'Services'{by}")
+    assert (answer.answered, answer.rows) == (False, ())
+    assert answer.reason.startswith("the database refused: ")
+    assert [(entry.answered, entry.applied) for entry in guard.log.entries()] == [(False, {})]
+    assert guard.accounts.auditor(("everybody", "emp", "salary")).basis == 0
+
+
+def test_a_key_of_several_columns_is_made_one_by_the_view_of_the_message(duck, tmp_path):
+    duck.execute('CREATE TABLE lines AS SELECT i // 3 AS "order", i % 3 AS line, 7 AS x FROM range(30) t(i)')
+
+    def policy(table, key, public=()):
+        entry = {"key": key, "public": ["line", *public], "confidential": {"x": {}}}
+        return {"unit": f"{table}.order", "rules": "p%=10", "minimum_units": 3, "tables": {table: entry}}
+
+    with pytest.raises(InputError, match=r"CREATE VIEW .* '-' \|\| \"SECOND\"") as error:
+        Guard(duck, Policy.of(policy("lines", "order")), tmp_path / "log")
+    with pytest.raises(InputError, match="CREATE VIEW") as error:
+        Policy.of(policy("lines", ["order", "line"]))
+    duck.execute("CREATE VIEW" + str(error.value).partition("CREATE VIEW")[2])
+    guard = Guard(duck, Policy.of(policy("lines_keyed", "row")), tmp_path / "log")
+    assert guard.query("SELECT SUM(x) FROM lines_keyed WHERE line = 1").value == 70
+
+
+def test_values_with_many_decimals_are_rounded_by_the_view_of_the_message(duck, tmp_path):
+    duck.execute("CREATE TABLE t AS SELECT i AS id, i % 2 AS g, 1.0 / (i + 1)::DOUBLE AS x, i AS y FROM range(30) r(i)")
+
+    def policy(table):
+        entry = {"key": "id", "public": ["g"], "confidential": {"x": {}, "y": {}}}
+        return Policy.of({"unit": f"{table}.id", "rules": "p%=10", "minimum_units": 3, "tables": {table: entry}})
+
+    with pytest.raises(InputError, match=r"t\.x") as error:
+        Guard(duck, policy("t"), tmp_path / "log")
+    duck.execute("CREATE VIEW" + str(error.value).partition("CREATE VIEW")[2])
+    guard = Guard(duck, policy("t_rounded"), tmp_path / "log")
+    assert guard.query("SELECT SUM(x), SUM(y) FROM t_rounded").rows == ((3.994989, 435.0),)

@@ -9,7 +9,7 @@ import pytest
 from tabprotect.query import Guard, Policy
 from tabprotect.query.audit import Auditor, Records
 from tabprotect.query.audit.groups import Groups
-from tabprotect.query.guard import guard as guard_module
+from tabprotect.query.guard import deciding
 from tabprotect.query.guard.memory import Memory
 
 RECORDS = Records.of([4, 3, 3, 5, 6, 2])
@@ -67,13 +67,13 @@ def test_padding_bits_do_not_make_sets_alike():
 @pytest.fixture
 def counting(monkeypatch):
     """Count the tables that are decided on."""
-    calls, real = [], guard_module.protect_groups
+    calls, real = [], deciding.protect_groups
 
     def protect_groups(*given):
         calls.append(1)
         return real(*given)
 
-    monkeypatch.setattr(guard_module, "protect_groups", protect_groups)
+    monkeypatch.setattr(deciding, "protect_groups", protect_groups)
     return calls
 
 
