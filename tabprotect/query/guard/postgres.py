@@ -17,14 +17,15 @@ from tabprotect.query.guard.unavailable import ConnectionLostError, UnavailableE
 
 __all__ = ["Postgres", "open_postgres"]
 
-_WHOLE, _DOUBLE, _TEXTS = (20, 21, 23), 701, (25, 1043)
+_WHOLE: Final = (20, 21, 23)
+_DOUBLE: Final = 701
+_TEXTS: Final = (25, 1043)
 
-_FILED = {20: "Int64", 21: "Int64", 23: "Int64", _DOUBLE: "str", 25: "str", 1043: "str"}
+_FILED: Final = {20: "Int64", 21: "Int64", 23: "Int64", _DOUBLE: "str", 25: "str", 1043: "str"}
 """Object identifiers of bigint, smallint, integer, double precision, text and varchar, and how they are read."""
 
 _ENDING: Final = ("FATAL", "PANIC")
 """Severities of errors after which the server has ended the session."""
-
 
 _TOO_LONG: Final = ("54000", "53200")
 """Codes of the errors for a text of more than a gigabyte, and for one that the memory of the server does not hold."""
@@ -194,9 +195,6 @@ def _filed(
     if not file.read(1):
         return [typed([]) for _ in kinds]
     file.seek(0)
-    read = [_FILED[kind] for kind in kinds]
-    for k in range(len(kinds) - coded, len(kinds)):
-        read[k] = "category" if kinds[k] in _TEXTS else read[k]
     frame = pd.read_csv(
         file,
         header=None,
