@@ -13,7 +13,7 @@ from tabprotect.methods.base.method import Method
 from tabprotect.methods.suppression.options import differing
 from tabprotect.release.changed import ChangedRelease
 from tabprotect.release.suppressed import Release
-from tabprotect.solver.limits import Budget
+from tabprotect.solver.limits import Budget, Limits
 from tabprotect.solver.trace import Trace
 from tabprotect.workflow.hide import Sums, hide
 from tabprotect.workflow.judge import found_safe, judge
@@ -60,6 +60,9 @@ def _hidden(prepared: Prepared) -> Release:
         result = result if remaining else judged
     else:
         remaining = answer.sums if result is answer.result else exposed(result)
+    if remaining and result.stopped and request.unions == "repair":
+        # what is left of a search that was to protect these sums, too, is no verdict on the table
+        result = replace(result, status="unknown", safe=False, cost=None)
     if exposed.notes:
         problem = replace(problem, notes=(*problem.notes, *exposed.notes))
     release = Release(
@@ -93,11 +96,11 @@ def _changed(prepared: Prepared) -> ChangedRelease:
     changed, judgement = change(replace(prepared, request=request), prepared.method), None
     if changed.values is not None:
         budget.report("audit", changed.cost, changed.bound)
-        seen = seeing(problem, changed.values, changed.claim)
-        judgement = audit(
-            seen, seen.may_hide, intervals=request.intervals, of=problem.primaries, budget=budget,
-            executor=request.executor,
-        )  # fmt: skip
+        seen, of = seeing(problem, changed.values, changed.claim), problem.primaries
+        judgement = audit(seen, seen.may_hide, intervals=False, of=of, budget=budget, executor=request.executor)
+        if request.intervals:
+            looking = Budget(Limits(stop=request.limits.stop), trace)
+            judgement = judgement.explored(looking, request.executor, of)
     settings = {"method": str(prepared.method), **_settings(prepared)}
     release = ChangedRelease(
         prepared.table, problem, changed, judgement, prepared.assessment, settings, request.title,
