@@ -42,7 +42,7 @@ def judge(
     """Audit a pattern without limits, since what is not judged is not safe; intervals are told as far as they go.
 
     A search decides in floating point. Where the audit does not agree more is hidden, and that is audited again. Ctrl-C
-    or a limit leave a moment for that; where it is too little no safe pattern was found, which says nothing of the table.
+    or a limit leave a moment for that; where it is too little no safe pattern was found, which is no verdict.
 
     Parameters
     ----------

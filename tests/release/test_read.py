@@ -401,7 +401,7 @@ def test_a_status_beyond_its_proof_says_so_or_is_refused(kind: str, status: Any,
 
 
 def test_what_a_search_does_not_claim_is_not_called_optimal(folder: Path) -> None:
-    manifest, proof = folder / "internal" / "release.json", folder / "internal" / CERTIFICATE
+    manifest, proof = folder / "internal" / "release.json", folder / CERTIFICATE
     document = json.loads(proof.read_text())
     proof.write_text(json.dumps(resealed({**document, "bound": None, "claimed_bound": None, "proof": None})))
     told = {"status": "optimal", "bound": None, "proven_bound": None, "gap": None}
