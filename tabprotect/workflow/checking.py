@@ -78,7 +78,7 @@ def _together(content: Mapping[str, Any]) -> list[str]:
 
 def _ruleless(content: Mapping[str, Any]) -> list[str]:
     """Return a line where nothing says which cells are sensitive."""
-    if content.get("rules", []) != []:
+    if any(content.get(key, []) != [] for key in ("rules", "holding_rules")):
         return []
     tables = content.get("tables")
     parts = [content, *(tables.values() if isinstance(tables, dict) else ())]

@@ -204,7 +204,9 @@ class Spec(TableSpec):
     """Everything that ``tabprotect protect`` does."""
 
     model_config = ConfigDict(
-        json_schema_extra={"anyOf": [{"required": [key]} for key in ("rules", *sorted(STATED), "tables")]}
+        json_schema_extra={
+            "anyOf": [{"required": [key]} for key in ("rules", "holding_rules", *sorted(STATED), "tables")]
+        }
     )
 
     tables: dict[str, TableSpec] = Field(
@@ -225,7 +227,8 @@ class Spec(TableSpec):
     )
     rules: list[str] = Field(default=[], description="Such as p%=15, nk=2,85, pq=10,50, threshold=3.")
     holding_rules: list[str] = Field(
-        default=[], description="Rules at the level of holdings, beside 'rules' at that of contributors (microdata)."
+        default=[],
+        description="Rules at the level of holdings, alone or beside those of contributors (microdata).",
     )
     levels: Literal["symmetric", "upper", "sliding"] = "symmetric"
     lower: float | str | None = Field(

@@ -253,3 +253,21 @@ def test_comparisons_write_numbers_as_the_data_do(tmp_path: Path, tabprotect: Ca
     assert [one for one in numbers if re.fullmatch(r"[\d.]+\.\d{3},\d+", one)]
     assert not [one for one in numbers if re.search(r",\d{3}[.,]|\d{3},\d{3}|^0\.", one)]
     assert "<td>0,00 %</td>" in page.read_text(encoding="utf-8")
+
+
+def test_comparisons_write_numbers_as_they_are_told_to(tmp_path: Path, tabprotect: Callable[..., Any]) -> None:
+    """As the report of `protect` with the same keys."""
+    (tmp_path / "a.csv").write_bytes(TEXT.replace("1.090,5", "901.090,5").encode("cp1252"))
+    page = tmp_path / "out.html"
+    asked = (tmp_path / "a.csv", *FLAGS, "--set", "output.decimal=.", "--set", "output.thousands='")
+    done = tabprotect("compare", *asked, "--method", "suppress", "--html", page)
+    assert done.code == 0, done.err
+    assert tabprotect("protect", *asked, "--out", tmp_path / "out").code == 0
+    pages = [path.read_text(encoding="utf-8") for path in (page, tmp_path / "out" / "internal" / "report.html")]
+    for text in pages:
+        shown = text.replace("&#39;", "'")
+        assert re.search(r">[\d']+'\d{3}\.\d+[< ]", shown)
+        assert not re.search(r">\d+[.,]\d{3}[.,]\d+[< ]", shown)
+    refused = tabprotect("compare", *asked[:-1], "output.thousands=x", "--html", page)
+    assert refused.code == 2
+    assert "thousands of output must be" in refused.err
