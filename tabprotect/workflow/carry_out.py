@@ -14,6 +14,7 @@ from tabprotect.methods.suppression.options import differing
 from tabprotect.release.changed import ChangedRelease
 from tabprotect.release.suppressed import Release
 from tabprotect.solver.limits import Budget, Limits
+from tabprotect.solver.pulse import never_silent
 from tabprotect.solver.trace import Trace
 from tabprotect.workflow.hide import Sums, hide
 from tabprotect.workflow.judge import found_safe, judge
@@ -21,7 +22,6 @@ from tabprotect.workflow.monotone import Monotone
 from tabprotect.workflow.prepare import Prepared, prepare
 from tabprotect.workflow.previous import beside
 from tabprotect.workflow.provenance import provenance
-from tabprotect.workflow.pulse import never_silent
 from tabprotect.workflow.request import Request
 from tabprotect.workflow.values import change
 

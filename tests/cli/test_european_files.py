@@ -270,4 +270,4 @@ def test_comparisons_write_numbers_as_they_are_told_to(tmp_path: Path, tabprotec
         assert not re.search(r">\d+[.,]\d{3}[.,]\d+[< ]", shown)
     refused = tabprotect("compare", *asked[:-1], "output.thousands=x", "--html", page)
     assert refused.code == 2
-    assert "thousands of output must be" in refused.err
+    assert "output.thousands: 'x' is not possible" in refused.err
