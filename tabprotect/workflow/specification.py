@@ -212,6 +212,9 @@ class Spec(TableSpec):
     tables: dict[str, TableSpec] = Field(
         default={}, description="Linked tables that are protected together: a name, and how each differs from the rest."
     )
+    unpublished: dict[str, list[str]] = Field(
+        default={}, description="Of linked tables: dimension -> codes whose cells nobody publishes, below all groups."
+    )
     cost: str = Field(default="value", description="What hiding a cell costs: value, unit, count, or a column.")
     random_costs: float = Field(
         default=0.0, ge=0, description="Costs of hiding are raised at random, by up to this share, from a secret seed."
