@@ -16,7 +16,10 @@ import pandas as pd
 import pytest
 from pydantic import BaseModel
 
+import tabprotect as tp
 from tabprotect.cli.settings import read_settings
+from tabprotect.errors import InputError
+from tabprotect.methods.recoding import RecodingRules
 from tabprotect.workflow.specification import HierarchySpec, Spec
 
 TEXT = (
@@ -271,3 +274,20 @@ def test_comparisons_write_numbers_as_they_are_told_to(tmp_path: Path, tabprotec
     refused = tabprotect("compare", *asked[:-1], "output.thousands=x", "--html", page)
     assert refused.code == 2
     assert "output.thousands: 'x' is not possible" in refused.err
+
+
+def test_files_of_codes_are_recognised_as_the_data_are(tmp_path: Path, tabprotect: Callable[..., Any]) -> None:
+    """Hierarchies, recodings and a-priori files of an office whose data are Windows-1252 are so, too."""
+    (tmp_path / "a.csv").write_bytes(TEXT.replace("N;", "Nîmes;").replace("S;", "Évreux;").encode("cp1252"))
+    (tmp_path / "r.hrc").write_bytes("Midi\r\n@Nîmes\r\nNord\r\n@Évreux\r\n".encode("cp1252"))
+    (tmp_path / "t.grc").write_bytes("tous: g, p\r\n".encode("cp1252"))
+    (tmp_path / "a.hst").write_bytes("Nîmes,g,u\r\n".encode("cp1252"))
+    more = ("--hierarchy", f"région={tmp_path / 'r.hrc'}", "--rule", f"apriori={tmp_path / 'a.hst'}")
+    done = tabprotect("protect", tmp_path / "a.csv", *FLAGS, *more, "--out", tmp_path / "out")
+    assert done.code == 0, done.err
+    rows = (tmp_path / "out" / "publish" / "table.csv").read_bytes().decode("cp1252")
+    assert "Nîmes;g;;suppressed" in rows
+    assert tp.Hierarchy.read(tmp_path / "r.hrc").leaves == ("Nîmes", "Évreux")
+    assert str(RecodingRules.read(tmp_path / "t.grc")).startswith("tous")
+    with pytest.raises(InputError, match=r"r\.hrc is not ascii text .*; pass the encoding that it has"):
+        tp.Hierarchy.read(tmp_path / "r.hrc", encoding="ascii")
