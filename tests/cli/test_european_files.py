@@ -291,3 +291,10 @@ def test_files_of_codes_are_recognised_as_the_data_are(tmp_path: Path, tabprotec
     assert str(RecodingRules.read(tmp_path / "t.grc")).startswith("tous")
     with pytest.raises(InputError, match=r"r\.hrc is not ascii text .*; pass the encoding that it has"):
         tp.Hierarchy.read(tmp_path / "r.hrc", encoding="ascii")
+
+
+def test_the_terminal_writes_all_values_with_the_same_decimals(tmp_path: Path, tabprotect: Callable[..., Any]) -> None:
+    (tmp_path / "a.csv").write_bytes(TEXT.encode("cp1252"))
+    done = tabprotect("protect", tmp_path / "a.csv", *FLAGS, "--out", tmp_path / "out")
+    line = next(one for one in done.out.splitlines() if one.strip().startswith("Total"))
+    assert re.findall(r"[\d,.]+", line) == ["1,329.75", "1,149.50", "180.25"]
