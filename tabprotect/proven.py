@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Final, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from tabprotect.attack.audit import left_open_words, without_level
 from tabprotect.attack.explore import explore
 from tabprotect.attack.proof import BoundProof
+from tabprotect.certificate.extent import extent, within
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.solver.exact import exact
 from tabprotect.solver.limits import Budget
 
 __all__ = ["Claimed", "hidden_warnings", "optimality"]
-
-HAIR: Final = Fraction(1, 10**9)
-"""A bound that goes beyond its proof by a smaller part of it says no more, in the digits that are shown."""
 
 
 class Claimed(Protocol):
@@ -53,17 +51,16 @@ def optimality(result: Claimed) -> str:
     claimed, cost = result.bound, _cost(result)
     if claimed is None or not cost or not claimed > 0:
         return result.status
-    by = getattr(getattr(result, "result", result), "bounded_by", "the solver")
-    words = f"optimal by {by}"
-    if result.status != "optimal":
-        words = f"{result.status}; by {by} within {float(100 * (cost - exact(claimed)) / cost):.2f} %"
     proof = result.cuts if isinstance(result, SuppressionResult) and isinstance(result.cuts, BoundProof) else None
-    if proof is None:
-        return f"{words}; no bound is proven in exact arithmetic"
-    least = cost if result.status == "optimal" else exact(claimed) * (1 - HAIR)
-    if proof.bound >= least:
+    proven = extent(
+        cost, cost if result.status == "optimal" else exact(claimed), None if proof is None else proof.bound
+    )
+    if not proven:
         return result.status
-    return f"{words}; proven in exact arithmetic to within {float(100 * (cost - proof.bound) / cost):.2f} %"
+    by = getattr(getattr(result, "result", result), "bounded_by", "the solver")
+    if result.status == "optimal":
+        return f"optimal by {by}; {proven}"
+    return f"{result.status}; by {by} within {within(cost, exact(claimed))}; {proven}"
 
 
 def _cost(result: Claimed) -> Fraction | None:

@@ -97,8 +97,10 @@ class Audit:
 
     @property
     def verdict(self) -> str:
-        """'safe', 'LP-safe only' or 'NOT SAFE'."""
-        return "safe" if self.safe else "LP-safe only" if self.lp_safe_only else "NOT SAFE"
+        """'safe', 'LP-safe only', 'not decided' or 'NOT SAFE'."""
+        if self.safe:
+            return "safe"
+        return "LP-safe only" if self.lp_safe_only else "not decided" if self.undecided else "NOT SAFE"
 
     @property
     def safe(self) -> bool:
@@ -109,6 +111,21 @@ class Audit:
     def lp_safe_only(self) -> bool:
         """True when only intruders who know that values are integers may conclude too much."""
         return bool(self.unproven) and not self.exposures and not len(self.shown)
+
+    @property
+    def undecided(self) -> bool:
+        """True when no cell is found exposed, and a limit or Ctrl-C left levels that nobody has judged.
+
+        That is no verdict: the pattern may be safe, and must not be taken for it.
+
+        Examples
+        --------
+        >>> p = Problem.from_arrays([[-1, 1, 1, 1]], [20, 9, 6, 5], primary=[1], lpl=2, upl=2)
+        >>> cancelled = Budget(cancelled=True)
+        >>> audit(p, [1, 2], budget=cancelled), audit(p, [1]).undecided
+        (Audit(not decided: 2 of 4 cells hidden, 1 exposed, incomplete), False)
+        """
+        return bool(self.exposures) and not len(self.shown) and not any(e.decided for e in self.exposures)
 
     @property
     def recomputable(self) -> Ints:
@@ -159,7 +176,9 @@ class Audit:
             raise InputError(f"cell {self.problem.system.label(i)} is not hidden: everybody knows its value")
         return float(self.public.low[place]), float(self.public.high[place])
 
-    def explored(self, budget: Budget | None = None, executor: Executor | None = None) -> Audit:
+    def explored(
+        self, budget: Budget | None = None, executor: Executor | None = None, of: npt.ArrayLike | None = None
+    ) -> Audit:
         """Return the judgement with the intervals of all hidden cells, in the eyes of every intruder.
 
         Parameters
@@ -168,6 +187,8 @@ class Audit:
             When it is exhausted the rest stays NaN, and `complete` is False.
         executor : concurrent.futures.Executor, optional
             Runs the interval programmes side by side, with the same results.
+        of : sequence of positions, optional
+            As for `audit`.
 
         Examples
         --------
@@ -177,8 +198,8 @@ class Audit:
         ((nan, nan), (0.0, 15.0))
         """
         seen = ExactProblem(self.problem).problem if self.problem.integer else self.problem
-        cells = np.flatnonzero(self.pattern)
-        public, insiders = explore(seen, self.pattern, cells, True, True, budget or Budget(), executor)
+        cells = _asked(self.pattern, of)
+        public, insiders = explore(seen, self.pattern, cells, of is None, True, budget or Budget(), executor)
         return replace(self, public=public, insiders=insiders, complete=_complete(public, *insiders))
 
     @property
@@ -327,8 +348,7 @@ def audit(
     exhaustive = not (stop_at_first and evidence.exposures)
     intervals = intervals and exhaustive
     seen = ExactProblem(problem).problem if problem.integer else problem
-    cells = np.flatnonzero(hidden) if of is None else np.intersect1d(np.flatnonzero(hidden), np.asarray(of, np.int64))
-    public, insiders = explore(seen, hidden, cells, of is None, intervals, budget, executor)
+    public, insiders = explore(seen, hidden, _asked(hidden, of), of is None, intervals, budget, executor)
     return Audit(
         problem,
         hidden,
@@ -342,6 +362,12 @@ def audit(
         exhaustive,
         problem.n_cells - problem.sums if problem.sums else None,
     )
+
+
+def _asked(hidden: Bools, of: npt.ArrayLike | None) -> Ints:
+    """Return the hidden cells whose intervals are asked for."""
+    cells = np.flatnonzero(hidden)
+    return cells if of is None else np.intersect1d(cells, np.asarray(of, np.int64))
 
 
 def _hidden(problem: Problem, pattern: Any) -> Bools:

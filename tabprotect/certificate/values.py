@@ -30,6 +30,7 @@ from tabprotect.certificate.document import (
     text_of,
     words_of,
 )
+from tabprotect.certificate.extent import beyond
 from tabprotect.certificate.limits import LIMITS, Limits, Meter
 from tabprotect.certificate.numbers import Numbers, decimal
 from tabprotect.certificate.verification import Verification
@@ -135,7 +136,7 @@ class _Check:
             "whether rules, levels, bounds, attackers and what intruders know of the method describe the real ones"
             + steps,
             *([] if self.cost is None else [f"the distance {words_of(self.cost)}, in the method's own measure"]),
-            *([] if self.claimed is None else [f"the search's own bound {words_of(self.claimed)} on the distance"]),
+            *([] if self.claimed is None else [self.search_bound(self.claimed)]),
             *(
                 []
                 if document["levels_moved"]
@@ -144,6 +145,11 @@ class _Check:
             "notice and names of attackers, which are words",
             *(["the files published"] if document["publication"] else []),
         ]
+
+    def search_bound(self, claimed: Fraction) -> str:
+        """Say what the search claims of the distance, of which nothing is proven."""
+        said = "" if self.cost is None else beyond(self.cost, claimed, None)
+        return f"the search's own bound {words_of(claimed)} on the distance{f' ({said})' if said else ''}"
 
     def named(self, cells: list[int]) -> str:
         names = ", ".join(label_of(self.problem["cells"][i]) for i in cells[:5])

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from tabprotect.certificate.document import words_of
+from tabprotect.certificate.extent import beyond, within
 
 __all__ = ["Verification"]
 
@@ -27,6 +28,8 @@ class Verification:
     questions : int
         Protection levels that had to be reached (over all attackers).
     witnesses : int
+    claimed : Fraction or None
+        The bound of the search, which may go beyond the proven one.
     """
 
     failures: tuple[str, ...]
@@ -37,6 +40,7 @@ class Verification:
     bound: Fraction | None = None
     questions: int = 0
     witnesses: int = 0
+    claimed: Fraction | None = None
 
     def __repr__(self) -> str:
         outcome = f"holds: {self.verdict}" if self.ok else f"REJECTED: {len(self.failures):,} failures"
@@ -57,10 +61,18 @@ class Verification:
         lines = [f"certificate {'holds' if self.ok else 'REJECTED'}"]
         if self.ok:
             lines[0] += f": {self.verdict}, {self.questions} questions answered by {self.witnesses} witnesses"
-            gap = "" if self.bound is None else f", proven lower bound {words_of(self.bound)}"
-            lines += [] if self.cost is None else [f"cost {words_of(self.cost)}{gap}"]
+            lines += [] if self.cost is None else [f"cost {words_of(self.cost)}{self._bounds(self.cost)}"]
         lines += [f"wrong: {failure}" for failure in self.failures[:20]]
         lines += [f"... and {len(self.failures) - 20} more"] if len(self.failures) > 20 else []
         lines += [f"checked: {what}" for what in self.checked]
         lines += [f"not checked: {what}" for what in self.not_checked]
         return "\n".join(lines)
+
+    def _bounds(self, cost: Fraction) -> str:
+        """Say how far the pattern can be from the cheapest one: what is proven, and what is only claimed."""
+        least = "" if self.bound is None else f"proven lower bound {words_of(self.bound)}"
+        claim = "" if self.claimed is None else beyond(cost, self.claimed, self.bound)
+        if not claim and cost and self.bound is not None:
+            gap = within(cost, self.bound)
+            claim = "optimal, proven in exact arithmetic" if self.bound >= cost else f"gap {gap}, proven"
+        return "".join(f", {part}" for part in (least, claim) if part)

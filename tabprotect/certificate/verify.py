@@ -38,6 +38,7 @@ from tabprotect.certificate.document import (
     text_of,
     words_of,
 )
+from tabprotect.certificate.extent import beyond
 from tabprotect.certificate.limits import LIMITS, Limits, Meter
 from tabprotect.certificate.numbers import Numbers
 from tabprotect.certificate.rebuild import proven_bound
@@ -128,14 +129,13 @@ class _Check:
         self.pattern()
         asked, witnesses = self.protection()
         self.objective()
-        claimed = self.document["claimed_bound"]
-        gap = self.unproven_part()
+        claimed, unproven = self.claimed()
         skipped = [
             "whether rules, levels, bounds and attackers describe the real intruders",
             "that cells listed as exposed or unproven could not have been proven after all"
             if self.document["exposed"] or self.document["unproven"]
             else "",
-            f"the search's own bound {claimed[:40]}{gap}" if claimed and Fraction(claimed) > (self.bound or 0) else "",
+            f"the search's own bound {words_of(claimed)} ({unproven})" if claimed is not None and unproven else "",
             "notice and names of attackers, which are words",
             "the files published" if self.document["publication"] else "",
         ]
@@ -156,6 +156,7 @@ class _Check:
             self.bound,
             asked,
             witnesses,
+            claimed,
         )
 
     def integrity(self) -> None:
@@ -332,16 +333,13 @@ class _Check:
             rows = len(document["proof"]["rows"])
             self.checked.append(f"lower bound {words_of(self.bound)} from {rows} inequalities rebuilt exactly")
 
-    def unproven_part(self) -> str:
-        """Say how far a claimed bound goes beyond the proven one."""
-        claimed, proven = self.document["claimed_bound"], self.bound
-        if claimed is None or self.document["verdict"] != "safe":
-            return ""
-        optimal = "optimal by the solver; " if fraction(claimed, "claimed_bound") == self.cost else ""
-        if proven is None:
-            return f" ({optimal}no bound is proven in exact arithmetic)"
-        share = float(100 * (self.cost - proven) / self.cost) if self.cost else 0.0
-        return f" ({optimal}proven in exact arithmetic to within {share:.2f} %)"
+    def claimed(self) -> tuple[Fraction | None, str]:
+        """Return the bound that is claimed, and how far it goes beyond the proven one, in words."""
+        document = self.document
+        if document["claimed_bound"] is None or document["verdict"] != "safe":
+            return None, ""
+        claimed = fraction(document["claimed_bound"], "claimed_bound")
+        return claimed, beyond(self.cost, claimed, self.bound)
 
 
 if __name__ == "__main__":

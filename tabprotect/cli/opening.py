@@ -12,7 +12,10 @@ __all__ = ["opening", "over"]
 SECONDS = 0.7
 """What has said nothing until then says that it has begun."""
 
-LONG = ("apply", "arb", "audit", "compare", "demo", "develop", "mask", "protect", "solve", "verify")
+LONG = (
+    "apply", "arb", "audit", "compare", "compare-masks", "demo", "develop", "mask", "protect", "risk", "solve",
+    "unsafe", "verify",
+)  # fmt: skip
 """Commands that may work for more than a moment."""
 
 _LINE = "start  1 s"

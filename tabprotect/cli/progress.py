@@ -15,9 +15,9 @@ from rich.text import Text
 
 from tabprotect.cli.exits import EndedAtOnce
 from tabprotect.cli.opening import over
-from tabprotect.solver.limits import Asks, Progress
+from tabprotect.solver.limits import Asks, Budget, Progress
 
-__all__ = ["Display", "describe", "interruptible"]
+__all__ = ["Display", "describe", "interruptible", "working"]
 
 QUIET_SECONDS = 0.8
 """Nothing is shown before."""
@@ -109,6 +109,14 @@ class Display:
         elif now - self._printed >= LINE_SECONDS:
             self._printed = now
             self.console.print(line, soft_wrap=True)
+
+
+@contextmanager
+def working(console: Console, stage: str) -> Iterator[Display]:
+    """Within the block it is said what goes on, now and then; for work that says nothing of its own."""
+    with Display(console) as display:
+        Budget(progress=display).report(stage)
+        yield display
 
 
 class _Asking(Asks):

@@ -110,9 +110,13 @@ _ROWS, _COLUMNS = 24, 8
 
 def show_table(console: Console, release: Publication) -> None:
     """Print the upper levels of a table: the longest dimension down, the next one across, totals of all others."""
+    from tabprotect.release.changed import ChangedRelease
     from tabprotect.release.suppressed import Release
     from tabprotect.report.parts import parts_of
+    from tabprotect.table.decimals import decimals_of
 
+    values = release.values if isinstance(release, ChangedRelease) else release.table.values
+    places = None if values is None else decimals_of(values)
     part = parts_of(release.table)[0]
     tops = [[code for code, depth in axis.nodes if depth <= 1] for axis in part.axes]
     order = sorted(range(len(tops)), key=lambda k: -len(part.axes[k].codes))
@@ -131,7 +135,7 @@ def show_table(console: Console, release: Publication) -> None:
             codes[order[0]] = line
             if len(order) > 1:
                 codes[order[1]] = code
-            words.append(_word(release, rows.get(tuple(codes))))
+            words.append(_word(release, rows.get(tuple(codes)), places))
         table.add_row(*words)
     console.print(table)
     if not isinstance(release, Release):
@@ -144,7 +148,11 @@ def show_table(console: Console, release: Publication) -> None:
 _PRIMARY, _SECONDARY = ("× p", "red"), ("× s", "yellow")
 
 
-def _word(release: Publication, row: int | None) -> str | Text:
+def _fixed(value: float, places: int | None) -> str:
+    return number(round(value, 6)) if places is None else f"{value:,.{places}f}"
+
+
+def _word(release: Publication, row: int | None, places: int | None) -> str | Text:
     if row is None:
         return ""
     from tabprotect.release.changed import ChangedRelease
@@ -152,8 +160,8 @@ def _word(release: Publication, row: int | None) -> str | Text:
 
     cell = int(release.table.row_cell[row])
     if isinstance(release, ChangedRelease):
-        return "" if release.values is None else number(round(float(release.values[cell]), 6))
+        return "" if release.values is None else _fixed(float(release.values[cell]), places)
     assert isinstance(release, Release)
     if not release.pattern[cell]:
-        return number(round(float(release.table.values[cell]), 6))
+        return _fixed(float(release.table.values[cell]), places)
     return Text(*(_PRIMARY if release.words[cell] == "primary" else _SECONDARY))

@@ -24,10 +24,11 @@ from tabprotect.methods.base.method import Call
 from tabprotect.methods.loss import loss
 from tabprotect.problem import Problem, need_problem
 from tabprotect.report.comparison import comparison_page
-from tabprotect.report.numbers import STANDARD, Numbers
+from tabprotect.report.numbers import Numbers
 from tabprotect.report.pages import Bars, Grid
 from tabprotect.seeds import Seed, as_seed
 from tabprotect.solver.limits import Budget, Limits, Progress, as_limits
+from tabprotect.table.reading.recognised import Recognised
 from tabprotect.table.table import Table
 from tabprotect.workflow.prepare import Prepared, with_records
 from tabprotect.workflow.prepare import prepare as prepare_request
@@ -47,14 +48,14 @@ class Comparison:
     problem : Problem
     lines : tuple of Line
     title : str
-    numbers : Numbers
-        How the page writes numbers: as the data do.
+    recognised : tuple of Recognised
+        How the data write numbers, and the page unless it is told otherwise.
     """
 
     problem: Problem = field(repr=False)
     lines: tuple[Line, ...]
     title: str = "Comparison of methods"
-    numbers: Numbers = field(default=STANDARD, repr=False)
+    recognised: tuple[Recognised, ...] = field(default=(), repr=False)
 
     def __repr__(self) -> str:
         return f"Comparison({', '.join(f'{line.approach}: {line.words}' for line in self.lines)})"
@@ -85,10 +86,16 @@ class Comparison:
         """The main measures as bars; None where a measure does not apply to a method."""
         return charts(self.problem, self.lines)
 
-    def html(self) -> str:
-        """A page of its own that fetches nothing; confidential."""
+    def html(self, dialect: Dialect | None = None) -> str:
+        """Return a page of its own that fetches nothing; confidential.
+
+        Parameters
+        ----------
+        dialect : Dialect, optional
+            How numbers are written; by default as in the data.
+        """
         p = self.problem
-        n = self.numbers
+        n = Numbers.of(dialect or Dialect.like(self.recognised))
         equations = n.counted(p.system.n_equations, "equation")
         facts = f"{n.counted(p.n_cells, 'cell')}, {n(len(p.primaries))} sensitive, {equations}"
         return comparison_page(self.title, facts, self.charts(), self.grids(), n)
@@ -196,8 +203,7 @@ def compare(
     approaches = [parse_approach(m) for m in _default(problem, records, table)] if given is None else given
     call = Call(problem, as_limits(limits), as_seed(seed), progress, keys, table, prepare)
     lines = tuple(_line(call, one, as_limits(audit_limits), prepared) for one in approaches)
-    numbers = STANDARD if table is None else Numbers.of(Dialect.like(table.recognised))
-    return Comparison(problem, lines, title, numbers)
+    return Comparison(problem, lines, title, () if table is None else tuple(table.recognised))
 
 
 def _default(problem: Problem, records: bool, table: Table | None) -> list[str]:

@@ -3,24 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any, Final
 
 import pandas as pd
 
 from tabprotect.errors import InputError
-from tabprotect.formats.frames import EXCEL_ROWS, add_list, number_cell, packed, text_cell, workbook
+from tabprotect.formats.frames import (
+    EXCEL_ROWS,
+    add_list,
+    mark_confidential,
+    number_cell,
+    packed,
+    text_cell,
+    workbook,
+)
 from tabprotect.formats.published import Published
 from tabprotect.formats.shades import COLOURS as HEAT
 from tabprotect.formats.shades import shades
 from tabprotect.visible import visible
 
-__all__ = ["COLOURS", "encode_crosstab", "encode_list"]
+__all__ = ["COLOURS", "Marks", "encode_crosstab", "encode_list"]
 
-COLOURS: Final = {"suppressed": "F4B183", "primary": "E06666", "secondary": "F6CF9B"}
-"""Fill of hidden cells, by their public status."""
+COLOURS: Final = {"suppressed": "F4B183", "primary": "E06666", "secondary": "F6CF9B", "forced": "D9B3E6"}
+"""Fill of hidden cells, by their status; 'forced' is inside only."""
+
 
 MARK: Final = "×"
+
+CONFIDENTIAL: Final = "confidential"
+"""Name of the sheet with the list of a confidential table."""
 
 _HEAD: Final = 3
 """Row of the codes of the columns: below title and unit."""
@@ -31,6 +44,25 @@ _AROUND: Final = 12
 _EXCEL_COLUMNS: Final = 16_384
 _NAME: Final = 31
 _FORBIDDEN: Final = str.maketrans(dict.fromkeys("[]:*?/\\", "-"))
+
+
+@dataclass(frozen=True)
+class Marks:
+    """How the cells of a confidential table are marked; all of them hold their value.
+
+    Parameters
+    ----------
+    words : sequence of str
+        Status of every row of the table.
+    signs : mapping of str to str
+        What stands behind the value, by status, such as 'P'.
+    meanings : mapping of str to str
+        What the legend says, by status.
+    """
+
+    words: Sequence[str]
+    signs: Mapping[str, str]
+    meanings: Mapping[str, str]
 
 
 def encode_crosstab(table: Published | Mapping[str, Published], *, columns: str | None = None) -> bytes:
@@ -62,7 +94,9 @@ def encode_crosstab(table: Published | Mapping[str, Published], *, columns: str 
     return packed(book)
 
 
-def encode_list(frame: pd.DataFrame, tables: Mapping[str, Published]) -> bytes:
+def encode_list(
+    frame: pd.DataFrame, tables: Mapping[str, Published], marks: Mapping[str, Marks] | None = None
+) -> bytes:
     """Return an Excel file with a list of cells and, in sheets of their own, tables of rows and columns.
 
     A table that has more rows or columns than Excel is in the list only.
@@ -70,13 +104,15 @@ def encode_list(frame: pd.DataFrame, tables: Mapping[str, Published]) -> bytes:
     Parameters
     ----------
     frame : DataFrame
-        The list; its sheet is called 'table'.
+        The list; its sheet is called 'table', or 'confidential'.
     tables : mapping of name to Published
+    marks : mapping of name to Marks, optional
+        Of confidential tables: every printed page says so, and all cells hold their value.
     """
-    book = workbook()
-    add_list(book, frame, "table")
+    book, name = workbook(), "table" if marks is None else CONFIDENTIAL
+    add_list(book, frame, name, confidential=marks is not None)
     fitting = {name: _cleaned(one) for name, one in tables.items() if _fits(one, _across(one, None))}
-    _add_sheets(book, fitting, None, ["table"])
+    _add_sheets(book, fitting, None, [name], marks or {})
     return packed(book)
 
 
@@ -108,7 +144,13 @@ def _fits(table: Published, across: str | None) -> bool:
     return rows + _AROUND <= EXCEL_ROWS and len(down) + wide <= _EXCEL_COLUMNS
 
 
-def _add_sheets(book: Any, tables: Mapping[str, Published], columns: str | None, taken: Sequence[str]) -> None:
+def _add_sheets(
+    book: Any,
+    tables: Mapping[str, Published],
+    columns: str | None,
+    taken: Sequence[str],
+    marks: Mapping[str, Marks] = MappingProxyType({}),
+) -> None:
     from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
 
     for name, table in tables.items():
@@ -119,7 +161,10 @@ def _add_sheets(book: Any, tables: Mapping[str, Published], columns: str | None,
     names = _sheet_names(list(tables), taken)
     for name, (called, table) in zip(names, tables.items(), strict=True):
         title = table.title if len(tables) == 1 else f"{table.title}: {called}"
-        _add_sheet(book.create_sheet(name), table, title, _across(table, columns))
+        sheet = book.create_sheet(name)
+        if called in marks:
+            mark_confidential(sheet)
+        _add_sheet(sheet, table, title, _across(table, columns), marks.get(called))
 
 
 def _sheet_names(names: Sequence[str], taken: Sequence[str]) -> list[str]:
@@ -141,16 +186,17 @@ def _sheet_names(names: Sequence[str], taken: Sequence[str]) -> list[str]:
     return found
 
 
-def _add_sheet(sheet: Any, table: Published, title: str, across: str | None) -> None:
+def _add_sheet(sheet: Any, table: Published, title: str, across: str | None, marks: Marks | None) -> None:
     """Write title and unit, the cells, the legend and the source."""
     down = [name for name in table.dimensions if name != across]
     sheet.freeze_panes = _corner(len(down))
     sheet.append([text_cell(sheet, title, bold=True, size=13)])
     sheet.append([text_cell(sheet, f"Unit: {table.unit}", italic=True)] if table.unit else [])
-    _add_cells(sheet, table, down, across)
+    _add_cells(sheet, table, down, across, marks)
     sheet.append([])
-    for word in sorted(set(map(str, table.words[table.hidden]))):
-        sheet.append([_filled(text_cell(sheet, f"{MARK} {word}"), COLOURS[word])])
+    for text, colour in _legend(table, marks):
+        cell = text_cell(sheet, text)
+        sheet.append([_filled(cell, colour) if colour else cell])
     if table.source:
         sheet.append([])
         sheet.append([text_cell(sheet, f"Source: {table.source}", italic=True)])
@@ -162,7 +208,19 @@ def _corner(left: int) -> str:
     return f"{get_column_letter(left + 1)}{_HEAD + 1}"
 
 
-def _add_cells(sheet: Any, table: Published, down: Sequence[str], across: str | None) -> None:
+def _legend(table: Published, marks: Marks | None) -> list[tuple[str, str | None]]:
+    """Return the lines of the legend, each with its fill."""
+    if marks is None:
+        return [(f"{MARK} {word}", COLOURS[word]) for word in sorted(set(map(str, table.words[table.hidden])))]
+    there = set(marks.words)
+    return [
+        (f"{sign} {marks.meanings[word]}", COLOURS.get(word)) for word, sign in marks.signs.items() if word in there
+    ]
+
+
+def _add_cells(
+    sheet: Any, table: Published, down: Sequence[str], across: str | None, marks: Marks | None = None
+) -> None:
     """Write the codes of rows and columns, and the cells."""
     top = [table.value] if across is None else table.codes(across)
     head = [*down, *(top if across is None else [table.shown(across, code) for code in top])]
@@ -179,7 +237,11 @@ def _add_cells(sheet: Any, table: Published, down: Sequence[str], across: str | 
         if hidden[row]:
             return _filled(text_cell(sheet, MARK), COLOURS[str(words[row])])
         made = number_cell(sheet, float(values[row]))
-        made.number_format = form
+        word = "" if marks is None else str(marks.words[row])
+        sign = "" if marks is None else marks.signs.get(word, "")
+        made.number_format = f'{form}" {sign}"' if sign else form
+        if sign and word in COLOURS:
+            return _filled(made, COLOURS[word])
         return _filled(made, HEAT[shade[row] - 1]) if shade[row] else made
 
     for key in dict.fromkeys(keys):

@@ -23,6 +23,7 @@ __all__ = [
     "as_formulas",
     "as_labels",
     "encode_frame",
+    "mark_confidential",
     "number_cell",
     "packed",
     "text_cell",
@@ -174,10 +175,15 @@ def add_list(book: Any, frame: pd.DataFrame, title: str, *, confidential: bool =
     sheet = book.create_sheet(title[:31])
     sheet.freeze_panes = "A2"
     if confidential:
-        sheet.oddHeader.center.text = sheet.oddFooter.center.text = "CONFIDENTIAL - internal use only"
+        mark_confidential(sheet)
     sheet.append([text_cell(sheet, str(name), bold=True) for name in frame.columns])
     for row in zip(*(frame[name].astype(object).tolist() for name in frame.columns), strict=True):
         sheet.append([_cell(sheet, value) for value in row])
+
+
+def mark_confidential(sheet: Any) -> None:
+    """Let every printed page of a sheet say that it is confidential."""
+    sheet.oddHeader.center.text = sheet.oddFooter.center.text = "CONFIDENTIAL - internal use only"
 
 
 def _cell(sheet: Any, value: Any) -> Any:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import rankdata
 
 from tabprotect.methods.margins import margins
 from tabprotect.problem import Problem
@@ -108,7 +107,13 @@ def _hellinger(a: Floats, v: Floats) -> float | None:
 
 
 def _ranks(a: Floats, v: Floats) -> float | None:
-    one, two = rankdata(a), rankdata(v)
+    one, two = _places(a), _places(v)
     one, two = one - one.mean() if len(one) else one, two - two.mean() if len(two) else two
     size = float(np.sqrt(np.sum(one**2) * np.sum(two**2)))
     return float(np.sum(one * two)) / size if size > 0 else None
+
+
+def _places(values: Floats) -> Floats:
+    """Return the rank of every value, 1 for the smallest; equal ones share the mean of theirs."""
+    _, place, many = np.unique(values, return_inverse=True, return_counts=True)
+    return (np.cumsum(many) - (many - 1) / 2)[place]

@@ -15,7 +15,7 @@ from tabprotect.microdata.method import Method, methods
 from tabprotect.microdata.records import Records
 from tabprotect.microdata.scales import NUMERIC
 
-__all__ = ["as_chain", "check_chain", "check_step", "named", "note_scales", "survives"]
+__all__ = ["as_chain", "check_chain", "check_step", "named", "note_scales", "step_words", "survives"]
 
 
 def as_chain(given: Sequence[Method] | Method) -> tuple[Method, ...]:
@@ -104,6 +104,11 @@ def note_scales(method: Method, records: Records, i: int, problems: Problems) ->
 def _text(records: Records, name: str) -> bool:
     dtype = records.frame[name].dtype
     return name not in records.schema.scales and (dtype in (nw.String, nw.Object))
+
+
+def step_words(place: int, chain: Sequence[Method]) -> str:
+    """Say which step of a chain is at work; nothing where there is only one."""
+    return f"step {place + 1} of {len(chain)}" if len(chain) > 1 else ""
 
 
 def survives(claim: Claim, method: Method, changed: Sequence[str], moved: bool) -> bool:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Literal, overload
 
 import numpy as np
 
 from tabprotect.errors import InputError
-from tabprotect.microdata.chain import as_chain, check_chain, check_step, named, survives
+from tabprotect.microdata.chain import as_chain, check_chain, check_step, named, step_words, survives
 from tabprotect.microdata.claims import Claim
 from tabprotect.microdata.large.mask import mask_large
 from tabprotect.microdata.large.masked import LargeMasked
@@ -20,6 +20,8 @@ from tabprotect.microdata.method import Method, MethodCall
 from tabprotect.microdata.records import Records, read_records
 from tabprotect.microdata.schema import Schema, require
 from tabprotect.seeds import Seed, part_of, secret_seed
+from tabprotect.solver.limits import Budget, Progress
+from tabprotect.solver.pulse import never_silent
 
 __all__ = ["mask"]
 
@@ -34,6 +36,7 @@ def mask(
     decimal: str | None = None,
     title: str = "Masked microdata",
     large: Literal[False] = False,
+    progress: Callable[[Progress], None] | None = None,
 ) -> Masked: ...
 
 
@@ -47,6 +50,7 @@ def mask(
     decimal: str | None = None,
     title: str = "Masked microdata",
     large: Literal[True] | Large,
+    progress: Callable[[Progress], None] | None = None,
 ) -> LargeMasked: ...
 
 
@@ -59,6 +63,7 @@ def mask(
     decimal: str | None = None,
     title: str = "Masked microdata",
     large: bool | Large = False,
+    progress: Callable[[Progress], None] | None = None,
 ) -> Masked | LargeMasked:
     """Carry out methods one after the other, and say what holds of the outcome.
 
@@ -82,6 +87,9 @@ def mask(
         a Spark frame. Top and bottom coding, global recoding, PRAM, noise and simple random sampling can be carried
         out so. Methods that draw at random draw other numbers than in memory, the same ones for every batch size and
         engine; see `Large`.
+    progress : callable, optional
+        Called with a `tabprotect.Progress` at every step, and every few seconds; by one thread at a time, though not
+        always by the same one.
 
     Returns
     -------
@@ -106,14 +114,29 @@ def mask(
     True
     """
     schema = require(schema)
-    if large is not False:
-        return mask_large(data, schema, methods, seed=seed, decimal=decimal, title=title, large=large)
+    with never_silent(progress) as listener:
+        budget = Budget(progress=listener)
+        if large is not False:
+            return mask_large(data, schema, methods, budget, seed=seed, decimal=decimal, title=title, large=large)
+        return _in_memory(data, schema, methods, budget, seed, decimal, title)
+
+
+def _in_memory(
+    data: Any,
+    schema: Schema,
+    methods: Sequence[Method] | Method,
+    budget: Budget,
+    seed: Seed | None,
+    decimal: str | None,
+    title: str,
+) -> Masked:
     if is_spark(data):
         raise InputError(
             "a Spark frame is masked in Spark: give large=True, or large=Large(order=...) for random draws"
         )
     chain = as_chain(methods)
     number = secret_seed(seed)
+    budget.report("read")
     original = read_records(data, schema, decimal=decimal)
     check_chain(chain, original)
     records = original
@@ -123,6 +146,7 @@ def mask(
     withdrawn: list[Claim] = []
     before: dict[int, Records] = {}
     for i, method in enumerate(chain):
+        budget.report(method.name, message=step_words(i, chain))
         check_step(method, records, i)
         changed = method.targets(records)
         with named(method, i):

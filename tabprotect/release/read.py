@@ -16,6 +16,7 @@ from tabprotect.attack.certificate import Certificate
 from tabprotect.attack.values import ValuesCertificate, seeing
 from tabprotect.certificate.claims import Claim, note
 from tabprotect.certificate.document import Malformed, list_of, load, parse, positions, require
+from tabprotect.certificate.extent import extent, is_optimal
 from tabprotect.certificate.limits import LIMITS, Limits, read_within
 from tabprotect.certificate.numbers import decimal
 from tabprotect.errors import InputError
@@ -201,9 +202,32 @@ def _claims(manifest: Mapping[str, Any], certificate: Certificate | ValuesCertif
         elif type(manifest[name]) not in (int, float, type(None)) or manifest[name] != number:
             yield f"{MANIFEST} claims the {name} {manifest.get(name)!r:.40}, but the certificate has {number!r}"
         known[name] = number
+    yield from _status(manifest.get("status"), certificate)
     gap = relative_gap(known.get("cost"), known.get("bound"))
     if "gap" in manifest and manifest["gap"] != gap:
         yield f"{MANIFEST} claims the gap {manifest['gap']!r:.40}, but by the certificate it is {gap!r}"
+
+
+def _status(status: Any, certificate: Certificate | ValuesCertificate) -> Iterator[str]:
+    """Hold the status against the proof: where it claims more it has to say how far exact arithmetic goes."""
+    document = certificate.document
+    proven = document["bound"] if isinstance(certificate, Certificate) else None
+    try:
+        cost, claimed, proven = (
+            None if text is None else Fraction(text) for text in (document["cost"], document["claimed_bound"], proven)
+        )
+    except (TypeError, ValueError, ZeroDivisionError):
+        return  # said already
+    if not isinstance(status, str):
+        yield f"{MANIFEST} has no status"
+        return
+    said, optimal = f"{MANIFEST} has the status '{status[:120]}'", status.startswith("optimal")
+    if optimal and cost and (claimed is None or not is_optimal(cost, claimed)):
+        yield f"{said}, but the certificate has no bound that meets the cost"
+        return
+    mark = "" if not cost or claimed is None else extent(cost, claimed, proven)
+    if mark and not (status.endswith(f"; {mark}") and (not optimal or status.startswith("optimal by "))):
+        yield f"{said}, which is by the solver only: {mark}"
 
 
 def _headings(manifest: Mapping[str, Any], public: PublicTable) -> Iterator[str]:

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from tabprotect.formats.frames import encode_frame
 from tabprotect.report.facts import (
     alarms,
     course,
@@ -23,6 +22,7 @@ from tabprotect.report.intervals import hardest, widths
 from tabprotect.report.judged import ChangedTable
 from tabprotect.report.numbers import STANDARD, Numbers
 from tabprotect.report.pages import Bars, Card, Cube, Section, StatusKey, internal_page
+from tabprotect.report.sheets import table_files
 from tabprotect.table.additivity import noticeable
 from tabprotect.table.decimals import decimals_of
 
@@ -54,8 +54,7 @@ def internal_files(
         How the report writes numbers.
     """
     frame = frame_of(release, release.words, _further(release))
-    kinds = dict.fromkeys(formats)
-    files = {f"table.{kind}": encode_frame(frame, kind, title="confidential", confidential=True) for kind in kinds}
+    files = table_files(release, frame, _KEYS, formats)
     files["report.html"] = _page(release, published, numbers).encode()
     return files
 

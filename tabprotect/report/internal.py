@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from tabprotect.formats.frames import encode_frame
 from tabprotect.report.facts import (
     alarms,
     course,
@@ -23,6 +22,7 @@ from tabprotect.report.intervals import hardest, interval_plot, widths
 from tabprotect.report.judged import SuppressedTable
 from tabprotect.report.numbers import STANDARD, Numbers
 from tabprotect.report.pages import Bars, Card, Cube, Grid, Section, StatusKey, internal_page
+from tabprotect.report.sheets import table_files
 from tabprotect.table.additivity import noticeable
 from tabprotect.table.decimals import decimals_of
 
@@ -57,8 +57,7 @@ def internal_files(
         How the report writes numbers.
     """
     frame = internal_frame(release)
-    kinds = dict.fromkeys(formats)
-    files = {f"table.{kind}": encode_frame(frame, kind, title="confidential", confidential=True) for kind in kinds}
+    files = table_files(release, frame, _KEYS, formats)
     files["report.html"] = _page(release, published, numbers).encode()
     return files
 

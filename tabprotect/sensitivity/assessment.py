@@ -110,7 +110,7 @@ class Assessment:
         """
         i = cell_of_table(self.table, cell)
         status = Status(self.status[i])
-        lines = [f"{self.table.system.label(i)}: {self.table.values[i]:g}, {status.name.lower()}"]
+        lines = [f"{self.table.system.label(i)}: {self.table.values[i]:.12g}, {status.name.lower()}"]
         for rule in self.rules:
             hit = self.reasons.get(str(rule))
             mark = "sensitive" if hit is not None and hit[i] else "not sensitive"
@@ -120,7 +120,7 @@ class Assessment:
                 decided = rule.decide(self.table).status[i]
                 lines.append(f"  {rule}: " + (f"makes it {Status(decided).name.lower()}" if decided >= 0 else "silent"))
         if status == Status.PRIMARY:
-            levels = f"down by {self.lpl[i]:g}, up by {self.upl[i]:g}"
-            sliding = f", over a width of {self.spl[i]:g}" if self.spl[i] else ""
+            levels = f"down by {self.lpl[i]:.12g}, up by {self.upl[i]:.12g}"
+            sliding = f", over a width of {self.spl[i]:.12g}" if self.spl[i] else ""
             lines.append(f"  an intruder must find it able to move {levels}{sliding}")
         return "\n".join(lines)

@@ -22,6 +22,7 @@ from tabprotect.sensitivity.requirements import Rules
 from tabprotect.sensitivity.rule import TIE
 from tabprotect.solver.tolerances import SUM_ROUNDING
 from tabprotect.table.decimals import decimals_of
+from tabprotect.table.link.groupings import grouped_differently
 from tabprotect.table.table import Table, need_table
 
 __all__ = ["make_problem"]
@@ -144,6 +145,15 @@ def make_problem(
         lower,
         upper,
         integer=integer,
-        notes=notes,
+        notes=(*notes, *_apart(table)),
     )
     return replace(problem, attackers=of_both_levels(table, problem.may_hide)) if singletons else problem
+
+
+def _apart(table: Table) -> list[str]:
+    """Say where linked tables group codes differently, and nothing ties the groups together."""
+    return [
+        f"the tables group '{name}' differently: what differences between groups tell is audited only as far as the "
+        "codes below them are in the tables, too (link takes such codes as unpublished)"
+        for name in grouped_differently(table)
+    ]

@@ -351,7 +351,7 @@ def _exposure(
     value = float(table.values[cells].sum())
     names = [table.system.label(int(cell)) for cell in cells[:4]] + (["..."] if len(cells) > 4 else [])
     who = f" by {attacker}" if attacker else ""
-    words = f"{' + '.join(names)} = {value:g} can be computed{who} and {'violates' if decided else 'may violate'} "
+    words = f"{' + '.join(names)} = {value:.12g} can be computed{who} and {'violates' if decided else 'may violate'} "
     words += ", ".join(rules) + ("" if decided else " (the table keeps too few contributions to tell)")
     levels = float(lpl), float(upl), float(spl)
     return UnionExposure(tuple(cells.tolist()), value, tuple(rules), *levels, bool(decided), words, attacker)

@@ -15,7 +15,8 @@ from tabprotect.methods.suppression.options import differing
 from tabprotect.release.changed import ChangedRelease
 from tabprotect.release.suppressed import Release
 from tabprotect.sensitivity.sums_as_cells import values_with_sums
-from tabprotect.solver.limits import Budget
+from tabprotect.solver.limits import Budget, Limits
+from tabprotect.solver.pulse import never_silent
 from tabprotect.solver.trace import Trace
 from tabprotect.workflow.hide import Sums, hide
 from tabprotect.workflow.judge import found_safe, judge
@@ -23,7 +24,6 @@ from tabprotect.workflow.monotone import Monotone
 from tabprotect.workflow.prepare import Prepared, prepare
 from tabprotect.workflow.previous import beside
 from tabprotect.workflow.provenance import provenance
-from tabprotect.workflow.pulse import never_silent
 from tabprotect.workflow.request import Request
 from tabprotect.workflow.values import change
 
@@ -62,6 +62,9 @@ def _hidden(prepared: Prepared) -> Release:
         result = result if remaining else judged
     else:
         remaining = answer.sums if result is answer.result else exposed(result)
+    if remaining and result.stopped and request.unions == "repair":
+        # what is left of a search that was to protect these sums, too, is no verdict on the table
+        result = replace(result, status="unknown", safe=False, cost=None)
     if exposed.notes:
         problem = replace(problem, notes=(*problem.notes, *exposed.notes))
     release = Release(
@@ -98,10 +101,11 @@ def _changed(prepared: Prepared) -> ChangedRelease:
     if changed.values is not None:
         budget.report("audit", changed.cost, changed.bound)
         seen = seeing(problem, values_with_sums(problem, changed.values), changed.claim)
-        judgement = audit(
-            seen, seen.may_hide, intervals=request.intervals, of=problem.primaries, budget=budget,
-            executor=request.executor,
-        )  # fmt: skip
+        of = problem.primaries
+        judgement = audit(seen, seen.may_hide, intervals=False, of=of, budget=budget, executor=request.executor)
+        if request.intervals:
+            looking = Budget(Limits(stop=request.limits.stop), trace)
+            judgement = judgement.explored(looking, request.executor, of)
         judgement = replace(judgement, cells=prepared.table.n_cells)
     settings = {"method": str(prepared.method), **_settings(prepared)}
     release = ChangedRelease(

@@ -69,7 +69,8 @@ def _together(content: Mapping[str, Any]) -> list[str]:
     if not isinstance(tables, dict) or not all(isinstance(one, dict) for one in tables.values()):
         return []
     if not tables:
-        return _of_one(content)
+        alone = ["'unpublished' goes with linked tables (tables.NAME)"] if content.get("unpublished") else []
+        return alone + _of_one(content)
     wrong = {name: _of_one(_filled_in(content, one)) for name, one in tables.items()}
     shared = [line for line in next(iter(wrong.values())) if all(line in lines for lines in wrong.values())]
     own = [f"tables.{name}: {line}" for name, lines in wrong.items() for line in lines if line not in shared]
@@ -78,7 +79,7 @@ def _together(content: Mapping[str, Any]) -> list[str]:
 
 def _ruleless(content: Mapping[str, Any]) -> list[str]:
     """Return a line where nothing says which cells are sensitive."""
-    if content.get("rules", []) != []:
+    if any(content.get(key, []) != [] for key in ("rules", "holding_rules")):
         return []
     tables = content.get("tables")
     parts = [content, *(tables.values() if isinstance(tables, dict) else ())]

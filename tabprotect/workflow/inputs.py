@@ -44,10 +44,12 @@ def read_tables(spec: Spec, base: Path, top: int, recoding: Mapping[str, Any]) -
                 tables[name] = _read_one(one, base, top, recoding)
             except InputError as error:
                 problems.found += [f"tables.{name}: {problem}" for problem in error.problems]
-    return link_specified(specs, tables)
+    return link_specified(specs, tables, spec.unpublished)
 
 
-def link_specified(specs: Mapping[str, Spec], tables: Mapping[str, Table]) -> Table:
+def link_specified(
+    specs: Mapping[str, Spec], tables: Mapping[str, Table], unpublished: Mapping[str, list[str]] | None = None
+) -> Table:
     """Link tables by what their specifications say of measures and tolerance.
 
     Raises
@@ -58,7 +60,8 @@ def link_specified(specs: Mapping[str, Spec], tables: Mapping[str, Table]) -> Ta
     measures = {name: one.measure for name, one in specs.items() if one.measure is not None}
     same = len(measures) == len(specs) and len(set(measures.values())) == 1
     tolerance = max((one.tolerance for one in specs.values() if one.tolerance is not None), default=None)
-    return link(tables, measure=next(iter(measures.values())) if same else measures or None, tolerance=tolerance)
+    measure = next(iter(measures.values())) if same else measures or None
+    return link(tables, measure=measure, tolerance=tolerance, unpublished=unpublished or None)
 
 
 def _read_one(spec: Spec, base: Path, top: int, recoding: Mapping[str, Any]) -> Table:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
@@ -40,7 +41,8 @@ def judge(
 ) -> tuple[SuppressionResult, Audit]:
     """Audit a pattern without limits, since what is not judged is not safe; intervals are told as far as they go.
 
-    A search decides in floating point. Where the audit does not agree more is hidden, and that is audited again.
+    A search decides in floating point. Where the audit does not agree more is hidden, and that is audited again. Ctrl-C
+    or a limit leave a moment for that; where it is too little no safe pattern was found, which is no verdict.
 
     Parameters
     ----------
@@ -73,22 +75,43 @@ def judge(
             stop_at_first=result.status == "unknown" and not allow_unsafe,
         )
 
-    def left() -> Budget:
+    def left(stop: Callable[[], bool] | None) -> Budget:
         rest = None if limits.seconds is None else max(limits.seconds - search.seconds, MOMENT)
         seconds = MOMENT if search.cancelled else rest
-        return Budget(replace(limits, seconds=seconds, work=None), progress)
+        return Budget(replace(limits, seconds=seconds, work=None, stop=stop), progress)
 
-    found = look(result.deviations if result.problem is problem else ())
+    found, ended = look(result.deviations if result.problem is problem else ()), ""
     for tight in TIGHT if result.safe else ():
-        if not found.exposures or (more := settle(result, found.exposures, tight, left(), options)) is None:
+        if not found.exposures:
+            break
+        # whoever asks for the best answer so far gets it a moment later
+        settling = left(_after_a_moment(limits.stop))
+        if (more := settle(result, found.exposures, tight, settling, options)) is None:
+            ended = settling.stopped
             continue
         result = more
         found = look((*result.deviations, *(w.deviation for w in found.evidence.witnesses)))
+    if ended and found.exposures:
+        result = replace(result, status="unknown", safe=False, cost=None, stopped=search.stopped or ended)
     if not (intervals and found.exhaustive):
         return result, found
-    looking = left()
+    looking = left(limits.stop)
     with cancel_on_interrupt(looking):
         return result, found.explored(looking, executor)
+
+
+def _after_a_moment(stop: Callable[[], bool] | None) -> Callable[[], bool] | None:
+    """Return a stop that says so `MOMENT` after another one does."""
+    if stop is None:
+        return None
+    asked: list[float] = []
+
+    def late() -> bool:
+        if not asked and stop():
+            asked.append(time.monotonic())
+        return bool(asked) and time.monotonic() - asked[0] >= MOMENT
+
+    return late
 
 
 def found_safe(result: SuppressionResult) -> SuppressionResult:

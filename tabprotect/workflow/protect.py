@@ -80,23 +80,25 @@ Changing = Literal[
 
 @overload
 def protect(
-    data: Any, rules: Rules, method: Suppress | Recode | Hiding | None = None, **options: Unpack[_Options]
+    data: Any, rules: Rules | None = None, method: Suppress | Recode | Hiding | None = None, **options: Unpack[_Options]
 ) -> Release: ...
 
 
 @overload
-def protect(data: Any, rules: Rules, method: Choice | Changing, **options: Unpack[_Options]) -> ChangedRelease: ...
+def protect(
+    data: Any, rules: Rules | None, method: Choice | Changing, **options: Unpack[_Options]
+) -> ChangedRelease: ...
 
 
 @overload
 def protect(
-    data: Any, rules: Rules, method: Suppress | Recode | Choice | str, **options: Unpack[_Options]
+    data: Any, rules: Rules | None, method: Suppress | Recode | Choice | str, **options: Unpack[_Options]
 ) -> Release | ChangedRelease: ...
 
 
 def protect(
     data: Any,
-    rules: Rules,
+    rules: Rules | None = None,
     method: Suppress | Choice | Recode | str | None = None,
     *,
     by: By | None = None,
@@ -138,8 +140,9 @@ def protect(
     ----------
     data : Table or microdata
         A finished `Table`, or anything that `tabprotect.tabulate` takes: frame, path, relation.
-    rules : rules
-        Such as ``["p%=15", "threshold=3"]``; see `tabprotect.assess`.
+    rules : rules, optional
+        Such as ``["p%=15", "threshold=3"]``; see `tabprotect.assess`. To be left out where `holding_rules`, or
+        statuses or levels of a finished table, say which cells are sensitive.
     method : Suppress, Recode, Round, Adjust, ... or str, optional
         How to protect, or its name; by default cells are hidden at the cost of their values. `Recode` rolls up before.
     by, value, shadow, cost : str, sequence or mapping
@@ -225,6 +228,7 @@ def protect(
     from tabprotect.workflow.carry_out import carry_out
     from tabprotect.workflow.request import Request
     from tabprotect.workflow.source import Finished, Records
+    from tabprotect.workflow.specification import STATED
 
     of_data: dict[str, Any] = {
         "by": by, "value": value, "shadow": shadow, "cost": cost, "contributor": contributor, "holding": holding,
@@ -232,10 +236,13 @@ def protect(
         "hierarchies": hierarchies,
     }  # fmt: skip
     given = [name for name, word in of_data.items() if word is not None]
+    finished = isinstance(data, Table)
+    if rules is None and holding_rules is None and not (finished and STATED & data.columns.keys()):
+        raise InputError("nothing says which cells are sensitive: give rules, such as ['p%=15', 'threshold=3']")
+    rules = () if rules is None else rules
     if holding_rules is not None:
         rules = (*as_rules(rules), *at_holdings(as_rules(holding_rules)))
     of_data["both_levels"] = both_levels(as_rules(rules))
-    finished = isinstance(data, Table)
     asked = Request.of(
         source=Finished(data) if finished else Records(data, of_data),
         rules=rules, method=method, levels=levels, bounds=bounds, singletons=singletons,

@@ -204,11 +204,16 @@ class Spec(TableSpec):
     """Everything that ``tabprotect protect`` does."""
 
     model_config = ConfigDict(
-        json_schema_extra={"anyOf": [{"required": [key]} for key in ("rules", *sorted(STATED), "tables")]}
+        json_schema_extra={
+            "anyOf": [{"required": [key]} for key in ("rules", "holding_rules", *sorted(STATED), "tables")]
+        }
     )
 
     tables: dict[str, TableSpec] = Field(
         default={}, description="Linked tables that are protected together: a name, and how each differs from the rest."
+    )
+    unpublished: dict[str, list[str]] = Field(
+        default={}, description="Of linked tables: dimension -> codes whose cells nobody publishes, below all groups."
     )
     cost: str = Field(default="value", description="What hiding a cell costs: value, unit, count, or a column.")
     random_costs: float = Field(
@@ -225,7 +230,8 @@ class Spec(TableSpec):
     )
     rules: list[str] = Field(default=[], description="Such as p%=15, nk=2,85, pq=10,50, threshold=3.")
     holding_rules: list[str] = Field(
-        default=[], description="Rules at the level of holdings, beside 'rules' at that of contributors (microdata)."
+        default=[],
+        description="Rules at the level of holdings, alone or beside those of contributors (microdata).",
     )
     levels: Literal["symmetric", "upper", "sliding"] = "symmetric"
     lower: float | str | None = Field(

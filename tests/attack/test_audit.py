@@ -187,6 +187,8 @@ def test_limits_are_reported_and_nothing_undecided_is_safe() -> None:
     assert not found.safe
     assert not found.complete
     assert not any(e.decided for e in found.exposures)
+    assert found.undecided
+    assert found.summary().startswith("not decided: ")
     assert "limits" in found.summary()
 
 

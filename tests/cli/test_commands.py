@@ -192,7 +192,7 @@ def test_the_schema_knows_the_words_of_a_spec(tabprotect):
     schema = json.loads(tabprotect("schema").out)
     assert schema["additionalProperties"] is False
     assert {"data", "by", "value", "rules", "output", "limits", "hierarchy"} <= set(schema["properties"])
-    wanted = ("rules", "lpl", "spl", "status", "upl", "tables")
+    wanted = ("rules", "holding_rules", "lpl", "spl", "status", "upl", "tables")
     assert [one["required"] for one in schema["anyOf"]] == [[key] for key in wanted]
 
 

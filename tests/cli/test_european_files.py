@@ -16,7 +16,10 @@ import pandas as pd
 import pytest
 from pydantic import BaseModel
 
+import tabprotect as tp
 from tabprotect.cli.settings import read_settings
+from tabprotect.errors import InputError
+from tabprotect.methods.recoding import RecodingRules
 from tabprotect.workflow.specification import HierarchySpec, Spec
 
 TEXT = (
@@ -253,3 +256,46 @@ def test_comparisons_write_numbers_as_the_data_do(tmp_path: Path, tabprotect: Ca
     assert [one for one in numbers if re.fullmatch(r"[\d.]+\.\d{3},\d+", one)]
     assert not [one for one in numbers if re.search(r",\d{3}[.,]|\d{3},\d{3}|^0\.", one)]
     assert "<td>0,00 %</td>" in page.read_text(encoding="utf-8")
+
+
+def test_comparisons_write_numbers_as_they_are_told_to(tmp_path: Path, tabprotect: Callable[..., Any]) -> None:
+    """As the report of `protect` with the same keys."""
+    (tmp_path / "a.csv").write_bytes(TEXT.replace("1.090,5", "901.090,5").encode("cp1252"))
+    page = tmp_path / "out.html"
+    asked = (tmp_path / "a.csv", *FLAGS, "--set", "output.decimal=.", "--set", "output.thousands='")
+    done = tabprotect("compare", *asked, "--method", "suppress", "--html", page)
+    assert done.code == 0, done.err
+    assert tabprotect("protect", *asked, "--out", tmp_path / "out").code == 0
+    pages = [path.read_text(encoding="utf-8") for path in (page, tmp_path / "out" / "internal" / "report.html")]
+    for text in pages:
+        shown = text.replace("&#39;", "'")
+        assert re.search(r">[\d']+'\d{3}\.\d+[< ]", shown)
+        assert not re.search(r">\d+[.,]\d{3}[.,]\d+[< ]", shown)
+    refused = tabprotect("compare", *asked[:-1], "output.thousands=x", "--html", page)
+    assert refused.code == 2
+    assert "output.thousands: 'x' is not possible" in refused.err
+
+
+def test_files_of_codes_are_recognised_as_the_data_are(tmp_path: Path, tabprotect: Callable[..., Any]) -> None:
+    """Hierarchies, recodings and a-priori files of an office whose data are Windows-1252 are so, too."""
+    (tmp_path / "a.csv").write_bytes(TEXT.replace("N;", "Nîmes;").replace("S;", "Évreux;").encode("cp1252"))
+    (tmp_path / "r.hrc").write_bytes("Midi\r\n@Nîmes\r\nNord\r\n@Évreux\r\n".encode("cp1252"))
+    (tmp_path / "t.grc").write_bytes("tous: g, p\r\n".encode("cp1252"))
+    (tmp_path / "a.hst").write_bytes("Nîmes,g,u\r\n".encode("cp1252"))
+    more = ("--hierarchy", f"région={tmp_path / 'r.hrc'}", "--rule", f"apriori={tmp_path / 'a.hst'}")
+    done = tabprotect("protect", tmp_path / "a.csv", *FLAGS, *more, "--out", tmp_path / "out")
+    assert done.code == 0, done.err
+    rows = (tmp_path / "out" / "publish" / "table.csv").read_bytes().decode("cp1252")
+    assert "Nîmes;g;;suppressed" in rows
+    assert tp.Hierarchy.read(tmp_path / "r.hrc").leaves == ("Nîmes", "Évreux")
+    assert str(RecodingRules.read(tmp_path / "t.grc")).startswith("tous")
+    with pytest.raises(InputError, match=r"r\.hrc is not ascii text .*; pass the encoding that it has"):
+        tp.Hierarchy.read(tmp_path / "r.hrc", encoding="ascii")
+
+
+def test_the_terminal_writes_all_values_with_the_same_decimals(tmp_path: Path, tabprotect: Callable[..., Any]) -> None:
+    (tmp_path / "a.csv").write_bytes(TEXT.replace("1.090,5", "50,5").encode("cp1252"))
+    done = tabprotect("protect", tmp_path / "a.csv", *FLAGS, "--out", tmp_path / "out")
+    numbers = re.findall(r"\d[\d,]*\.\d+", done.out[done.out.index("Total") :])
+    assert len(numbers) > 3
+    assert {len(one.partition(".")[2]) for one in numbers} == {2}

@@ -6,11 +6,15 @@ import io
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tabprotect.cli import opening, progress
 from tabprotect.cli.screen import Screen
+from tabprotect.microdata import records
 from tabprotect.solver.limits import Progress
 
 
@@ -69,3 +73,34 @@ def test_nothing_heavy_is_read_before_the_first_words() -> None:
     text = "import sys, tabprotect.cli.opening; print([m for m in ('numpy', 'rich', 'typer') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("command", ["mask", "risk", "compare-masks", "unsafe"])
+def test_commands_on_records_speak_while_they_work(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tabprotect: Callable[..., Any]
+) -> None:
+    """The records are read as slowly as needed for the line to come again."""
+    monkeypatch.setattr(progress, "QUIET_SECONDS", 0.05)
+    monkeypatch.setattr(progress, "LINE_SECONDS", 0.1)
+    monkeypatch.setattr(progress, "LOOK_SECONDS", 0.01)
+    (tmp_path / "people.csv").write_text("age,income\n20,1\n30,2\n40,3\n50,4\n20,5\n")
+    parts = {
+        "mask": '[[steps]]\nmethod = "top-coding"\ncolumns = "age"\nthreshold = 45\n',
+        "risk": '[[measures]]\nmeasure = "k-anonymity"\n',
+        "compare-masks": '[[candidates]]\nmethod = "top-coding"\ncolumns = "age"\nthreshold = 45\n',
+    }
+    spec = tmp_path / "a.toml"
+    spec.write_text(f'data = "people.csv"\n[schema]\nkeys = ["age"]\n{parts.get(command, "")}')
+    read = records.read_typed
+
+    def slowly(file: Any) -> Any:
+        time.sleep(0.5)
+        return read(file)
+
+    monkeypatch.setattr(records, "read_typed", slowly)
+    given = [tmp_path / "people.csv", "--keys", "age"] if command == "unsafe" else [spec]
+    given += ["--out", tmp_path / "out"] if command in ("mask", "compare-masks") else []
+    done = tabprotect(command, *given)
+    assert done.code in (0, 1), done.err
+    stage = {"mask": "read", "compare-masks": "compare", "unsafe": "count"}.get(command, command)
+    assert done.err.count(f"{stage} ") >= 2, done.err

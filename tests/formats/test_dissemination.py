@@ -269,6 +269,29 @@ def test_a_written_excel_file_has_a_list_and_shaded_tables(linked: Path) -> None
     assert fills & set(HEAT)
 
 
+def test_inside_the_tables_hold_all_values_with_their_status_in_colour(linked: Path) -> None:
+    book = openpyxl.load_workbook(linked / "internal" / "table.xlsx")
+    assert book.sheetnames == ["confidential", "region- size", "size"]
+    for sheet in book.worksheets:
+        assert "CONFIDENTIAL" in sheet.oddHeader.center.text
+    frame = pd.read_excel(linked / "internal" / "table.xlsx", sheet_name="confidential")
+    rows = frame[frame["table"] == "region: size"].set_index(["region", "size"])
+    sheet = book["region- size"]
+    across = [cell.value for cell in sheet[3]][1:]
+    seen = set()
+    for line in sheet.iter_rows(min_row=4, max_row=3 + rows.index.get_level_values(0).nunique()):
+        for code, cell in zip(across, line[1:], strict=True):
+            row = rows.loc[(line[0].value, code)]
+            assert cell.value == row["turnover"]
+            sign = {"primary": "P", "secondary": "S"}.get(row["status"])
+            assert (f'" {sign}"' in cell.number_format) == (sign is not None)
+            assert (cell.fill.fgColor.rgb[-6:] == COLOURS.get(row["status"])) == (sign is not None)
+            seen.add(row["status"])
+    assert {"primary", "secondary", "safe"} <= seen
+    legend = [cell.value for row in sheet.iter_rows() for cell in row if cell.fill.fill_type and cell.column == 1]
+    assert legend == ["P primary: sensitive", "S secondary: hidden to protect others"]
+
+
 def test_excel_holds_numbers_as_they_are_published(tmp_path: Path) -> None:
     frame = pd.DataFrame({"a": ["Total", "x", "y"], "v": [83887.1, 83887.0, 0.1]})
     for data in (encode_crosstab(Published.of(frame)), encode_frame(frame, "xlsx")):

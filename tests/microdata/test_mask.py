@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import tabprotect as tp
 import tabprotect.microdata as md
 from tabprotect.cli.app import run
 from tabprotect.errors import InputError
@@ -143,3 +144,15 @@ def test_noise_is_none_of_the_numbers_in_the_data() -> None:
         masked = md.mask(frame, None, [*before, md.Noise("x", alpha=1.0)], seed=1)
         added = masked.frame["x"].to_numpy() - frame["x"].to_numpy()
         assert abs(np.corrcoef(added, frame["x"])[0, 1]) < 0.1
+
+
+@pytest.mark.parametrize("large", [False, True])
+def test_progress_tells_every_step(large: bool, tmp_path: Path) -> None:
+    people = pd.DataFrame({"age": [20, 30, 40, 50], "income": [1.0, 2.0, 3.0, 4.0]})
+    people.to_csv(tmp_path / "people.csv", index=False)
+    heard: list[tp.Progress] = []
+    steps = [md.TopCoding("age", threshold=45), md.Noise("income", alpha=0.1)]
+    data = tmp_path / "people.csv"
+    md.mask(data, md.Schema(confidential=["income"]), steps, seed=1, large=large, progress=heard.append)
+    told = [(line.stage, line.message) for line in heard]
+    assert told == [("read", ""), ("top-coding", "step 1 of 2"), (steps[1].name, "step 2 of 2")]

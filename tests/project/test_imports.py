@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
@@ -82,3 +83,10 @@ def test_the_verifier_needs_the_standard_library_only(checkout: Path) -> None:
             assert {top.split(".")[0] for top in names} <= sys.stdlib_module_names | {"tabprotect"}, name
             todo += [inner for inner in names if inner.startswith("tabprotect")]
     assert "tabprotect.certificate.verify" in seen
+
+
+def test_protecting_a_table_reads_no_statistics() -> None:
+    """SciPy's take a second of the first pattern's time, and nothing on the way needs them."""
+    text = "import sys, tabprotect.workflow.carry_out; print(sorted(m for m in sys.modules if m == 'scipy.stats'))"
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import pytest
 
 import tabprotect as tp
 from benchmarks.alterations import CERTIFICATE, FORGERIES, LAYOUT, new_digests, published_again, resealed
+from tabprotect.attack.certificate import certify
 from tabprotect.certificate.document import Malformed
 from tabprotect.cli.app import run
 from tabprotect.formats.certificate import read_instance
@@ -376,3 +378,47 @@ def test_files_written_by_other_versions_say_so(folder: Path) -> None:
     _report(folder)
     new_digests(folder)
     assert any("written with pandas 0.1, this is" in failure for failure in read_release(folder).failures)
+
+
+@pytest.mark.parametrize("status", ["optimal", "optimal by the solver", "optimal by the solver; proven", "feasible", 7])
+@pytest.mark.parametrize("kind", ["suppression", "rounding"])
+def test_a_status_beyond_its_proof_says_so_or_is_refused(kind: str, status: Any, tmp_path: Path) -> None:
+    release = KINDS[kind]()
+    if kind == "suppression":
+        # what a solver says whose proof is lost
+        release = replace(
+            release, result=replace(release.result, status="optimal", bound=release.result.cost, cuts=None)
+        )
+    release.write(tmp_path / "out", ("csv",))
+    manifest = tmp_path / "out" / "internal" / "release.json"
+    said = json.loads(manifest.read_text())
+    assert said["status"] == "optimal by the solver; no bound is proven in exact arithmetic"
+    assert read_release(tmp_path / "out").failures == ()
+    manifest.write_text(json.dumps({**said, "status": status}))
+    (failure,) = read_release(tmp_path / "out").failures
+    assert failure.startswith("release.json has ")
+    assert "no status" in failure or "by the solver only: no bound is proven" in failure
+
+
+def test_what_a_search_does_not_claim_is_not_called_optimal(folder: Path) -> None:
+    manifest, proof = folder / "internal" / "release.json", folder / CERTIFICATE
+    document = json.loads(proof.read_text())
+    proof.write_text(json.dumps(resealed({**document, "bound": None, "claimed_bound": None, "proof": None})))
+    told = {"status": "optimal", "bound": None, "proven_bound": None, "gap": None}
+    manifest.write_text(json.dumps({**json.loads(manifest.read_text()), **told}))
+    assert any("has no bound that meets the cost" in failure for failure in read_release(folder).failures)
+
+
+def test_verify_says_how_far_optimality_is_proven() -> None:
+    problem = tp.instances.load("eustat-investment")
+    found = tp.suppress(problem)
+    lines = [
+        certify(problem, found.pattern, bound=bound, proof=proof).verify().summary().split("\n")[1]
+        for bound, proof in ((found.bound, found.cuts), (found.bound, None), (0.9 * found.bound, None), (None, None))
+    ]
+    assert lines == [
+        "cost 37, proven lower bound 37, optimal, proven in exact arithmetic",
+        "cost 37, optimal by the solver; no bound is proven in exact arithmetic",
+        "cost 37, by the solver within 10.00 %; no bound is proven in exact arithmetic",
+        "cost 37",
+    ]

@@ -6,10 +6,12 @@ from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+import tabprotect as tp
 from tabprotect.errors import InputError
 from tabprotect.sensitivity import PQ, Dominance, PPercent, assess
 from tests.sensitivity.cells import Unit, table_of, units
@@ -210,3 +212,12 @@ def test_levels_of_a_shadow_variable_are_carried_over_as_fractions():
 def test_parameters_that_mean_nothing_are_refused(make, words):
     with pytest.raises(InputError, match=words):
         make()
+
+
+@pytest.mark.parametrize("rule", ["p%=15", "nk=2,85"])
+def test_explanations_have_all_digits_of_the_values(rule: str) -> None:
+    data = pd.DataFrame({"r": list("nnns"), "firm": list("abcd"), "v": [12_345_678.41, 2_000_000.07, 1_000_000.01, 7]})
+    words = tp.assess(tp.tabulate(data, "r", "v", contributor="firm"), rule).explain("n")
+    assert "n: 15345678.49, primary" in words
+    assert "e+" not in words
+    assert "12345678.41" in words or "14345678.48" in words

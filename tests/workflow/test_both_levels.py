@@ -178,12 +178,32 @@ def test_everybody_a_holding_of_his_own_is_one_level() -> None:
 def test_rules_of_holdings_alone_find_what_a_table_of_holdings_has() -> None:
     frame = records(6, 40)
     one = tp.protect(frame, "p%=30", **ROLES)
-    two = tp.protect(frame, "threshold=1", holding_rules="p%=30", **ROLES)
+    two = tp.protect(frame, holding_rules="p%=30", **ROLES)
     assert np.array_equal(one.problem.status[: one.table.n_cells], two.problem.status[: two.table.n_cells])
     n = one.table.n_cells
     assert np.array_equal(one.problem.lpl[:n], two.problem.lpl[:n])
     holding = {tuple(a.known) for a in two.problem.attackers if a.holding}
     assert {tuple(a.known) for a in one.problem.attackers} == holding
+
+
+def test_rules_of_holdings_alone_do_for_all_faces(folder: Path) -> None:
+    one = tp.protect(pd.read_csv(folder / "firms.csv"), holding_rules="p%=30", **ROLES)
+    asked = {"data": "firms.csv", **ROLES, "holding_rules": ["p%=30"]}
+    two = carry_out(request_of(check_spec(asked, "spec"), folder))
+    assert one.safe
+    assert len(one.assessment.primaries)
+    assert np.array_equal(one.pattern, two.pattern)
+    words = "--by r --by s --value v --contributor firm --holding group --holding-rule p%=30"
+    assert run(["protect", str(folder / "firms.csv"), *shlex.split(words), "--out", str(folder / "alone")]) == 0
+    inside = json.loads((folder / "alone" / "internal" / "release.json").read_text())
+    assert inside["settings"]["rules"] == ["holdings: p%=30"]
+    assert inside["cost"] == one.result.cost
+
+
+def test_something_has_to_say_which_cells_are_sensitive() -> None:
+    for data, roles in ((records(1), ROLES), (tp.tabulate(records(1), **ROLES), {})):
+        with pytest.raises(InputError, match="nothing says which cells are sensitive: give rules"):
+            tp.protect(data, **roles)
 
 
 def test_sums_are_looked_at_for_both_levels() -> None:

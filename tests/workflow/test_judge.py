@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 import tabprotect as tp
+from tabprotect.solver.limits import Budget
 
 HAIR = 1e-8
 """Of a unit; a search counts levels as reached within 1e-7 of them."""
@@ -52,3 +53,34 @@ def test_what_cannot_be_mended_is_named_with_the_level_and_what_is_reached() -> 
     assert not release.safe
     (line,) = [text for name, text in release.summary().lines if name == "not safe"]
     assert line == "a moves 1.99999999 upwards, needs 2"
+
+
+def pressing(stage: str) -> dict[str, Any]:
+    """Return arguments for Ctrl-C at a stage of the work."""
+    heard: list[str] = []
+    return {"progress": lambda line: heard.append(line.stage), "limits": tp.Limits(stop=lambda: stage in heard)}
+
+
+def test_after_ctrl_c_in_the_audit_more_is_still_hidden() -> None:
+    release = protected(regions(movable=True), **pressing("audit"))
+    assert release.safe
+    assert release.result.suppressed.tolist() == [1, 2, 3]
+
+
+def test_what_ctrl_c_left_unsettled_is_not_called_unsafe(monkeypatch: pytest.MonkeyPatch) -> None:
+    def late(_result: Any, _exposures: Any, _tight: float, budget: Budget, _options: Any) -> None:
+        assert budget.exhausted
+
+    monkeypatch.setattr("tabprotect.workflow.judge.MOMENT", 0.0)
+    monkeypatch.setattr("tabprotect.workflow.judge.settle", late)
+    release = protected(regions(movable=True), **pressing("audit"))
+    assert not release.safe
+    assert release.unfinished == "the search was cancelled, no safe pattern yet"
+    assert "NOT SAFE" not in str(release.summary())
+
+
+def test_intervals_of_changed_values_end_with_ctrl_c() -> None:
+    release = tp.protect(regions(movable=True), [], tp.Round(base=5), **pressing("audit"))
+    assert release.safe
+    assert not release.judgement.complete
+    assert release.verify().ok

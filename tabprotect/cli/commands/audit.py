@@ -176,6 +176,7 @@ def _verdict(found: Audit, failures: tuple[str, ...]) -> dict[str, Any]:
     return {
         "safe": found.safe and not failures,
         "lp_safe_only": found.lp_safe_only,
+        "undecided": found.undecided,
         "counts": found.counts.document(),
         "exposed": cell_ids(system, found.exposed),
         "exposures": [
@@ -207,7 +208,8 @@ def _show(console: Any, found: Audit, failures: tuple[str, ...]) -> None:
     label = problem.system.label
     known = counted(len(problem.attackers), "attacker who knows", "attackers who know")
     sizes = f": {counts.cells_words}, hidden {counts.hidden_words}; {known} cells"
-    console.print(Text.assemble(verdict(found.safe and not failures), sizes))
+    word = Text(found.verdict, "bold yellow") if found.undecided and not failures else None
+    console.print(Text.assemble(word or verdict(found.safe and not failures), sizes))
     if counts.sums:
         console.print(counts.sums_words)
     for failure in failures:
@@ -216,7 +218,7 @@ def _show(console: Any, found: Audit, failures: tuple[str, ...]) -> None:
         console.print("\nPublished although they must be hidden:", style="bold")
         cells_table(console, ["cell", "value"], [(label(int(i)), problem.values[i]) for i in found.shown])
     if found.exposures:
-        console.print("\nExposed:", style="bold")
+        console.print("\nNot decided:" if found.undecided else "\nExposed:", style="bold")
         sides = {1: "upwards", -1: "downwards", 0: "width"}
         rows = [
             (

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tabprotect.errors import Problems
     from tabprotect.problem import Problem
     from tabprotect.workflow.request import Request
+    from tabprotect.workflow.specification import OutputSpec
 
 EPILOG = """Examples:
 
@@ -77,8 +78,9 @@ def compare(
     from tabprotect.comparison import compare as side_by_side
     from tabprotect.formats.files import write_text
     from tabprotect.solver.limits import Limits
+    from tabprotect.workflow.specification import dialect_of
 
-    problem, approaches = _checked(spec, flags, method, (html, plot, json_), memory_limit, seed)
+    problem, approaches, output = _checked(spec, flags, method, (html, plot, json_), memory_limit, seed)
     memory = None if memory_limit is None else int(GIGABYTE * memory_limit)
     heading = flags["--title"] or f"Comparison of methods: {_source(spec, flags)}"
     with interruptible(screen()) as asked, Display(screen()) as progress:
@@ -99,7 +101,7 @@ def compare(
             write_text(json_, text)
         _show(out(), found)
     if html is not None:
-        write_text(html, found.html())
+        write_text(html, found.html(None if output is None else dialect_of(output, found.recognised)))
     if plot is not None:
         found.plot(plot)
     return Exit.LIMIT if asked.is_set() or any(line.stopped for line in found.lines) else Exit.DONE
@@ -117,8 +119,8 @@ def _checked(
     written: tuple[Path | None, Path | None, Path | None],
     memory: float | None,
     seed: int,
-) -> tuple[Problem | Request, list[Approach] | None]:
-    """Return what is compared, and how; or raise one error with everything that is wrong."""
+) -> tuple[Problem | Request, list[Approach] | None, OutputSpec | None]:
+    """Return what is compared, how, and what is said of the output; or raise one error with all that is wrong."""
     from tabprotect.errors import InputError, Problems
     from tabprotect.formats.files import check_writable
 
@@ -135,14 +137,14 @@ def _checked(
                 check_writable(path)
             except InputError as error:
                 problems.found += error.problems
-    problem = None
+    problem = output = None
     try:
-        problem = _problem(spec, flags, methods, memory, seed)
+        problem, output = _problem(spec, flags, methods, memory, seed)
     except InputError as error:
         problems.found += error.problems
     problems.raise_if_any()
     assert problem is not None
-    return problem, approaches
+    return problem, approaches, output
 
 
 def _approaches(methods: list[str], flags: Mapping[str, Any], problems: Problems) -> list[Approach]:
@@ -179,7 +181,7 @@ def _approaches(methods: list[str], flags: Mapping[str, Any], problems: Problems
 
 def _problem(
     spec: Path | None, flags: Mapping[str, Any], methods: list[str] | None, memory: float | None, seed: int
-) -> Problem | Request:
+) -> tuple[Problem | Request, OutputSpec | None]:
     """Read an instance, or what `tabprotect protect` would be asked for."""
     from tabprotect.cli.asked import asked, is_given
     from tabprotect.cli.flags import FLAGS, SET
@@ -187,6 +189,7 @@ def _problem(
     from tabprotect.formats import is_instance, read_instance
     from tabprotect.methods.registry import names
     from tabprotect.workflow.beforehand import check_beforehand
+    from tabprotect.workflow.specification import dialect_of
     from tabprotect.workflow.specified import request_of
 
     searching = ("--title", "--base", "--option", "--gap")
@@ -194,7 +197,7 @@ def _problem(
         given = [one.name for one in (*FLAGS, SET) if is_given(flags[one.name])]
         if strange := [name for name in given if name not in searching]:
             raise InputError(f"{', '.join(strange)} state a table; {spec} is an instance, which says all that itself")
-        return read_instance(spec)
+        return read_instance(spec), None
     alone = methods is not None and len(methods) == 1 and methods[0] in names()
     if alone:
         # a method may ask for another problem: swapping, for cells that are not known to be empty
@@ -203,7 +206,8 @@ def _problem(
         options = dict.fromkeys(("--base", "--option"))
         found = asked(spec, {**flags, **options}, limits={"memory": memory})
     checked = check_beforehand(found.content, found.name, found.base, writes=False)
-    return request_of(checked, found.base, seed=seed)
+    dialect_of(checked.output, ())  # what is wrong with it is said before the work
+    return request_of(checked, found.base, seed=seed), checked.output
 
 
 def _json(found: Comparison) -> str:

@@ -28,6 +28,7 @@ def compare_masks(
 
     from tabprotect.cli import screen
     from tabprotect.cli.exits import Exit
+    from tabprotect.cli.progress import working
     from tabprotect.errors import InputError, Problems
     from tabprotect.formats.folder import check_replaceable
     from tabprotect.microdata.choosing import compare_masks as compare
@@ -57,11 +58,12 @@ def compare_masks(
         if read.large:
             problems.add(f"{spec}: large: candidates are compared with all records in memory; leave it out")
     problems.raise_if_any()
-    original = read_records(read.data, read.schema)
-    screen.said(original.recognised)
     number = read.seed if seed is None else seed
-    found = compare(original, read.schema, candidates, seed=number, workers=workers, linkage=linkage)
-    found.write(out)
+    with working(screen.screen(), "compare"):
+        original = read_records(read.data, read.schema)
+        found = compare(original, read.schema, candidates, seed=number, workers=workers, linkage=linkage)
+        found.write(out)
+    screen.said(original.recognised)
     console = screen.out()
     console.print(escape(found.summary()), soft_wrap=True)
     console.print(f"written to {escape(str(out))}: internal/map.html and tables; nothing of it may be published")

@@ -29,9 +29,11 @@ def mask(
     from tabprotect import microdata as md
     from tabprotect.cli import screen
     from tabprotect.cli.exits import Exit
+    from tabprotect.cli.progress import working
     from tabprotect.errors import InputError
     from tabprotect.formats.folder import check_replaceable
     from tabprotect.microdata.specification import read_mask_spec
+    from tabprotect.solver.limits import Budget
     from tabprotect.workflow.checking import load_toml
 
     check_replaceable(out)
@@ -40,11 +42,15 @@ def mask(
     except InputError as error:
         raise InputError(*(f"{spec}: {problem}" for problem in error.problems)) from error
     number = given.seed if seed is None else seed
-    masked = md.mask(given.data, given.schema, given.steps, seed=number, title=given.title, large=given.large)
-    if isinstance(masked, md.Masked):
-        masked.write(out, given.formats, dialect=given.dialect(masked.original.recognised))
-    else:
-        masked.write(out, given.formats)
+    with working(screen.screen(), "read") as progress:
+        masked = md.mask(
+            given.data, given.schema, given.steps, seed=number, title=given.title, large=given.large, progress=progress
+        )
+        Budget(progress=progress).report("write")
+        if isinstance(masked, md.Masked):
+            masked.write(out, given.formats, dialect=given.dialect(masked.original.recognised))
+        else:
+            masked.write(out, given.formats)
     console = screen.out()
     console.print(masked.summary())
     console.print(f"written to {out}: publish/ may leave the building, internal/ may not")

@@ -49,6 +49,7 @@ def risk(
     from rich.markup import escape
 
     from tabprotect.cli import screen
+    from tabprotect.cli.progress import working
     from tabprotect.errors import InputError
     from tabprotect.formats.files import check_writable, write_text
     from tabprotect.microdata.choosing import disclosure_report
@@ -65,11 +66,12 @@ def risk(
             raise InputError("--release goes with [[steps]], the methods that made it")
     except InputError as error:
         raise InputError(*(f"{spec}: {problem}" for problem in error.problems)) from error
-    masked = mask_again(wanted, release) if wanted.spec.steps else None
-    original = read_records(wanted.spec.data, wanted.spec.schema) if masked is None else masked.original
+    with working(screen.screen(), "risk"):
+        masked = mask_again(wanted, release) if wanted.spec.steps else None
+        original = read_records(wanted.spec.data, wanted.spec.schema) if masked is None else masked.original
+        found = measure_file(wanted, masked, original=original)
+        page = disclosure_report(masked, risks=found) if report is not None and masked is not None else None
     screen.said(original.recognised)
-    found = measure_file(wanted, masked, original=original)
-    page = disclosure_report(masked, risks=found) if report is not None and masked is not None else None
     if json_out is not None:
         write_text(json_out, json.dumps([one.to_dict() for one in found], indent=2, ensure_ascii=False) + "\n")
     if report is not None and page is not None:

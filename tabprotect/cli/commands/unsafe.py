@@ -50,6 +50,7 @@ def unsafe(
     from tabprotect import microdata as md
     from tabprotect.cli import screen
     from tabprotect.cli.exits import Exit
+    from tabprotect.cli.progress import working
     from tabprotect.cli.settings import file_of
     from tabprotect.errors import InputError
     from tabprotect.formats.files import write_text
@@ -63,9 +64,10 @@ def unsafe(
         ) from None
     by_size = numbers[0] if len(numbers) == 1 else dict(enumerate(numbers, 1))
     file = file_of(data, {"decimal": decimal, "separator": separator, "encoding": encoding}, settings)
-    found = md.unsafe_combinations(
-        file, keys=names, up_to=up_to, threshold=by_size, large=md.Large() if large else False
-    )
+    with working(screen.screen(), "count"):
+        found = md.unsafe_combinations(
+            file, keys=names, up_to=up_to, threshold=by_size, large=md.Large() if large else False
+        )
     screen.said(found.recognised)
     if json_out is not None:
         write_text(json_out, json.dumps(found.to_dict(), indent=2, ensure_ascii=False) + "\n")

@@ -10,7 +10,6 @@ from typing import Any, Final, Literal
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy import stats
 
 from tabprotect.errors import InputError, collect, did_you_mean
 
@@ -92,7 +91,8 @@ def kind_of(
     if expected is not None and unit.any():
         share = np.asarray(expected, np.float64)
         share = share / share.sum() if share.sum() > 0 else share
-        if np.any(stats.binom.cdf(1, array.sum(), share[unit]) < significance):
+        there, other, n = share[unit], 1 - share[unit], int(array.sum())
+        if np.any(other**n + n * there * other ** (n - 1) < significance):
             return "odd"
     return "proportional" if granularity_index(array) >= level else "normal"
 

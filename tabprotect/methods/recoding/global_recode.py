@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 
 from tabprotect.errors import InputError, Problems, did_you_mean
+from tabprotect.table.reading.recognised import read_lines
 
 __all__ = ["RecodingRules"]
 
@@ -94,9 +95,9 @@ class RecodingRules:
     def read(cls, path: str | Path) -> RecodingRules:
         """Read a .grc file."""
         try:
-            text = Path(path).read_text(encoding="utf-8-sig")
-        except (OSError, UnicodeDecodeError) as error:
-            raise InputError(f"recoding {path} cannot be read: {error}") from error
+            text = read_lines(path)
+        except InputError as error:
+            raise InputError(*(f"recoding {problem}" for problem in error.problems)) from error
         try:
             return cls.parse(text)
         except InputError as error:

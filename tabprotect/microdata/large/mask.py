@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from tabprotect.errors import InputError, Problems
-from tabprotect.microdata.chain import as_chain, check_chain, note_scales, survives
+from tabprotect.microdata.chain import as_chain, check_chain, note_scales, step_words, survives
 from tabprotect.microdata.claims import Claim
 from tabprotect.microdata.large import coding, noise, pram, recoding, sampling  # noqa: F401 (register their planners)
 from tabprotect.microdata.large.draws import Draws
@@ -24,6 +24,7 @@ from tabprotect.microdata.masking.sampling import Sampling
 from tabprotect.microdata.method import Method
 from tabprotect.microdata.schema import Schema
 from tabprotect.seeds import Seed, secret_seed
+from tabprotect.solver.limits import Budget
 
 __all__ = ["mask_large"]
 
@@ -52,6 +53,7 @@ def mask_large(
     data: Any,
     schema: Schema,
     methods: Sequence[Method] | Method,
+    budget: Budget,
     *,
     seed: Seed | None,
     decimal: str | None,
@@ -69,6 +71,7 @@ def mask_large(
     chain = as_chain(methods)
     _check_methods(chain)
     number = secret_seed(seed)
+    budget.report("read")
     stage: Stage = open_stage(data, options, decimal, any(method.random for method in chain), schema)
     check_chain(chain, prototype(stage.arrow, schema))
     original, recognised = stage.count, stage.recognised
@@ -77,6 +80,7 @@ def mask_large(
     withdrawn: list[Claim] = []
     before: dict[int, Stage] = {}
     for i, method in enumerate(chain):
+        budget.report(method.name, message=step_words(i, chain))
         records = prototype(stage.arrow, schema)
         problems = Problems()
         note_scales(method, records, i, problems)

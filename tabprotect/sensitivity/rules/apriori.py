@@ -14,6 +14,7 @@ from tabprotect.errors import InputError, Problems, did_you_mean
 from tabprotect.problem import Status
 from tabprotect.sensitivity.cells import CellFinder
 from tabprotect.sensitivity.rule import Decisions, Spoken, bound_cell, percentage
+from tabprotect.table.reading.recognised import read_lines
 from tabprotect.table.table import Table
 
 __all__ = ["APriori"]
@@ -92,9 +93,9 @@ class APriori(Spoken):
             Every line that cannot be read or names no cell.
         """
         try:
-            text = Path(self.path).read_text(encoding="utf-8-sig")
-        except (OSError, UnicodeDecodeError) as error:
-            raise InputError(f"a-priori file {self.path} cannot be read: {error}") from error
+            text = read_lines(self.path)
+        except InputError as error:
+            raise InputError(*(f"a-priori file {problem}" for problem in error.problems)) from error
         finder = CellFinder(table)
         decisions = Decisions.none(table.n_cells, self.range)
         assert decisions.cost is not None

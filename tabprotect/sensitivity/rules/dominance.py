@@ -72,4 +72,6 @@ class Dominance(Spoken):
         total, together = float(c.total[cell]), float(coalition(c, self.n).together[cell])
         share = 100 * together / total if total else 0.0
         sign = ">" if 100 * together - self.k * total > TIE * self.k * total else "<="
-        return f"the {self.n} largest contributors have {together:g} of {total:g}, {share:.4g} % {sign} {self.k:g} %"
+        return (
+            f"the {self.n} largest contributors have {together:.12g} of {total:.12g}, {share:.4g} % {sign} {self.k:g} %"
+        )

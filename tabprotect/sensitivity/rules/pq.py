@@ -77,6 +77,7 @@ class PQ(Spoken):
         share = self.p / self.q
         sign = "<" if self.p * target - self.q * rest > TIE * self.q * c.total[cell] else ">="
         return (
-            f"of the total {c.total[cell]:g} the largest contributor{name} has {target:g}, the next {self.n} together "
-            f"{others:g}; the rest {rest:g} {sign} {100 * share:g} % of {target:g} = {share * target:g}"
+            f"of the total {c.total[cell]:.12g} the largest contributor{name} has {target:.12g}, the next {self.n} "
+            f"together {others:.12g}; the rest {rest:.12g} {sign} {100 * share:g} % of {target:.12g} = "
+            f"{share * target:.12g}"
         )

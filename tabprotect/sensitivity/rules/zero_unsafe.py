@@ -49,4 +49,4 @@ class ZeroUnsafe(Spoken):
 
     def explain(self, table: Table, cell: int) -> str:
         """Say how the rule reads one cell."""
-        return f"value {table.values[cell]:g} from {counts(table)[cell]:g} contributors"
+        return f"value {table.values[cell]:.12g} from {counts(table)[cell]:g} contributors"

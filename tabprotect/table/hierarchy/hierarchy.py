@@ -19,6 +19,7 @@ from tabprotect.counted import counted
 from tabprotect.errors import InputError, collect, did_you_mean
 from tabprotect.table.hierarchy import codelists
 from tabprotect.table.hierarchy.tree import check_shape, in_order, members_of
+from tabprotect.table.reading.recognised import read_lines
 
 __all__ = ["Hierarchy"]
 
@@ -114,7 +115,7 @@ class Hierarchy:
 
     @classmethod
     def read(
-        cls, path: str | Path, leader: str = "@", total: str | None = None, encoding: str = "utf-8-sig"
+        cls, path: str | Path, leader: str = "@", total: str | None = None, encoding: str | None = None
     ) -> Hierarchy:
         """Read an indented code list (.hrc); see `from_hrc`.
 
@@ -125,19 +126,15 @@ class Hierarchy:
             What indents a line by one level: '@' in tau-ARGUS, or a tab, or blanks.
         total : str, optional
             Code of the total, see `from_hrc`.
-        encoding : str
+        encoding : str, optional
+            By default recognised, as that of data files.
 
         Raises
         ------
         InputError
             If the file cannot be read, or names the lines that are wrong.
         """
-        try:
-            text = Path(path).read_text(encoding=encoding)
-        except OSError as error:
-            raise InputError(f"{path}: cannot be read ({error.strerror or error})") from error
-        except UnicodeDecodeError as error:
-            raise InputError(f"{path}: is not {encoding}; pass encoding='cp1252' or what it is") from error
+        text = read_lines(path, encoding)
         return cls._named(str(path), codelists.splits_of_hrc, text, leader, total)
 
     @classmethod

@@ -13,6 +13,7 @@ from tabprotect.counted import counted
 from tabprotect.errors import InputError, Problems, collect, did_you_mean
 from tabprotect.table.additivity import NOISE, beyond_noise
 from tabprotect.table.codes import some
+from tabprotect.table.link.groupings import without_codes
 from tabprotect.table.link.shared import SharedCells
 from tabprotect.table.table import Contributions, Table, need_table
 
@@ -27,6 +28,7 @@ def link(
     *,
     measure: str | Mapping[str, str] | None = None,
     tolerance: float | None = None,
+    unpublished: Mapping[str, Iterable[Any]] | None = None,
 ) -> Table:
     """Make one system of tables that share cells.
 
@@ -44,6 +46,10 @@ def link(
     tolerance : float, optional
         How far numbers of one cell may differ between tables because they are rounded, in the unit of the values; by
         default only noise of floating-point arithmetic is accepted. The first table wins.
+    unpublished : mapping of str to codes, optional
+        Codes, by dimension, whose cells nobody publishes: they are hidden whatever it costs. Where tables group the
+        same codes differently, these codes below all groups tie the tables together, so that what differences between
+        the groups tell is audited, too.
 
     Returns
     -------
@@ -91,7 +97,7 @@ def link(
     held = {table: t.holdings for table, t in named.items() if t.holdings is not None}
     if held and len(held) < len(named):
         raise InputError(f"the contributions of holdings are in {some(list(held))} only; give them for all tables")
-    return Table(
+    linked = Table(
         system=system,
         values=values,
         counts=counts,
@@ -112,6 +118,7 @@ def link(
         recognised=tuple(dict.fromkeys(one for t in given for one in t.recognised)),
         holdings=link(held, measure=measure, tolerance=tolerance) if held else None,
     )
+    return linked if unpublished is None else without_codes(linked, unpublished)
 
 
 def _measures(

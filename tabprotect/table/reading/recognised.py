@@ -17,7 +17,7 @@ import pyarrow as pa
 from tabprotect.counted import counted
 from tabprotect.errors import InputError, did_you_mean
 
-__all__ = ["SEPARATORS", "Recognised", "check_header", "decode", "find_separator", "unpack"]
+__all__ = ["SEPARATORS", "Recognised", "check_header", "decode", "find_separator", "read_lines", "unpack"]
 
 SEPARATORS: Final = (";", "\t", ",", "|")
 _SAMPLE = 200
@@ -166,6 +166,21 @@ def decode(path: Path, data: bytes, encoding: str | None) -> tuple[str, str, tup
     if "\0" in text:
         raise InputError(f"{path} is no text: it holds zero bytes")
     return text.removeprefix("﻿"), encoding, reasons
+
+
+def read_lines(path: str | Path, encoding: str | None = None) -> str:
+    """Return the text of a file of codes or settings, its encoding recognised as that of data files.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, is no text, or not in the encoding that was given.
+    """
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror or error})") from error
+    return io.StringIO(decode(Path(path), data, encoding)[0], newline=None).read()
 
 
 def _guess(data: bytes) -> tuple[str, tuple[str, ...]]:

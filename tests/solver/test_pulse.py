@@ -8,7 +8,7 @@ import pandas as pd
 
 import tabprotect as tp
 from tabprotect.solver.limits import Progress
-from tabprotect.workflow.pulse import SILENCE, Pulse, never_silent
+from tabprotect.solver.pulse import SILENCE, Pulse, never_silent
 
 
 def test_the_last_line_is_said_again_after_every_silence() -> None:
