@@ -5,9 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Final
 
-__all__ = ["HAIR", "beyond", "extent", "is_optimal", "within"]
+__all__ = ["NEGLIGIBLE", "beyond", "extent", "is_optimal", "within"]
 
-HAIR: Final = Fraction(1, 10**9)
+NEGLIGIBLE: Final = Fraction(1, 10**9)
 """A bound that goes beyond its proof by a smaller part of it says no more, in the digits that are shown."""
 
 
@@ -39,13 +39,13 @@ def extent(cost: Fraction, claimed: Fraction, proven: Fraction | None) -> str:
         return ""
     if proven is None:
         return "no bound is proven in exact arithmetic"
-    least = cost if is_optimal(cost, claimed) else claimed * (1 - HAIR)
+    least = cost if is_optimal(cost, claimed) else claimed * (1 - NEGLIGIBLE)
     return "" if proven >= least else f"proven in exact arithmetic to within {within(cost, proven)}"
 
 
 def is_optimal(cost: Fraction, claimed: Fraction) -> bool:
     """Whether a bound leaves nothing to gain, if it holds."""
-    return claimed >= cost * (1 - HAIR)
+    return claimed >= cost * (1 - NEGLIGIBLE)
 
 
 def beyond(cost: Fraction, claimed: Fraction, proven: Fraction | None) -> str:

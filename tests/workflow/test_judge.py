@@ -10,7 +10,7 @@ import pytest
 import tabprotect as tp
 from tabprotect.solver.limits import Budget
 
-HAIR = 1e-8
+NEGLIGIBLE = 1e-8
 """Of a unit; a search counts levels as reached within 1e-7 of them."""
 
 
@@ -22,7 +22,7 @@ def regions(*, movable: bool) -> tp.Table:
             "value": [20.0, 9, 6, 5],
             "cost": [20, 9, 1, 5],
             "sensitive": ["z", "u", "s", "s" if movable else "z"],
-            "least": [0, 0, 4 + HAIR, 0],
+            "least": [0, 0, 4 + NEGLIGIBLE, 0],
             "level": [0, 2, 0, 0],
         }
     )
@@ -45,7 +45,7 @@ def test_more_is_hidden_where_a_level_is_reached_in_floating_point_only() -> Non
     assert release.result.bound == search.bound == 1.0
     assert "1 cells are hidden for 1 levels that were reached in floating point only" in release.result.message
     assert release.verify().ok
-    assert release.judgement.interval(1) == pytest.approx((0, 16 - HAIR))
+    assert release.judgement.interval(1) == pytest.approx((0, 16 - NEGLIGIBLE))
 
 
 def test_what_cannot_be_mended_is_named_with_the_level_and_what_is_reached() -> None:
