@@ -2,11 +2,15 @@
 
 Every row of the null space gets a random linear image modulo a prime. Sums of two images are sorted, and each is looked
 up with the opposite sign: n cells cost about n^2 steps instead of n^4. What is found is added up exactly.
+
+The sorted sums of what everybody sees serve for whoever knows cells, too: only rows that his knowledge changes get
+other images, and only sums with one of these cells are his own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -14,11 +18,13 @@ import numpy.typing as npt
 
 from tabprotect.solver.exact.elimination import PRIME, signed
 
-__all__ = ["FEW", "determined_sets", "pairs_of"]
+__all__ = ["FEW", "SortedPairs", "determined_sets"]
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
+Images = npt.NDArray[np.uint64]
+Row = Mapping[int, int]
 
 FEW: Final = 4
 """Cells of the largest sums that are found."""
@@ -27,14 +33,72 @@ MATCHES: Final = 4_000_000
 """Pairs of pairs, at most, that are held at a time."""
 
 
-def pairs_of(shut: Sequence[bool]) -> int:
-    """Return how many pairs of cells a search sorts."""
-    n = len(shut) - sum(shut)
-    return n * (n - 1) // 2
+@dataclass(frozen=True, eq=False)
+class _Pairs:
+    """Pairs of positions, with the sums of their images in ascending order."""
+
+    first: Ints
+    second: Ints
+    sums: Images
+
+    @classmethod
+    def of(cls, first: Ints, second: Ints, image: Images) -> _Pairs:
+        sums = (image[first] + image[second]) % PRIME
+        order = np.argsort(sums, kind="stable")
+        return cls(first[order], second[order], sums[order])
+
+    def matching(self, wanted: Images) -> Iterator[tuple[Ints, Ints]]:
+        """Yield positions in `wanted` and the pairs whose sums are what is wanted there, a part at a time."""
+        low, high = (np.searchsorted(self.sums, wanted, side) for side in ("left", "right"))
+        count = high - low
+        ends = np.cumsum(count)
+        begin = 0
+        while begin < len(wanted):
+            before = int(ends[begin - 1]) if begin else 0
+            end = max(begin + 1, int(np.searchsorted(ends, before + MATCHES, "right")))
+            some = count[begin:end]
+            part = np.repeat(np.arange(begin, end), some)
+            inside = np.arange(int(some.sum())) - np.repeat(np.cumsum(some) - some, some)
+            yield part, low[part] + inside
+            begin = end
+
+
+@dataclass(frozen=True, eq=False)
+class SortedPairs:
+    """The pairs of rows of a null space, sorted once.
+
+    Attributes
+    ----------
+    factor : mapping of int to int
+        The image of every free cell, the same in every run.
+    image : ndarray of uint64, shape (rows,)
+    pairs : _Pairs
+        Of all rows that are not empty.
+    """
+
+    factor: Mapping[int, int]
+    image: Images
+    pairs: _Pairs
+
+    @classmethod
+    def of(cls, rows: Sequence[Row]) -> SortedPairs:
+        """Sort the pairs of some rows, which are sparse and modulo `PRIME`."""
+        names = sorted({j for row in rows for j in row})
+        rng = np.random.default_rng(0)
+        factor = dict(zip(names, map(int, rng.integers(1, PRIME, len(names))), strict=True))
+        image = np.array([_image(row, factor) for row in rows], np.uint64)
+        there = np.flatnonzero([bool(row) for row in rows])
+        first, second = np.triu_indices(len(there), 1)
+        return cls(factor, image, _Pairs.of(there[first], there[second], image))
 
 
 def determined_sets(
-    rows: Sequence[Mapping[int, int]], measure: Floats, anchors: Sequence[int], shut: Sequence[bool]
+    rows: Sequence[Row],
+    measure: Floats,
+    anchors: Sequence[int],
+    shut: Sequence[bool],
+    everybody: SortedPairs | None = None,
+    changed: Sequence[int] | None = None,
 ) -> Iterator[tuple[int, ...]]:
     """Yield all sets of two to four positions whose rows add up to zero and whose measures add up to more than 0.
 
@@ -44,9 +108,13 @@ def determined_sets(
         Sparse, modulo `PRIME`.
     measure : ndarray of float
     anchors : sequence of int
-        Of which every set holds one at least.
+        Of which every set holds one at least; for somebody who knows cells these are the changed rows.
     shut : sequence of bool
         Positions that no set holds.
+    everybody : SortedPairs, optional
+        Of the rows as everybody sees them; by default of these rows.
+    changed : sequence of int, optional
+        The rows that are other ones than for everybody.
 
     Examples
     --------
@@ -54,53 +122,48 @@ def determined_sets(
     >>> list(determined_sets(rows, np.ones(5), [0, 3], [False] * 5))
     [(0, 1, 2), (3, 4)]
     """
-    keys = _images(rows)
-    there = np.flatnonzero(~np.asarray(shut, bool))
-    first, second = np.triu_indices(len(there), 1)
-    first, second = there[first], there[second]
-    sums = (keys[first] + keys[second]) % PRIME
-    order = np.argsort(sums, kind="stable")
-    anchor = np.zeros(len(rows), bool)
-    anchor[[a for a in anchors if not shut[a]]] = True
-    opposite = (PRIME - keys) % PRIME
+    everybody = SortedPairs.of(rows) if everybody is None else everybody
+    open_ = ~np.asarray(shut, bool)
+    anchor = np.isin(np.arange(len(rows)), anchors) & open_
+    image = everybody.image
+    pairs, lists = everybody.pairs, [(everybody.pairs, open_)]
+    if changed is None:
+        some = np.flatnonzero((anchor[pairs.first] | anchor[pairs.second]) & open_[pairs.first] & open_[pairs.second])
+        with_anchor = _Pairs(pairs.first[some], pairs.second[some], pairs.sums[some])
+    else:
+        image = image.copy()
+        image[list(changed)] = [_image(rows[i], everybody.factor) for i in changed]
+        anchor = np.isin(np.arange(len(rows)), changed) & open_
+        with_anchor = _Pairs.of(*_pairs_with(np.flatnonzero(anchor), np.flatnonzero(open_)), image)
+        lists = [(pairs, open_ & ~anchor), (with_anchor, open_)]
     found: set[tuple[int, ...]] = set()
-    with_anchor = np.flatnonzero(anchor[first] | anchor[second])
-    zero = with_anchor[sums[with_anchor] == 0]
-    _take(found, np.column_stack([first[zero], second[zero]]), measure)
+    zero = with_anchor.sums == 0
+    _take(found, np.column_stack([with_anchor.first[zero], with_anchor.second[zero]]), measure)
     single = np.flatnonzero(anchor)
-    for part, match in _matched(sums, order, opposite[single]):
-        _take(found, np.column_stack([single[part], first[match], second[match]]), measure)
-    for part, match in _matched(sums, order, (PRIME - sums[with_anchor]) % PRIME):
-        pair = with_anchor[part]
-        _take(found, np.column_stack([first[pair], second[pair], first[match], second[match]]), measure)
+    starts = [
+        (np.column_stack([single]), image[single]),
+        (np.column_stack([with_anchor.first, with_anchor.second]), with_anchor.sums),
+    ]
+    for begun, sums in starts:
+        for others, allowed in lists:
+            for part, match in others.matching((PRIME - sums) % PRIME):
+                fine = allowed[others.first[match]] & allowed[others.second[match]]
+                part, match = part[fine], match[fine]
+                _take(found, np.column_stack([begun[part], others.first[match], others.second[match]]), measure)
     for one in sorted(found):
         if _is_zero(rows, one):
             yield one
 
 
-def _images(rows: Sequence[Mapping[int, int]]) -> npt.NDArray[np.uint64]:
-    """Return random linear images of the rows, the same in every run."""
-    names = sorted({j for row in rows for j in row})
-    rng = np.random.default_rng(0)
-    factor = dict(zip(names, map(int, rng.integers(1, PRIME, len(names))), strict=True))
-    return np.array([sum(v * factor[j] for j, v in row.items()) % PRIME for row in rows], np.uint64)
+def _pairs_with(some: Ints, every: Ints) -> tuple[Ints, Ints]:
+    """Return all pairs of different positions of which one at least is among some, each once."""
+    first, second = np.repeat(some, len(every)), np.tile(every, len(some))
+    fine = np.where(np.isin(second, some), first < second, True)
+    return first[fine], second[fine]
 
 
-def _matched(sums: npt.NDArray[np.uint64], order: Ints, wanted: npt.NDArray[np.uint64]) -> Iterator[tuple[Ints, Ints]]:
-    """Yield positions in `wanted` and the pairs whose sums are what is wanted there, a part at a time."""
-    ranked = sums[order]
-    low, high = (np.searchsorted(ranked, wanted, side) for side in ("left", "right"))
-    count = high - low
-    ends = np.cumsum(count)
-    begin = 0
-    while begin < len(wanted):
-        before = int(ends[begin - 1]) if begin else 0
-        end = max(begin + 1, int(np.searchsorted(ends, before + MATCHES, "right")))
-        some = count[begin:end]
-        part = np.repeat(np.arange(begin, end), some)
-        inside = np.arange(int(some.sum())) - np.repeat(np.cumsum(some) - some, some)
-        yield part, order[low[part] + inside]
-        begin = end
+def _image(row: Row, factor: Mapping[int, int]) -> int:
+    return sum(v * factor[j] for j, v in row.items()) % PRIME
 
 
 def _take(found: set[tuple[int, ...]], sets: Ints, measure: Floats) -> None:
@@ -110,7 +173,7 @@ def _take(found: set[tuple[int, ...]], sets: Ints, measure: Floats) -> None:
     found.update(map(tuple, np.unique(sets, axis=0).tolist()))
 
 
-def _is_zero(rows: Sequence[Mapping[int, int]], chosen: Sequence[int]) -> bool:
+def _is_zero(rows: Sequence[Row], chosen: Sequence[int]) -> bool:
     total: dict[int, int] = {}
     for i in chosen:
         for j, v in rows[i].items():

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Final
 
 import numpy as np
@@ -19,7 +20,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from tabprotect.problem import Attacker
-from tabprotect.sensitivity.few_cells import FEW, determined_sets, pairs_of
+from tabprotect.sensitivity.few_cells import FEW, SortedPairs, determined_sets
 from tabprotect.solver.connected import connected
 from tabprotect.solver.exact.elimination import PRIME, eliminate, signed
 
@@ -43,7 +44,7 @@ STEPS: Final = 60_000
 """Partial sums that are looked at in all connected parts together, for the public and for respondents each."""
 
 PAIRS: Final = 20_000_000
-"""Pairs of cells that are sorted in all connected parts together, for the public and for respondents each."""
+"""Pairs of cells that are looked up in all connected parts together, for the public and for respondents each."""
 
 SMALL: Final = 1000
 """Coefficients up to this size are what they seem; others are fractions modulo the prime, and have no sign."""
@@ -93,6 +94,8 @@ class _Part:
     cells: Ints
     rows: list[Vector]
     members: dict[int, set[int]] = field(default_factory=dict)
+    everybody: _Part | None = None
+    """As everybody sees the part, where this is what somebody sees who knows cells."""
 
     @classmethod
     def of(cls, cells: Ints, rows: list[Vector]) -> _Part:
@@ -135,7 +138,12 @@ class _Part:
                         users(j).discard(i)
                 rows[i] = row
                 changed.add(i)
-        return replace(self, rows=rows, members=members), changed
+        return replace(self, rows=rows, members=members, everybody=self), changed
+
+    @cached_property
+    def pairs(self) -> SortedPairs:
+        """The pairs of rows as everybody sees them."""
+        return SortedPairs.of(self.rows) if self.everybody is None else self.everybody.pairs
 
 
 def invariant_sums(
@@ -184,26 +192,34 @@ _View = tuple[int, _Part, list[int], list[int] | None]
 def _looked(views: Sequence[_View], measures: Sequence[Floats], found: dict[tuple[int, ...], int]) -> int:
     """Look for sums in the eyes of somebody, and return up to how many cells all of them were."""
 
-    def each() -> Iterator[tuple[int, _Part, list[int], Floats, list[int]]]:
+    def each() -> Iterator[tuple[int, _Part, list[int], Floats, list[int] | None, list[int]]]:
         for who, part, known, changed in views:
             for measure in measures:
                 local = measure[part.cells]
-                yield who, part, known, local, np.flatnonzero(local > 0).tolist() if changed is None else changed
+                anchors = np.flatnonzero(local > 0).tolist() if changed is None else changed
+                yield who, part, known, local, changed, anchors
 
     least = 2
-    if sum(pairs_of(_shut(part, local, known)) for _, part, known, local, _ in each()) <= PAIRS:
-        for who, part, known, local, anchors in each():
-            for chosen in determined_sets(part.rows, local, anchors, _shut(part, local, known)):
+    if sum(_pairs_of(_shut(part, local, known), changed) for _, part, known, local, changed, _ in each()) <= PAIRS:
+        for who, part, known, local, changed, anchors in each():
+            shut = _shut(part, local, known)
+            for chosen in determined_sets(part.rows, local, anchors, shut, part.pairs, changed):
                 found.setdefault(tuple(sorted(part.cells[list(chosen)].tolist())), who)
         least = FEW + 2
     steps = _Steps(STEPS)
     for size in range(least, MOST + 1, 2):
-        for who, part, known, local, anchors in each():
+        for who, part, known, local, _, anchors in each():
             for cells in _search(part, local, anchors, known, size, steps):
                 found.setdefault(cells, who)
         if steps.left <= 0:
             return size - 2
     return MOST
+
+
+def _pairs_of(shut: Sequence[bool], changed: Sequence[int] | None) -> int:
+    """Return how many pairs of cells are looked up: all, or those with a cell that somebody's knowledge changes."""
+    n = len(shut) - sum(shut)
+    return n * (n - 1) // 2 if changed is None else n * sum(not shut[i] for i in changed)
 
 
 def _shut(part: _Part, measure: Floats, known: Sequence[int]) -> list[bool]:

@@ -107,6 +107,18 @@ def test_all_sums_of_few_cells_are_found_unions_of_determined_ones_too(seed: int
     assert {cells for cells in found if len(cells) <= 4} == all_of(A, 4)
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_all_sums_of_few_cells_are_found_that_a_respondent_can_compute(seed: int) -> None:
+    """A respondent is an intruder for whom equations say what his cells are; only what is his own is told."""
+    A = grid(seed, 10)
+    n = A.shape[1]
+    known = tuple(sorted(np.random.default_rng(seed).choice(n, 2, replace=False).tolist()))
+    mine = np.vstack([A, np.eye(n)[list(known)]])
+    found = invariant_sums(sparse.csr_array(A), np.ones(n, bool), [np.ones(n)], [Attacker("a", known)])
+    his = {tuple(cells.tolist()) for who, cells in found.sums if who == 0 and len(cells) <= 4}
+    assert his == {cells for cells in all_of(mine, 4) if not determined(A, cells)}
+
+
 def test_sums_of_four_cells_are_found_however_many_steps_larger_ones_take() -> None:
     """Sixty hidden cells of a table of three dimensions: the search for larger sums ends early, and says so."""
     rng = np.random.default_rng(0)
