@@ -9,7 +9,7 @@ other images, and only sums with one of these cells are his own.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from tabprotect.solver.exact.elimination import PRIME, signed
 
-__all__ = ["FEW", "SortedPairs", "determined_sets"]
+__all__ = ["FEW", "SortedPairs", "determined_sets", "factors_of", "images_of"]
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -33,19 +33,45 @@ MATCHES: Final = 4_000_000
 """Pairs of pairs, at most, that are held at a time."""
 
 
+def factors_of(rows: Sequence[Row]) -> dict[int, int]:
+    """Return a random factor, the same in every run, for every free cell of sparse rows."""
+    names = sorted({j for row in rows for j in row})
+    rng = np.random.default_rng(0)
+    return dict(zip(names, map(int, rng.integers(1, PRIME, len(names))), strict=True))
+
+
+def images_of(rows: Iterable[Row], factor: Mapping[int, int]) -> Images:
+    """Return linear images of rows modulo `PRIME`: where rows add up to nothing, so do their images."""
+    return np.array([sum(v * factor[j] for j, v in row.items()) % PRIME for row in rows], np.uint64)
+
+
 @dataclass(frozen=True, eq=False)
-class _Pairs:
-    """Pairs of positions, with the sums of their images in ascending order."""
+class SortedPairs:
+    """Pairs of rows of a null space, with the sums of their images in ascending order.
+
+    Attributes
+    ----------
+    first, second : ndarray of int
+    sums : ndarray of uint64
+    """
 
     first: Ints
     second: Ints
     sums: Images
 
     @classmethod
-    def of(cls, first: Ints, second: Ints, image: Images) -> _Pairs:
+    def of(cls, first: Ints, second: Ints, image: Images) -> SortedPairs:
+        """Sort the pairs of some positions."""
         sums = (image[first] + image[second]) % PRIME
         order = np.argsort(sums, kind="stable")
         return cls(first[order], second[order], sums[order])
+
+    @classmethod
+    def of_all(cls, rows: Sequence[Row], image: Images) -> SortedPairs:
+        """Sort the pairs of all rows that are not empty."""
+        there = np.flatnonzero([bool(row) for row in rows])
+        first, second = np.triu_indices(len(there), 1)
+        return cls.of(there[first], there[second], image)
 
     def matching(self, wanted: Images) -> Iterator[tuple[Ints, Ints]]:
         """Yield positions in `wanted` and the pairs whose sums are what is wanted there, a part at a time."""
@@ -63,41 +89,13 @@ class _Pairs:
             begin = end
 
 
-@dataclass(frozen=True, eq=False)
-class SortedPairs:
-    """The pairs of rows of a null space, sorted once.
-
-    Attributes
-    ----------
-    factor : mapping of int to int
-        The image of every free cell, the same in every run.
-    image : ndarray of uint64, shape (rows,)
-    pairs : _Pairs
-        Of all rows that are not empty.
-    """
-
-    factor: Mapping[int, int]
-    image: Images
-    pairs: _Pairs
-
-    @classmethod
-    def of(cls, rows: Sequence[Row]) -> SortedPairs:
-        """Sort the pairs of some rows, which are sparse and modulo `PRIME`."""
-        names = sorted({j for row in rows for j in row})
-        rng = np.random.default_rng(0)
-        factor = dict(zip(names, map(int, rng.integers(1, PRIME, len(names))), strict=True))
-        image = np.array([_image(row, factor) for row in rows], np.uint64)
-        there = np.flatnonzero([bool(row) for row in rows])
-        first, second = np.triu_indices(len(there), 1)
-        return cls(factor, image, _Pairs.of(there[first], there[second], image))
-
-
 def determined_sets(
     rows: Sequence[Row],
+    image: Images,
+    everybody: SortedPairs,
     measure: Floats,
     anchors: Sequence[int],
     shut: Sequence[bool],
-    everybody: SortedPairs | None = None,
     changed: Sequence[int] | None = None,
 ) -> Iterator[tuple[int, ...]]:
     """Yield all sets of two to four positions whose rows add up to zero and whose measures add up to more than 0.
@@ -106,35 +104,34 @@ def determined_sets(
     ----------
     rows : sequence of mapping of int to int
         Sparse, modulo `PRIME`.
+    image : ndarray of uint64, shape (rows,)
+        See `images_of`.
+    everybody : SortedPairs
+        Of the rows as everybody sees them.
     measure : ndarray of float
     anchors : sequence of int
         Of which every set holds one at least; for somebody who knows cells these are the changed rows.
     shut : sequence of bool
         Positions that no set holds.
-    everybody : SortedPairs, optional
-        Of the rows as everybody sees them; by default of these rows.
     changed : sequence of int, optional
         The rows that are other ones than for everybody.
 
     Examples
     --------
     >>> rows = [{0: 1}, {0: -1, 1: 1}, {1: -1}, {2: 1}, {2: -1}]
-    >>> list(determined_sets(rows, np.ones(5), [0, 3], [False] * 5))
+    >>> image = images_of(rows, factors_of(rows))
+    >>> pairs = SortedPairs.of_all(rows, image)
+    >>> list(determined_sets(rows, image, pairs, np.ones(5), [0, 3], [False] * 5))
     [(0, 1, 2), (3, 4)]
     """
-    everybody = SortedPairs.of(rows) if everybody is None else everybody
     open_ = ~np.asarray(shut, bool)
-    anchor = np.isin(np.arange(len(rows)), anchors) & open_
-    image = everybody.image
-    pairs, lists = everybody.pairs, [(everybody.pairs, open_)]
+    anchor = np.isin(np.arange(len(rows)), anchors if changed is None else changed) & open_
+    pairs, lists = everybody, [(everybody, open_)]
     if changed is None:
         some = np.flatnonzero((anchor[pairs.first] | anchor[pairs.second]) & open_[pairs.first] & open_[pairs.second])
-        with_anchor = _Pairs(pairs.first[some], pairs.second[some], pairs.sums[some])
+        with_anchor = SortedPairs(pairs.first[some], pairs.second[some], pairs.sums[some])
     else:
-        image = image.copy()
-        image[list(changed)] = [_image(rows[i], everybody.factor) for i in changed]
-        anchor = np.isin(np.arange(len(rows)), changed) & open_
-        with_anchor = _Pairs.of(*_pairs_with(np.flatnonzero(anchor), np.flatnonzero(open_)), image)
+        with_anchor = SortedPairs.of(*_pairs_with(np.flatnonzero(anchor), np.flatnonzero(open_)), image)
         lists = [(pairs, open_ & ~anchor), (with_anchor, open_)]
     found: set[tuple[int, ...]] = set()
     zero = with_anchor.sums == 0
@@ -160,10 +157,6 @@ def _pairs_with(some: Ints, every: Ints) -> tuple[Ints, Ints]:
     first, second = np.repeat(some, len(every)), np.tile(every, len(some))
     fine = np.where(np.isin(second, some), first < second, True)
     return first[fine], second[fine]
-
-
-def _image(row: Row, factor: Mapping[int, int]) -> int:
-    return sum(v * factor[j] for j, v in row.items()) % PRIME
 
 
 def _take(found: set[tuple[int, ...]], sets: Ints, measure: Floats) -> None:

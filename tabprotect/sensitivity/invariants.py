@@ -20,7 +20,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from tabprotect.problem import Attacker
-from tabprotect.sensitivity.few_cells import FEW, SortedPairs, determined_sets
+from tabprotect.sensitivity.few_cells import FEW, SortedPairs, determined_sets, factors_of, images_of
 from tabprotect.solver.connected import connected
 from tabprotect.solver.exact.elimination import PRIME, eliminate, signed
 
@@ -96,6 +96,8 @@ class _Part:
     members: dict[int, set[int]] = field(default_factory=dict)
     everybody: _Part | None = None
     """As everybody sees the part, where this is what somebody sees who knows cells."""
+    changed: tuple[int, ...] = ()
+    """The rows that are other ones then."""
 
     @classmethod
     def of(cls, cells: Ints, rows: list[Vector]) -> _Part:
@@ -138,12 +140,35 @@ class _Part:
                         users(j).discard(i)
                 rows[i] = row
                 changed.add(i)
-        return replace(self, rows=rows, members=members, everybody=self), changed
+        known_rows = replace(self, rows=rows, members=members, everybody=self, changed=tuple(sorted(changed)))
+        return known_rows, changed
+
+    @cached_property
+    def factor(self) -> dict[int, int]:
+        """Of the images of rows."""
+        return factors_of(self.rows) if self.everybody is None else self.everybody.factor
+
+    @cached_property
+    def image(self) -> npt.NDArray[np.uint64]:
+        """The images of rows."""
+        if self.everybody is None:
+            return images_of(self.rows, self.factor)
+        image = self.everybody.image.copy()
+        image[list(self.changed)] = images_of((self.rows[i] for i in self.changed), self.factor)
+        return image
 
     @cached_property
     def pairs(self) -> SortedPairs:
         """The pairs of rows as everybody sees them."""
-        return SortedPairs.of(self.rows) if self.everybody is None else self.everybody.pairs
+        return SortedPairs.of_all(self.rows, self.image) if self.everybody is None else self.everybody.pairs
+
+    @cached_property
+    def by_image(self) -> dict[int, list[int]]:
+        """The rows with every image."""
+        found: dict[int, list[int]] = {}
+        for i, image in enumerate(self.image.tolist()):
+            found.setdefault(image, []).append(i)
+        return found
 
 
 def invariant_sums(
@@ -203,7 +228,7 @@ def _looked(views: Sequence[_View], measures: Sequence[Floats], found: dict[tupl
     if sum(_pairs_of(_shut(part, local, known), changed) for _, part, known, local, changed, _ in each()) <= PAIRS:
         for who, part, known, local, changed, anchors in each():
             shut = _shut(part, local, known)
-            for chosen in determined_sets(part.rows, local, anchors, shut, part.pairs, changed):
+            for chosen in determined_sets(part.rows, part.image, part.pairs, local, anchors, shut, changed):
                 found.setdefault(tuple(sorted(part.cells[list(chosen)].tolist())), who)
         least = FEW + 2
     steps = _Steps(STEPS)
@@ -272,56 +297,90 @@ def _search(
     part: _Part, measure: Floats, anchors: Sequence[int], known: Sequence[int], most: int, steps: _Steps
 ) -> Iterator[tuple[int, ...]]:
     """Yield the determined sets of a part that hold an anchor and whose measures add up to more than 0."""
-    gain, shut = measure.tolist(), _shut(part, measure, known)
+    shut = _shut(part, measure, known)
     best = np.sort(np.maximum(measure[~np.array(shut, bool)], 0.0))[::-1][:most]
     room = [0.0, *np.cumsum(best).tolist()]
     room += [room[-1]] * (most + 1 - len(room))
+    growing = _Growing(part, measure.tolist(), room, shut, most, steps)
     for anchor in anchors:
         if not shut[anchor]:
-            yield from _grow(part, gain, room, shut, [anchor], dict(part.rows[anchor]), gain[anchor], most, steps)
+            yield from growing.grow([anchor], dict(part.rows[anchor]), growing.gain[anchor])
             shut[anchor] = True
 
 
-def _grow(
-    part: _Part,
-    gain: list[float],
-    room: list[float],
-    shut: list[bool],
-    chosen: list[int],
-    total: Vector,
-    measure: float,
-    most: int,
-    steps: _Steps,
-) -> Iterator[tuple[int, ...]]:
-    """Add cells until the rows of those chosen add up to nothing; each set is met once."""
-    steps.left -= 1
-    if not total:
-        if len(chosen) > 1 and measure > 0:
-            yield tuple(sorted(part.cells[chosen].tolist()))
-        return
-    left = most - len(chosen)
-    if not left or steps.left <= 0 or measure + room[left] <= 0:
-        return
-    free = min(total, key=lambda j: (len(part.members[j]), j))
-    mine = [
-        i
-        for i in sorted(part.members[free])
-        if not shut[i] and i not in chosen and not _same_sign(part.rows[i][free], total[free])
-    ]
-    for i in mine:
-        added = dict(total)
-        for j, v in part.rows[i].items():
-            value = signed(added.get(j, 0) + v)
-            if value:
-                added[j] = value
-            else:
-                added.pop(j, None)
-        chosen.append(i)
-        yield from _grow(part, gain, room, shut, chosen, added, measure + gain[i], most, steps)
-        chosen.pop()
-        shut[i] = True
-    for i in mine:
-        shut[i] = False
+@dataclass(frozen=True, eq=False)
+class _Growing:
+    """A search for determined sets that adds one cell after the other.
+
+    Attributes
+    ----------
+    part : _Part
+    gain : list of float
+        Measure of every cell.
+    room : list of float
+        What so many further cells add to the measure at most.
+    shut : list of bool
+        Cells that no set holds any more; sets with them were met.
+    most : int
+        Cells of the largest sets.
+    steps : _Steps
+    """
+
+    part: _Part
+    gain: list[float]
+    room: list[float]
+    shut: list[bool]
+    most: int
+    steps: _Steps
+
+    def grow(self, chosen: list[int], total: Vector, measure: float) -> Iterator[tuple[int, ...]]:
+        """Add cells until the rows of those chosen add up to nothing; each set is met once."""
+        self.steps.left -= 1
+        part, gain, shut, left = self.part, self.gain, self.shut, self.most - len(chosen)
+        if not total:
+            if len(chosen) > 1 and measure > 0:
+                yield tuple(sorted(part.cells[chosen].tolist()))
+            return
+        if not left or self.steps.left <= 0 or measure + self.room[left] <= 0:
+            return
+        if left == 1:
+            for i in self._closing(chosen, total):
+                if measure + gain[i] > 0:
+                    yield tuple(sorted(part.cells[[*chosen, i]].tolist()))
+            return
+        free = min(total, key=lambda j: (len(part.members[j]), j))
+        mine = [
+            i
+            for i in sorted(part.members[free])
+            if not shut[i] and i not in chosen and not _same_sign(part.rows[i][free], total[free])
+        ]
+        for i in mine:
+            chosen.append(i)
+            yield from self.grow(chosen, _sum(total, part.rows[i]), measure + gain[i])
+            chosen.pop()
+            shut[i] = True
+        for i in mine:
+            shut[i] = False
+
+    def _closing(self, chosen: Sequence[int], total: Vector) -> Iterator[int]:
+        """Yield the cells whose rows are what is missing, by their images."""
+        part = self.part
+        wanted = -sum(v * part.factor[j] for j, v in total.items()) % PRIME
+        for i in part.by_image.get(wanted, ()):
+            if not self.shut[i] and i not in chosen and not _sum(total, part.rows[i]):
+                yield i
+
+
+def _sum(a: Vector, b: Vector) -> Vector:
+    """Return the sum of two sparse rows."""
+    total = dict(a)
+    for j, v in b.items():
+        value = signed(total.get(j, 0) + v)
+        if value:
+            total[j] = value
+        else:
+            total.pop(j, None)
+    return total
 
 
 def _same_sign(a: int, b: int) -> bool:
