@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from math import ceil, floor
 from typing import ClassVar, Final, Literal
 
 import numpy as np
@@ -20,9 +22,10 @@ from tabprotect.methods.base.options import ABOVE_ZERO
 from tabprotect.methods.distance import Norm, Weights
 from tabprotect.methods.margins import margins, totals
 from tabprotect.problem import Problem, Status
+from tabprotect.solver.exact import exact
 from tabprotect.table.decimals import decimals_of
 
-__all__ = ["Adjust", "enlarged"]
+__all__ = ["Adjust", "ends", "enlarged"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -95,10 +98,10 @@ class Adjust(Method):
         p = call.problem
         conditions = keep(p, self.preserve, self.correlation)
         kept = {"nothing": lambda _: np.zeros(0, np.int64), "totals": totals, "margins": margins}[self.fixed](p.system)
-        if self.within is not None:
-            lower, upper = p.values - self.within, p.values + self.within
-            p = replace(p, lower=np.maximum(p.lower, lower), upper=np.minimum(p.upper, upper))
         places = decimals_of(p.values) if self.decimals is None else self.decimals
+        if self.within is not None:
+            lower, upper = ends(p.values, self.within, places)
+            p = replace(p, lower=np.maximum(p.lower, lower), upper=np.minimum(p.upper, upper))
 
         def carry_out(problem: Problem) -> AdjustmentResult:
             return adjust(
@@ -123,6 +126,26 @@ class Adjust(Method):
             result.values, claim, told, result.status, result.cost, result.bound, result.seconds, message,
             bool(result.stopped_by), levels_moved=True, result=result,
         )  # fmt: skip
+
+
+def ends(values: Floats, within: float, places: int | None) -> tuple[Floats, Floats]:
+    """Return the least and the largest value with so many decimals that is no further from each value.
+
+    Sums of weighted contributions are decimals but for the last digits of floating-point numbers, which count, too.
+
+    Examples
+    --------
+    >>> least, most = ends(np.array([66.45, 66.44999999999999]), 5.0, 2)
+    >>> least.tolist(), most.tolist()
+    ([61.45, 61.45], [71.45, 71.44])
+    """
+    if places is None:
+        return values - within, values + within
+    unit, far = Fraction(10) ** -places, exact(within)
+    true = [exact(a) for a in values.tolist()]
+    least = [float(ceil((a - far) / unit) * unit) for a in true]
+    most = [float(floor((a + far) / unit) * unit) for a in true]
+    return np.minimum(least, values), np.maximum(most, values)
 
 
 def enlarged(problem: Problem, share: float, places: int | None, seed: int, within: float | None = None) -> Problem:

@@ -16,9 +16,11 @@ from tabprotect.errors import InfeasibleError, InputError
 from tabprotect.instances import family
 from tabprotect.methods.adjustment import METHODS, adjust, judge
 from tabprotect.methods.adjustment.balance import balanced_senses
+from tabprotect.methods.adjustment.method import Adjust
 from tabprotect.methods.adjustment.search import Search
 from tabprotect.methods.adjustment.sizes import sizes_bound
 from tabprotect.methods.adjustment.statement import state
+from tabprotect.methods.base.method import Call, Changed
 from tabprotect.methods.distance import NORMS, WEIGHTS, distance, distance_weights
 from tabprotect.models import adjustment as model
 from tabprotect.problem import Problem, Status
@@ -280,3 +282,21 @@ def test_cells_that_cannot_move_are_named():
         adjust(replace(problem, upper=np.full(3, 20.0)), fixed=[1])
     with pytest.raises(InfeasibleError, match="do not let these cells move at all: x"):
         adjust(replace(problem, upper=np.full(3, 20.0)), fixed=[0, 2])
+
+
+def test_no_value_is_further_than_the_largest_change_in_its_last_digits_either() -> None:
+    """The only way is up by 5.00, since 4.995 are asked for; from 44.3 * 1.5 that would be 5.00000000000001."""
+
+    def changed(value: float) -> Changed:
+        problem = Problem.from_arrays(
+            [[-1, 1, 1]], [166.45, value, 100], primary=[1], lpl=4.995, upl=4.995, lower=[0, 64, 0]
+        )
+        return Adjust(within=5.0, enlarge=0.0).change(Call(problem))
+
+    for value in (66.45, 66.45000000000002):
+        found = changed(value).values
+        assert found is not None
+        assert found.round(2).tolist() == [171.45, 71.45, 100.0]
+    assert 44.3 * 1.5 < 66.45
+    with pytest.raises(InfeasibleError, match="move to neither side by their level"):
+        changed(44.3 * 1.5)
