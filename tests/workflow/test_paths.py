@@ -32,7 +32,7 @@ TEXTS = {
     "Spec.holding_rules",
     *(f"Spec.{name}" for name in (
         "tables", "cost", "rules", "levels", "lower", "upper", "attackers", "unions", "method", "options", "engine",
-        "transform", "preferences",
+        "transform", "preferences", "unpublished",
     )),
     *(f"HierarchySpec.{name}" for name in ("leader", "codes", "columns", "separator", "total")),
     *(f"OutputSpec.{name}" for name in ("formats", "separator", "decimal", "encoding", "thousands", "title", "source")),
