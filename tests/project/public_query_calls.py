@@ -175,7 +175,7 @@ NO_DATA = {
     ),
     **dict.fromkeys(
         _names("query", "Absolute", "Covering", "Relative", "Query", "guard.Field", "guard.TablePolicy",
-               "guard.UnavailableError", "guard.read_only_role", "service.Keys"),
+               "guard.UnavailableError", "guard.connect", "guard.read_only_role", "service.Keys"),
         "parameters and names, no data",
     ),
     **dict.fromkeys(
