@@ -130,7 +130,7 @@ def levels_for_others(problem: Problem, lowered: Sequence[UnionExposure], budget
     >>> eased = within_reach(p)
     >>> found = levels_for_others(eased, lowered_levels(p, eased))
     >>> found.aimed.lpl.tolist(), found.judged.lpl.tolist(), found.judged.attackers[0].spared
-    ([15.0, 0.0, 0.0], [9.999, 0.0, 0.0, 15.0], (3,))
+    ([15.0, 15.0, 15.0], [9.999, 15.0, 15.0, 15.0], (3,))
     """
     if not lowered:
         return Levelled(problem, problem)

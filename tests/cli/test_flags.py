@@ -89,6 +89,7 @@ GIVEN: dict[str, tuple[str, Any]] = {
     "output.allow_unsafe": ("", True),
     "lower": ("50%,", "50%"),
     "upper": (",50%", "50%"),
+    "unpublished": ('{code = ["a"]}', {"code": ["a"]}),
     "tables": ('{t = {data = "firms.csv", by = ["code"]}}', None),
 }
 
@@ -122,7 +123,14 @@ def test_every_key_is_set_on_the_command_line(key: str, place: Path, tabprotect:
     (place / "last").mkdir()
     arguments += ["--previous", "last"] if key.startswith("previous.") and key != "previous.release" else []
     arguments += ["--holding", "code"] if key == "holding_rules" else []
-    source = [] if key in ("data", "cells", "tables") else ["--cells", "cells.csv"] if finished else ["firms.csv"]
+    arguments += ["--set", f"tables={GIVEN['tables'][0]}"] if key == "unpublished" else []
+    source = (
+        []
+        if key in ("data", "cells", "tables", "unpublished")
+        else ["--cells", "cells.csv"]
+        if finished
+        else ["firms.csv"]
+    )
     common = [] if key == "by" else ["--by", "code"]
     rules = [] if key == "rules" else ["--rule", "threshold=3"]
     done = tabprotect("protect", *source, *common, *rules, "--value", "turnover", *arguments)
