@@ -108,7 +108,7 @@ def test_every_bad_line_is_named(table, tmp_path):
 
 
 def test_missing_file_and_sensitive_cell_to_be_published(table, tmp_path):
-    with pytest.raises(InputError, match=r"a-priori file .*none.hst cannot be read"):
+    with pytest.raises(InputError, match=r"a-priori file .*none.hst: cannot be read"):
         assess(table, [APriori(str(tmp_path / "none.hst"))])
     with pytest.raises(InputError, match="1 cell must be published but a rule finds it sensitive: Nr x 4"):
         assess(table, ["p%=15", write(tmp_path, "Nr;4;p")])
