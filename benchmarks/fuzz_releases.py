@@ -232,7 +232,8 @@ def run(
     statuses: Counter[str] = Counter()
     wrong, questions, slowest = 0, 0, (0.0, -1)
     with Worker(release, patience=2 * JUDGING) as worker:
-        for asked in (Asked(seed, seconds, attack) for seed in seeds for attack in kinds):
+        every = (Asked(seed, seconds, attack) for seed in seeds for attack in kinds)
+        for made, asked in enumerate(every, start=1):
             said = worker.ask(asked, seconds)
             found = (said.what,) if isinstance(said, Failure) else said.faults
             if not isinstance(said, Failure):
@@ -242,7 +243,7 @@ def run(
             wrong += any(not (untimed and fault.startswith(LATE)) for fault in found)
             for fault in found:
                 report(f"seed {asked.seed} ({words(asked)}): {fault}")
-            if (made := statuses.total()) % REPORTED == 0 and made:
+            if made % REPORTED == 0:
                 report(f"{made:,} releases until seed {asked.seed}, {wrong} with faults")
     counts = ", ".join(f"{number} {status}" for status, number in statuses.most_common())
     report(

@@ -7,8 +7,8 @@ from typing import Protocol
 
 import numpy as np
 
-from tabprotect.attack.audit import left_open_words, without_level
 from tabprotect.attack.explore import explore
+from tabprotect.attack.left_open import left_open_words, without_level
 from tabprotect.attack.proof import BoundProof
 from tabprotect.certificate.extent import extent, within
 from tabprotect.methods.suppression.result import SuppressionResult

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,7 @@ from tabprotect.attack.evidence import Evidence, gather
 from tabprotect.attack.exact_problem import ExactProblem
 from tabprotect.attack.explore import Intervals, explore
 from tabprotect.attack.keys import Key
+from tabprotect.attack.left_open import NEARLY, left_open_words, without_level
 from tabprotect.attack.pool import Deviation
 from tabprotect.attack.witness import Exposure, Witnesses
 from tabprotect.counted import counted
@@ -26,14 +27,11 @@ from tabprotect.solver.limits import Budget
 from tabprotect.table.naming import cell_of_system
 from tabprotect.views import view
 
-__all__ = ["NEARLY", "Audit", "Intervals", "audit", "without_level"]
+__all__ = ["Audit", "Intervals", "audit"]
 
 Bools = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
-
-NEARLY: Final = 0.01
-"""A hidden cell whose interval is narrower than this share of its value is as good as published."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -385,25 +383,6 @@ def _hidden(problem: Problem, pattern: Any) -> Bools:
     hidden = pattern_mask(problem, pattern) if positions else np.r_[given, np.zeros(problem.sums, dtype=bool)]
     hidden[own:] = True
     return hidden
-
-
-def left_open_words(problem: Problem, cells: Ints, exact: int) -> list[str]:
-    """Say which hidden cells without level can be computed, `exact` of them exactly; nothing where there are none."""
-    if not len(cells):
-        return []
-    names = ", ".join(problem.system.label(int(i)) for i in cells[:10]) + (", ..." if len(cells) > 10 else "")
-    found = f"{counted(len(cells), 'hidden cell')} without protection level can be computed by everybody"
-    nearly = f"to within {100 * NEARLY:g} %"
-    if len(cells) == 1:
-        return [f"{found}, {'exactly' if exact else nearly}: {names}"]
-    others = "" if exact == len(cells) else f" and the others {nearly}"
-    return [f"{found}, {exact:,} of them exactly{others}: {names}"]
-
-
-def without_level(problem: Problem, pattern: Bools) -> Ints:
-    """Return the hidden cells that no protection level is asked for."""
-    level = np.maximum(np.maximum(problem.lpl, problem.upl), problem.spl)
-    return np.flatnonzero(pattern & ~((problem.status == Status.PRIMARY) & (level > 0)))
 
 
 def _complete(*intervals: Intervals) -> bool:

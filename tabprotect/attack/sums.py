@@ -16,7 +16,7 @@ from tabprotect.sensitivity.sums_as_cells import protect_against_others, protect
 from tabprotect.sensitivity.unions import UnionExposure
 from tabprotect.solver.limits import Budget
 
-__all__ = ["LARGEST", "Levelled", "known_too_closely", "levels_for_others", "lowered_levels", "with_sums"]
+__all__ = ["LARGEST", "LevelsForOthers", "known_too_closely", "levels_for_others", "lowered_levels", "with_sums"]
 
 LARGEST: Final = 20_000
 """Hidden cells, at most, of a pattern whose sums that one contributor dominates are put to the audit."""
@@ -93,7 +93,7 @@ def lowered_levels(problem: Problem, eased: Problem) -> tuple[UnionExposure, ...
 
 
 @dataclass(frozen=True, eq=False)
-class Levelled:
+class LevelsForOthers:
     """A problem of which some levels hold for most attackers and not for all, as methods and as judges need it.
 
     Attributes
@@ -109,7 +109,9 @@ class Levelled:
     judged: Problem
 
 
-def levels_for_others(problem: Problem, lowered: Sequence[UnionExposure], budget: Budget | None = None) -> Levelled:
+def levels_for_others(
+    problem: Problem, lowered: Sequence[UnionExposure], budget: Budget | None = None
+) -> LevelsForOthers:
     """Return what is asked where levels were lowered for the sake of some attackers: they hold for all the others.
 
     Parameters
@@ -133,7 +135,7 @@ def levels_for_others(problem: Problem, lowered: Sequence[UnionExposure], budget
     ([15.0, 15.0, 15.0], [9.999, 15.0, 15.0, 15.0], (3,))
     """
     if not lowered:
-        return Levelled(problem, problem)
+        return LevelsForOthers(problem, problem)
     cells = [sum_.cells[0] for sum_ in lowered]
     lpl, spl = problem.lpl.copy(), problem.spl.copy()
     lpl[cells], spl[cells] = [sum_.lpl for sum_ in lowered], [sum_.spl for sum_ in lowered]
@@ -154,7 +156,7 @@ def levels_for_others(problem: Problem, lowered: Sequence[UnionExposure], budget
     ]
     judged = protect_against_others(problem, sums, [level.spared for level in found])
     attackers = tuple(replace(a, spared=tuple(sorted(s))) for a, s in zip(problem.attackers, spared, strict=True))
-    return Levelled(replace(problem, lpl=lpl, spl=spl, attackers=attackers), judged)
+    return LevelsForOthers(replace(problem, lpl=lpl, spl=spl, attackers=attackers), judged)
 
 
 def known_too_closely(

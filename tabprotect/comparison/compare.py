@@ -49,7 +49,7 @@ class Comparison:
     lines : tuple of Line
     title : str
     recognised : tuple of Recognised
-        How the data write numbers, and the page unless it is told otherwise.
+        How the data write numbers; the page does, too, where no other format is given.
     """
 
     problem: Problem = field(repr=False)

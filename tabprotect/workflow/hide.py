@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tabprotect.attack.audit import NEARLY, audit, without_level
+from tabprotect.attack.audit import audit
+from tabprotect.attack.left_open import NEARLY, without_level
 from tabprotect.attack.sums import LARGEST, known_too_closely
 from tabprotect.methods.suppression.method import Suppress
 from tabprotect.methods.suppression.result import SuppressionResult
@@ -46,7 +47,7 @@ class Sums:
     def __call__(self, result: SuppressionResult) -> tuple[UnionExposure, ...]:
         """Return the sums that a result gives away, and cells whose level was lowered for the sake of a respondent.
 
-        A look has no limit: what nobody looked at is not safe. Where nobody asked for sums only such cells are told.
+        A look has no limit: what nobody looked at is not safe. Without a wish for sums only such cells are returned.
         """
         request, table = self.prepared.request, self.prepared.table
         if request.unions == "off":

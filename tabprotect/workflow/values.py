@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from tabprotect.attack.sums import Levelled
+from tabprotect.attack.sums import LevelsForOthers
 from tabprotect.methods.base.method import Call, Changed, Method
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget
@@ -18,7 +18,7 @@ from tabprotect.workflow.prepare import Prepared
 __all__ = ["change"]
 
 
-def change(prepared: Prepared, method: Method, asked: Levelled) -> Changed:
+def change(prepared: Prepared, method: Method, asked: LevelsForOthers) -> Changed:
     """Carry a method out, within the limits of the request; values are the floats that published decimals read as."""
     request = prepared.request
     Budget(progress=request.progress).report(method.name)

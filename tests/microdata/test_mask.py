@@ -154,5 +154,5 @@ def test_progress_tells_every_step(large: bool, tmp_path: Path) -> None:
     steps = [md.TopCoding("age", threshold=45), md.Noise("income", alpha=0.1)]
     data = tmp_path / "people.csv"
     md.mask(data, md.Schema(confidential=["income"]), steps, seed=1, large=large, progress=heard.append)
-    told = [(line.stage, line.message) for line in heard]
-    assert told == [("read", ""), ("top-coding", "step 1 of 2"), (steps[1].name, "step 2 of 2")]
+    stages = [(line.stage, line.message) for line in heard]
+    assert stages == [("read", ""), ("top-coding", "step 1 of 2"), (steps[1].name, "step 2 of 2")]

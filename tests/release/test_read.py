@@ -404,8 +404,8 @@ def test_what_a_search_does_not_claim_is_not_called_optimal(folder: Path) -> Non
     manifest, proof = folder / "internal" / "release.json", folder / CERTIFICATE
     document = json.loads(proof.read_text())
     proof.write_text(json.dumps(resealed({**document, "bound": None, "claimed_bound": None, "proof": None})))
-    told = {"status": "optimal", "bound": None, "proven_bound": None, "gap": None}
-    manifest.write_text(json.dumps({**json.loads(manifest.read_text()), **told}))
+    claims = {"status": "optimal", "bound": None, "proven_bound": None, "gap": None}
+    manifest.write_text(json.dumps({**json.loads(manifest.read_text()), **claims}))
     assert any("has no bound that meets the cost" in failure for failure in read_release(folder).failures)
 
 

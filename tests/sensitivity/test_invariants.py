@@ -146,7 +146,7 @@ def test_how_far_the_search_went_is_said(monkeypatch: pytest.MonkeyPatch) -> Non
     assert invariant_sums(A, np.ones(10, bool), [np.ones(10)]).size == 4
     monkeypatch.setattr("tabprotect.sensitivity.invariants.PAIRS", 3)
     assert invariant_sums(A, np.ones(10, bool), [np.ones(10)]).size < 4
-    monkeypatch.setattr("tabprotect.sensitivity.invariants.LARGEST", 3)
+    monkeypatch.setattr("tabprotect.sensitivity.null_space.LARGEST", 3)
     assert invariant_sums(A, np.ones(10, bool), [np.ones(10)]).left_out > 3
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from tabprotect.errors import InputError, Problems, did_you_mean
-from tabprotect.table.reading.recognised import read_lines
+from tabprotect.table.reading.recognised import read_plain_text
 
 __all__ = ["RecodingRules"]
 
@@ -95,7 +95,7 @@ class RecodingRules:
     def read(cls, path: str | Path) -> RecodingRules:
         """Read a .grc file."""
         try:
-            text = read_lines(path)
+            text = read_plain_text(path)
         except InputError as error:
             raise InputError(*(f"recoding {problem}" for problem in error.problems)) from error
         try:

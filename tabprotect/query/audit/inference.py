@@ -214,7 +214,7 @@ def _some(n: int) -> Ints:
 
 
 def _likely(v: npt.NDArray[np.generic]) -> Ints:
-    """Return a fixed choice of columns and some in which a row is 1: most rows outside the span are told by these."""
+    """Return a fixed choice of columns and some in which a row is 1: most rows outside the span differ in these."""
     inside = np.flatnonzero(v)
     return np.union1d(_some(len(v)), inside[_some(len(inside))])
 

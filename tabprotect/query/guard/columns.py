@@ -76,7 +76,7 @@ def numbered(columns: Sequence[Column | pd.Categorical]) -> tuple[npt.NDArray[np
                 size = len(first)
     number, first = distinct(code, size)
     # only one row of each is put into order
-    order = pd.DataFrame(dict(enumerate(_told_apart([values_at(column, first) for column in columns]))))
+    order = pd.DataFrame(dict(enumerate(_with_nan_apart([values_at(column, first) for column in columns]))))
     rank = np.asarray(order.groupby(list(order.columns), dropna=False, sort=True).ngroup(), np.int64)
     sorted_ = np.empty(len(first), np.int64)
     sorted_[rank] = first
@@ -88,13 +88,13 @@ def _codes(column: Column | pd.Categorical) -> list[tuple[npt.NDArray[np.int64],
     if isinstance(column, pd.Categorical):
         return [(column.codes.astype(np.int64) + 1, len(column.categories) + 1)]
     found = []
-    for part in _told_apart([column]):
+    for part in _with_nan_apart([column]):
         number, names = pd.factorize(part)
         found.append((number.astype(np.int64) + 1, len(names) + 1))
     return found
 
 
-def _told_apart(codes: Sequence[Column]) -> list[Column]:
+def _with_nan_apart(codes: Sequence[Column]) -> list[Column]:
     """Return the columns of groups, and one more for each in which NaN stands beside missing values."""
     found = list(codes)
     for column in codes:

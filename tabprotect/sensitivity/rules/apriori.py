@@ -14,7 +14,7 @@ from tabprotect.errors import InputError, Problems, did_you_mean
 from tabprotect.problem import Status
 from tabprotect.sensitivity.cells import CellFinder
 from tabprotect.sensitivity.rule import Decisions, Spoken, bound_cell, percentage
-from tabprotect.table.reading.recognised import read_lines
+from tabprotect.table.reading.recognised import read_plain_text
 from tabprotect.table.table import Table
 
 __all__ = ["APriori"]
@@ -93,7 +93,7 @@ class APriori(Spoken):
             Every line that cannot be read or names no cell.
         """
         try:
-            text = read_lines(self.path)
+            text = read_plain_text(self.path)
         except InputError as error:
             raise InputError(*(f"a-priori file {problem}" for problem in error.problems)) from error
         finder = CellFinder(table)

@@ -19,7 +19,7 @@ from tabprotect.counted import counted
 from tabprotect.errors import InputError, collect, did_you_mean
 from tabprotect.table.hierarchy import codelists
 from tabprotect.table.hierarchy.tree import check_shape, in_order, members_of
-from tabprotect.table.reading.recognised import read_lines
+from tabprotect.table.reading.recognised import read_plain_text
 
 __all__ = ["Hierarchy"]
 
@@ -134,7 +134,7 @@ class Hierarchy:
         InputError
             If the file cannot be read, or names the lines that are wrong.
         """
-        text = read_lines(path, encoding)
+        text = read_plain_text(path, encoding)
         return cls._named(str(path), codelists.splits_of_hrc, text, leader, total)
 
     @classmethod

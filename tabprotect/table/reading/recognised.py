@@ -17,7 +17,7 @@ import pyarrow as pa
 from tabprotect.counted import counted
 from tabprotect.errors import InputError, did_you_mean
 
-__all__ = ["SEPARATORS", "Recognised", "check_header", "decode", "find_separator", "read_lines", "unpack"]
+__all__ = ["SEPARATORS", "Recognised", "check_header", "decode", "find_separator", "read_plain_text", "unpack"]
 
 SEPARATORS: Final = (";", "\t", ",", "|")
 _SAMPLE = 200
@@ -168,7 +168,7 @@ def decode(path: Path, data: bytes, encoding: str | None) -> tuple[str, str, tup
     return text.removeprefix("﻿"), encoding, reasons
 
 
-def read_lines(path: str | Path, encoding: str | None = None) -> str:
+def read_plain_text(path: str | Path, encoding: str | None = None) -> str:
     """Return the text of a file of codes or settings, its encoding recognised as that of data files.
 
     Raises
