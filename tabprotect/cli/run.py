@@ -91,6 +91,7 @@ def _report(release: Publication, folder: Path, planned: str = "", *, asked: boo
     """Print what was done, and return the exit code."""
     from rich.text import Text
 
+    from tabprotect.release.changed import ChangedRelease
     from tabprotect.release.suppressed import Release
 
     console = screen.out()
@@ -98,6 +99,10 @@ def _report(release: Publication, folder: Path, planned: str = "", *, asked: boo
     if isinstance(release, Release) and release.unfinished:
         said = release.unfinished
         console.print(Text(f"{said[0].upper()}{said[1:]}: nothing was written{_more(release)}.", style="yellow"))
+        return Exit.LIMIT if asked else Exit.UNSAFE
+    if isinstance(release, ChangedRelease) and release.values is None:
+        ending = "found no values before its end" if release.stopped else "has no values for this table"
+        console.print(Text(f"Nothing was written: {release.settings['method']} {ending}.", style="yellow"))
         return Exit.LIMIT if asked else Exit.UNSAFE
     if not release.safe:
         if release.judgement is not None:

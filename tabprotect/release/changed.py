@@ -205,6 +205,8 @@ class ChangedRelease(Publication):
         return self.result.claim["method"] in DOUBTS
 
     def _verdict(self) -> str:
+        if self.values is None:
+            return f"no values: {self.result.status}"
         if self.safe:
             return "safe, proven by exact witnesses"
         if self._doubtful:

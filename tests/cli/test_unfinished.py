@@ -41,3 +41,17 @@ def test_what_is_proven_to_be_out_of_reach_stays_a_verdict(capsys: pytest.Captur
     found = tp.protect(data, "p%=15", by=["region"], value="turnover", contributor="firm", bounds="1%")
     assert _report(found, Path("out")) == Exit.UNSAFE
     assert "NOT SAFE" in capsys.readouterr().out
+
+
+def test_a_method_without_values_offers_no_flag_that_would_write_them(capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing is published, so nothing is unsafe; --allow-unsafe has nothing to write."""
+    data = pd.DataFrame({"region": list("nnsss"), "turnover": [90, 5, 40, 50, 60], "firm": range(5)})
+    found = tp.protect(data, "p%=15", tp.Round(base=1), by=["region"], value="turnover", contributor="firm")
+    assert found.values is None
+    assert _report(found, Path("out")) == Exit.UNSAFE
+    text = " ".join(capsys.readouterr().out.split())
+    assert "NOT SAFE" not in text
+    assert "allow-unsafe" not in text
+    assert "verdict no values: infeasible" in text
+    assert "no rounding with this base" in text
+    assert "Nothing was written: round base=1 has no values for this table." in text
