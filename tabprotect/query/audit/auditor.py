@@ -13,6 +13,7 @@ from tabprotect.errors import InputError, Problems
 from tabprotect.query.audit.conflicts import conflicting
 from tabprotect.query.audit.decision import Decision, Denial, Step, combined
 from tabprotect.query.audit.groups import Groups, chosen, totals
+from tabprotect.query.audit.inference import Terms
 from tabprotect.query.audit.measures import check_size, measures
 from tabprotect.query.audit.records import Intruder, Records
 from tabprotect.query.audit.safety import judge
@@ -173,12 +174,14 @@ class Auditor:
         decision, state, _ = self._decide(sets, self.work if work is None else min(work, self.work))
         return decision, state
 
-    def decide_most(self, sets: Groups) -> tuple[list[int], Decision, State]:
+    def decide_most(self, sets: Groups, follow: Sequence[Terms | None]) -> tuple[list[int], Decision, State]:
         """Decide on disjoint sums, and in large systems leave some out where they cannot all be answered together.
 
         Parameters
         ----------
         sets : Groups
+        follow : sequence of list or None
+            How each of them follows from the basis; see `State.follow`.
 
         Returns
         -------
@@ -191,7 +194,8 @@ class Auditor:
         kept, work, total = list(range(len(sets))), self.work, [int(abs(t)) for t in sets.sums(self.records.values)]
         for _ in range(ROUNDS):
             some = sets.only(kept)
-            decision, state, left_out = self._decide(some, work, [total[k] for k in kept])
+            known = [follow[k] for k in kept]
+            decision, state, left_out = self._decide(some, work, [total[k] for k in kept], known)
             work -= decision.work
             if decision.answered or not left_out or work <= 0:
                 break
@@ -201,7 +205,11 @@ class Auditor:
         return kept, decision, state
 
     def _decide(
-        self, sets: Sequence[Bools], work: int, costs: list[int] | None = None
+        self,
+        sets: Sequence[Bools],
+        work: int,
+        costs: list[int] | None = None,
+        follow: Sequence[Terms | None] | None = None,
     ) -> tuple[Decision, State, set[int]]:
         """Return the decision, the state after it, and with costs the sums without which the others may be answered."""
         if len(sets) > 1:
@@ -212,7 +220,7 @@ class Auditor:
             steps.append(sensitivity_step(self.records, sets, self.rules))
             if not steps[-1].passed:
                 return self._denied(Denial.SENSITIVE, steps), self.state, set()
-        step, new = self._inferable(sets)
+        step, new = self._inferable(sets, self.state.follow(sets) if follow is None else follow)
         steps.append(step)
         if not new:
             return Decision(True, values, None, tuple(steps), True, self.basis), self.state, set()
@@ -271,10 +279,10 @@ class Auditor:
     def _denied(self, denial: Denial, steps: list[Step], work: int = 0) -> Decision:
         return Decision(False, (), denial, tuple(steps), False, self.basis, work)
 
-    def _inferable(self, sets: Sequence[Bools]) -> tuple[Step, list[int]]:
+    def _inferable(self, sets: Sequence[Bools], follow: Sequence[Terms | None]) -> tuple[Step, list[int]]:
         """Step 2: which of the sums follow from the basis, and which are new."""
         new, words = [], ""
-        for k, terms in enumerate(self.state.follow(sets)):
+        for k, terms in enumerate(follow):
             if terms is None:
                 new.append(k)
                 covered = len(sets) == 1 and self.state.partition.covers(sets[0]) is not None

@@ -14,10 +14,13 @@ from scipy import sparse
 from tabprotect.query.audit.partition import Partition
 from tabprotect.solver.exact import solve_exactly
 
-__all__ = ["Basis", "combination"]
+__all__ = ["Basis", "Terms", "combination"]
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
+
+Terms = list[tuple[int, Fraction]]
+"""A combination of rows: their numbers and factors."""
 
 PRIME: Final = 2**31 - 1
 
@@ -113,9 +116,9 @@ class Basis:
             sums[k, :r] = self.settled[these[:r]].sum(axis=0)
         return np.asarray((sums + _product(some.astype(np.int64) @ self.left % PRIME, self.right)) % PRIME)
 
-    def combinations(self, partition: Partition, label: Ints, n: int) -> list[list[tuple[int, Fraction]] | None]:
+    def combinations(self, partition: Partition, label: Ints, n: int) -> list[Terms | None]:
         """Return the `combination` of every one of n disjoint rows: row k is 1 where `label` is k, and not empty."""
-        found: list[list[tuple[int, Fraction]] | None] = [None] * n
+        found: list[Terms | None] = [None] * n
         there, first = np.unique(label[label >= 0], return_index=True)
         columns = np.union1d(_some(partition.n_classes), np.flatnonzero(label >= 0)[first])
         M = partition.some(self.rows, columns).astype(np.int64)
@@ -126,7 +129,7 @@ class Basis:
                 found[some[i]] = self._believed(partition, label == some[i], c[i])
         return found
 
-    def combination(self, partition: Partition, v: Bools) -> list[tuple[int, Fraction]] | None:
+    def combination(self, partition: Partition, v: Bools) -> Terms | None:
         """Return the queries whose combination gives a row, with their coefficients, or None if it is not in the span.
 
         None also where the coefficients are no fractions of small numbers and M is large.
@@ -136,7 +139,7 @@ class Basis:
             return None
         return self._believed(partition, v, c)
 
-    def _believed(self, partition: Partition, v: Bools, c: Ints) -> list[tuple[int, Fraction]] | None:
+    def _believed(self, partition: Partition, v: Bools, c: Ints) -> Terms | None:
         used = np.flatnonzero(c)
         terms = [(int(self.rows[k]), _rational(int(c[k]))) for k in used.tolist()]
         known = [(i, f) for i, f in terms if f is not None]
@@ -234,7 +237,7 @@ def _rational(c: int, most: int = 2**15 - 1) -> Fraction | None:
     return Fraction(b, y) if 0 < abs(y) <= most else None
 
 
-def _verified(partition: Partition, terms: list[tuple[int, Fraction]], v: Bools) -> bool:
+def _verified(partition: Partition, terms: Terms, v: Bools) -> bool:
     """Whether a combination gives a row, in integers, over all classes."""
     common = lcm(1, *(f.denominator for _, f in terms))
     weights = [int(f * common) for _, f in terms]
@@ -245,7 +248,7 @@ def _verified(partition: Partition, terms: list[tuple[int, Fraction]], v: Bools)
     return np.array_equal(partition.weighted(row), common * np.asarray(v, np.int64))
 
 
-def combination(M: sparse.csr_array, target: Bools) -> list[tuple[int, Fraction]] | None:
+def combination(M: sparse.csr_array, target: Bools) -> Terms | None:
     """Return exact coefficients of the rows whose sum is the target row, or None where there are none.
 
     Parameters

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
 
 from tabprotect.query.audit.groups import Groups
-from tabprotect.query.audit.inference import Basis
+from tabprotect.query.audit.inference import Basis, Terms
 from tabprotect.query.audit.measures import Measure, ceiling
 from tabprotect.query.audit.needs import Needs, Side, needs
 from tabprotect.query.audit.partition import Partition, Split
@@ -113,7 +112,7 @@ class State:
             tuple(_again(k, records, partition, split, changed, parts) for k in self.knowledge),
         )
 
-    def follows(self, members: Bools) -> list[tuple[int, Fraction]] | None:
+    def follows(self, members: Bools) -> Terms | None:
         """Return the exact combination of the basis that gives a sum, or None where it is not inferable."""
         if not members.any():
             return []
@@ -122,7 +121,7 @@ class State:
             return None
         return self.basis.combination(self.partition, support)
 
-    def follow(self, sets: Sequence[Bools]) -> list[list[tuple[int, Fraction]] | None]:
+    def follow(self, sets: Sequence[Bools]) -> list[Terms | None]:
         """Return for every sum the exact combination of the basis that gives it, or None; see `follows`."""
         groups = Groups.of(sets) if len(sets) > 1 else None
         if groups is None:
@@ -130,7 +129,7 @@ class State:
         _, first, small = self._in_parts(groups)
         return small.follow_all(groups.label[first], groups.n)
 
-    def follow_all(self, label: Ints, n: int) -> list[list[tuple[int, Fraction]] | None]:
+    def follow_all(self, label: Ints, n: int) -> list[Terms | None]:
         """Return what `follows` does for n disjoint query sets, by the query set of every record (-1 for none)."""
         class_of, classes = self.partition.class_of, self.partition.n_classes
         order = np.argsort(class_of, kind="stable")

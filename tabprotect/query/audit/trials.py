@@ -8,6 +8,7 @@ records of classes that it cuts and that are small enough to be sensitive. It is
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from tabprotect.query.audit.groups import Groups
@@ -43,7 +44,7 @@ class Trials:
     >>> from tabprotect.query.audit import Auditor
     >>> emp = Auditor(Records.of([85, 3, 2, 4, 3, 3, 4, 3, 3]), "nk=2,85")
     >>> _ = emp.ask(range(3, 9))
-    >>> trials = Trials.of(emp.state, emp.records, Groups(np.array([-1, -1, -1, 0, 0, 0, 1, 1, 1]), 2))
+    >>> trials = Trials.of(emp.state, emp.records, Groups(np.array([-1, -1, -1, 0, 0, 0, 1, 1, 1]), 2), ())
     >>> [trials.decide(k, emp.work)[0] for k in (0, 1)], trials.state.totals
     ([True, True], (20, 10))
     """
@@ -56,12 +57,11 @@ class Trials:
     inferable: frozenset[int]
 
     @classmethod
-    def of(cls, state: State, records: Records, groups: Groups) -> Trials:
-        """Begin after the answers given so far."""
+    def of(cls, state: State, records: Records, groups: Groups, inferable: Iterable[int]) -> Trials:
+        """Begin after the answers given so far, from which some groups follow."""
         parts = Parts.of(state.partition, groups, records)
         p = state.partition
         small = replace(state, partition=Partition(p.class_of[parts.first], p.bits, p.n_queries))
-        inferable = (k for k, terms in enumerate(small.follow_all(parts.label, groups.n)) if terms is not None)
         return cls(records, [int(s) for s in groups.sums(records.values)], parts, small, state, frozenset(inferable))
 
     @property
@@ -69,6 +69,13 @@ class Trials:
         """The state after the groups answered so far."""
         new = len(self.small.totals) > len(self.before.totals)
         return self._whole(self.small) if new else self.before
+
+    def say_the_same(self, groups: Sequence[int]) -> bool:
+        """Whether any of some groups, once answered, gives all the others."""
+        if not groups:
+            return True
+        after = self.small.with_query(self.records, self.parts.label == groups[0], self.parts, self.sums[groups[0]])
+        return all(after.follows(self.parts.label == k) is not None for k in groups[1:])
 
     def decide(self, k: int, work: int) -> tuple[bool, int]:
         """Decide on one group; if it is answered, it counts from now on.

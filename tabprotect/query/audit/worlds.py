@@ -28,7 +28,7 @@ SOLVE = 50
 SETTING_UP = 250
 """Entries of M whose set-up counts as one more."""
 
-ITERATING = 50_000
+ITERATING = 6_000
 """Entries of M for which an iteration counts as one more."""
 
 FEASIBLE = 1e-7

@@ -94,13 +94,16 @@ def protect_groups(auditor: Auditor, sets: Sequence[Bools], open_: Sequence[int]
     steps.append(f"{len(bad)} of {len(open_)} groups are sensitive themselves")
     if not kept:
         return Grouped((), auditor.state, (), tuple(steps))
-    some, decision, state = auditor.decide_most(_groups(sets).only(kept))
+    groups = _groups(sets).only(kept)
+    follow = auditor.state.follow(groups)
+    some, decision, state = auditor.decide_most(groups, follow)
     if len(some) < len(kept):
         steps.append(f"{len(kept) - len(some)} further groups cannot be answered together with the others")
     if decision.answered:
         published = tuple(kept[i] for i in some)
         return Grouped(published, state, published, (*steps, *map(str, decision.steps)))
     steps.append(f"all {len(some)} others together: {decision.denial}")
+    judged = decision.work > 0
     proposed = _proposal(auditor, sets, list(open_), bad)
     if proposed is not None:
         steps.append(f"the suppression engine hides {len(kept) - len(proposed)} further groups")
@@ -108,20 +111,26 @@ def protect_groups(auditor: Auditor, sets: Sequence[Bools], open_: Sequence[int]
         decision, state = auditor.decide(chosen(sets, proposed))
         if decision.answered:
             return Grouped(tuple(proposed), state, tuple(proposed), (*steps, *map(str, decision.steps)))
-    return _singly(auditor, sets, kept, steps)
+    known = [k for k, terms in zip(kept, follow, strict=True) if terms is not None]
+    return _singly(auditor, sets, kept, known, steps, judged=judged)
 
 
-def _singly(auditor: Auditor, sets: Sequence[Bools], kept: list[int], steps: list[str]) -> Grouped:
+def _singly(
+    auditor: Auditor, sets: Sequence[Bools], kept: list[int], good: list[int], steps: list[str], *, judged: bool
+) -> Grouped:
     """Try one group after another, the largest first, with the work of one decision for all of them.
 
-    What follows from earlier answers is published without being tried.
+    What follows from earlier answers (`good`) is published without being tried. Where any of the rest, once answered,
+    gives all the others, each says as much as all of them together: if these were `judged`, and denied, none is tried.
     """
-    trials = Trials.of(auditor.state, auditor.records, _groups(sets))
-    good = [k for k in kept if k in trials.inferable]
+    trials = Trials.of(auditor.state, auditor.records, _groups(sets), good)
     rest = [k for k in kept if k not in trials.inferable]
+    if judged and trials.say_the_same(rest):
+        steps.append(f"each of {len(rest)} groups says as much as all of them; the other {len(good)} are published")
+        return Grouped(tuple(good), trials.state, tuple(good), tuple(steps))
     sizes = [abs(total) for total in totals(auditor.records, chosen(sets, rest))]
     order = [rest[i] for i in sorted(range(len(rest)), key=lambda i: -sizes[i])][:SINGLY]
-    left, tried = auditor.work, 0
+    good, left, tried = list(good), auditor.work, 0
     for k in order:
         if left <= 0:
             break
