@@ -75,6 +75,11 @@ def test_whole_numbers(owner, coded):
     assert wrap(owner).columns("SELECT v AS a FROM t WHERE v IS NOT NULL ORDER BY id")[0].tolist() == WHOLE[1:]
 
 
+def test_whole_numbers_that_are_all_there_come_as_they_are(owner):
+    keys, found = written(owner, "BIGINT", WHOLE[1:]).columns("SELECT id AS k, v AS a FROM t", 0)
+    assert dict(zip(keys.tolist(), found.tolist(), strict=True)) == dict(enumerate(WHOLE[1:]))
+
+
 @pytest.mark.parametrize("coded", [None, 0, 1])
 def test_double_precision_to_the_last_bit(owner, coded):
     found = read(written(owner, "DOUBLE PRECISION", DOUBLES), coded)
@@ -82,9 +87,24 @@ def test_double_precision_to_the_last_bit(owner, coded):
     assert [v.hex() for v in found[1:]] == [v.hex() for v in DOUBLES[1:]]
 
 
-def test_infinite_and_undefined_values(owner):
+def test_numbers_that_are_all_there_come_as_they_are(owner):
+    """Their bytes, beside labels of groups that are missing in part."""
+    database = written(owner, "DOUBLE PRECISION", DOUBLES[1:])
+    sql = "SELECT id AS k, v AS a, CASE WHEN id > 0 THEN id END AS g FROM t"
+    keys, found, labels = database.columns(sql, 1)
+    assert [found[list(keys).index(k)].hex() for k in range(len(found))] == [v.hex() for v in DOUBLES[1:]]
+    assert [None if pd.isna(g) else int(g) for g in labels] == [k or None for k in keys.tolist()]
+
+
+def test_a_column_without_any_number(owner):
+    keys, found = written(owner, "DOUBLE PRECISION", [None, None]).columns("SELECT id AS k, v AS a FROM t", 0)
+    assert (sorted(keys.tolist()), found.tolist()) == ([0, 1], [None, None])
+
+
+@pytest.mark.parametrize("coded", [None, 0])
+def test_infinite_and_undefined_values(owner, coded):
     database = written(owner, "DOUBLE PRECISION", [1.0, math.inf, -math.inf, math.nan])
-    found = np.asarray(database.columns("SELECT v AS a FROM t ORDER BY id")[0], float)
+    found = np.asarray(database.columns("SELECT v AS a FROM t ORDER BY id", coded)[0], float)
     assert np.array_equal(found, [1.0, math.inf, -math.inf, math.nan], equal_nan=True)
 
 
