@@ -5,7 +5,12 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 __all__ = [
     "InfeasibleError",
@@ -13,6 +18,8 @@ __all__ = [
     "Problems",
     "SolverError",
     "TabprotectError",
+    "as_number",
+    "as_numbers",
     "collect",
     "did_you_mean",
     "need",
@@ -97,6 +104,39 @@ def need(given: object, kind: type, who: str, such_as: str) -> None:
     """
     if not isinstance(given, kind):
         raise InputError(f"{who} needs a {kind.__name__}, {such_as}, not {type(given).__name__}")
+
+
+def as_number(given: Any, name: str) -> float:
+    """Return what has to be a number, NaN and infinity included.
+
+    Examples
+    --------
+    >>> as_number("5", "base")
+    Traceback (most recent call last):
+    ...
+    tabprotect.errors.InputError: base must be a number, not '5'
+    """
+    if isinstance(given, bool) or not isinstance(given, Real):
+        raise InputError(f"{name} must be a number, not {given!r}")
+    return float(given)
+
+
+def as_numbers(given: Any, name: str, such_as: str) -> npt.NDArray[np.float64]:
+    """Return what has to be an array of numbers.
+
+    Examples
+    --------
+    >>> as_numbers({}, "weights", "'unit' or a number for every cell")
+    Traceback (most recent call last):
+    ...
+    tabprotect.errors.InputError: weights must be 'unit' or a number for every cell, not {}
+    """
+    import numpy as np
+
+    try:
+        return np.asarray(given, np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must be {such_as}, not {given!r}") from None
 
 
 def did_you_mean(word: object, options: Iterable[Any]) -> str:

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from tabprotect.errors import InputError, did_you_mean
+from tabprotect.errors import InputError, as_numbers, did_you_mean
 from tabprotect.problem import Problem
 
 __all__ = ["NORMS", "WEIGHTS", "Norm", "Weights", "distance", "distance_weights"]
@@ -40,7 +40,7 @@ def distance_weights(problem: Problem, weights: Weights | npt.ArrayLike) -> Floa
         if weights not in WEIGHTS:
             raise InputError(f"unknown weights '{weights}'{did_you_mean(weights, WEIGHTS)}")
         return {"value": size, "reciprocal": 1 / size, "unit": np.ones_like(size), "problem": problem.weights}[weights]
-    given = np.asarray(weights, np.float64)
+    given = as_numbers(weights, "weights", "'value', 'reciprocal', 'unit', 'problem', or a number for every cell")
     if given.shape != size.shape:
         raise InputError(f"weights have shape {given.shape}; {len(size)} cells need ({len(size)},)")
     bad = np.flatnonzero(~(np.isfinite(given) & (given >= 0)))

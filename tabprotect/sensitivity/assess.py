@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.counted import counted
-from tabprotect.errors import InputError
+from tabprotect.errors import InputError, as_number
 from tabprotect.problem import Status
 from tabprotect.sensitivity.assessment import Assessment
 from tabprotect.sensitivity.concentration import counts
@@ -126,7 +126,7 @@ def assess(
     check_needs(table, wanted)
     if empty not in (None, "zero", "safe"):
         raise InputError(f"empty must be 'zero' or 'safe', not {empty!r}")
-    least = smallest_level(table) if minimum is None else float(minimum)
+    least = smallest_level(table) if minimum is None else as_number(minimum, "minimum")
     if not least > 0:
         raise InputError(f"minimum must be above 0, not {least:g}: a level of 0 asks for no protection at all")
     draft = _Draft(table, least)

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from tabprotect.errors import InputError, did_you_mean
+from tabprotect.errors import InputError, as_numbers, did_you_mean
 from tabprotect.sensitivity.cells import code_levels
 from tabprotect.sensitivity.concentration import counts
 from tabprotect.table.table import Table
@@ -56,7 +56,7 @@ class BoxCox:
     lmbda: float
 
     def __post_init__(self) -> None:
-        if not 0 <= self.lmbda <= 1:
+        if isinstance(self.lmbda, bool) or not isinstance(self.lmbda, int | float) or not 0 <= self.lmbda <= 1:
             raise InputError(f"BoxCox: lmbda must lie between 0 and 1, not {self.lmbda!r}")
 
     def __call__(self, cost: Floats) -> Floats:
@@ -136,6 +136,12 @@ def costs(
     InputError
         Unknown column, dimension or level; costs that are negative or not numbers.
     """
+    if transform is not None and not callable(transform):
+        raise InputError(f"transform must be a function of costs, such as BoxCox(0.5), not {transform!r}")
+    if preferences is not None and not isinstance(preferences, Mapping):
+        raise InputError(
+            f"preferences must be factors by dimension and level, not {preferences!r}"
+        )
     base = _base(table, cost)
     if override is not None:
         base = np.where(np.isnan(override), base, override)
@@ -169,7 +175,7 @@ def _base(table: Table, cost: str | Sequence[float] | Floats | None) -> Floats:
     if cost is None:
         cost = "cost" if "cost" in table.columns else "value"
     if not isinstance(cost, str):
-        array = np.asarray(cost, dtype=np.float64)
+        array = as_numbers(cost, "cost", "'value', 'unit', 'count', the name of a column, or a number for every cell")
         if array.shape != (table.n_cells,):
             raise InputError(f"cost has shape {array.shape}; {table.n_cells} cells need ({table.n_cells},)")
         return array
@@ -189,7 +195,11 @@ def _base(table: Table, cost: str | Sequence[float] | Floats | None) -> Floats:
 
 def _factors(table: Table, name: str, factors: Sequence[float] | Mapping[int, float]) -> Floats:
     level = code_levels(table, name)
-    table_of = dict(factors) if isinstance(factors, Mapping) else dict(enumerate(factors))
+    try:
+        table_of = dict(factors) if isinstance(factors, Mapping) else dict(enumerate(factors))
+        table_of = {key: float(value) for key, value in table_of.items()}
+    except (TypeError, ValueError):
+        raise InputError(f"preferences: those of '{name}' are numbers by level, not {factors!r}") from None
     deepest = int(level.max(initial=0))
     if unknown := [key for key in table_of if key not in range(deepest + 1)]:
         raise InputError(f"preferences: dimension '{name}' has levels 0 (the total) to {deepest}, not {unknown}")

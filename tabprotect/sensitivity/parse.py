@@ -68,6 +68,8 @@ def parse_rules(text: str) -> tuple[Rule | Override, ...]:
     >>> [str(rule) for rule in parse_rules("P(10,1)|FREQ(3,30)|NK(2,85)|MIS(0)")]
     ['p%=10', 'threshold=3,30', 'nk=2,85']
     """
+    if not isinstance(text, str):
+        raise InputError(f"rules are written as text, such as 'p%=15', not {text!r}")
     problems = Problems()
     rules: list[Rule | Override] = []
     seen: dict[str, int] = {}

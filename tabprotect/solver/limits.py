@@ -101,10 +101,12 @@ class Limits:
             limit = getattr(self, name)
             if limit is not None and not (isinstance(limit, Real) and float(limit) >= 0):
                 raise InputError(f"the limit '{name}' must be a number of at least 0, not {limit!r}")
+        if self.stop is not None and not callable(self.stop):
+            raise InputError(f"the limit 'stop' must be a function that says whether to stop, not {self.stop!r}")
         if self.memory is None:
             return
-        if not self.memory > 0:
-            raise InputError(f"the limit of memory must be a positive number of bytes, not {self.memory}")
+        if isinstance(self.memory, bool) or not isinstance(self.memory, Real) or not float(self.memory) > 0:
+            raise InputError(f"the limit of memory must be a positive number of bytes, not {self.memory!r}")
         if held_memory() is None:
             raise InputError("the memory of a process cannot be measured on this system; leave that limit out")
 
@@ -174,6 +176,10 @@ class Budget:
     seconds_before: float = field(default=0.0, init=False, repr=False)
     work_before: int = field(default=0, init=False, repr=False)
     _looked: float = field(default=-math.inf, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.progress is not None and not callable(self.progress):
+            raise InputError(f"progress must be a function that is called with a Progress, not {self.progress!r}")
 
     def spend(self, work: int) -> None:
         """Add work units."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from numbers import Real
+from os import PathLike
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, model_validator
@@ -120,6 +121,27 @@ class Request(BaseModel):
                 f"{{'tax office': ['N x small']}}, not {given!r}"
             )
         return {str(name): tuple(cells) for name, cells in given.items()}
+
+    @field_validator("progress")
+    @classmethod
+    def _progress(cls, given: Any) -> Any:
+        if given is not None and not callable(given):
+            raise InputError(f"progress must be a function that is called with a tabprotect.Progress, not {given!r}")
+        return given
+
+    @field_validator("executor")
+    @classmethod
+    def _executor(cls, given: Any) -> Any:
+        if given is not None and not callable(getattr(given, "submit", None)):
+            raise InputError(f"executor must be such as concurrent.futures.ProcessPoolExecutor(), not {given!r}")
+        return given
+
+    @field_validator("resume")
+    @classmethod
+    def _resume(cls, given: Any) -> Any:
+        if not isinstance(given, str | PathLike | None):
+            raise InputError(f"resume must be a folder, not {given!r}")
+        return given
 
     @field_validator("limits", mode="before")
     @classmethod

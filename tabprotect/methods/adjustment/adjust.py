@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.counted import counted
-from tabprotect.errors import InputError, SolverError, did_you_mean
+from tabprotect.errors import InputError, SolverError, as_numbers, did_you_mean
 from tabprotect.methods.adjustment.balance import balanced_senses
 from tabprotect.methods.adjustment.bound import root_bound
 from tabprotect.methods.adjustment.exactly import values_of
@@ -151,7 +151,11 @@ def adjust(
     weight = distance_weights(problem, weights)
     if decimals is None and problem.integer:
         decimals = 0
+    if not isinstance(preserve, Sequence) or isinstance(preserve, str):
+        raise InputError(f"preserve must be what keep() returns, or several of them, not {preserve!r}")
     conditions = [c for part in preserve for c in (part if isinstance(part, Sequence) else [part])]
+    if strange := [c for c in conditions if not isinstance(c, Preserve)]:
+        raise InputError(f"preserve must be what keep() returns, or several of them, not {strange[0]!r}")
     budget = Budget(as_limits(limits), progress)
     st = state(problem, weight, norm, fixed=keep, preserve=conditions, decimals=decimals)
     given = _given(problem, st, senses)
@@ -299,10 +303,10 @@ def _mask(problem: Problem, fixed: npt.ArrayLike) -> npt.NDArray[np.bool_]:
     mask = np.zeros(problem.n_cells, bool)
     if cells.dtype == bool and cells.shape == mask.shape:
         return cells.copy()
-    cells = cells.astype(np.int64)
-    if len(cells) and (cells.min() < 0 or cells.max() >= problem.n_cells):
+    strange = cells.ndim != 1 or (len(cells) and cells.dtype.kind not in "iu")
+    if strange or (len(cells) and (cells.min() < 0 or cells.max() >= problem.n_cells)):
         raise InputError(f"fixed cells are positions from 0 to {problem.n_cells - 1}, or a mask of all cells")
-    mask[cells] = True
+    mask[cells.astype(np.int64)] = True
     return mask
 
 
@@ -317,9 +321,9 @@ def _given(
             return None
         every = np.full(problem.n_cells, 1 if senses == "up" else -1, np.int64)
     else:
-        wanted = np.asarray(senses, np.int64)
+        wanted = as_numbers(senses, "senses", "'up', 'down', 'free', or +1 or -1 for every primary")
         if wanted.shape != problem.primaries.shape or not np.isin(wanted, (-1, 1)).all():
             raise InputError(f"senses are +1 or -1 for each of the {len(problem.primaries)} primaries")
         every = np.zeros(problem.n_cells, np.int64)
-        every[problem.primaries] = wanted
+        every[problem.primaries] = wanted.astype(np.int64)
     return np.where(st.forced != 0, st.forced, every[st.cells[st.primaries]])

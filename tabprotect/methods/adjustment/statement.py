@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Integral
 
 import numpy as np
 import numpy.typing as npt
@@ -140,8 +141,8 @@ def state(
     n, label = problem.n_cells, problem.system.label
     primary = problem.primaries
     asked = (problem.lpl[primary] > 0) | (problem.upl[primary] > 0)
-    if decimals is not None and not -MOST_DECIMALS <= decimals <= MOST_DECIMALS:
-        raise InputError(f"decimals must be from {-MOST_DECIMALS} to {MOST_DECIMALS}, not {decimals}")
+    if decimals is not None and not (isinstance(decimals, Integral) and -MOST_DECIMALS <= decimals <= MOST_DECIMALS):
+        raise InputError(f"decimals must be from {-MOST_DECIMALS} to {MOST_DECIMALS}, not {decimals!r}")
     step = None if decimals is None else 10.0**-decimals
     with collect() as problems:
         sliding = primary[problem.spl[primary] > problem.lpl[primary] + problem.upl[primary]]

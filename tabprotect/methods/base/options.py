@@ -160,9 +160,9 @@ def _wrong(field: Field[Any], kinds: tuple[Any, ...], value: Any) -> str:
         return f"must be {' or '.join(allowed)}, not '{value}'{_near(value, words)}"
     if isinstance(value, bool):
         return "" if bool in kinds else f"must be {_named(kinds)}, not {value}"
+    if isinstance(value, int | float) and (int in kinds or float in kinds) and not math.isfinite(value):
+        return f"must be a finite number, not {value}"
     if isinstance(value, int | float) and (float in kinds or (int in kinds and value == int(value))):
-        if not math.isfinite(value):
-            return f"must be a finite number, not {value}"
         if field.name == "decimals" and value > MOST_DECIMALS:
             return f"must be at most {MOST_DECIMALS}, not {value}"
         if field.metadata.get("above_zero") and value <= 0:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
 from typing import Any
 
-from tabprotect.errors import InputError
+from tabprotect.errors import collect
 from tabprotect.methods.recoding.global_recode import RecodingRules
 from tabprotect.methods.suppression.method import Suppress
 from tabprotect.views import Short
@@ -51,18 +51,41 @@ class Recode(Short):
     groupings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name, given in self.rules.items():
-            if not isinstance(given, RecodingRules | str | PathLike):
-                raise InputError(
-                    f"rules: those of '{name}' are a .grc file or RecodingRules, such as "
-                    f"RecodingRules.parse('new: old, old'), not {given!r}"
-                )
-        if wrong := [name for name, order in self.opened.items() if isinstance(order, str)]:
-            raise InputError(f"open: the categories of '{wrong[0]}' are a list of codes in their order, no text")
-        if self.open and self.groupings:
-            raise InputError("open and groupings both make records anew: take one of them")
-        if self.granularity is not None and not 0 < self.granularity <= 100:
-            raise InputError(f"granularity must be per cent, above 0 and at most 100, not {self.granularity!r}")
+        with collect() as problems:
+            for what in self._wrong_types():
+                problems.add(what)
+        with collect() as problems:
+            for name, given in self.rules.items():
+                if not isinstance(given, RecodingRules | str | PathLike):
+                    problems.add(
+                        f"rules: those of '{name}' are a .grc file or RecodingRules, such as "
+                        f"RecodingRules.parse('new: old, old'), not {given!r}"
+                    )
+            for name, order in self.opened.items():
+                if isinstance(order, str):
+                    problems.add(f"open: the categories of '{name}' are a list of codes in their order, no text")
+            if self.open and self.groupings:
+                problems.add("open and groupings both make records anew: take one of them")
+            if self.granularity is not None and not 0 < self.granularity <= 100:
+                problems.add(f"granularity must be per cent, above 0 and at most 100, not {self.granularity!r}")
+
+    def _wrong_types(self) -> Iterator[str]:
+        """Say which arguments are of another kind altogether."""
+        if not isinstance(self.rules, Mapping):
+            yield f"rules must be recodings by column, such as {{'region': 'region.grc'}}, not {self.rules!r}"
+        if not isinstance(self.keep, Mapping):
+            yield f"keep must be levels by dimension, such as {{'region': 1}}, not {self.keep!r}"
+        if not isinstance(self.then, Suppress):
+            yield f"then must be such as Suppress(cost='unit'), not {self.then!r}"
+        if not isinstance(self.open, str | Sequence | Mapping):
+            yield f"open must be dimensions, such as ['age'], not {self.open!r}"
+        if isinstance(self.granularity, bool) or not isinstance(self.granularity, int | float | None):
+            yield f"granularity must be per cent, such as 50, not {self.granularity!r}"
+        if not isinstance(self.groupings, Mapping) or not all(isinstance(g, Mapping) for g in self.groupings.values()):
+            yield (
+                "groupings must be files or rules by dimension and name, such as "
+                f"{{'region': {{'areas': 'areas.grc'}}}}, not {self.groupings!r}"
+            )
 
     @property
     def opened(self) -> Mapping[str, Sequence[str] | None]:

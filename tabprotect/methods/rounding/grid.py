@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tabprotect.errors import InfeasibleError, InputError
+from tabprotect.errors import InfeasibleError, InputError, as_number
 from tabprotect.problem import Problem, Status
 from tabprotect.solver.exact import exact, scaled_integers
 
@@ -103,7 +103,7 @@ def on_grid(problem: Problem, base: float, steps: int, rise: bool = False) -> Gr
 
 def in_units(problem: Problem, base: float) -> tuple[int, tuple[Integers, Integers, Integers, Integers]]:
     """Return the base, and values, bounds (0 where infinite) and right-hand sides, as integers of a common unit."""
-    if not np.isfinite(base) or base <= 0:
+    if not np.isfinite(as_number(base, "the rounding base")) or base <= 0:
         raise InputError(f"the rounding base must be a positive number, not {base}")
     _, (a, unit, low, high, b) = scaled_integers(problem.values, [base], problem.lower, problem.upper, problem.system.b)
     return int(unit[0]), (a, low, high, b)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tabprotect.errors import InputError
+from tabprotect.errors import collect
 from tabprotect.methods.suppression.options import DEFAULTS, Options
 from tabprotect.views import Short
 
@@ -54,7 +55,15 @@ class Suppress(Short):
 
     def __post_init__(self) -> None:
         share = self.random_costs
-        if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share < float("inf"):
-            raise InputError(f"random_costs must be a share of the costs, 0 or more, such as 0.2, not {share!r}")
-        if not isinstance(self.options, Options):
-            raise InputError(f"options= takes tabprotect.methods.suppression.options.Options, not {self.options!r}")
+        with collect() as problems:
+            if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share < float("inf"):
+                problems.add(f"random_costs must be a share of the costs, 0 or more, such as 0.2, not {share!r}")
+            if self.transform is not None and not callable(self.transform):
+                problems.add(f"transform must be a function of costs, such as BoxCox(0.5), not {self.transform!r}")
+            if self.preferences is not None and not isinstance(self.preferences, Mapping):
+                problems.add(
+                    "preferences must be factors by dimension and level, such as {'region': [100, 10, 1]}, not "
+                    f"{self.preferences!r}"
+                )
+            if not isinstance(self.options, Options):
+                problems.add(f"options= takes tabprotect.methods.suppression.options.Options, not {self.options!r}")

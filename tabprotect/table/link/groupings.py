@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tabprotect.errors import collect, did_you_mean
+from tabprotect.errors import InputError, collect, did_you_mean
 from tabprotect.table.codes import some
 from tabprotect.table.table import Table
 
@@ -30,6 +30,8 @@ def without_codes(table: Table, unpublished: Mapping[str, Iterable[Any]]) -> Tab
     InputError
         Dimensions and codes that there are not.
     """
+    if not isinstance(unpublished, Mapping):
+        raise InputError(f"unpublished must be codes by dimension, such as {{'age': ['0-4']}}, not {unpublished!r}")
     cells = table.system.cells.to_frame(index=False).astype(str)
     closed = np.zeros(table.n_cells, bool)
     with collect() as problems:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from tabprotect.counted import counted
-from tabprotect.errors import InputError, Problems, collect, did_you_mean
+from tabprotect.errors import InputError, Problems, as_number, collect, did_you_mean
 from tabprotect.table.additivity import NOISE, beyond_noise
 from tabprotect.table.codes import some
 from tabprotect.table.link.groupings import without_codes
@@ -182,7 +182,7 @@ class _Merge:
     def __init__(self, shared: SharedCells, problems: Problems, tolerance: float | None) -> None:
         self.shared = shared
         self.problems = problems
-        self.tolerance = tolerance or 0.0
+        self.tolerance = 0.0 if tolerance is None else as_number(tolerance, "tolerance")
 
     def numbers(self, what: str, arrays: Sequence[Floats | None], everywhere: bool = True) -> Floats | None:
         """Merge numbers; unless said otherwise every cell must have one, or none of them."""

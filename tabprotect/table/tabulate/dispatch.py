@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from numbers import Real
 from os import PathLike
 from typing import Any, Literal
 
@@ -145,8 +146,10 @@ def tabulate(
         check_kind(kind, problems.add)
         if empty not in (None, "zero", "structural", "drop"):
             problems.add(f"empty must be 'zero', 'structural' or 'drop', not {empty!r}")
-        if top < 0 or top != int(top):
+        if isinstance(top, bool) or not isinstance(top, Real) or top < 0 or top != top // 1:
             problems.add(f"top must be a whole number, 0 or more, not {top!r}")
+        if memory_limit is not None and not isinstance(memory_limit, str):
+            problems.add(f"memory_limit must be such as '4GB', not {memory_limit!r}")
         if value is None and kind == "magnitude":
             problems.add("a magnitude table needs a value column")
         counted = kind == "frequency" and value is not None

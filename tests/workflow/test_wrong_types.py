@@ -1,0 +1,95 @@
+"""Arguments of another kind altogether: one error that names the argument, never a traceback from within."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import tabprotect as tp
+from tabprotect.sensitivity.costs import costs
+
+WRONG: tuple[Any, ...] = ("abc", 5, -1, [], {}, [1], object(), float("nan"), True)
+
+METHODS = (
+    tp.Suppress, tp.Recode, tp.Round, tp.RandomRound, tp.UnbiasedRound, tp.SuccessiveRound, tp.ConventionalRound,
+    tp.Adjust, tp.Swap, tp.SmallCounts, tp.CellKey,
+)  # fmt: skip
+
+RECORDS = pd.DataFrame({"r": ["A1", "A2", "B1", "B2"] * 3, "s": list("fffggghhhfgh"), "v": np.arange(12) + 1.0})
+
+
+def options_of(kind: type) -> list[tuple[type, str]]:
+    return [(kind, name) for name in inspect.signature(kind).parameters]
+
+
+@pytest.mark.parametrize(("kind", "name"), [pair for kind in METHODS for pair in options_of(kind)])
+def test_options_of_methods(kind, name):
+    for wrong in WRONG:
+        needed = {"geography": "r", "risk": "s"} if kind is tp.Swap else {}
+        with contextlib.suppress(tp.TabprotectError):
+            method = kind(**{**needed, name: wrong})
+            tp.protect(RECORDS, "p%=10", method, by=["r", "s"], value="v", limits=0.2, intervals=False)
+
+
+@pytest.mark.parametrize("name", sorted(set(inspect.signature(tp.protect).parameters) - {"method"}))
+def test_arguments_of_protect(name):
+    for wrong in WRONG:
+        given = {"data": RECORDS, "rules": "p%=10", "by": ["r", "s"], "value": "v", "limits": 0.2, name: wrong}
+        with contextlib.suppress(tp.TabprotectError):
+            tp.protect(**given, method="greedy")
+
+
+@pytest.mark.parametrize(
+    ("made", "words"),
+    [
+        (lambda: tp.Recode(rules="p%=15", keep=3), r"2 problems:\n  - rules must .*\n  - keep must be levels"),
+        (lambda: tp.Recode(granularity="much"), "granularity must be per cent, such as 50, not 'much'"),
+        (lambda: tp.Suppress(transform="log"), "transform must be a function of costs"),
+        (lambda: tp.Round(steps=float("nan")), "steps must be a finite number"),
+        (lambda: costs(tp.tabulate(RECORDS, "r", "v"), {}), "cost must be 'value', 'unit', 'count'"),
+        (lambda: costs(tp.tabulate(RECORDS, "r", "v"), preferences={"r": ["x"]}), "those of 'r' are numbers by level"),
+    ],
+)  # fmt: skip
+def test_words(made, words):
+    with pytest.raises(tp.InputError, match=words):
+        made()
+
+
+TABLE = tp.tabulate(RECORDS, ["r", "s"], "v")
+
+PROBLEM = tp.make_problem(TABLE, "p%=10")
+
+CALLS = [
+    (tp.tabulate, {"data": RECORDS, "by": ["r", "s"], "value": "v"}, ()),
+    (tp.assess, {"table": TABLE, "rules": "p%=10"}, ()),
+    (tp.make_problem, {"table": TABLE, "rules": "p%=10"}, ()),
+    (tp.link, {"tables": {"a": TABLE, "b": tp.tabulate(RECORDS, ["r"], "v")}}, ()),
+    (tp.suppress, {"problem": PROBLEM, "method": "greedy"}, ("resume",)),
+    (tp.round, {"problem": PROBLEM, "base": 5}, ()),
+    (tp.conventional_rounding, {"problem": PROBLEM, "base": 5}, ()),
+    (tp.random_rounding, {"problem": PROBLEM, "base": 5}, ()),
+    (tp.unbiased_rounding, {"problem": PROBLEM, "base": 5}, ()),
+    (tp.adjust, {"problem": PROBLEM}, ()),
+    (tp.parse_rule, {"text": "p%=10"}, ()),
+]
+
+
+@pytest.mark.parametrize(
+    ("function", "given", "name"),
+    [
+        (function, given, name)
+        for function, given, paths in CALLS
+        for name in inspect.signature(function).parameters
+        if name not in paths
+    ],
+)
+def test_arguments_of_functions(function, given, name):
+    """Paths aside, of which the standard library says what is wrong."""
+    for wrong in WRONG:
+        with contextlib.suppress(tp.TabprotectError):
+            function(**{**given, name: wrong})
