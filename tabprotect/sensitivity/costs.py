@@ -139,9 +139,7 @@ def costs(
     if transform is not None and not callable(transform):
         raise InputError(f"transform must be a function of costs, such as BoxCox(0.5), not {transform!r}")
     if preferences is not None and not isinstance(preferences, Mapping):
-        raise InputError(
-            f"preferences must be factors by dimension and level, not {preferences!r}"
-        )
+        raise InputError(f"preferences must be factors by dimension and level, not {preferences!r}")
     base = _base(table, cost)
     if override is not None:
         base = np.where(np.isnan(override), base, override)

@@ -16,13 +16,13 @@ import pyarrow as pa
 
 from tabprotect.counted import counted
 from tabprotect.errors import InputError, did_you_mean
+from tabprotect.table.reading.encodings import likely_encodings
 
 __all__ = ["SEPARATORS", "Recognised", "check_header", "decode", "find_separator", "read_plain_text", "unpack"]
 
 SEPARATORS: Final = (";", "\t", ",", "|")
 _SAMPLE = 200
 _MARKS: Final = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
-_EUROPEAN: Final = ["cp1252", "cp1250", "cp1257", "cp1253", "cp1251", "cp1254", "iso8859_15", "iso8859_2"]
 
 
 @dataclass(frozen=True)
@@ -190,23 +190,33 @@ def _guess(data: bytes) -> tuple[str, tuple[str, ...]]:
         line = data.count(b"\n", 0, error.start) + 1
     else:
         return "utf-8", ()
-    try:
-        from charset_normalizer import from_bytes
-    except ImportError:
-        return "cp1252", (f"line {line} is not UTF-8; Windows-1252 is assumed",)
-    matches = from_bytes(data[:1_000_000], cp_isolation=_EUROPEAN)
-    best = matches.best()
-    usual = next((m for m in matches if m.encoding == "cp1252" or "cp1252" in m.could_be_from_charset), None)
-    # letters that look as good in the most usual of them are taken as that
-    if usual is not None and best is not None and usual.chaos <= best.chaos and usual.coherence >= best.coherence:
-        best = None
-    name = "cp1252" if best is None else str(best.encoding)
+    likely = likely_encodings(data)
+    name = likely[0]
+    if {"cp1253", "cp1251"} <= set(likely):
+        name = _greek_or_cyrillic(data)
     try:
         data.decode(name)
     except UnicodeDecodeError:
-        # five bytes mean nothing in Windows-1252
+        # a few bytes mean nothing in some of them
         name = "latin-1"
-    return name, (f"line {line} is not UTF-8, and the letters look like those of {name}; else pass encoding=",)
+    others = [other for other in likely if other != name and _differ(data, name, other)]
+    also = f"; they fit {' and '.join(others)} as well" if others else ""
+    return name, (f"line {line} is not UTF-8, and the letters look like those of {name}{also}; else pass encoding=",)
+
+
+def _greek_or_cyrillic(data: bytes) -> str:
+    """Say what a text is whose bytes are letters in both."""
+    try:
+        from charset_normalizer import from_bytes
+    except ImportError:
+        return "cp1253"
+    best = from_bytes(data[:1_000_000], cp_isolation=["cp1253", "cp1251"]).best()
+    return "cp1253" if best is None else str(best.encoding)
+
+
+def _differ(data: bytes, one: str, other: str) -> bool:
+    """Whether two encodings make different texts of the same bytes."""
+    return data.decode(one, errors="replace") != data.decode(other, errors="replace")
 
 
 def find_separator(path: Path, text: str) -> tuple[str, tuple[str, ...]]:
