@@ -61,8 +61,11 @@ _LAST: Final = {"cp1252": {**_TOGETHER, "Icelandic": "áðéíóúýþæö"}, "i
 _OTHER_SCRIPTS: Final = ("cp1253", "cp1251")
 """Greek and Cyrillic, in which almost every byte is a letter."""
 
-LATIN: Final = 0.25
+ACCENTED: Final = 0.25
 """Share of the bytes beyond ASCII with a letter of ASCII beside them, above which a text is in Latin script."""
+
+IN_WORDS: Final = 0.5
+"""Share of the bytes beyond ASCII with another beside them that a text in another script has at least."""
 
 _SIGNS: Final = frozenset("€§°–—‘’“”„…·«»²³µºª%‰&\u00a0½")
 
@@ -81,27 +84,31 @@ def likely_encodings(data: bytes) -> list[str]:
     Examples
     --------
     >>> [likely_encodings(text.encode(name))[0] for text, name in
-    ...     (("Genève, Zürich", "cp1252"), ("Plzeňský, Jihočeský", "cp1250"), ("Győr, Székesfehérvár", "cp1250"))]
+    ...     (("Genève, Zürich", "cp1252"), ("Plzeňský, Jihočeský", "cp1250"), ("Győr, közút", "cp1250"))]
     ['cp1252', 'cp1250', 'cp1250']
     """
     bytes_ = np.frombuffer(data, np.uint8)
     count = np.bincount(bytes_, minlength=256)
     count[:128] = 0
-    latin = _beside_ascii(bytes_) > LATIN
+    latin = _is_latin(bytes_)
     found = [(name, share) for name, share in _shares(count) if not (latin and name in _OTHER_SCRIPTS)]
     best = max(share for _, share in found)
     # by the order of the languages, and the encoding of each once
     return list(dict.fromkeys(name for name, share in found if share >= best - 1e-9))
 
 
-def _beside_ascii(data: npt.NDArray[np.uint8]) -> float:
-    """Return the share of the bytes beyond ASCII that have a letter of ASCII beside them, as accented letters have."""
-    letter = np.isin(data, np.frombuffer(ascii_letters.encode(), np.uint8))
-    near = np.zeros(len(data), bool)
-    near[1:] |= letter[:-1]
-    near[:-1] |= letter[1:]
+def _is_latin(data: npt.NDArray[np.uint8]) -> bool:
+    """Whether the bytes beyond ASCII stand beside letters of ASCII, or alone, as accented letters do."""
     beyond = data >= 128
-    return float(np.mean(near[beyond])) if beyond.any() else 1.0
+    beside_ascii = _beside(np.isin(data, np.frombuffer(ascii_letters.encode(), np.uint8)))[beyond]
+    return bool(np.mean(beside_ascii) > ACCENTED or np.mean(_beside(beyond)[beyond]) < IN_WORDS)
+
+
+def _beside(what: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    near = np.zeros(len(what), bool)
+    near[1:] |= what[:-1]
+    near[:-1] |= what[1:]
+    return near
 
 
 def _shares(count: npt.NDArray[np.int64]) -> Iterator[tuple[str, float]]:
