@@ -18,6 +18,7 @@ __all__ = [
     "Problems",
     "SolverError",
     "TabprotectError",
+    "as_bool",
     "as_number",
     "as_numbers",
     "collect",
@@ -104,6 +105,23 @@ def need(given: object, kind: type, who: str, such_as: str) -> None:
     """
     if not isinstance(given, kind):
         raise InputError(f"{who} needs a {kind.__name__}, {such_as}, not {type(given).__name__}")
+
+
+def as_bool(given: Any, name: str) -> bool:
+    """Return what has to be True or False.
+
+    Examples
+    --------
+    >>> as_bool("no", "singletons")
+    Traceback (most recent call last):
+    ...
+    tabprotect.errors.InputError: singletons must be True or False, not 'no'
+    """
+    import numpy as np
+
+    if not isinstance(given, bool | np.bool_):
+        raise InputError(f"{name} must be True or False, not {given!r}")
+    return bool(given)
 
 
 def as_number(given: Any, name: str) -> float:

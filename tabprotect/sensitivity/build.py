@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.counted import counted
-from tabprotect.errors import InputError
+from tabprotect.errors import InputError, as_bool
 from tabprotect.problem import Problem, Status
 from tabprotect.sensitivity.assess import Levels, assess
 from tabprotect.sensitivity.assessment import Assessment
@@ -96,6 +96,7 @@ def make_problem(
     ([2, 3], [0.0, 0.0, 1.0, 1.0], [9.0, 5.0, 2.0, 2.0], True)
     """
     need_table(table, "make_problem")
+    singletons = as_bool(singletons, "singletons")
     if isinstance(rules, Assessment):
         if rules.table is not table:
             raise InputError("the assessment was made of another table; assess this one")

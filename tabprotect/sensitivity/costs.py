@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, Protocol
 
 import numpy as np
@@ -56,7 +57,7 @@ class BoxCox:
     lmbda: float
 
     def __post_init__(self) -> None:
-        if isinstance(self.lmbda, bool) or not isinstance(self.lmbda, int | float) or not 0 <= self.lmbda <= 1:
+        if isinstance(self.lmbda, bool) or not isinstance(self.lmbda, Real) or not 0 <= self.lmbda <= 1:
             raise InputError(f"BoxCox: lmbda must lie between 0 and 1, not {self.lmbda!r}")
 
     def __call__(self, cost: Floats) -> Floats:
@@ -136,10 +137,8 @@ def costs(
     InputError
         Unknown column, dimension or level; costs that are negative or not numbers.
     """
-    if transform is not None and not callable(transform):
-        raise InputError(f"transform must be a function of costs, such as BoxCox(0.5), not {transform!r}")
-    if preferences is not None and not isinstance(preferences, Mapping):
-        raise InputError(f"preferences must be factors by dimension and level, not {preferences!r}")
+    if wrong := list(wrong_changes(transform, preferences)):
+        raise InputError(*wrong)
     base = _base(table, cost)
     if override is not None:
         base = np.where(np.isnan(override), base, override)
@@ -155,6 +154,21 @@ def costs(
     base = base.copy()
     base[base == 0] = min(1.0, float(positive.min())) if len(positive) else 1.0
     return base
+
+
+def wrong_changes(transform: object, preferences: object) -> Iterator[str]:
+    """Say which changes of costs are of another kind altogether.
+
+    Examples
+    --------
+    >>> list(wrong_changes("log", None))
+    ["transform must be a function of costs, such as BoxCox(0.5), not 'log'"]
+    """
+    if transform is not None and not callable(transform):
+        yield f"transform must be a function of costs, such as BoxCox(0.5), not {transform!r}"
+    if preferences is not None and not isinstance(preferences, Mapping):
+        such_as = "{'region': [100, 10, 1]}"
+        yield f"preferences must be factors by dimension and level, such as {such_as}, not {preferences!r}"
 
 
 def raised(cost: Floats, share: float, seed: int) -> Floats:

@@ -155,6 +155,12 @@ def held_memory() -> int | None:
     return int(peak) * (1 if sys.platform == "darwin" else 1024)
 
 
+def check_progress(given: object) -> None:
+    """Refuse what cannot be called with a `Progress`."""
+    if given is not None and not callable(given):
+        raise InputError(f"progress must be a function that is called with a tabprotect.Progress, not {given!r}")
+
+
 @dataclass
 class Budget:
     """A running account against `Limits`; create one per solve and pass it down.
@@ -178,8 +184,7 @@ class Budget:
     _looked: float = field(default=-math.inf, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        if self.progress is not None and not callable(self.progress):
-            raise InputError(f"progress must be a function that is called with a Progress, not {self.progress!r}")
+        check_progress(self.progress)
 
     def spend(self, work: int) -> None:
         """Add work units."""

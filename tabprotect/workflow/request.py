@@ -19,7 +19,8 @@ from tabprotect.problem import Attacker
 from tabprotect.release.earlier import Previous
 from tabprotect.sensitivity.parse import as_rules
 from tabprotect.sensitivity.rules.granularity import Granularity
-from tabprotect.solver.limits import Limits
+from tabprotect.solver.limits import Limits, check_progress
+from tabprotect.solver.tasks.pieces import check_executor
 from tabprotect.visible import visible
 from tabprotect.workflow.source import Source
 
@@ -125,15 +126,13 @@ class Request(BaseModel):
     @field_validator("progress")
     @classmethod
     def _progress(cls, given: Any) -> Any:
-        if given is not None and not callable(given):
-            raise InputError(f"progress must be a function that is called with a tabprotect.Progress, not {given!r}")
+        check_progress(given)
         return given
 
     @field_validator("executor")
     @classmethod
     def _executor(cls, given: Any) -> Any:
-        if given is not None and not callable(getattr(given, "submit", None)):
-            raise InputError(f"executor must be such as concurrent.futures.ProcessPoolExecutor(), not {given!r}")
+        check_executor(given)
         return given
 
     @field_validator("resume")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import inspect
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,9 @@ import pytest
 import tabprotect as tp
 from tabprotect.sensitivity.costs import costs
 
-WRONG: tuple[Any, ...] = ("abc", 5, -1, [], {}, [1], object(), float("nan"), True)
+NOTHING = object()
+
+WRONG: tuple[Any, ...] = ("abc", 5, -1, [], {}, [1], NOTHING, float("nan"), True)
 
 METHODS = (
     tp.Suppress, tp.Recode, tp.Round, tp.RandomRound, tp.UnbiasedRound, tp.SuccessiveRound, tp.ConventionalRound,
@@ -23,25 +25,49 @@ METHODS = (
 RECORDS = pd.DataFrame({"r": ["A1", "A2", "B1", "B2"] * 3, "s": list("fffggghhhfgh"), "v": np.arange(12) + 1.0})
 
 
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path, monkeypatch):
+    """'abc' is a folder where one is wanted."""
+    monkeypatch.chdir(tmp_path)
+
+
+def refused(call: Callable[[Any], Any], wrong: Any) -> str:
+    """Return what a call says of a wrong argument, nothing if it takes it; other errors go through."""
+    try:
+        call(wrong)
+    except tp.TabprotectError as error:
+        return str(error)
+    return ""
+
+
+def check(call: Callable[[Any], Any]) -> None:
+    """What is no value of any kind is refused, and whatever else is wrong is no other error."""
+    said = [refused(call, wrong) for wrong in WRONG]
+    assert said[WRONG.index(NOTHING)], "an object of no kind is taken"
+
+
 def options_of(kind: type) -> list[tuple[type, str]]:
     return [(kind, name) for name in inspect.signature(kind).parameters]
 
 
 @pytest.mark.parametrize(("kind", "name"), [pair for kind in METHODS for pair in options_of(kind)])
 def test_options_of_methods(kind, name):
-    for wrong in WRONG:
-        needed = {"geography": "r", "risk": "s"} if kind is tp.Swap else {}
-        with contextlib.suppress(tp.TabprotectError):
-            method = kind(**{**needed, name: wrong})
-            tp.protect(RECORDS, "p%=10", method, by=["r", "s"], value="v", limits=0.2, intervals=False)
+    needed = {"geography": "r", "risk": "s"} if kind is tp.Swap else {}
+
+    def call(wrong: Any) -> None:
+        method = kind(**{**needed, name: wrong})
+        tp.protect(RECORDS, "p%=10", method, by=["r", "s"], value="v", limits=0.2, intervals=False)
+
+    check(call)
 
 
 @pytest.mark.parametrize("name", sorted(set(inspect.signature(tp.protect).parameters) - {"method"}))
 def test_arguments_of_protect(name):
-    for wrong in WRONG:
+    def call(wrong: Any) -> None:
         given = {"data": RECORDS, "rules": "p%=10", "by": ["r", "s"], "value": "v", "limits": 0.2, name: wrong}
-        with contextlib.suppress(tp.TabprotectError):
-            tp.protect(**given, method="greedy")
+        tp.protect(**given, method="greedy")
+
+    check(call)
 
 
 @pytest.mark.parametrize(
@@ -90,6 +116,4 @@ CALLS = [
 )
 def test_arguments_of_functions(function, given, name):
     """Paths aside, of which the standard library says what is wrong."""
-    for wrong in WRONG:
-        with contextlib.suppress(tp.TabprotectError):
-            function(**{**given, name: wrong})
+    check(lambda wrong: function(**{**given, name: wrong}))

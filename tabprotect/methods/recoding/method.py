@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from numbers import Real
 from os import PathLike
 from typing import Any
 
@@ -73,13 +74,15 @@ class Recode(Short):
         """Say which arguments are of another kind altogether."""
         if not isinstance(self.rules, Mapping):
             yield f"rules must be recodings by column, such as {{'region': 'region.grc'}}, not {self.rules!r}"
+        if not isinstance(self.least, bool):
+            yield f"least must be True or False, not {self.least!r}"
         if not isinstance(self.keep, Mapping):
             yield f"keep must be levels by dimension, such as {{'region': 1}}, not {self.keep!r}"
         if not isinstance(self.then, Suppress):
             yield f"then must be such as Suppress(cost='unit'), not {self.then!r}"
         if not isinstance(self.open, str | Sequence | Mapping):
             yield f"open must be dimensions, such as ['age'], not {self.open!r}"
-        if isinstance(self.granularity, bool) or not isinstance(self.granularity, int | float | None):
+        if isinstance(self.granularity, bool) or not isinstance(self.granularity, Real | None):
             yield f"granularity must be per cent, such as 50, not {self.granularity!r}"
         if not isinstance(self.groupings, Mapping) or not all(isinstance(g, Mapping) for g in self.groupings.values()):
             yield (

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from tabprotect.attack.witness import Exposure
 from tabprotect.counted import counted
-from tabprotect.errors import InputError, SolverError, did_you_mean
+from tabprotect.errors import InputError, SolverError, as_bool, did_you_mean
 from tabprotect.methods.distance import Norm, Weights, check_norm, distance_weights
 from tabprotect.methods.rounding.grid import Grid, on_grid
 from tabprotect.methods.rounding.levels import cut, exposures, within_levels
@@ -128,6 +128,7 @@ def round(
         raise InputError(f"unknown method '{method}'{did_you_mean(method, METHODS)}")
     if steps != "least" and not isinstance(steps, int):
         raise InputError(f"steps are a whole number or 'least', not {steps!r}")
+    protect, rise = as_bool(protect, "protect"), as_bool(rise, "rise")
     weight = distance_weights(problem, weights)
     budget = Budget(as_limits(limits), progress)
     job = _Job(problem, base, norm, weight, protect, rise, method, budget, as_seed(seed))

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tabprotect.errors import collect
 from tabprotect.methods.suppression.options import DEFAULTS, Options
+from tabprotect.methods.suppression.suppress import check_method
+from tabprotect.sensitivity.costs import Preferences, Transform, wrong_changes
 from tabprotect.views import Short
-
-if TYPE_CHECKING:
-    from tabprotect.sensitivity.costs import Preferences, Transform
 
 __all__ = ["Suppress"]
 
@@ -55,15 +53,11 @@ class Suppress(Short):
 
     def __post_init__(self) -> None:
         share = self.random_costs
+        check_method(self.method, self.engine, self.solver, also=("passes",))
         with collect() as problems:
             if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share < float("inf"):
                 problems.add(f"random_costs must be a share of the costs, 0 or more, such as 0.2, not {share!r}")
-            if self.transform is not None and not callable(self.transform):
-                problems.add(f"transform must be a function of costs, such as BoxCox(0.5), not {self.transform!r}")
-            if self.preferences is not None and not isinstance(self.preferences, Mapping):
-                problems.add(
-                    "preferences must be factors by dimension and level, such as {'region': [100, 10, 1]}, not "
-                    f"{self.preferences!r}"
-                )
+            for what in wrong_changes(self.transform, self.preferences):
+                problems.add(what)
             if not isinstance(self.options, Options):
                 problems.add(f"options= takes tabprotect.methods.suppression.options.Options, not {self.options!r}")

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tabprotect.errors import InputError, did_you_mean
+from tabprotect.errors import InputError, collect, did_you_mean
 from tabprotect.methods.suppression.options import DEFAULTS, Options
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem, need_problem
@@ -38,6 +38,25 @@ SEEDED = ("modular", "network", "joint")
 def methods() -> tuple[str, ...]:
     """Return the names that `suppress` takes as `method`."""
     return ("auto", "exact", "greedy", "local", *CLASSIC)
+
+
+def check_method(method: object, engine: object, solver: object = None, also: tuple[str, ...] = ()) -> None:
+    """Refuse methods (but those of another function) and engines that there are not, and a solver that no engine takes.
+
+    Examples
+    --------
+    >>> check_method("greddy", "scip")
+    Traceback (most recent call last):
+    ...
+    tabprotect.errors.InputError: no method 'greddy'; did you mean 'greedy'?
+    """
+    with collect() as problems:
+        if method not in methods() + also:
+            problems.add(f"no method '{method}'{did_you_mean(method, methods())}")
+        if engine not in ENGINES:
+            problems.add(f"no engine '{engine}'{did_you_mean(engine, ENGINES)}")
+        elif solver is not None and engine != "pyomo":
+            problems.add("solver= goes with engine='pyomo'")
 
 
 def suppress(
@@ -109,15 +128,10 @@ def suppress(
         If the solver is not installed or fails.
     """
     need_problem(problem, "suppress")
-    if method not in methods():
-        raise InputError(f"no method '{method}'{did_you_mean(method, methods())}")
-    if engine not in ENGINES:
-        raise InputError(f"no engine '{engine}'{did_you_mean(engine, ENGINES)}")
+    check_method(method, engine, solver)
     if not isinstance(options, Options):
         raise InputError(f"options= takes tabprotect.methods.suppression.options.Options, not {options!r}")
     seed = as_seed(seed)
-    if solver is not None and engine != "pyomo":
-        raise InputError("solver= goes with engine='pyomo'")
     if (method in CLASSIC and engine != "scip") or (method in ("local", "greedy") and engine == "pyomo"):
         raise InputError(f"engine= does not go with method='{method}'")
     budget = Budget.of(limits, progress)

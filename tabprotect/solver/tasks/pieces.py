@@ -50,6 +50,12 @@ class Answer(Protocol):
         ...
 
 
+def check_executor(given: object) -> None:
+    """Refuse what takes no work."""
+    if given is not None and not callable(getattr(given, "submit", None)):
+        raise InputError(f"executor must be such as concurrent.futures.ProcessPoolExecutor(), not {given!r}")
+
+
 @dataclass(frozen=True)
 class Means:
     """Where pieces are worked on, and where their answers are kept.
@@ -64,6 +70,9 @@ class Means:
 
     executor: Executor | None = None
     store: Store | None = None
+
+    def __post_init__(self) -> None:
+        check_executor(self.executor)
 
     def __bool__(self) -> bool:
         return self.executor is not None or self.store is not None

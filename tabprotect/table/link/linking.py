@@ -135,6 +135,8 @@ def _measures(
             if table not in tables:
                 problems.add(f"measure names the table '{table}'{did_you_mean(table, tables)}")
         return {**names, **{table: name for table, name in measure.items() if table in tables}}
+    if measure is not None:
+        problems.add(f"measure must be a name, or one for every table, not {measure!r}")
     different = list(dict.fromkeys(names.values()))
     if len(different) > 1:
         problems.add(

@@ -61,13 +61,16 @@ _LAST: Final = {"cp1252": {**_TOGETHER, "Icelandic": "áðéíóúýþæö"}, "i
 _OTHER_SCRIPTS: Final = ("cp1253", "cp1251")
 """Greek and Cyrillic, in which almost every byte is a letter."""
 
+SAMPLE: Final = 1_000_000
+"""Bytes from the first beyond ASCII on that say which script a text is in."""
+
 ACCENTED: Final = 0.25
 """Share of the bytes beyond ASCII with a letter of ASCII beside them, above which a text is in Latin script."""
 
 IN_WORDS: Final = 0.5
 """Share of the bytes beyond ASCII with another beside them that a text in another script has at least."""
 
-_SIGNS: Final = frozenset("€§°–—‘’“”„…·«»²³µºª%‰&\u00a0½")
+_SIGNS: Final = frozenset("€§°–—‘’“”„…·«»²³µºª‰\u00a0½")
 
 
 def likely_encodings(data: bytes) -> list[str]:
@@ -90,7 +93,8 @@ def likely_encodings(data: bytes) -> list[str]:
     bytes_ = np.frombuffer(data, np.uint8)
     count = np.bincount(bytes_, minlength=256)
     count[:128] = 0
-    latin = _is_latin(bytes_)
+    first = int(np.argmax(bytes_ >= 128))
+    latin = _is_latin(bytes_[max(0, first - 1) : first + SAMPLE])
     found = [(name, share) for name, share in _shares(count) if not (latin and name in _OTHER_SCRIPTS)]
     best = max(share for _, share in found)
     # by the order of the languages, and the encoding of each once

@@ -215,8 +215,9 @@ def _greek_or_cyrillic(data: bytes) -> str:
 
 
 def _differ(data: bytes, one: str, other: str) -> bool:
-    """Whether two encodings make different texts of the same bytes."""
-    return data.decode(one, errors="replace") != data.decode(other, errors="replace")
+    """Whether two encodings make different texts of the same bytes, each of which is a letter."""
+    letters = bytes(set(data))
+    return letters.decode(one, errors="replace") != letters.decode(other, errors="replace")
 
 
 def find_separator(path: Path, text: str) -> tuple[str, tuple[str, ...]]:

@@ -148,6 +148,8 @@ def tabulate(
             problems.add(f"empty must be 'zero', 'structural' or 'drop', not {empty!r}")
         if isinstance(top, bool) or not isinstance(top, Real) or top < 0 or top != top // 1:
             problems.add(f"top must be a whole number, 0 or more, not {top!r}")
+        if decimal is not None and not isinstance(decimal, str):
+            problems.add(f"decimal must be '.' or ',', not {decimal!r}")
         if memory_limit is not None and not isinstance(memory_limit, str):
             problems.add(f"memory_limit must be such as '4GB', not {memory_limit!r}")
         if value is None and kind == "magnitude":

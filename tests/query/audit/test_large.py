@@ -65,7 +65,8 @@ def test_nothing_follows_from_groups_of_which_some_are_left_out(spread, monkeypa
             ]
             if not fine:
                 continue
-            kept, decision, state = auditor.decide_most(groups.only(fine), auditor.state.follow(groups.only(fine)))
+            some = groups.only(fine)
+            kept, decision, state = auditor.decide_most(some, auditor.state.follow(some))
             if decision.answered:
                 auditor.state = state
                 sets += [groups[fine[k]] for k in kept]
