@@ -80,6 +80,9 @@ def run(arguments: Sequence[str]) -> int:
         return int(Exit.DONE)
     except SystemExit as error:
         return error.code if isinstance(error.code, int) else int(Exit.FAULT if error.code else Exit.DONE)
+    except KeyboardInterrupt:
+        # while an error was being told, or before the work began
+        return _ended(arguments, screen, twice=False)
     except BaseException as error:
         return _fault(screen, error)
 
