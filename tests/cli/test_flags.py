@@ -46,6 +46,7 @@ GIVEN: dict[str, tuple[str, Any]] = {
     "holders": ("h", ["h"]),
     "margins": ("add", "add"),
     "tolerance": ("0.5", 0.5),
+    "engine": ("highs", "highs"),
     "empty": ("drop", "drop"),
     "decimal": (",", ","),
     "thousands": (".", "."),
