@@ -192,10 +192,12 @@ class Auditor:
             After it.
         """
         kept, work, total = list(range(len(sets))), self.work, [int(abs(t)) for t in sets.sums(self.records.values)]
+        first: Step | None = None
         for _ in range(ROUNDS):
             some = sets.only(kept)
             known = [follow[k] for k in kept]
-            decision, state, left_out = self._decide(some, work, [total[k] for k in kept], known)
+            decision, state, left_out = self._decide(some, work, [total[k] for k in kept], known, first)
+            first = decision.steps[0]
             work -= decision.work
             if decision.answered or not left_out or work <= 0:
                 break
@@ -210,14 +212,18 @@ class Auditor:
         work: int,
         costs: list[int] | None = None,
         follow: Sequence[Terms | None] | None = None,
+        first: Step | None = None,
     ) -> tuple[Decision, State, set[int]]:
-        """Return the decision, the state after it, and with costs the sums without which the others may be answered."""
+        """Return the decision, the state after it, and with costs the sums without which the others may be answered.
+
+        `first` is the first step, where these sums have passed it among others.
+        """
         if len(sets) > 1:
             sets = Groups.of(sets) or sets
         values = totals(self.records, sets)
         steps: list[Step] = []
         if not self.simulatable:
-            steps.append(sensitivity_step(self.records, sets, self.rules))
+            steps.append(first or sensitivity_step(self.records, sets, self.rules))
             if not steps[-1].passed:
                 return self._denied(Denial.SENSITIVE, steps), self.state, set()
         step, new = self._inferable(sets, self.state.follow(sets) if follow is None else follow)

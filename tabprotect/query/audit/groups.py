@@ -205,8 +205,11 @@ def distinct(codes: Ints, n: int) -> tuple[Ints, Ints]:
         return np.asarray(number, np.int64), np.asarray(first, np.int64)
     there = np.zeros(n, bool)
     there[codes] = True
-    number = (np.cumsum(there, dtype=np.int64) - 1)[codes]
-    first = np.full(int(np.count_nonzero(there)), len(codes), np.int64)
+    each = np.flatnonzero(there)
+    place = np.empty(n, np.int32)
+    place[each] = np.arange(len(each))
+    number = place[codes].astype(np.int64)
+    first = np.empty(len(each), np.int64)
     # of several assignments to one place the last counts
     first[number[::-1]] = np.arange(len(codes) - 1, -1, -1)
     return number, first

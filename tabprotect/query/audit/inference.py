@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import lcm
 from typing import Final
@@ -99,9 +99,9 @@ class Basis:
         settled = np.pad(self.settled, (0, more))
         return np.asarray((settled + _product(self.left, self.right)) % PRIME)
 
-    def too_large(self) -> bool:
-        """Whether another row would make the inverse too large to keep."""
-        return len(self.rows) >= LARGEST
+    def if_kept(self) -> Basis | None:
+        """Return this basis, or None if it is too large to be kept."""
+        return self if len(self.rows) <= LARGEST else None
 
     def coefficients(self, v: npt.NDArray[np.generic]) -> Ints:
         """Return the only coefficients that a row can have, modulo the prime."""
@@ -126,7 +126,7 @@ class Basis:
             c = self._sums(label[self.pivots] == some[:, None])
             fits = (_product(c, M) == (label[columns] == some[:, None])).all(axis=1)
             for i in np.flatnonzero(fits).tolist():
-                found[some[i]] = self._believed(partition, label == some[i], c[i])
+                found[some[i]] = _believed(partition, self.rows, label == some[i], c[i])
         return found
 
     def combination(self, partition: Partition, v: Bools) -> Terms | None:
@@ -137,18 +137,7 @@ class Basis:
         c = self.coefficients(v)
         if self._differs(partition, v, c, _likely(v)) is not None:
             return None
-        return self._believed(partition, v, c)
-
-    def _believed(self, partition: Partition, v: Bools, c: Ints) -> Terms | None:
-        used = np.flatnonzero(c)
-        terms = [(int(self.rows[k]), _rational(int(c[k]))) for k in used.tolist()]
-        known = [(i, f) for i, f in terms if f is not None]
-        if len(known) == len(terms) and _verified(partition, known, v):
-            return known
-        if partition.n_classes * len(self.rows) > SMALL:
-            return None
-        found = combination(sparse.csr_array(partition.rows()[self.rows]), v)
-        return None if found is None else [(int(self.rows[i]), f) for i, f in found]
+        return _believed(partition, self.rows, v, c)
 
     def determined(self, partition: Partition, classes: Ints) -> Bools:
         """Return which single classes follow from the answers: whose unit row lies in the span (verified)."""
@@ -170,26 +159,51 @@ class Basis:
 
     def with_last(self, partition: Partition) -> Basis:
         """Return the basis with the last query of a partition, if that is independent."""
-        last = partition.n_queries - 1
-        v = partition.some(np.array([last]))[0]
-        c = self.coefficients(v)
-        every = np.arange(partition.n_classes)
-        pivot = self._differs(partition, v, c, _likely(v))
-        pivot = self._differs(partition, v, c, every) if pivot is None else pivot
-        if pivot is None:
-            return self
-        column = partition.some(self.rows, np.array([pivot]))[:, 0].astype(np.int64)
-        r, done = len(self.rows), len(self.settled)
-        f = _product(self.left, _product(self.right, column))
-        f[:done] = (f[:done] + self.settled @ column[:done]) % PRIME
-        s = (int(v[pivot]) - int(_product(c, column[:, None])[0])) % PRIME
-        over = pow(s, -1, PRIME)
-        left = np.zeros((r + 1, self.left.shape[1] + 1), np.int64)
-        left[:r, :-1], left[:r, -1], left[r, -1] = self.left, f, PRIME - 1
-        right = np.zeros((left.shape[1], r + 1), np.int64)
-        right[:-1, :r], right[-1, :r], right[-1, r] = self.right, c * over % PRIME, PRIME - over
-        basis = Basis(np.r_[self.rows, last], np.r_[self.pivots, pivot], self.settled, left, right)
-        return basis if left.shape[1] < PENDING else Basis.of(basis.rows, basis.pivots, basis.inverse)
+        return self.with_rows(partition, partition.n_queries - 1)[0]
+
+    def with_rows(self, partition: Partition, first: int) -> tuple[Basis, list[int]]:
+        """Return the basis with those queries of a partition, from number `first` on, that are independent.
+
+        They are taken in their order, each if it does not depend on the rows before it. With A the square part of M so
+        far, B its rows in the new pivots, C the coefficients of the new rows and S what A leaves of these in the new
+        pivots, the inverse changes by (A^-1 B; -I) (S^-1 C, -S^-1).
+
+        Returns
+        -------
+        basis : Basis
+        dependent : list of int
+            Queries that are combinations of the rows before them (verified).
+        """
+        rows = _Elimination.of(self, partition, np.arange(first, partition.n_queries))
+        for i in range(len(rows.new)):
+            rows.eliminate(i)
+        dependent = rows.new[rows.dependent].tolist()
+        if not rows.kept:
+            return self, dependent
+        kept, r = rows.kept, len(self.rows)
+        pivots = np.array(rows.pivots, np.int64)
+        inverse, c = rows.factors[np.ix_(kept, kept)], rows.coefficients[kept]
+        old, change = self.left.shape[1], len(kept)
+        left = np.zeros((r + change, old + change), np.int64)
+        left[:r, :old], left[:r, old:] = self.left, self._times(partition.some(self.rows, pivots).astype(np.int64))
+        left[r:, old:] = (PRIME - 1) * np.eye(change, dtype=np.int64)
+        right = np.zeros((old + change, r + change), np.int64)
+        right[:old, :r], right[old:, :r], right[old:, r:] = self.right, _product(inverse, c), -inverse % PRIME
+        basis = Basis(np.r_[self.rows, rows.new[kept]], np.r_[self.pivots, pivots], self.settled, left, right)
+        done = left.shape[1] < PENDING
+        return basis if done else Basis.of(basis.rows, basis.pivots, basis.inverse), dependent
+
+    def renumbered(self, number: Ints) -> Basis:
+        """Return the basis with other numbers for the queries; itself if they stay."""
+        rows = number[self.rows]
+        return self if np.array_equal(rows, self.rows) else replace(self, rows=rows)
+
+    def _times(self, columns: Ints) -> Ints:
+        """Return the inverse times some columns, modulo the prime."""
+        done = len(self.settled)
+        result = _product(self.left, _product(self.right, columns))
+        result[:done] = (result[:done] + _product(self.settled, columns[:done])) % PRIME
+        return result
 
     def _differs(self, partition: Partition, v: npt.NDArray[np.generic], c: Ints, columns: Ints) -> int | None:
         """Return a column in which a combination differs from a row, modulo the prime."""
@@ -197,6 +211,96 @@ class Basis:
         weights[self.rows] = c
         different = np.flatnonzero(partition.weighted(weights, columns) % PRIME != np.asarray(v[columns], np.int64))
         return int(columns[different[0]]) if len(different) else None
+
+
+@dataclass(eq=False)
+class _Elimination:
+    """Elimination of new rows by those of a basis and by each other, modulo the prime.
+
+    Attributes
+    ----------
+    basis : Basis
+    partition : Partition
+    new : ndarray of int
+        The queries.
+    values : ndarray of uint8, shape (new, classes)
+        Their rows of M.
+    coefficients : ndarray of int, shape (new, rank)
+        Those of the basis that agree with the rows in its pivots.
+    columns : list of int
+        Classes that are looked at.
+    rest : ndarray of int, shape (new, columns)
+        What is left of the rows in these.
+    factors : ndarray of int, shape (new, new)
+        How what is left is combined of the rows less their coefficients times the basis.
+    kept, pivots : list of int
+        Rows that are independent, and the class of the pivot of each.
+    dependent : list of int
+        Rows that are combinations of those before them, verified in integers.
+    """
+
+    basis: Basis
+    partition: Partition
+    new: Ints
+    values: npt.NDArray[np.uint8]
+    coefficients: Ints
+    columns: list[int]
+    rest: Ints
+    factors: Ints
+    kept: list[int] = field(default_factory=list)
+    pivots: list[int] = field(default_factory=list)
+    dependent: list[int] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, basis: Basis, partition: Partition, new: Ints) -> _Elimination:
+        """Begin with a choice of classes: most rows outside the span differ in these."""
+        values = partition.some(new)
+        c = basis._sums(values[:, basis.pivots].astype(bool))
+        inside = [np.flatnonzero(row) for row in values]
+        few = max(1, SAMPLE // max(1, len(new)))
+        columns = np.unique(
+            np.concatenate([_some(values.shape[1], few), *(some[_some(len(some), few)] for some in inside)])
+        )
+        rest = (values[:, columns] - _product(c, partition.some(basis.rows, columns).astype(np.int64))) % PRIME
+        return cls(basis, partition, new, values, c, columns.tolist(), rest, np.eye(len(new), dtype=np.int64))
+
+    def eliminate(self, i: int) -> None:
+        """Take the next row, and eliminate its pivot from all others."""
+        there = np.flatnonzero(self.rest[i])
+        where = int(there[0]) if len(there) else self._further(i)
+        if where is None:
+            return
+        self.kept.append(i)
+        self.pivots.append(self.columns[where])
+        over = pow(int(self.rest[i, where]), -1, PRIME)
+        for part in (self.rest, self.factors):
+            part[i] = part[i] * over % PRIME
+        others = np.flatnonzero(self.rest[:, where])
+        others = others[others != i]
+        factor = self.rest[others, where][:, None]
+        for part in (self.rest, self.factors):
+            some = np.flatnonzero(part[i])
+            part[np.ix_(others, some)] = (part[np.ix_(others, some)] - factor * part[i, some]) % PRIME
+
+    def _further(self, i: int) -> int | None:
+        """Look for a class in which something is left of a row where nothing is in those looked at so far."""
+        partition, old, v = self.partition, self.basis.rows, self.values[i].astype(bool)
+        before = _product(self.factors[i : i + 1], self.coefficients)[0]
+        rows, c = np.r_[old, self.new[self.kept]], np.r_[before, -self.factors[i, self.kept] % PRIME]
+        terms = _fractions(rows, c)
+        if terms is not None and _verified(partition, terms, v):
+            self.dependent.append(i)
+            return None
+        weights = np.zeros(partition.n_queries, np.int64)
+        weights[rows], weights[self.new[i]] = -c % PRIME, 1
+        left = np.flatnonzero(partition.weighted(weights) % PRIME)[:1]
+        if not len(left):
+            self.dependent += [i] if _believed(partition, rows, v, c) is not None else []
+            return None
+        rest = self.values[:, left] - _product(self.coefficients, partition.some(old, left).astype(np.int64))
+        self.columns.append(int(left[0]))
+        self.rest = np.c_[self.rest, _product(self.factors, rest % PRIME)]
+        return len(self.columns) - 1
 
 
 def _product(a: Ints, b: Ints) -> Ints:
@@ -211,9 +315,9 @@ def _product(a: Ints, b: Ints) -> Ints:
     return np.asarray(((middle % PRIME << 16) + (a_low @ b_low).astype(np.int64)) % PRIME)
 
 
-def _some(n: int) -> Ints:
+def _some(n: int, size: int = SAMPLE) -> Ints:
     """Return a fixed choice of columns."""
-    return np.arange(n) if n <= SAMPLE else np.linspace(0, n - 1, SAMPLE).astype(np.int64)
+    return np.arange(n) if n <= size else np.linspace(0, n - 1, size).astype(np.int64)
 
 
 def _likely(v: npt.NDArray[np.generic]) -> Ints:
@@ -235,6 +339,24 @@ def _rational(c: int, most: int = 2**15 - 1) -> Fraction | None:
         q = a // b
         (a, x), (b, y) = (b, y), (a - q * b, x - q * y)
     return Fraction(b, y) if 0 < abs(y) <= most else None
+
+
+def _fractions(rows: Ints, c: Ints) -> Terms | None:
+    """Return rows with the fractions that their coefficients modulo the prime stand for, or None if one has none."""
+    used = np.flatnonzero(c)
+    known = [(i, f) for i, k in zip(rows[used].tolist(), c[used].tolist(), strict=True) if (f := _rational(k))]
+    return known if len(known) == len(used) else None
+
+
+def _believed(partition: Partition, rows: Ints, v: Bools, c: Ints) -> Terms | None:
+    """Return the combination of independent rows that gives a row, verified, or None."""
+    terms = _fractions(rows, c)
+    if terms is not None and _verified(partition, terms, v):
+        return terms
+    if partition.n_classes * len(rows) > SMALL:
+        return None
+    found = combination(sparse.csr_array(partition.rows()[rows]), v)
+    return None if found is None else [(int(rows[i]), f) for i, f in found]
 
 
 def _verified(partition: Partition, terms: Terms, v: Bools) -> bool:

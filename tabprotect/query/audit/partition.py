@@ -39,6 +39,13 @@ class Split:
     parents: Ints
     children: Ints
 
+    @classmethod
+    def of(cls, n: int, inside: Ints, parents: Ints) -> Split:
+        """Return how n classes came about, the last of them by cutting `parents`; `inside` are those of the set."""
+        mask = np.zeros(n, bool)
+        mask[inside] = True
+        return cls(mask, parents, n - len(parents) + np.arange(len(parents)))
+
 
 @dataclass(frozen=True, eq=False)
 class Partition:
@@ -104,15 +111,65 @@ class Partition:
         class_of = self.class_of.copy()
         class_of[members] = number[class_of[members]]
         byte, bit = divmod(self.n_queries, 8)
-        width = max(self.bits.shape[1], 2 * byte if byte >= self.bits.shape[1] else 0, byte + 1)
-        bits = np.zeros((n + len(parents), width), np.uint8)
+        bits = np.zeros((n + len(parents), self._width(self.n_queries + 1)), np.uint8)
         bits[:n, : self.bits.shape[1]] = self.bits
         bits[n:] = bits[parents]
-        inside = np.zeros(len(bits), bool)
-        inside[n:] = True
-        inside[np.flatnonzero((touched > 0) & (left == 0))] = True
-        bits[inside, byte] |= np.uint8(1 << bit)
-        return Partition(class_of, bits, self.n_queries + 1), Split(inside, parents, children)
+        split = Split.of(len(bits), np.r_[np.flatnonzero((touched > 0) & (left == 0)), children], parents)
+        bits[split.inside, byte] |= np.uint8(1 << bit)
+        return Partition(class_of, bits, self.n_queries + 1), split
+
+    def refined_by(self, label: Ints, query: Ints) -> tuple[Partition, list[Split]]:
+        """Add several disjoint queries to the basis: what `refined` does for one after another.
+
+        Parameters
+        ----------
+        label : ndarray of int, shape (records,)
+            The query of every record as a position in `query`, -1 for none.
+        query : ndarray of int
+            The number that each gets, ascending from `n_queries` on; -1 for those that are not added, which must not
+            cut a class.
+
+        Returns
+        -------
+        partition : Partition
+        splits : list of Split
+            One for every query that is added.
+
+        Examples
+        --------
+        >>> p, splits = Partition.whole(4).refined_by(np.array([0, 1, 1, 1]), np.array([0, 1]))
+        >>> p.class_of.tolist(), p.rows().toarray().tolist(), splits[1].inside.tolist()
+        ([1, 0, 0, 0], [[0, 1], [1, 0]], [True, False])
+        """
+        n, record = self.n_classes, np.lexsort((self.class_of, label))
+        # what is in no query keeps the number of its class, or else the part in the last query
+        keeps = np.full(n, -1, np.int64)
+        keeps[self.class_of[record]] = label[record]
+        keeps[self.class_of[label < 0]] = -1
+        there = record[label[record] >= 0]
+        part, first = distinct(label[there] * np.int64(n) + self.class_of[there], len(query) * n)
+        of, parent = label[there[first]], self.class_of[there[first]]
+        cut = keeps[parent] != of
+        number = np.where(cut, n + np.cumsum(cut) - 1, parent)
+        class_of = self.class_of.copy()
+        class_of[there] = number[part]
+        n_queries = self.n_queries + int(np.count_nonzero(query >= 0))
+        bits = np.zeros((n + int(cut.sum()), self._width(n_queries)), np.uint8)
+        bits[:n, : self.bits.shape[1]] = self.bits
+        bits[n:] = bits[parent[cut]]
+        added = query[of] >= 0
+        byte, bit = np.divmod(query[of[added]], 8)
+        bits[number[added], byte] |= np.uint8(1) << bit.astype(np.uint8)
+        splits = [
+            Split.of(n + int(np.count_nonzero(cut & (of <= k))), number[of == k], parent[cut & (of == k)])
+            for k in np.flatnonzero(query >= 0)
+        ]
+        return Partition(class_of, bits, n_queries), splits
+
+    def _width(self, n_queries: int) -> int:
+        """Return how many bytes a row of bits takes; twice as many whenever they are used up."""
+        width = int(self.bits.shape[1])
+        return width if 8 * width >= n_queries else max(2 * width, -(-n_queries // 8))
 
     def rows(self, columns: Ints | None = None) -> sparse.csr_array:
         """Return M, or some of its columns: one row a query of the basis, one column a class."""

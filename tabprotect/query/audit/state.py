@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -103,7 +104,7 @@ class State:
         With `parts` the partition and `members` are over parts, and `total` is the sum.
         """
         partition, split = self.partition.refined(members)
-        basis = None if self.basis is None or self.basis.too_large() else self.basis.with_last(partition)
+        basis = None if self.basis is None else self.basis.with_last(partition).if_kept()
         changed = np.r_[split.parents, split.children]
         return State(
             partition,
@@ -163,27 +164,37 @@ class State:
                     state = state.with_query(records, members)
             return state
         atom_of, first, small = self._in_parts(groups)
-        label, sums = groups.label[first], groups.sums(records.values).tolist()
-        steps: list[tuple[Partition, Split]] = []
-        for k, total in enumerate(sums):
-            partition, split = small.partition.refined(label == k)
-            full = small.basis is None or small.basis.too_large()
-            basis = None if full or small.basis is None else small.basis.with_last(partition)
-            if (full or basis is small.basis) and small.follows(label == k) is not None:
-                continue
-            small = replace(small, partition=partition, basis=basis, totals=(*small.totals, total))
-            steps.append((partition, split))
-        changed = np.unique(np.concatenate([np.zeros(0, np.int64), *(np.r_[s.parents, s.children] for _, s in steps)]))
-        whole = replace(small.partition, class_of=small.partition.class_of[atom_of])
+        label, sums = groups.label[first].astype(np.int64), groups.sums(records.values).tolist()
+        query, basis = small._numbered(label, groups.n)
+        partition, splits = small.partition.refined_by(label, query)
+        totals = (*self.totals, *(total for total, q in zip(sums, query, strict=True) if q >= 0))
+        changed = np.unique(np.concatenate([np.zeros(0, np.int64), *(np.r_[s.parents, s.children] for s in splits)]))
+        whole = replace(partition, class_of=partition.class_of[atom_of])
         knowledge = []
         for known in self.knowledge:
             new = _judged_again(known, records, whole, changed)
             worlds = known.worlds
-            for partition, split in steps:
-                if len(worlds):
-                    worlds = worlds.carried(split, _coarser(new.box, small.partition, partition))
+            if len(worlds):
+                steps = _steps(small.partition.class_of, label[:, None] == np.flatnonzero(query >= 0), splits)
+                for class_of, split in steps:
+                    bounds = partial(_coarser, new.box, partition.class_of, class_of, len(split.inside))
+                    worlds = worlds.carried(split, bounds)
             knowledge.append(replace(new, worlds=worlds))
-        return replace(small, partition=whole, knowledge=tuple(knowledge))
+        return State(whole, basis, totals, tuple(knowledge))
+
+    def _numbered(self, label: Ints, n: int) -> tuple[Ints, Basis | None]:
+        """Return which queries n disjoint query sets become, -1 for those that follow from others, and the basis."""
+        first = self.partition.n_queries
+        query = first + np.arange(n)
+        follows = np.bincount(label + 1, minlength=n + 1)[1:] == 0
+        basis = self.basis
+        if basis is not None:
+            partition, _ = self.partition.refined_by(label, query)
+            basis, dependent = basis.with_rows(partition, first)
+            follows[np.array(dependent, np.int64) - first] = True
+            number = np.r_[np.arange(first), first + np.cumsum(~follows) - 1]
+            basis = basis.renumbered(number).if_kept()
+        return np.where(follows, -1, first + np.cumsum(~follows) - 1), basis
 
     def with_partition(
         self, records: Records, partition: Partition, basis: Basis | None, totals: tuple[int, ...]
@@ -277,7 +288,7 @@ def _again(
     k: Knowledge, records: Records, partition: Partition, split: Split, changed: Ints, parts: Parts | None
 ) -> Knowledge:
     new = _judged_again(k, records, partition, np.sort(changed), parts)
-    return replace(new, worlds=k.worlds.carried(split, new.box))
+    return replace(new, worlds=k.worlds.carried(split, lambda: new.box))
 
 
 def _judged_again(
@@ -293,14 +304,23 @@ def _judged_again(
     return replace(k, box=Box(lower, upper), needs=needs)
 
 
-def _coarser(box: Box, fine: Partition, coarse: Partition) -> Box:
-    """Return the bounds of a partition from those of a finer one; both are over the same parts."""
-    n = coarse.n_classes
+def _steps(class_of: npt.NDArray[np.int32], sets: Bools, splits: list[Split]) -> Iterator[tuple[Ints, Split]]:
+    """Return how one query set after another cuts the classes: the class of every part, and the split."""
+    here = class_of.astype(np.int64)
+    for members, split in zip(sets.T, splits, strict=True):
+        number = np.arange(len(split.inside))
+        number[split.parents] = split.children
+        here = np.where(members, number[here], here)
+        yield here, split
+
+
+def _coarser(box: Box, fine: npt.NDArray[np.int32], coarse: Ints, n: int) -> Box:
+    """Return the bounds of n classes from those of finer ones; both are given for the same parts."""
     ends = []
     for bound, sign in ((-box.lower, -1), (box.upper, 1)):
-        part = bound[fine.class_of]
+        part = bound[fine]
         infinite = part >= FREE
         # floats are exact below 2^53
-        finite = np.bincount(coarse.class_of, np.where(infinite, 0, part), n).astype(np.int64)
-        ends.append(sign * np.where(np.bincount(coarse.class_of, infinite, n) > 0, FREE, finite))
+        finite = np.bincount(coarse, np.where(infinite, 0, part), n).astype(np.int64)
+        ends.append(sign * np.where(np.bincount(coarse, infinite, n) > 0, FREE, finite))
     return Box(ends[0], ends[1])

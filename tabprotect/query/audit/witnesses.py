@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -104,11 +104,11 @@ class Worlds:
             np.r_[self.denominators, other.denominators],
         )
 
-    def carried(self, split: Split, box: Box) -> Worlds:
+    def carried(self, split: Split, bounds: Callable[[], Box]) -> Worlds:
         """Return the worlds so that they give the same answer to one more query, too, without those that cannot.
 
         A world in which no class moves that was cut stays as it is, if its moves within the query set add up to 0. In
-        others the moves of classes that were cut are shared between the parts.
+        others the moves of classes that were cut are shared between the parts, within the bounds on these.
         """
         n = len(split.inside)
         cut = np.zeros(n, bool)
@@ -123,6 +123,7 @@ class Worlds:
         kept = self.taken(~touched & (balance == 0))
         if not len(split.parents):
             return kept
+        box = bounds()
         ends = [np.concatenate([bound[split.parents], bound[split.children]]) for bound in (box.lower, box.upper)]
         again = [self._shared(k, int(balance[k]), split, cut, ends) for k in change[-MOST:].tolist()]
         return kept.plus(_joined([world for world in again if world is not None]))

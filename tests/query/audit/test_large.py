@@ -161,7 +161,34 @@ def test_a_world_is_carried_over_only_if_the_new_sum_stays():
         assert not np.any(M @ moves)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("pending", [4, 64])
+def test_rows_taken_together_give_the_basis_of_one_after_another(seed, pending, monkeypatch):
+    """Independent of how many columns are looked at first, and of when the inverse is worked out."""
+    monkeypatch.setattr(inference, "PENDING", pending)
+    monkeypatch.setattr(inference, "SAMPLE", 4)
+    rng = np.random.default_rng(seed)
+    n, partition, one = 60, Partition.whole(60), Basis.empty()
+    for share in (1.1, 0.6, 0.6, 0.6, 0.6):
+        partition, _ = partition.refined(rng.random(n) < share)
+        one = one.with_last(partition)
+    before = one
+    # the total is known, so that the last group of all records follows from the others
+    label = partition.class_of % 9 if seed % 2 else rng.integers(-1, 9, n)
+    query = partition.n_queries + np.arange(9)
+    for k in range(9):
+        partition, _ = partition.refined(label == k)
+        one = one.with_last(partition)
+    together, dependent = before.with_rows(partition, int(query[0]))
+    assert together.rows.tolist() == one.rows.tolist()
+    assert sorted([*together.rows.tolist(), *dependent]) == [*before.rows.tolist(), *query.tolist()]
+    assert len(dependent) > 0 or not seed % 2
+    M = partition.rows().toarray()
+    square = M[together.rows][:, together.pivots].astype(object)
+    assert np.array_equal(square @ together.inverse.astype(object) % inference.PRIME, np.eye(len(square), dtype=int))
+
+
+@pytest.mark.parametrize("seed", range(12))
 def test_groups_that_are_cut_at_once_leave_the_state_of_one_after_another(seed):
     rng = np.random.default_rng(seed)
     n = 40
@@ -169,8 +196,8 @@ def test_groups_that_are_cut_at_once_leave_the_state_of_one_after_another(seed):
     auditor = Auditor(records, "p%=5", intruders=[Intruder("one", (3,))])
     for _ in range(3):
         auditor.ask(rng.random(n) < 0.8)
-    label = rng.integers(0, 5, n)
-    sets = [label == g for g in range(4)]
+    label = rng.integers(0, 5, n) if seed % 3 else np.minimum(auditor.state.partition.class_of, 4)
+    sets = [label == g for g in range(4 + seed % 2)]
     one = auditor.state
     for members in sets:
         one = one.with_query(records, members) if one.follows(members) is None else one
@@ -178,6 +205,9 @@ def test_groups_that_are_cut_at_once_leave_the_state_of_one_after_another(seed):
     assert together.totals == one.totals
     assert np.array_equal(together.partition.class_of, one.partition.class_of)
     assert np.array_equal(together.partition.bits, one.partition.bits)
+    assert one.basis is not None
+    assert together.basis is not None
+    assert np.array_equal(together.basis.rows, one.basis.rows)
     for a, b in zip(together.knowledge, one.knowledge, strict=True):
         assert np.array_equal(a.box.lower, b.box.lower)
         assert np.array_equal(a.box.upper, b.box.upper)
