@@ -103,6 +103,7 @@ class Postgres:
     ) -> Callable[[], list[Any]] | None:
         """Ask for all rows in one: numbers that label no groups as their bytes, the rest as lines of one text.
 
+        Where only labels are left, the server puts the rows of every group together, and there is one line a group.
         With COPY the driver handles every row by itself. None where the server cannot make so long a text, or where a
         number is missing.
         """
@@ -111,11 +112,20 @@ class Postgres:
         columns = [f"c{k}" for k in range(len(kinds))]
         packed = [k for k in range(len(kinds) - coded) if kinds[k] not in _TEXTS]
         others = [k for k in range(len(kinds)) if k not in packed]
+        rows = f"({sql}) AS q ({', '.join(columns)})"
+        sent = [f"string_agg({_sent(columns[k], kinds[k])}, '')" for k in packed]
+        # GROUP BY takes 0.0 and -0.0 for the same
+        by_groups = bool(packed) and 0 < coded == len(others) and all(kinds[k] != _DOUBLE for k in others)
+        if by_groups:
+            # labels once a group, and its rows one after another
+            labels = [columns[k] for k in others]
+            inner = [*(f"{text} AS {columns[k]}" for k, text in zip(packed, sent, strict=True)), *labels]
+            rows = f"(SELECT count(*) AS n, {', '.join(inner)} FROM {rows} GROUP BY {', '.join(labels)}) AS g"
+            sent = ["string_agg(int8send(n), '')", *(f"string_agg({columns[k]}, '')" for k in packed)]
         line = " || ',' || ".join(f"coalesce({_written(columns[k], kinds[k])}, '{missing}')" for k in others)
-        wanted = ["count(*)", *(f"string_agg({_sent(columns[k], kinds[k])}, '')" for k in packed)]
-        wanted += [f"string_agg({line}, chr(10))"] if others else []
+        wanted = ["sum(n)" if by_groups else "count(*)", *sent, *([f"string_agg({line}, chr(10))"] if others else [])]
         try:
-            cursor.execute(f"SELECT {', '.join(wanted)} FROM ({sql}) AS q ({', '.join(columns)})")
+            cursor.execute(f"SELECT {', '.join(wanted)} FROM {rows}")
         except failures.DatabaseError as error:
             if not isinstance(error.args[0], dict) or error.args[0].get("C") not in _TOO_LONG:
                 raise
@@ -123,21 +133,22 @@ class Postgres:
             cursor.execute("SET TRANSACTION READ ONLY")
             return None
         ((n, *found),) = cursor.fetchall()
+        n = int(n or 0)
+        sizes = _unpacked(found.pop(0), 20) if by_groups and n else None
         if n and any(data is None or len(data) != 8 * n for data in found[: len(packed)]):
             return None
 
         def read() -> list[Any]:
             if not n:
                 return [typed([]) for _ in kinds]
-            made: dict[int, Any] = {
-                k: np.frombuffer(data, ">f8" if kinds[k] == _DOUBLE else ">i8").astype(
-                    np.float64 if kinds[k] == _DOUBLE else np.int64
-                )
-                for k, data in zip(packed, found, strict=False)
-            }
+            made: dict[int, Any] = {k: _unpacked(data, kinds[k]) for k, data in zip(packed, found, strict=False)}
             if others:
                 text = io.StringIO(found[-1], newline="")
-                made |= zip(others, _filed(text, missing, [kinds[k] for k in others], coded), strict=True)
+                each = _filed(text, missing, [kinds[k] for k in others], coded)
+                if sizes is not None:
+                    of = np.repeat(np.arange(len(sizes)), sizes)
+                    each = [column.take(of) for column in each]
+                made |= zip(others, each, strict=True)
             return [made[k] for k in range(len(kinds))]
 
         return read
@@ -214,6 +225,12 @@ def _written(column: str, kind: int) -> str:
 def _sent(column: str, kind: int) -> str:
     """Return SQL that gives a number as eight bytes, the first ones first."""
     return f"float8send({column})" if kind == _DOUBLE else f"int8send({column}::int8)"
+
+
+def _unpacked(data: bytes, kind: int) -> Column:
+    """Return the numbers that `_sent` gives the bytes of."""
+    double = kind == _DOUBLE
+    return np.frombuffer(data, ">f8" if double else ">i8").astype(np.float64 if double else np.int64)
 
 
 def _filed(

@@ -96,6 +96,19 @@ def test_numbers_that_are_all_there_come_as_they_are(owner):
     assert [None if pd.isna(g) else int(g) for g in labels] == [k or None for k in keys.tolist()]
 
 
+@pytest.mark.parametrize("kind", ["TEXT", "BIGINT"])
+def test_rows_with_the_same_labels_keep_their_own_numbers(owner, kind):
+    """Two columns of labels, some missing, and every row with the label that it has."""
+    labels = [*TEXTS, *TEXTS] if kind == "TEXT" else [*WHOLE, *WHOLE]
+    database = written(owner, kind, labels)
+    keys, values, a, b = database.columns("SELECT id AS k, id / 4.0e0 AS x, id % 3 AS a, v AS b FROM t", 2)
+    found = [None if pd.isna(v) else v for v in values_at(b, np.arange(len(keys)))]
+    assert sorted(keys.tolist()) == list(range(len(labels)))
+    assert [4 * v for v in values.tolist()] == keys.tolist()
+    assert [int(x) for x in a] == [k % 3 for k in keys.tolist()]
+    assert found == [labels[k] for k in keys.tolist()]
+
+
 def test_a_column_without_any_number(owner):
     keys, found = written(owner, "DOUBLE PRECISION", [None, None]).columns("SELECT id AS k, v AS a FROM t", 0)
     assert (sorted(keys.tolist()), found.tolist()) == ([0, 1], [None, None])
