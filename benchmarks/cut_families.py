@@ -71,10 +71,10 @@ class Line:
 
 
 class _Base(Relaxation):
-    """The relaxation without zero-half cuts."""
+    """The relaxation without cuts over single rows or sums of rows."""
 
-    def halves(self) -> list[int]:
-        """No cuts over sums of rows."""
+    def joint(self) -> list[int]:
+        """No such cuts."""
         return []
 
 
@@ -232,7 +232,7 @@ def probed(pool: Pool, best: float, seconds: float) -> tuple[float, int, int]:
 
 
 def frozen(core: Core, incumbent: Bools, work: int) -> tuple[Pool, str]:
-    """Bring the relaxation of a core without zero-half cuts to a standstill; return its pool and how it ended.
+    """Bring the relaxation of a core without joint cuts to a standstill; return its pool and how it ended.
 
     Raises
     ------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -71,18 +72,18 @@ class Bridge:
 
 @dataclass(frozen=True, eq=False)
 class Cover:
-    """Why a cover cut holds: what hides no more than an unsafe pattern is unsafe, so one of the others must be hidden.
+    """Why a cover cut holds: some cells of a row cannot satisfy it alone, so one of its other cells must be hidden.
 
     Attributes
     ----------
-    capacity : Capacity or None
-        The capacity cut that proves the pattern unsafe; None where only the judge says so.
-    missing : ndarray of int
-        The cells that the pattern shows.
+    parent : object
+        The origin of the row; None where only the judge says that what does not hide one of the cells is unsafe.
+    others : ndarray of int
+        The cells that cannot satisfy it alone.
     """
 
-    capacity: Capacity | None
-    missing: Ints
+    parent: Any
+    others: Ints
 
 
 def reduced(core: Core, cell: int, side: int, multipliers: Floats) -> Floats:

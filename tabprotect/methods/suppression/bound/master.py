@@ -160,5 +160,5 @@ def violated_rows(
     if not found:
         # whoever hides no more than an unsafe pattern is unsafe, too
         cells = np.flatnonzero(~pattern)
-        found = [Found(Row(cells, np.ones(len(cells)), 1.0), Cover(None, cells), -1.0)]
+        found = [Found(Row(cells, np.ones(len(cells)), 1.0), Cover(None, cells[:0]), -1.0)]
     return found

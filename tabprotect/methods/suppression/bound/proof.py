@@ -14,6 +14,8 @@ from tabprotect.attack.facts import facts_of
 from tabprotect.attack.keys import Key
 from tabprotect.attack.proof import BoundProof, ExactMultipliers, ProofRow, prove_bound, snap_multipliers
 from tabprotect.methods.suppression.bound.cuts import Bridge, Capacity, Cover, Own
+from tabprotect.methods.suppression.bound.joint import strengthen
+from tabprotect.methods.suppression.options import RelaxationOptions
 from tabprotect.methods.suppression.presolve.core import Core, Reduction
 from tabprotect.problem import Problem
 from tabprotect.solver.exact import exact
@@ -28,7 +30,9 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 
-def bound_proof(reduction: Reduction, pools: Mapping[int, tuple[RowPool, Floats]]) -> BoundProof:
+def bound_proof(
+    reduction: Reduction, pools: Mapping[int, tuple[RowPool, Floats]], options: RelaxationOptions
+) -> BoundProof:
     """Prove the bound of the linear relaxations of the cores, exactly.
 
     Parameters
@@ -36,7 +40,8 @@ def bound_proof(reduction: Reduction, pools: Mapping[int, tuple[RowPool, Floats]
     reduction : Reduction
     pools : mapping of int to (RowPool, ndarray)
         For every core with a relaxation its rows with their origins and the solution of the relaxation. Rows without
-        an origin that can be rebuilt are left out, which only weakens the bound.
+        an origin that can be rebuilt are left out, which only weakens the bound. Joint cuts are added to them.
+    options : RelaxationOptions
 
     Returns
     -------
@@ -49,6 +54,7 @@ def bound_proof(reduction: Reduction, pools: Mapping[int, tuple[RowPool, Floats]
     rows += [exact_rows.Companion(int(i)) for i in companions]
     for number, (pool, x) in pools.items():
         core = reduction.cores[number]
+        x = strengthen(core, pool, x, options)
         translator = _Translator(problem, core, pool, rows)
         for k in _active(core, pool, x):
             translator.row(k)
@@ -125,9 +131,9 @@ class _Translator:
                 self._place[k] = self._add(exact_rows.Bridge(cell, origin.equation))
             elif isinstance(origin, Capacity | Own):
                 self._place[k] = self._capacity(origin)
-            elif isinstance(origin, Cover) and isinstance(origin.capacity, Capacity):
-                base = self._capacity(origin.capacity)
-                others = self._speakers(np.setdiff1d(np.flatnonzero(~self.core.hidden), self.pool.row(k).index))
+            elif isinstance(origin, Cover) and isinstance(origin.parent, Capacity | Own):
+                base = self._capacity(origin.parent)
+                others = self._speakers(origin.others)
                 self._place[k] = None if base is None else self._add(exact_rows.Cover(base, tuple(others)))
             elif isinstance(origin, ZeroHalf):
                 self._place[k] = self._half(origin)

@@ -1,4 +1,4 @@
-"""The linear relaxation of one core: capacity cuts, bridges and zero-half cuts, added until the bound stands still."""
+"""The linear relaxation of one core: capacity cuts, bridges, covers and zero-half cuts until the bound stands still."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from scipy import sparse
 
 from tabprotect.errors import SolverError
 from tabprotect.methods.suppression.bound.cuts import bridges, own_equations
+from tabprotect.methods.suppression.bound.joint import add_joint_cuts
 from tabprotect.methods.suppression.bound.separation import Found, Separation
 from tabprotect.methods.suppression.options import DEFAULTS, Options
 from tabprotect.methods.suppression.presolve.core import Core
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.lp import LinearProgram
 from tabprotect.solver.mip.rows import RowPool
-from tabprotect.solver.mip.zerohalf import zero_half
 from tabprotect.solver.tolerances import CUT_VIOLATION, MULTIPLIER
 
 __all__ = ["Relaxation"]
@@ -25,9 +25,6 @@ __all__ = ["Relaxation"]
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
-
-ZERO_HALF_BYTES = 150_000_000
-"""What these tables hold at most, about."""
 
 
 class Relaxation:
@@ -68,7 +65,7 @@ class Relaxation:
         self._options = options.relaxation
         # what is done one after the other, each until it stalls
         in_out = (("in-out", equations) for equations in options.separation.equations)
-        self._stages = (("pool", 0), *in_out, ("exact", 0), ("zero-half", 0))
+        self._stages = (("pool", 0), *in_out, ("exact", 0), ("joint", 0))
         self.core = core
         self.targets = targets
         self.report = report
@@ -195,22 +192,16 @@ class Relaxation:
                 break
         return self._violated_of(self.pool.add(rows, origins))
 
-    def halves(self) -> list[int]:
-        """Add zero-half cuts over the integer rows of the pool."""
-        if self.core.n > self._options.zero_half_columns or not self.budget.fits(ZERO_HALF_BYTES):
-            return []
-        matrix = self.pool.matrix.copy()
-        # rounding coefficients up keeps a row valid (x >= 0) and makes it integral
-        matrix.data = np.ceil(matrix.data - 1e-9)
-        cuts = zero_half(matrix, self.pool.rhs, self.x)
-        return self.pool.add([cut.row for cut in cuts], cuts)
+    def joint(self) -> list[int]:
+        """Add cuts over whole cells that follow from rows of the pool."""
+        return add_joint_cuts(self.pool, self.x, self.budget, self._options)
 
     def run(self, center: Floats, goal: float = math.inf, *, known: bool = False) -> None:
         """Go on adding cuts until the bound stands still, reaches `goal`, or the budget ends.
 
         First what is in the pool; then attacks that see few equations and more and more of them, at points half-way to
-        `center` (in-out separation); then at the solution itself, at last with zero-half cuts. With `known` only what
-        is in the pool.
+        `center` (in-out separation); then at the solution itself, at last with covers and zero-half cuts. With `known`
+        only what is in the pool.
         """
         while not self.finished and self.bound < goal and not self.budget.exhausted:
             if known and self._stage:
@@ -229,8 +220,8 @@ class Relaxation:
         rows = self.violated()
         self._looked = 1.0
         if not rows:
-            if kind == "zero-half":
-                rows += self.halves()
+            if kind == "joint":
+                rows += self.joint()
             point = self.x if kind != "in-out" else 0.5 * (self.x + center)
             rows += self.separate(np.maximum(point, self._options.floor), radius=radius) if kind != "pool" else []
             if not rows and kind != "in-out":
@@ -240,7 +231,7 @@ class Relaxation:
         if not self.solve():
             return not self.budget.exhausted
         self._rounds += 1
-        if self._rounds % 5 == 0 or kind in ("pool", "zero-half"):
+        if self._rounds % 5 == 0 or kind in ("pool", "joint"):
             self.purge()
         self.report(f"root {kind} {radius}")
         if self.bound - last > self._options.progress * abs(last) and rows:

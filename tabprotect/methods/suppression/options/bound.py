@@ -45,6 +45,8 @@ class RelaxationOptions(Stage):
         coefficients.
     zero_half_columns : int, default 6000
         Cells beyond which zero-half cuts are not looked for.
+    proof_rounds : int, default 20
+        Rounds of covers and zero-half cuts before the bound is proven.
     """
 
     progress: float = number(3e-4)
@@ -53,6 +55,7 @@ class RelaxationOptions(Stage):
     round_cuts: int = number(400, least=1)
     floor: float = number(1e-3, most=1)
     zero_half_columns: int = number(6000)
+    proof_rounds: int = number(20)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -128,7 +128,7 @@ def exact(
         if prove and result.safe:
             left = 0.0 if result.stopped == "cancelled" else budget.seconds_left
             if proof_seconds <= left + 1.0:
-                proof = bound_proof(reduction, pools)
+                proof = bound_proof(reduction, pools, options.relaxation)
             else:
                 late = "no time was left to prove the bound in exact arithmetic"
                 result = replace(result, message="; ".join(filter(None, (result.message, late))))

@@ -209,7 +209,7 @@ class State:
                 break
             rows = relaxation.violated()
             if relaxation.finished or not self.credit.useful:
-                rows += relaxation.halves()
+                rows += relaxation.joint()
             if relaxation.finished:
                 rows += relaxation.separate(np.maximum(relaxation.x, 1e-3))
             if not rows:
