@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.counted import counted
-from tabprotect.errors import InputError, SolverError, as_numbers, did_you_mean
+from tabprotect.errors import InputError, SolverError, among, as_numbers, did_you_mean
 from tabprotect.methods.adjustment.balance import balanced_senses
 from tabprotect.methods.adjustment.bound import root_bound
 from tabprotect.methods.adjustment.exactly import values_of
@@ -143,7 +143,7 @@ def adjust(
     """
     need_problem(problem, "adjust")
     check_norm(norm)
-    if method not in METHODS:
+    if not among(method, METHODS):
         raise InputError(f"unknown method '{method}'{did_you_mean(method, METHODS)}")
     if isinstance(proven_senses, bool) or not isinstance(proven_senses, int) or proven_senses < 0:
         raise InputError(f"proven_senses is a whole number, 0 or more, not {proven_senses!r}")
