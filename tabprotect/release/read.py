@@ -63,6 +63,11 @@ class Released:
     cells: int
     rows: int
 
+    @property
+    def dialect(self) -> Dialect:
+        """How text files of the release are written, and numbers on its pages."""
+        return Dialect.of(self.manifest.get("dialect"))
+
 
 def read_release(folder: str | Path, limits: Limits = LIMITS) -> Released:
     """Read a release, make its public files again from the certificate and the layout, and compare them.
