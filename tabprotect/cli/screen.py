@@ -119,12 +119,12 @@ def show_table(console: Console, release: Publication, numbers: Numbers) -> None
     """Print the upper levels of a table: the longest dimension down, the next one across, totals of all others."""
     from tabprotect.release.changed import ChangedRelease
     from tabprotect.release.suppressed import Release
-    from tabprotect.report.parts import parts_of
+    from tabprotect.report.parts import published_parts
     from tabprotect.table.decimals import decimals_of
 
     values = release.values if isinstance(release, ChangedRelease) else release.table.values
     places = None if values is None else decimals_of(values)
-    part = parts_of(release.table)[0]
+    part = published_parts(release.table)[0]
     tops = [[code for code, depth in axis.nodes if depth <= 1] for axis in part.axes]
     order = sorted(range(len(tops)), key=lambda k: -len(part.axes[k].codes))
     down = tops[order[0]]

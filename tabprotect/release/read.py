@@ -107,11 +107,19 @@ def read_release(folder: str | Path, limits: Limits = LIMITS) -> Released:
     if document["publication"] != manifest[PUBLISH]:
         failures.append("the certificate names other digests of the published files than the release does")
     failures += [what for what in changed_files(folder) if what not in failures]
-    sizes = int(cell.max(initial=-1)) + 1, len(cell)
+    sizes = _cells(manifest, cell, problem.n_cells), len(cell)
     if isinstance(certificate, ValuesCertificate):
         problem = seeing(problem, certificate.values, document["claim"])
         return Released(problem, certificate, problem.may_hide, tuple(failures), manifest, *sizes)
     return Released(problem, certificate, ~shown, tuple(failures), manifest, *sizes)
+
+
+def _cells(manifest: Mapping[str, Any], shown: npt.NDArray[np.int64], most: int) -> int:
+    """Return how many cells the table has: as the release says, but at least those with a row."""
+    counts = manifest.get("counts")
+    said = counts.get("cells") if isinstance(counts, Mapping) else None
+    least = int(shown.max(initial=-1)) + 1
+    return min(max(least, said), most) if type(said) is int else least
 
 
 def certificate_of(folder: Path) -> Path:

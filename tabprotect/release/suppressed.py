@@ -125,7 +125,9 @@ class Release(Publication):
     @cached_property
     def counts(self) -> Counts:
         """How many cells there are, and are hidden, and why; all faces of the release say these numbers."""
-        return Counts.of(self.problem, self.result.pattern, cells=self.table.n_cells, rows=len(self.table.rows))
+        return Counts.of(
+            self.problem, self.result.pattern, cells=self.table.n_cells, rows=int(self.table.published_rows.sum())
+        )
 
     @cached_property
     def words(self) -> npt.NDArray[np.object_]:
@@ -198,7 +200,11 @@ class Release(Publication):
         known = self.judgement.public
         if not np.isnan(known.low).any():
             return self.judgement
-        return replace(audit(self.problem, self.result.pattern), cells=self.table.n_cells, rows=len(self.table.rows))
+        return replace(
+            audit(self.problem, self.result.pattern),
+            cells=self.table.n_cells,
+            rows=int(self.table.published_rows.sum()),
+        )
 
     def summary(self, dialect: Dialect | None = None) -> Summary:
         """Return what was done and how good it is; confidential.
@@ -228,6 +234,9 @@ class Release(Publication):
             gap = "" if result.gap is None else f", gap {100 * result.gap:.2f} %"
             lines.append(("bound", n.plain(result.bound) + n.words(gap)))
         lines.append(("method", n.said(f"{result.method}, {self.optimality}" if result.method else self.optimality)))
+        if self.table.unpublished is not None:
+            closed = n.counted(int(self.table.unpublished.sum()), "cell")
+            lines.append(("not published", f"{closed} of codes below all groups: suppressed, and without rows"))
         if counts.sums:
             lines.append(("sums", n.said(counts.sums_words)))
         lines += [("not safe", exposure.reason) for exposure in self.unions[:10]]

@@ -78,6 +78,8 @@ class Table:
     holdings : Table, optional
         The same cells with the counts and contributions of holdings, where those of the table itself are of individual
         contributors; for rules at both levels.
+    unpublished : ndarray of bool, shape (cells,), optional
+        Cells of codes that no publication has rows of: those below all groups (`tabprotect.link`).
     """
 
     system: LinearSystem
@@ -101,11 +103,12 @@ class Table:
     roles: Mapping[str, str] = field(default_factory=dict)
     recognised: tuple[Recognised, ...] = ()
     holdings: Table | None = None
+    unpublished: Bools | None = None
 
     def __post_init__(self) -> None:
         n = self.system.n_cells
         with collect() as problems:
-            for name in ("values", "counts", "weighted_counts", "missing"):
+            for name in ("values", "counts", "weighted_counts", "missing", "unpublished"):
                 array = getattr(self, name)
                 if array is not None and np.shape(array) != (n,):
                     problems.add(f"{name} has shape {np.shape(array)}; {n} cells need ({n},)")
@@ -303,6 +306,11 @@ class Table:
     def n_cells(self) -> int:
         """Number of cells."""
         return self.system.n_cells
+
+    @property
+    def published_rows(self) -> Bools:
+        """Which rows a publication has: all but those of codes that are not published."""
+        return np.ones(len(self.rows), bool) if self.unpublished is None else ~self.unpublished[self.row_cell]
 
     @property
     def sole(self) -> Ints:

@@ -17,7 +17,7 @@ __all__ = ["grouped_differently", "without_codes"]
 
 
 def without_codes(table: Table, unpublished: Mapping[str, Iterable[Any]]) -> Table:
-    """Return the table with cells of some codes suppressed, unless they have a status of their own.
+    """Return the table with cells of some codes suppressed and not published, unless they have a status of their own.
 
     Parameters
     ----------
@@ -46,8 +46,9 @@ def without_codes(table: Table, unpublished: Mapping[str, Iterable[Any]]) -> Tab
                 problems.add(f"unpublished: '{name}' has no code {some(strange)}")
             closed |= cells[name].isin(wanted).to_numpy()
     status = np.array(table.columns.get("status", np.full(table.n_cells, "")), dtype=object)
-    status[closed & np.isin(status.astype(str), ("", "s", "None"))] = "m"
-    return replace(table, columns={**table.columns, "status": status})
+    closed &= np.isin(status.astype(str), ("", "s", "None"))
+    status[closed] = "m"
+    return replace(table, columns={**table.columns, "status": status}, unpublished=closed)
 
 
 def grouped_differently(table: Table) -> list[str]:
