@@ -16,7 +16,7 @@ from tabprotect.attack.certificate import Certificate
 from tabprotect.attack.values import ValuesCertificate, seeing
 from tabprotect.certificate.claims import Claim, note
 from tabprotect.certificate.document import Malformed, list_of, load, parse, positions, require
-from tabprotect.certificate.extent import extent, is_optimal
+from tabprotect.certificate.extent import CLOSED, NEGLIGIBLE, extent, is_optimal
 from tabprotect.certificate.limits import LIMITS, Limits, read_within
 from tabprotect.certificate.numbers import decimal
 from tabprotect.errors import InputError
@@ -235,7 +235,8 @@ def _status(status: Any, certificate: Certificate | ValuesCertificate) -> Iterat
         yield f"{MANIFEST} has no status"
         return
     said, optimal = f"{MANIFEST} has the status '{status[:120]}'", status.startswith("optimal")
-    if optimal and cost and (claimed is None or not is_optimal(cost, claimed)):
+    negligible = NEGLIGIBLE if isinstance(certificate, Certificate) else CLOSED
+    if optimal and cost and (claimed is None or not is_optimal(cost, claimed, negligible)):
         yield f"{said}, but the certificate has no bound that meets the cost"
         return
     mark = "" if not cost or claimed is None else extent(cost, claimed, proven)

@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from tabprotect.certificate.extent import CLOSED
 from tabprotect.counted import counted
 from tabprotect.errors import InputError, SolverError, among, as_numbers, did_you_mean
 from tabprotect.methods.adjustment.balance import balanced_senses
@@ -62,7 +63,7 @@ _KEPT = 1e-7
 _CLOSED = 1e-6
 
 #: the same where an interior point method, known to fewer digits, has the last word
-_CLOSED_SQUARES = 1e-5
+_CLOSED_SQUARES = float(CLOSED)
 
 
 def adjust(
@@ -291,7 +292,7 @@ def _result(
     if lowest is not None:
         lowest = min(lowest, cost)
     proof = _CLOSED if st.norm != "l2" and not st.cones else _CLOSED_SQUARES
-    closed = lowest is not None and cost - lowest <= max(budget.limits.gap, proof) * abs(cost)
+    closed = lowest is not None and cost - lowest <= proof * abs(cost)
     return AdjustmentResult(
         problem, values, moves[problem.primaries], cost, lowest, "optimal" if closed else "feasible", verdict,
         st.norm, weight, found.method, budget.seconds, budget.work, "; ".join(notes), stopped,
