@@ -261,6 +261,11 @@ def test_a_gap_that_was_asked_for_is_no_optimum() -> None:
     for share in (0.3, 0.9):
         found = tp.adjust(problem, limits=tp.Limits(gap=share, work=2000))
         assert found.status == ("optimal" if found.bound >= found.cost * (1 - 1e-6) else "feasible")
+    rounded = tp.round(
+        tp.instances.load("flat3d-6x6x6"), 7, steps=1, method="exact", limits=tp.Limits(gap=0.9, work=2000)
+    )
+    assert rounded.bound < 0.9 * rounded.cost
+    assert rounded.status == "feasible"
 
 
 def resealed(document: dict[str, Any]) -> dict[str, Any]:

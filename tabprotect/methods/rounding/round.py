@@ -344,8 +344,8 @@ class _Job:
             status: Literal["optimal", "feasible", "infeasible", "unknown"] = "infeasible" if infeasible else "unknown"
             bound = None if infeasible else bound
         else:
-            gap = max(budget.limits.gap, _CLOSED)
-            status = "optimal" if bound is not None and cost is not None and cost - bound <= gap * cost else "feasible"
+            closed = bound is not None and cost is not None and cost - bound <= _CLOSED * cost
+            status = "optimal" if closed else "feasible"
         return RoundingResult(
             self.problem, found.grid.base, values, found.steps, cost, bound, status, 0.0,
             self.norm, self.weight, verdict, found.exposed, diagnosis, found.method, budget.seconds, budget.work,
