@@ -235,8 +235,8 @@ class Release(Publication):
             lines.append(("bound", n.plain(result.bound) + n.words(gap)))
         lines.append(("method", n.said(f"{result.method}, {self.optimality}" if result.method else self.optimality)))
         if self.table.unpublished is not None:
-            closed = n.counted(int(self.table.unpublished.sum()), "cell")
-            lines.append(("not published", f"{closed} of codes below all groups: suppressed, and without rows"))
+            closed = n.counted(int(self.table.unpublished.sum()), "row")
+            lines.append(("not published", f"{closed} of codes below all groups, whose cells are suppressed"))
         if counts.sums:
             lines.append(("sums", n.said(counts.sums_words)))
         lines += [("not safe", exposure.reason) for exposure in self.unions[:10]]

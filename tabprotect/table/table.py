@@ -78,8 +78,8 @@ class Table:
     holdings : Table, optional
         The same cells with the counts and contributions of holdings, where those of the table itself are of individual
         contributors; for rules at both levels.
-    unpublished : ndarray of bool, shape (cells,), optional
-        Cells of codes that no publication has rows of: those below all groups (`tabprotect.link`).
+    unpublished : ndarray of bool, shape (rows,), optional
+        Rows that no publication has: those of codes below all groups (`tabprotect.link`).
     """
 
     system: LinearSystem
@@ -108,7 +108,7 @@ class Table:
     def __post_init__(self) -> None:
         n = self.system.n_cells
         with collect() as problems:
-            for name in ("values", "counts", "weighted_counts", "missing", "unpublished"):
+            for name in ("values", "counts", "weighted_counts", "missing"):
                 array = getattr(self, name)
                 if array is not None and np.shape(array) != (n,):
                     problems.add(f"{name} has shape {np.shape(array)}; {n} cells need ({n},)")
@@ -122,6 +122,8 @@ class Table:
                     f"{counted(len(self.rows), 'row')} but row_cell has "
                     f"{counted(len(self.row_cell), 'entry', 'entries')}"
                 )
+            if self.unpublished is not None and len(self.unpublished) != len(self.rows):
+                problems.add(f"unpublished has {len(self.unpublished):,} entries for {counted(len(self.rows), 'row')}")
             if self.holdings is not None and self.holdings.n_cells != n:
                 problems.add(f"holdings has {counted(self.holdings.n_cells, 'cell')}; the table has {n:,}")
             if self.kind not in ("magnitude", "frequency"):
@@ -310,7 +312,7 @@ class Table:
     @property
     def published_rows(self) -> Bools:
         """Which rows a publication has: all but those of codes that are not published."""
-        return np.ones(len(self.rows), bool) if self.unpublished is None else ~self.unpublished[self.row_cell]
+        return np.ones(len(self.rows), bool) if self.unpublished is None else ~self.unpublished
 
     @property
     def sole(self) -> Ints:

@@ -151,6 +151,15 @@ def test_a_specification_says_the_same(tmp_path: Path, capsys: pytest.CaptureFix
     assert "'unpublished' goes with linked tables" in capsys.readouterr().err
 
 
+def test_a_group_of_one_code_has_a_row() -> None:
+    """Its cell is that of the code, which has none."""
+    one = {"0-19": AGES[:4], "20-24": ["20"], "25-29": ["25"]}
+    tables = {"tens": table(records(0), TENS, below=True), "one": table(records(0), one, below=True)}
+    rows = tp.protect(tp.link(tables, unpublished={"age": AGES}), f"p%={P:g}", limits=tp.Limits(work=20_000)).published
+    assert set(rows.loc[rows["table"] == "one", "age"]) == {"Total", *one}
+    assert set(rows.loc[rows["age"].isin(["20-24", "25-29"]), "status"]) == {"suppressed"}
+
+
 def test_codes_that_there_are_not_are_named() -> None:
     tables = [table(records(0), TENS, below=True)]
     with pytest.raises(InputError, match="there is no dimension 'aeg'; did you mean 'age'"):
