@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from numbers import Real
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,9 @@ __all__ = [
     "Problems",
     "SolverError",
     "TabprotectError",
+    "among",
     "as_bool",
+    "as_items",
     "as_number",
     "as_numbers",
     "collect",
@@ -122,6 +124,33 @@ def as_bool(given: Any, name: str) -> bool:
     if not isinstance(given, bool | np.bool_):
         raise InputError(f"{name} must be True or False, not {given!r}")
     return bool(given)
+
+
+def among(given: object, words: Iterable[object]) -> bool:
+    """Whether something is one of some words, or of None beside them; what can be no word is not.
+
+    Examples
+    --------
+    >>> among("l1", ("l1", "l2")), among(None, (None, "l1")), among(["l1"], ("l1", "l2"))
+    (True, True, False)
+    """
+    return (given is None or isinstance(given, str)) and given in tuple(words)
+
+
+def as_items(given: Any, kind: type | tuple[type, ...], name: str, such_as: str) -> tuple[Any, ...]:
+    """Return what has to be several things of one kind.
+
+    Examples
+    --------
+    >>> as_items(5, str, "cells", "labels of cells")
+    Traceback (most recent call last):
+    ...
+    tabprotect.errors.InputError: cells must be a list of labels of cells, not 5
+    """
+    items = tuple(given) if isinstance(given, Iterable) and not isinstance(given, str | bytes | Mapping) else None
+    if items is None or not all(isinstance(item, kind) for item in items):
+        raise InputError(f"{name} must be a list of {such_as}, not {given!r}")
+    return items
 
 
 def as_number(given: Any, name: str) -> float:

@@ -19,7 +19,7 @@ def possible(path: str | os.PathLike[str]) -> Path:
     Raises
     ------
     InputError
-        If no file or folder can have this name: it is too long, or holds what no name may.
+        If it is no path, or no file or folder can have this name: it is too long, or holds what no name may.
 
     Examples
     --------
@@ -30,6 +30,8 @@ def possible(path: str | os.PathLike[str]) -> Path:
     ...
     tabprotect.errors.InputError: 'a\x00b' can be no name: embedded null byte
     """
+    if not isinstance(path, str | os.PathLike):
+        raise InputError(f"a path is a text or a pathlib.Path, not {path!r}")
     try:
         os.lstat(path)
     except OSError as error:

@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy import sparse
 
 from tabprotect.counted import counted
-from tabprotect.errors import InputError, collect, need
-from tabprotect.table.system import LinearSystem
+from tabprotect.errors import InputError, as_bool, as_items, as_numbers, collect, need
+from tabprotect.table.system import LinearSystem, as_matrix
 from tabprotect.views import many, view
 
 __all__ = ["Attacker", "Problem", "Status", "cell_mask", "need_problem"]
@@ -118,14 +117,23 @@ class Problem:
     sums: int = 0
 
     def __post_init__(self) -> None:
+        need(self.system, LinearSystem, "a problem", "such as table.system")
+        attackers = as_items(self.attackers, Attacker, "attackers", "tabprotect.Attacker")
+        object.__setattr__(self, "attackers", attackers)
+        object.__setattr__(self, "integer", as_bool(self.integer, "integer"))
+        object.__setattr__(self, "notes", as_items(self.notes, str, "notes", "sentences"))
         n = self.system.n_cells
+        if isinstance(self.sums, bool) or not isinstance(self.sums, int) or not 0 <= self.sums <= n:
+            raise InputError(f"sums must be a number of cells, 0 to {n}, not {self.sums!r}")
         with collect() as problems:
             for name in ("values", "lpl", "upl", "spl", "weights", "lower", "upper"):
-                array = np.asarray(getattr(self, name), dtype=np.float64)
+                array = as_numbers(getattr(self, name), name, "a number for every cell")
                 object.__setattr__(self, name, array)
                 if array.shape != (n,):
                     problems.add(f"{name} has shape {array.shape}; {n} cells need ({n},)")
-            status = np.asarray(self.status, dtype=np.int8)
+            status = np.nan_to_num(as_numbers(self.status, "status", "a Status for every cell"), nan=-1.0).astype(
+                np.int8
+            )
             object.__setattr__(self, "status", status)
             if status.shape != (n,):
                 problems.add(f"status has shape {status.shape}; {n} cells need ({n},)")
@@ -210,7 +218,7 @@ class Problem:
         >>> p.primaries.tolist()
         [4]
         """
-        A = _matrix(A)
+        A = as_matrix(A, "A")
         n = A.shape[1]
         array = _numbers("values", values)
         status = np.zeros(n, dtype=np.int8)
@@ -241,7 +249,7 @@ class Problem:
             full("lpl", lpl),
             full("upl", upl),
             full("spl", spl),
-            np.maximum(np.abs(array), 1.0) if weights is None else np.asarray(weights, np.float64),
+            np.maximum(np.abs(array), 1.0) if weights is None else _numbers("weights", weights),
             full("lower", lower),
             full("upper", upper),
             tuple(attackers),
@@ -280,7 +288,7 @@ class Problem:
 
     def cost(self, pattern: Bools) -> float:
         """Return the sum of weights of the secondary suppressions in a pattern."""
-        secondary = np.asarray(pattern, dtype=bool) & ~self.must_hide
+        secondary = cell_mask(pattern, self.n_cells, "pattern") & ~self.must_hide
         return float(np.sum(self.weights[secondary]))
 
 
@@ -315,13 +323,6 @@ def _numbers(name: str, given: Any) -> npt.NDArray[np.float64]:
         return np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(f"{name} must be numbers: {error}") from None
-
-
-def _matrix(given: Any) -> sparse.csr_array:
-    try:
-        return sparse.csr_array(given, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError("A must be a matrix of numbers, with as many in every row") from None
 
 
 def need_problem(given: object, who: str) -> None:

@@ -21,9 +21,10 @@ from tabprotect.attack.left_open import NEARLY, left_open_words, without_level
 from tabprotect.attack.pool import Deviation
 from tabprotect.attack.witness import Exposure, Witnesses
 from tabprotect.counted import counted
-from tabprotect.errors import InputError
-from tabprotect.problem import Problem, Status, need_problem
-from tabprotect.solver.limits import Budget
+from tabprotect.errors import InputError, as_bool, as_items, need
+from tabprotect.problem import Problem, Status, cell_mask, need_problem
+from tabprotect.solver.limits import Budget, Limits
+from tabprotect.solver.tasks.pieces import check_executor
 from tabprotect.table.naming import cell_of_system
 from tabprotect.views import view
 
@@ -175,13 +176,16 @@ class Audit:
         return float(self.public.low[place]), float(self.public.high[place])
 
     def explored(
-        self, budget: Budget | None = None, executor: Executor | None = None, of: npt.ArrayLike | None = None
+        self,
+        budget: Budget | Limits | float | None = None,
+        executor: Executor | None = None,
+        of: npt.ArrayLike | None = None,
     ) -> Audit:
         """Return the judgement with the intervals of all hidden cells, in the eyes of every intruder.
 
         Parameters
         ----------
-        budget : Budget, optional
+        budget : Budget, Limits or float, optional
             When it is exhausted the rest stays NaN, and `complete` is False.
         executor : concurrent.futures.Executor, optional
             Runs the interval programmes side by side, with the same results.
@@ -195,9 +199,11 @@ class Audit:
         >>> judged.interval(1), judged.explored().interval(1)
         ((nan, nan), (0.0, 15.0))
         """
+        budget = Budget.of(budget, name="budget")
+        check_executor(executor)
         seen = ExactProblem(self.problem).problem if self.problem.integer else self.problem
         cells = _asked(self.pattern, of)
-        public, insiders = explore(seen, self.pattern, cells, of is None, True, budget or Budget(), executor)
+        public, insiders = explore(seen, self.pattern, cells, of is None, True, budget, executor)
         return replace(self, public=public, insiders=insiders, complete=_complete(public, *insiders))
 
     @property
@@ -246,6 +252,8 @@ class Audit:
 
     def shortfalls(self, most: int = 10) -> list[str]:
         """Return a line an exposure, up to so many, and one for all others; confidential."""
+        if isinstance(most, bool) or not isinstance(most, int) or most < 0:
+            raise InputError(f"most must be a whole number, 0 or more, not {most!r}")
         lines = []
         for e in self.exposures[:most]:
             who = "" if e.key.attacker < 0 else f" for {self.problem.attackers[e.key.attacker].name}"
@@ -284,7 +292,7 @@ def audit(
     pattern: Any,
     *,
     intervals: bool = True,
-    budget: Budget | None = None,
+    budget: Budget | Limits | float | None = None,
     executor: Executor | None = None,
     witnesses: Witnesses | None = None,
     deviations: Sequence[Deviation] = (),
@@ -304,8 +312,8 @@ def audit(
     intervals : bool
         Compute the interval of every hidden cell for the public intruder, and of the primaries for every attacker who
         knows cells; otherwise only answer whether the levels are reached.
-    budget : Budget, optional
-        What is not computed when it is exhausted is reported as such.
+    budget : Budget, Limits or float, optional
+        In seconds (a number alone). What is not computed when it is exhausted is reported as such.
     executor : concurrent.futures.Executor, optional
         Runs the interval programmes side by side, with the same results.
     witnesses : Witnesses, optional
@@ -336,8 +344,13 @@ def audit(
     1 moves 0 downwards, needs 2
     can be recomputed exactly: 1
     """
-    budget = budget or Budget()
     need_problem(problem, "audit")
+    budget = Budget.of(budget, name="budget")
+    intervals, stop_at_first = as_bool(intervals, "intervals"), as_bool(stop_at_first, "stop_at_first")
+    check_executor(executor)
+    if witnesses is not None:
+        need(witnesses, Witnesses, "audit(witnesses=)", "a judge of this problem")
+    deviations = as_items(deviations, Deviation, "deviations", "tabprotect.attack.pool.Deviation")
     hidden = _hidden(problem, pattern)
     if deviations and not problem.integer:
         witnesses = witnesses or Witnesses(problem)
@@ -365,7 +378,7 @@ def audit(
 def _asked(hidden: Bools, of: npt.ArrayLike | None) -> Ints:
     """Return the hidden cells whose intervals are asked for."""
     cells = np.flatnonzero(hidden)
-    return cells if of is None else np.intersect1d(cells, np.asarray(of, np.int64))
+    return cells if of is None else np.intersect1d(cells, np.flatnonzero(cell_mask(of, len(hidden), "of")))
 
 
 def _hidden(problem: Problem, pattern: Any) -> Bools:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -18,10 +19,10 @@ from tabprotect.attack.witness import Witnesses
 from tabprotect.certificate.document import FORMAT, SECTIONS, VERDICTS, digest
 from tabprotect.certificate.numbers import Numbers
 from tabprotect.certificate.rebuild import proven_bound
-from tabprotect.errors import InputError
+from tabprotect.errors import InputError, as_number, need
 from tabprotect.problem import Problem, Status, need_problem
 from tabprotect.solver.exact import exact
-from tabprotect.solver.limits import Budget
+from tabprotect.solver.limits import Budget, Limits
 
 __all__ = ["Certificate", "certify"]
 
@@ -60,7 +61,7 @@ def certify(
     bound: float | None = None,
     proof: BoundProof | None = None,
     witnesses: Witnesses | Evidence | None = None,
-    budget: Budget | None = None,
+    budget: Budget | Limits | float | None = None,
 ) -> Certificate:
     """Prove what can be proven about a pattern, in exact arithmetic.
 
@@ -75,7 +76,7 @@ def certify(
         Inequalities and multipliers for a lower bound that the verifier does confirm.
     witnesses : Witnesses or Evidence, optional
         A judge that has looked at this problem already, or the evidence of an audit of this very pattern.
-    budget : Budget, optional
+    budget : Budget, Limits or float, optional
         What is not proven when it is exhausted is listed as exposed.
 
     Returns
@@ -96,6 +97,13 @@ def certify(
     (Certificate(safe: cost 6, proven bound None), True)
     """
     need_problem(problem, "certify")
+    budget = Budget.of(budget, name="budget")
+    if bound is not None and not math.isfinite(as_number(bound, "bound")):
+        raise InputError(f"bound must be a finite number, not {bound!r}")
+    if proof is not None:
+        need(proof, BoundProof, "certify(proof=)", "as the search makes it")
+    if witnesses is not None and not isinstance(witnesses, Evidence):
+        need(witnesses, Witnesses, "certify(witnesses=)", "a judge of this problem, or the evidence of an audit")
     hidden = pattern_mask(problem, pattern)
     _check_pattern(problem, hidden)
     evidence = witnesses if isinstance(witnesses, Evidence) else gather(problem, hidden, witnesses, budget)

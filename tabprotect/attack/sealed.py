@@ -14,6 +14,7 @@ from tabprotect.certificate.document import VERDICTS, Malformed, canonical, dige
 from tabprotect.certificate.limits import LIMITS, UNLIMITED, Limits
 from tabprotect.certificate.verify import Verification, verify
 from tabprotect.errors import InputError
+from tabprotect.paths import possible
 
 __all__ = ["NOTICE", "SealedDocument"]
 
@@ -105,6 +106,8 @@ class SealedDocument:
         InputError
             If it is no certificate of this form, or the problem in it is damaged.
         """
+        if not isinstance(document, Mapping):
+            raise InputError(f"{name}: not a certificate but {type(document).__name__}")
         if document.get("format") != cls.FORM or set(document) != {*cls.SECTIONS, "seal"}:
             raise InputError(f"{name}: not a certificate of the form {cls.FORM}")
         return cls(document)
@@ -112,7 +115,9 @@ class SealedDocument:
 
 def _write_whole(path: str | Path, pieces: Iterator[str]) -> Path:
     """Write text that comes in pieces to a file, compressed for .gz; either the whole file is written or nothing."""
-    path = Path(path)
+    path = possible(path)
+    if path.is_dir():
+        raise InputError(f"{path} is a folder; name a file to write")
     partial = path.with_name(path.name + ".partial")
     try:
         with _opened(partial, compressed=path.suffix == ".gz") as stream:

@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -185,6 +186,7 @@ def load(source: Any, limits: Limits = UNLIMITED) -> Mapping[str, Any]:
     """
     if isinstance(source, Mapping):
         return source
+    require(isinstance(source, str | PathLike), f"a certificate is a mapping or the path of a file, not {source!r}")
     path = Path(source)
     found = parse(read_within(path, limits), path.name, limits)
     require(isinstance(found, Mapping), "not a certificate: the outermost value must be an object")

@@ -5,10 +5,14 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Final
 
-__all__ = ["NEGLIGIBLE", "beyond", "extent", "is_optimal", "within"]
+__all__ = ["CLOSED", "NEGLIGIBLE", "beyond", "extent", "is_optimal", "within"]
 
 NEGLIGIBLE: Final = Fraction(1, 10**9)
 """A bound that goes beyond its proof by a smaller part of it says no more, in the digits that are shown."""
+
+
+CLOSED: Final = Fraction(1, 10**5)
+"""The same of distances, whose bounds come from interior point methods and are known to fewer digits."""
 
 
 def within(cost: Fraction, bound: Fraction) -> str:
@@ -43,9 +47,9 @@ def extent(cost: Fraction, claimed: Fraction, proven: Fraction | None) -> str:
     return "" if proven >= least else f"proven in exact arithmetic to within {within(cost, proven)}"
 
 
-def is_optimal(cost: Fraction, claimed: Fraction) -> bool:
+def is_optimal(cost: Fraction, claimed: Fraction, negligible: Fraction = NEGLIGIBLE) -> bool:
     """Whether a bound leaves nothing to gain, if it holds."""
-    return claimed >= cost * (1 - NEGLIGIBLE)
+    return claimed >= cost * (1 - negligible)
 
 
 def beyond(cost: Fraction, claimed: Fraction, proven: Fraction | None) -> str:

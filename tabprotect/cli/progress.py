@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.live import Live
@@ -16,6 +17,10 @@ from rich.text import Text
 from tabprotect.cli.exits import EndedAtOnce
 from tabprotect.cli.opening import over
 from tabprotect.solver.limits import Asks, Budget, Progress
+
+if TYPE_CHECKING:
+    from tabprotect.formats.dialect import Dialect
+    from tabprotect.report.numbers import Numbers
 
 __all__ = ["Display", "describe", "interruptible", "working"]
 
@@ -29,22 +34,23 @@ LOOK_SECONDS = 0.25
 """Between two looks at how long nothing was printed."""
 
 
-def describe(progress: Progress) -> str:
-    """Say in one line what is going on.
+def describe(progress: Progress, numbers: Numbers | None = None) -> str:
+    """Say in one line what is going on; costs are written as in the data where these say how.
 
     Examples
     --------
     >>> describe(Progress("root", cost=1200.0, bound=1080.0, seconds=3.2))
     'root  cost 1,200  bound 1,080  gap 10.00 %  3 s'
     """
+    n = format if numbers is None else numbers
     words = [progress.stage]
     if progress.cost is not None:
-        words.append(f"cost {progress.cost:,.10g}")
+        words.append(f"cost {n(progress.cost, ',.10g')}")
     if progress.bound is not None:
-        words.append(f"bound {progress.bound:,.10g}")
+        words.append(f"bound {n(progress.bound, ',.10g')}")
     if progress.gap is not None:
-        words.append(f"gap {100 * progress.gap:.2f} %")
-    words.append(f"{progress.seconds:,.0f} s")
+        words.append(f"gap {n(100 * progress.gap, '.2f')} %")
+    words.append(f"{n(progress.seconds, ',.0f')} s")
     if progress.message:
         words.append(progress.message)
     return "  ".join(words)
@@ -66,6 +72,13 @@ class Display:
         self._over = threading.Event()
         self._lock = threading.RLock()
         self._thread: threading.Thread | None = None
+        self._numbers: Numbers | None = None
+
+    def write_as(self, dialect: Dialect) -> None:
+        """Write numbers from now on in a dialect: once it is known how the data are written."""
+        from tabprotect.report.numbers import Numbers
+
+        self._numbers = Numbers.of(dialect)
 
     def __enter__(self) -> Display:
         over()
@@ -100,7 +113,7 @@ class Display:
         now = time.monotonic()
         if now - self.started < QUIET_SECONDS:
             return
-        line = Text(describe(progress), overflow="ellipsis", no_wrap=True)
+        line = Text(describe(progress, self._numbers), overflow="ellipsis", no_wrap=True)
         if self.console.is_terminal:
             if self._live is None:
                 self._live = Live(line, console=self.console, transient=True, refresh_per_second=4)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from tabprotect.cli.screen import Screen
+    from tabprotect.formats.dialect import Dialect
     from tabprotect.release.publication import Publication
     from tabprotect.release.suppressed import Release
 
@@ -61,7 +62,13 @@ def carry_out(
     with interruptible(err) as asked, Display(err) as progress, pool as executor:
         limits = replace(request.limits, stop=asked.is_set)
         release = release_of(
-            request.asking(limits=limits, progress=progress, executor=executor, command=command_line())
+            request.asking(
+                limits=limits,
+                progress=progress,
+                executor=executor,
+                command=command_line(),
+                when_read=lambda found: progress.write_as(dialect_of(spec.output, found)),
+            )
         )
         if release.safe or release.allow_unsafe:
             Budget(progress=progress).report("write")
@@ -69,7 +76,7 @@ def carry_out(
             release.write(folder, spec.output.formats, dialect=dialect)
             if "csv" in spec.output.formats:
                 _warn_of_formulas(err, release.public.frame)
-    return _report(release, folder, planned, asked=asked.is_set())
+    return _report(release, folder, dialect_of(spec.output, release.table.recognised), planned, asked=asked.is_set())
 
 
 def _warn_of_formulas(err: Screen, frame: pd.DataFrame) -> None:
@@ -87,7 +94,7 @@ def _warn_of_formulas(err: Screen, frame: pd.DataFrame) -> None:
         )
 
 
-def _report(release: Publication, folder: Path, planned: str = "", *, asked: bool = False) -> int:
+def _report(release: Publication, folder: Path, dialect: Dialect, planned: str = "", *, asked: bool = False) -> int:
     """Print what was done, and return the exit code."""
     from rich.text import Text
 
@@ -95,7 +102,7 @@ def _report(release: Publication, folder: Path, planned: str = "", *, asked: boo
     from tabprotect.release.suppressed import Release
 
     console = screen.out()
-    console.print(release.summary())
+    console.print(release.summary(dialect))
     if isinstance(release, Release) and release.unfinished:
         said = release.unfinished
         console.print(Text(f"{said[0].upper()}{said[1:]}: nothing was written{_more(release)}.", style="yellow"))
@@ -114,7 +121,7 @@ def _report(release: Publication, folder: Path, planned: str = "", *, asked: boo
             return Exit.UNSAFE
         console.print(Text.assemble(bad, ", written because --allow-unsafe is set."))
     console.print()
-    screen.show_table(console, release)
+    screen.show_table(console, release, release.numbers(dialect))
     console.print()
     screen.facts(
         console,

@@ -18,6 +18,7 @@ from tabprotect.visible import visible
 
 if TYPE_CHECKING:
     from tabprotect.release.publication import Publication
+    from tabprotect.report.numbers import Numbers
     from tabprotect.table.reading import Recognised
 
 __all__ = ["Screen", "cells_table", "facts", "number", "out", "said", "screen", "show_table", "verdict", "wrong"]
@@ -53,17 +54,17 @@ def screen() -> Screen:
     return Screen(stderr=True)
 
 
-def number(value: float | None) -> str:
-    """Write a number for people.
+def number(value: float | None, numbers: Numbers | None = None) -> str:
+    """Write a number for people, as in the data where these say how.
 
     Examples
     --------
     >>> number(1234567.0), number(0.125), number(None)
     ('1,234,567', '0.125', '-')
     """
-    if value is None or value != value:
-        return "-"
-    return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.10g}"
+    from tabprotect.report.numbers import STANDARD
+
+    return "-" if value is None or value != value else (numbers or STANDARD).plain(value)
 
 
 def said(found: Iterable[Recognised]) -> None:
@@ -82,17 +83,23 @@ def facts(console: Console, lines: Iterable[tuple[str, str | Text]]) -> None:
     console.print(grid)
 
 
-def cells_table(console: Console, columns: Sequence[str], rows: Sequence[Sequence[Any]], most: int = 20) -> None:
+def cells_table(
+    console: Console,
+    columns: Sequence[str],
+    rows: Sequence[Sequence[Any]],
+    most: int = 20,
+    numbers: Numbers | None = None,
+) -> None:
     """Print a table of cells, at most `most` of them and how many more there are."""
     table = Table(show_edge=False, header_style="bold")
     for k, name in enumerate(columns):
         text = all(isinstance(row[k], str) for row in rows)
         table.add_column(name, justify="left" if text else "right", overflow="fold")
     for row in rows[:most]:
-        table.add_row(*(v if isinstance(v, str) else number(v) for v in row))
+        table.add_row(*(v if isinstance(v, str) else number(v, numbers) for v in row))
     console.print(table)
     if len(rows) > most:
-        console.print(f"... and {len(rows) - most:,} more")
+        console.print(f"... and {number(len(rows) - most, numbers)} more")
 
 
 def verdict(safe: bool) -> Text:
@@ -108,16 +115,16 @@ def wrong(console: Console, failure: str) -> None:
 _ROWS, _COLUMNS = 24, 8
 
 
-def show_table(console: Console, release: Publication) -> None:
+def show_table(console: Console, release: Publication, numbers: Numbers) -> None:
     """Print the upper levels of a table: the longest dimension down, the next one across, totals of all others."""
     from tabprotect.release.changed import ChangedRelease
     from tabprotect.release.suppressed import Release
-    from tabprotect.report.parts import parts_of
+    from tabprotect.report.parts import published_parts
     from tabprotect.table.decimals import decimals_of
 
     values = release.values if isinstance(release, ChangedRelease) else release.table.values
     places = None if values is None else decimals_of(values)
-    part = parts_of(release.table)[0]
+    part = published_parts(release.table)[0]
     tops = [[code for code, depth in axis.nodes if depth <= 1] for axis in part.axes]
     order = sorted(range(len(tops)), key=lambda k: -len(part.axes[k].codes))
     down = tops[order[0]]
@@ -135,7 +142,7 @@ def show_table(console: Console, release: Publication) -> None:
             codes[order[0]] = line
             if len(order) > 1:
                 codes[order[1]] = code
-            words.append(_word(release, rows.get(tuple(codes)), places))
+            words.append(_word(release, rows.get(tuple(codes)), places, numbers))
         table.add_row(*words)
     console.print(table)
     if not isinstance(release, Release):
@@ -148,11 +155,7 @@ def show_table(console: Console, release: Publication) -> None:
 _PRIMARY, _SECONDARY = ("× p", "red"), ("× s", "yellow")
 
 
-def _fixed(value: float, places: int | None) -> str:
-    return number(round(value, 6)) if places is None else f"{value:,.{places}f}"
-
-
-def _word(release: Publication, row: int | None, places: int | None) -> str | Text:
+def _word(release: Publication, row: int | None, places: int | None, numbers: Numbers) -> str | Text:
     if row is None:
         return ""
     from tabprotect.release.changed import ChangedRelease
@@ -160,8 +163,8 @@ def _word(release: Publication, row: int | None, places: int | None) -> str | Te
 
     cell = int(release.table.row_cell[row])
     if isinstance(release, ChangedRelease):
-        return "" if release.values is None else _fixed(float(release.values[cell]), places)
+        return "" if release.values is None else numbers.fixed(float(release.values[cell]), places)
     assert isinstance(release, Release)
     if not release.pattern[cell]:
-        return _fixed(float(release.table.values[cell]), places)
+        return numbers.fixed(float(release.table.values[cell]), places)
     return Text(*(_PRIMARY if release.words[cell] == "primary" else _SECONDARY))

@@ -18,18 +18,19 @@ from tabprotect.comparison.approaches import Approach, parse_approach, publish
 from tabprotect.comparison.figures import charts, grids
 from tabprotect.comparison.line import Line
 from tabprotect.comparison.measures import risk
-from tabprotect.errors import InfeasibleError, InputError
+from tabprotect.errors import InfeasibleError, InputError, as_items, as_numbers, need
 from tabprotect.formats.dialect import Dialect
 from tabprotect.methods.base.method import Call
 from tabprotect.methods.loss import loss
+from tabprotect.paths import possible
 from tabprotect.problem import Problem, need_problem
 from tabprotect.report.comparison import comparison_page
 from tabprotect.report.numbers import Numbers
 from tabprotect.report.pages import Bars, Grid
 from tabprotect.seeds import Seed, as_seed
-from tabprotect.solver.limits import Budget, Limits, Progress, as_limits
+from tabprotect.solver.limits import Budget, Limits, Progress, as_limits, check_progress
 from tabprotect.table.reading.recognised import Recognised
-from tabprotect.table.table import Table
+from tabprotect.table.table import Table, need_table
 from tabprotect.workflow.prepare import Prepared, with_records
 from tabprotect.workflow.prepare import prepare as prepare_request
 from tabprotect.workflow.request import Request
@@ -94,6 +95,8 @@ class Comparison:
         dialect : Dialect, optional
             How numbers are written; by default as in the data.
         """
+        if dialect is not None:
+            need(dialect, Dialect, "html(dialect=)", "of tabprotect.formats.dialect")
         p = self.problem
         n = Numbers.of(dialect or Dialect.like(self.recognised))
         equations = n.counted(p.system.n_equations, "equation")
@@ -108,7 +111,7 @@ class Comparison:
         InputError
             If matplotlib is not installed, or the ending is another one.
         """
-        path = Path(path)
+        path = possible(path)
         if path.suffix not in (".png", ".svg", ".pdf"):
             raise InputError(f"{path}: plots are written as .png, .svg or .pdf")
         try:
@@ -187,7 +190,20 @@ def compare(
     >>> [(line.approach.name, line.loss.hidden, line.loss.changed, line.risk.exposed) for line in found.lines]
     [('suppress', 4, 0, 0), ('round', 0, 7, 0)]
     """
-    given = None if methods is None else [parse_approach(m) if isinstance(m, str) else m for m in methods]
+    words = "methods such as 'suppress' or 'round:base=5' (or one of them)"
+    several = [methods] if isinstance(methods, str) else methods
+    given = None if several is None else [
+        parse_approach(m) if isinstance(m, str) else m for m in as_items(several, (str, Approach), "methods", words)
+    ]  # fmt: skip
+    if table is not None:
+        need_table(table, "compare(table=)")
+    if keys is not None:
+        keys = as_numbers(keys, "keys", "a cell key for every cell").astype(np.int64)
+    check_progress(progress)
+    if not isinstance(title, str):
+        raise InputError(f"title must be a text, not {title!r}")
+    if prepare is not None and not callable(prepare):
+        raise InputError(f"prepare must be a function of a method, not {prepare!r}")
     prepared = None
     if isinstance(problem, Request):
         limits = problem.limits if limits is None else limits

@@ -8,8 +8,9 @@ from functools import cache
 from pathlib import Path
 from types import ModuleType
 
-from tabprotect.errors import InputError, did_you_mean
+from tabprotect.errors import InputError, as_bool, did_you_mean
 from tabprotect.formats.files import neighbours
+from tabprotect.paths import possible
 from tabprotect.problem import Problem
 
 __all__ = ["instance_suffixes", "is_instance", "read_instance"]
@@ -62,7 +63,7 @@ def read_instance(path: str | Path, *, additive: bool = True) -> Problem:
     InputError
         If the ending is unknown, or the file does not hold what its ending says.
     """
-    path = Path(path)
+    path, additive = possible(path), as_bool(additive, "additive")
     suffix = _suffix(path)
     if suffix not in _readers():
         if not path.exists():

@@ -138,7 +138,7 @@ def is_code_list(path: Path, data: bytes) -> bool:
     """
     if data[:4] == b"PK\x03\x04" or data[:2] == b"\x1f\x8b":
         return True
-    text, _, _ = decode(path, data, None)
+    text = decode(path, data, None).text
     first = next((line for line in text.splitlines() if line.strip()), "")
     named = {_plain(word) for separator in SEPARATORS for word in first.split(separator) if separator in first}
     return any(name in named for name in _NAMES["code"])

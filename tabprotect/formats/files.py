@@ -12,6 +12,7 @@ from pathlib import Path
 from tabprotect.certificate.limits import Malformed, open_regular
 from tabprotect.errors import InputError, did_you_mean
 from tabprotect.formats.places import recover, temporary_file, usual_rights
+from tabprotect.paths import possible
 
 __all__ = ["check_writable", "neighbours", "read_bytes", "read_text", "write_bytes", "write_text"]
 
@@ -30,7 +31,7 @@ def read_bytes(path: str | Path, *, regular: bool = False) -> bytes:
     InputError
         If the file is absent, unreadable, or not gzip in spite of its name.
     """
-    path = Path(path)
+    path = possible(path)
     try:
         if regular:
             with open_regular(path) as stream:
@@ -92,7 +93,7 @@ def write_bytes(path: str | Path, data: bytes) -> None:
     InputError
         If the place cannot be written; a file that was there before stays as it was.
     """
-    path = Path(path)
+    path = possible(path)
     if path.suffix == ".gz":
         data = gzip.compress(data, mtime=0)
     check_writable(path)
@@ -118,7 +119,7 @@ def check_writable(path: str | Path) -> None:
     InputError
         As `write_bytes` would.
     """
-    path = Path(path)
+    path = possible(path)
     try:
         if path.is_dir():
             raise InputError(f"{path} is a folder; name a file to write")

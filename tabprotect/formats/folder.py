@@ -91,7 +91,7 @@ def check_replaceable(folder: str | Path) -> None:
     InputError
         Names what is in the way.
     """
-    folder = Path(folder)
+    folder = possible(folder)
     recover(folder)
     try:
         if not folder.exists():

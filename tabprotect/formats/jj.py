@@ -15,7 +15,7 @@ from scipy import sparse
 from tabprotect.counted import counted
 from tabprotect.errors import InputError, Problems, did_you_mean
 from tabprotect.formats.files import read_text, write_text
-from tabprotect.problem import Problem, Status
+from tabprotect.problem import Problem, Status, need_problem
 from tabprotect.table.additivity import in_short
 from tabprotect.table.system import LinearSystem
 
@@ -319,6 +319,7 @@ def write_jj(problem: Problem, path: str | Path) -> None:
     InputError
         If the problem holds what the form cannot (attackers with known cells), or the file cannot be written.
     """
+    need_problem(problem, "write_jj")
     if problem.attackers:
         raise InputError(
             f"a .jj file cannot hold the {len(problem.attackers)} attackers of this problem; "

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from tabprotect.errors import InputError, did_you_mean
+from tabprotect.errors import InputError, did_you_mean, need
 from tabprotect.formats.files import read_text
 from tabprotect.table.system import LinearSystem
 
@@ -37,6 +37,7 @@ def read_pattern(path: str | Path, system: LinearSystem) -> npt.NDArray[np.bool_
     InputError
         If the file is not such JSON; names the ids that are no cells.
     """
+    need(system, LinearSystem, "read_pattern", "such as problem.system")
     try:
         content = json.loads(read_text(path))
     except json.JSONDecodeError as error:

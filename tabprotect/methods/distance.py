@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from tabprotect.errors import InputError, as_numbers, did_you_mean
+from tabprotect.errors import InputError, among, as_numbers, did_you_mean
 from tabprotect.problem import Problem
 
 __all__ = ["NORMS", "WEIGHTS", "Norm", "Weights", "distance", "distance_weights"]
@@ -53,7 +53,7 @@ def distance_weights(problem: Problem, weights: Weights | npt.ArrayLike) -> Floa
 
 def check_norm(norm: str) -> None:
     """Refuse an unknown norm."""
-    if norm not in NORMS:
+    if not among(norm, NORMS):
         raise InputError(f"unknown norm '{norm}'{did_you_mean(norm, NORMS)}")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from tabprotect.attack.audit import Audit
+from tabprotect.report.numbers import STANDARD, Numbers
 from tabprotect.views import many
 
 __all__ = ["Both", "Carried", "Stability"]
@@ -99,14 +100,20 @@ class Carried:
         """Whether both releases together are safe, where they are of the same quantities."""
         return self.both is None or self.both.safe
 
-    def lines(self) -> list[tuple[str, str]]:
+    def lines(self, numbers: Numbers = STANDARD) -> list[tuple[str, str]]:
         """Return what a summary says of it."""
         found = self.stability
         changes = f"{len(found.suppressed):,} newly hidden, {len(found.freed):,} given up"
         others = f"{found.new:,} only now, {found.gone:,} only then"
         lines = [
-            ("last period", f"{found.kept:,} of {many(found.cells, 'common cell')} kept, {changes}; {others}"),
-            ("note", f"cost and bound count cells that the last period hid with {self.factor:g} of their cost"),
+            (
+                "last period",
+                numbers.said(f"{found.kept:,} of {many(found.cells, 'common cell')} kept, {changes}; {others}"),
+            ),
+            (
+                "note",
+                f"cost and bound count cells that the last period hid with {numbers.plain(self.factor)} of their cost",
+            ),
         ]
         if self.both is not None:
             lines += [("not safe", line) for line in self.both.problems()]

@@ -22,7 +22,7 @@ from tabprotect.methods.loss import Loss, loss
 from tabprotect.problem import Problem, Status
 from tabprotect.proven import optimality
 from tabprotect.release.by_status import by_status
-from tabprotect.release.publication import Publication, Summary, native, number
+from tabprotect.release.publication import Publication, Summary, native
 from tabprotect.report.changes import internal_files
 from tabprotect.report.layout import Layout
 from tabprotect.report.numbers import Numbers
@@ -173,27 +173,34 @@ class ChangedRelease(Publication):
             return self.judgement
         return audit(self.judgement.problem, self.judgement.pattern)
 
-    def summary(self) -> Summary:
-        """Return what was done and how good it is; confidential."""
+    def summary(self, dialect: Dialect | None = None) -> Summary:
+        """Return what was done and how good it is; confidential.
+
+        Parameters
+        ----------
+        dialect : Dialect, optional
+            How numbers are written; by default as in the data.
+        """
+        n = self.numbers(dialect)
         result = self.result
         lines = [("read", found.line()) for found in self.table.recognised]
         lines += [
-            ("cells", f"{self.table.n_cells:,}"),
-            ("sensitive", f"{int(np.sum(self.words == 'primary')):,}"),
+            ("cells", n(self.table.n_cells)),
+            ("sensitive", n(int(np.sum(self.words == "primary")))),
             ("verdict", self._verdict()),
         ]
-        lines += self.assessment.by_rule()
+        lines += [(name, n.said(text)) for name, text in self.assessment.by_rule()]
         if self.judgement is not None and result.values is not None:
             lost = loss(self.problem, result.values)
-            lines.append(("changed", f"{counted(lost.changed, 'cell')}, by up to {number(lost.largest)}"))
-            lines.append(("mean change", f"{100 * lost.relative:.2f} % of the values"))
-            lines.append(("sums", "add up" if lost.off == 0 else f"are off by up to {number(lost.off)}"))
+            lines.append(("changed", f"{n.counted(lost.changed, 'cell')}, by up to {n.plain(lost.largest)}"))
+            lines.append(("mean change", f"{n(100 * lost.relative, '.2f')} % of the values"))
+            lines.append(("sums", "add up" if lost.off == 0 else f"are off by up to {n.plain(lost.off)}"))
         if result.cost is not None:
-            lines.append(("distance", number(result.cost)))
+            lines.append(("distance", n.plain(result.cost)))
         if result.bound is not None:
             gap = "" if result.gap is None else f", gap {100 * result.gap:.2f} %"
-            lines.append(("bound", number(result.bound) + gap))
-        lines.append(("method", f"{self.settings.get('method', '')}, {self.optimality}"))
+            lines.append(("bound", n.plain(result.bound) + n.words(gap)))
+        lines.append(("method", n.said(f"{self.settings.get('method', '')}, {self.optimality}")))
         lines.append(("intruders know", result.knows))
         lines += [("note", text) for text in (*self.problem.notes, result.message) if text]
         if noticeable(self.table.residual, self.table.values):

@@ -17,6 +17,7 @@ from tabprotect.attack.audit import Audit
 from tabprotect.attack.certificate import Certificate
 from tabprotect.attack.values import ValuesCertificate
 from tabprotect.certificate.verify import Verification
+from tabprotect.errors import as_items, need
 from tabprotect.formats.dialect import STANDARD, Dialect
 from tabprotect.formats.folder import Content, check_replaceable, digests, write_release
 from tabprotect.report.crosstab import laid_out
@@ -29,7 +30,7 @@ from tabprotect.solver.trace import Known
 from tabprotect.table.table import Table
 from tabprotect.visible import visible
 
-__all__ = ["Publication", "Summary", "native", "number"]
+__all__ = ["Publication", "Summary", "native"]
 
 
 @dataclass(frozen=True)
@@ -112,8 +113,14 @@ class Publication(ABC):
         """Return the intruder's intervals; confidential."""
 
     @abstractmethod
-    def summary(self) -> Summary:
+    def summary(self, dialect: Dialect | None = None) -> Summary:
         """Return what was done and how good it is; confidential."""
+
+    def numbers(self, dialect: Dialect | None = None) -> Numbers:
+        """Return how people read numbers of this release: in a dialect, or as in the data."""
+        if dialect is not None:
+            need(dialect, Dialect, "a release", "of tabprotect.formats.dialect")
+        return Numbers.of(Dialect.like(self.table.recognised) if dialect is None else dialect)
 
     @abstractmethod
     def _inside(self, published: Mapping[str, str], formats: Sequence[str], numbers: Numbers) -> dict[str, bytes]:
@@ -191,6 +198,9 @@ class Publication(ABC):
             If a format is unknown, or the folder cannot be written or holds anything but an earlier release.
         """
         check_replaceable(folder)
+        formats = as_items([formats] if isinstance(formats, str) else formats, str, "formats", "such as 'csv'")
+        if dialect is not None:
+            need(dialect, Dialect, "write(dialect=)", "of tabprotect.formats.dialect")
         written = Dialect.like(self.table.recognised) if dialect is None else dialect
         layout = self._layout(tuple(dict.fromkeys(formats)), written)
         publish = layout.files(self.public)
@@ -214,11 +224,6 @@ class Publication(ABC):
         }
         write_release(folder, publish, internal, facts)
         return Path(folder)
-
-
-def number(value: float) -> str:
-    """Write a number for people."""
-    return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.10g}"
 
 
 def native(frame: pd.DataFrame, backend: str) -> Any:

@@ -16,7 +16,7 @@ from tabprotect.attack.certificate import Certificate
 from tabprotect.attack.values import ValuesCertificate, seeing
 from tabprotect.certificate.claims import Claim, note
 from tabprotect.certificate.document import Malformed, list_of, load, parse, positions, require
-from tabprotect.certificate.extent import extent, is_optimal
+from tabprotect.certificate.extent import CLOSED, NEGLIGIBLE, extent, is_optimal
 from tabprotect.certificate.limits import LIMITS, Limits, read_within
 from tabprotect.certificate.numbers import decimal
 from tabprotect.errors import InputError
@@ -63,6 +63,11 @@ class Released:
     cells: int
     rows: int
 
+    @property
+    def dialect(self) -> Dialect:
+        """How text files of the release are written, and numbers on its pages."""
+        return Dialect.of(self.manifest.get("dialect"))
+
 
 def read_release(folder: str | Path, limits: Limits = LIMITS) -> Released:
     """Read a release, make its public files again from the certificate and the layout, and compare them.
@@ -102,11 +107,19 @@ def read_release(folder: str | Path, limits: Limits = LIMITS) -> Released:
     if document["publication"] != manifest[PUBLISH]:
         failures.append("the certificate names other digests of the published files than the release does")
     failures += [what for what in changed_files(folder) if what not in failures]
-    sizes = int(cell.max(initial=-1)) + 1, len(cell)
+    sizes = _cells(manifest, cell, problem.n_cells), len(cell)
     if isinstance(certificate, ValuesCertificate):
         problem = seeing(problem, certificate.values, document["claim"])
         return Released(problem, certificate, problem.may_hide, tuple(failures), manifest, *sizes)
     return Released(problem, certificate, ~shown, tuple(failures), manifest, *sizes)
+
+
+def _cells(manifest: Mapping[str, Any], shown: npt.NDArray[np.int64], most: int) -> int:
+    """Return how many cells the table has: as the release says, but at least those with a row."""
+    counts = manifest.get("counts")
+    said = counts.get("cells") if isinstance(counts, Mapping) else None
+    least = int(shown.max(initial=-1)) + 1
+    return min(max(least, said), most) if type(said) is int else least
 
 
 def certificate_of(folder: Path) -> Path:
@@ -222,7 +235,8 @@ def _status(status: Any, certificate: Certificate | ValuesCertificate) -> Iterat
         yield f"{MANIFEST} has no status"
         return
     said, optimal = f"{MANIFEST} has the status '{status[:120]}'", status.startswith("optimal")
-    if optimal and cost and (claimed is None or not is_optimal(cost, claimed)):
+    negligible = NEGLIGIBLE if isinstance(certificate, Certificate) else CLOSED
+    if optimal and cost and (claimed is None or not is_optimal(cost, claimed, negligible)):
         yield f"{said}, but the certificate has no bound that meets the cost"
         return
     mark = "" if not cost or claimed is None else extent(cost, claimed, proven)

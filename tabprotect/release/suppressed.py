@@ -24,7 +24,7 @@ from tabprotect.problem import Problem, Status
 from tabprotect.proven import optimality
 from tabprotect.release.by_status import by_status
 from tabprotect.release.carried import Carried
-from tabprotect.release.publication import Publication, Summary, native, number
+from tabprotect.release.publication import Publication, Summary, native
 from tabprotect.report.internal import internal_files
 from tabprotect.report.layout import Layout
 from tabprotect.report.numbers import Numbers
@@ -125,7 +125,9 @@ class Release(Publication):
     @cached_property
     def counts(self) -> Counts:
         """How many cells there are, and are hidden, and why; all faces of the release say these numbers."""
-        return Counts.of(self.problem, self.result.pattern, cells=self.table.n_cells, rows=len(self.table.rows))
+        return Counts.of(
+            self.problem, self.result.pattern, cells=self.table.n_cells, rows=int(self.table.published_rows.sum())
+        )
 
     @cached_property
     def words(self) -> npt.NDArray[np.object_]:
@@ -198,10 +200,21 @@ class Release(Publication):
         known = self.judgement.public
         if not np.isnan(known.low).any():
             return self.judgement
-        return replace(audit(self.problem, self.result.pattern), cells=self.table.n_cells, rows=len(self.table.rows))
+        return replace(
+            audit(self.problem, self.result.pattern),
+            cells=self.table.n_cells,
+            rows=int(self.table.published_rows.sum()),
+        )
 
-    def summary(self) -> Summary:
-        """Return what was done and how good it is; confidential."""
+    def summary(self, dialect: Dialect | None = None) -> Summary:
+        """Return what was done and how good it is; confidential.
+
+        Parameters
+        ----------
+        dialect : Dialect, optional
+            How numbers are written; by default as in the data.
+        """
+        n = self.numbers(dialect)
         result, problem = self.result, self.problem
         counts = self.counts
         verdict = "safe, proven by exact witnesses" if self.safe else self.unfinished or "NOT SAFE"
@@ -210,26 +223,29 @@ class Release(Publication):
         lines = [("read", found.line()) for found in self.table.recognised]
         lines += [("recoded", recoded)] if (recoded := self.settings.get("recoding")) else []
         lines += [
-            ("cells", counts.cells_words.replace(" cells", "", 1)),
-            ("hidden", counts.hidden_words),
+            ("cells", n.said(counts.cells_words.replace(" cells", "", 1))),
+            ("hidden", n.said(counts.hidden_words)),
             ("verdict", verdict),
         ]
-        lines += self.assessment.by_rule()
+        lines += [(name, n.said(text)) for name, text in self.assessment.by_rule()]
         if result.cost is not None:
-            lines.append(("cost", number(result.cost)))
+            lines.append(("cost", n.plain(result.cost)))
         if result.bound is not None:
             gap = "" if result.gap is None else f", gap {100 * result.gap:.2f} %"
-            lines.append(("bound", number(result.bound) + gap))
-        lines.append(("method", f"{result.method}, {self.optimality}" if result.method else self.optimality))
+            lines.append(("bound", n.plain(result.bound) + n.words(gap)))
+        lines.append(("method", n.said(f"{result.method}, {self.optimality}" if result.method else self.optimality)))
+        if self.table.unpublished is not None:
+            closed = n.counted(int(self.table.unpublished.sum()), "row")
+            lines.append(("not published", f"{closed} of codes below all groups, whose cells are suppressed"))
         if counts.sums:
-            lines.append(("sums", counts.sums_words))
+            lines.append(("sums", n.said(counts.sums_words)))
         lines += [("not safe", exposure.reason) for exposure in self.unions[:10]]
         if result.safe:
             lines += [("not safe", line) for line in self.judgement.shortfalls()]
         lines += [("warning", line) for line in self.judgement.warnings()]
         lines += [("unprotectable", f"{problem.system.label(u.cell)}: {u.reason}") for u in result.unprotectable[:10]]
         lines += [("note", note) for note in (*problem.notes, result.message) if note]
-        lines += [] if self.carried is None else self.carried.lines()
+        lines += [] if self.carried is None else self.carried.lines(n)
         if noticeable(self.table.residual, self.table.values):
             lines.append(("note", f"the table carries rounding residuals up to {self.table.residual:g}"))
         return Summary(tuple(lines))

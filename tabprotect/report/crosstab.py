@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from tabprotect.errors import InputError, did_you_mean
+from tabprotect.errors import InputError, as_items, did_you_mean
 from tabprotect.report.public import PublicTable
 from tabprotect.table.table import Table
 
@@ -57,7 +57,9 @@ def laid_out(
 
 
 def _named(given: Sequence[str] | str | None) -> list[str]:
-    return [] if given is None else [given] if isinstance(given, str) else list(given)
+    if given is None:
+        return []
+    return list(as_items([given] if isinstance(given, str) else given, str, "rows and columns", "names of dimensions"))
 
 
 def _plain(frame: pd.DataFrame) -> pd.DataFrame:

@@ -32,7 +32,7 @@ from tabprotect.formats.frames import FRAME_FORMATS
 from tabprotect.problem import Status
 from tabprotect.report.axes import Axis
 from tabprotect.report.layout_checks import check_columns, check_parts
-from tabprotect.report.parts import Part, code_columns, parts_of
+from tabprotect.report.parts import Part, code_columns, published_parts
 from tabprotect.report.public import (
     PRIMARY,
     PUBLISHED,
@@ -124,7 +124,7 @@ class Layout:
         dialect : Dialect
             How text files are written.
         """
-        parts = parts_of(table)
+        parts = published_parts(table)
         order = np.concatenate([part.rows for part in parts])
         columns = []
         for name in code_columns(table):

@@ -19,6 +19,9 @@ _LONG: Final = 1e5
 _SHARE: Final = re.compile(r"(?<![\w.,])\d+\.\d+(?= ?%(?!=))")
 """A percentage in a text."""
 
+_COUNT: Final = re.compile(r"(?<![\w.,-])\d{1,3}(?:,\d{3})+(?![\w-]|[.,]\d)")
+"""A whole number with commas between thousands in a text."""
+
 
 @dataclass(frozen=True)
 class Numbers:
@@ -53,6 +56,26 @@ class Numbers:
             return self(value, f",.{max(0, decimals)}f")
         text = format(value, f",.{MOST_DECIMALS}f").rstrip("0").rstrip(".")
         return text.translate({ord("."): self.decimal, ord(","): self.thousands})
+
+    def plain(self, value: float) -> str:
+        """Return a number with the decimals that it has: a cost, a bound.
+
+        Examples
+        --------
+        >>> Numbers(",", ".").plain(301632.0), STANDARD.plain(0.125)
+        ('301.632', '0.125')
+        """
+        return self(value, ",.0f" if float(value).is_integer() else ",.10g")
+
+    def said(self, text: str) -> str:
+        """Return a sentence of the program, which names no cells, with these signs: percentages and counts in it.
+
+        Examples
+        --------
+        >>> Numbers(",", ".").said("1,200 cells are at most 3,000, optimal to within 9.88 %")
+        '1.200 cells are at most 3.000, optimal to within 9,88 %'
+        """
+        return _COUNT.sub(lambda found: found[0].replace(",", self.thousands), self.words(text))
 
     def counted(self, number: int, one: str, several: str = "") -> str:
         """Return a number and what is counted."""

@@ -14,7 +14,7 @@ from tabprotect.report.axes import Axis
 from tabprotect.table.hierarchy import Hierarchy
 from tabprotect.table.table import Table
 
-__all__ = ["PART", "Part", "code_columns", "labels_of", "parts_of"]
+__all__ = ["PART", "Part", "code_columns", "labels_of", "parts_of", "published_parts"]
 
 Ints = npt.NDArray[np.int64]
 
@@ -62,15 +62,21 @@ def code_columns(table: Table) -> tuple[str, ...]:
     return tuple(name for name in dict.fromkeys(named) if name in table.rows.columns) or tuple(table.rows.columns[:1])
 
 
-def parts_of(table: Table) -> tuple[Part, ...]:
-    """Return the parts of a table.
+def published_parts(table: Table) -> tuple[Part, ...]:
+    """Return the parts of a table with the rows that the public gets: none of codes that are not published."""
+    return parts_of(table, table.published_rows)
+
+
+def parts_of(table: Table, only: npt.NDArray[np.bool_] | None = None) -> tuple[Part, ...]:
+    """Return the parts of a table, of all of its rows or of some.
 
     The order of codes is that of their hierarchy. Codes without one are sorted, so that no order of the input, which
     may follow the values, shows.
     """
+    kept = np.ones(len(table.rows), bool) if only is None else only
     if not table.parts:
         hierarchies = {str(d.name): d.hierarchy for d in table.dimensions}
-        return (_part(table, "", code_columns(table), hierarchies, np.arange(len(table.rows))),)
+        return (_part(table, "", code_columns(table), hierarchies, np.flatnonzero(kept)),)
     which = table.rows[PART].to_numpy()
     return tuple(
         _part(
@@ -78,7 +84,7 @@ def parts_of(table: Table) -> tuple[Part, ...]:
             name,
             [str(d.name) for d in dimensions],
             {str(d.name): d.hierarchy for d in dimensions},
-            np.flatnonzero(which == name),
+            np.flatnonzero((which == name) & kept),
         )
         for name, dimensions in table.parts.items()
     )

@@ -22,7 +22,7 @@ from tabprotect.formats.published import TABLES, Published, tables_of
 from tabprotect.report.numbers import STANDARD as COMMAS
 from tabprotect.report.numbers import Numbers
 from tabprotect.report.pages import Cube, StatusKey, public_page
-from tabprotect.report.parts import Part, code_columns, labels_of, parts_of
+from tabprotect.report.parts import Part, code_columns, labels_of, published_parts
 from tabprotect.table.decimals import decimals_of
 from tabprotect.table.table import Table
 
@@ -213,7 +213,7 @@ def assembled(
 def _rows(table: Table) -> tuple[pd.DataFrame, str, tuple[Part, ...], Ints]:
     """Codes in their order, the name of the value column, the parts, and the cell of every row."""
     names = code_columns(table)
-    found = parts_of(table)
+    found = published_parts(table)
     order = np.concatenate([part.rows for part in found])
     cell = table.row_cell[order]
     frame = pd.DataFrame({name: table.rows[name].to_numpy()[order] for name in names})

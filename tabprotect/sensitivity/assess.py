@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.counted import counted
-from tabprotect.errors import InputError, as_number
+from tabprotect.errors import InputError, among, as_number
 from tabprotect.problem import Status
 from tabprotect.sensitivity.assessment import Assessment
 from tabprotect.sensitivity.concentration import counts
@@ -52,14 +52,19 @@ def smallest_level(table: Table) -> float:
 
 def shape_levels(lpl: Floats, upl: Floats, levels: Levels) -> tuple[Floats, Floats, Floats]:
     """Return lower, upper and sliding levels of the wanted shape (see `assess`)."""
+    check_levels(levels)
     nothing = np.zeros(len(lpl))
     if levels == "symmetric":
         return lpl, upl, nothing
     if levels == "upper":
         return nothing, upl, nothing.copy()
-    if levels == "sliding":
-        return nothing, nothing.copy(), lpl + upl
-    raise InputError(f"levels must be 'symmetric', 'upper' or 'sliding', not {levels!r}")
+    return nothing, nothing.copy(), lpl + upl
+
+
+def check_levels(levels: object) -> None:
+    """Refuse a shape of levels that there is not."""
+    if not among(levels, ("symmetric", "upper", "sliding")):
+        raise InputError(f"levels must be 'symmetric', 'upper' or 'sliding', not {levels!r}")
 
 
 def assess(
@@ -124,7 +129,7 @@ def assess(
         wanted = (*wanted, Manual())
     check_commas(table, wanted)
     check_needs(table, wanted)
-    if empty not in (None, "zero", "safe"):
+    if not among(empty, (None, "zero", "safe")):
         raise InputError(f"empty must be 'zero' or 'safe', not {empty!r}")
     least = smallest_level(table) if minimum is None else as_number(minimum, "minimum")
     if not least > 0:

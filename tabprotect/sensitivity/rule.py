@@ -6,6 +6,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, fields, replace
+from numbers import Real
 from pathlib import Path
 from typing import ClassVar, Final, Protocol, Self, runtime_checkable
 
@@ -268,14 +269,16 @@ def plain(contributions: Contributions) -> bool:
 
 def percentage(rule: object, name: str, value: float, *, most: float = np.inf, zero: bool = False) -> None:
     """Refuse a parameter that is not a percentage in (0, most], or [0, most] with `zero`."""
-    if not (np.isfinite(value) and (value >= 0 if zero else value > 0) and value <= most):
+    known = isinstance(value, Real) and not isinstance(value, bool)
+    if not (known and np.isfinite(value) and (value >= 0 if zero else value > 0) and value <= most):
         bounds = f"{'at least 0' if zero else 'above 0'}" + (f" and at most {most:g}" if np.isfinite(most) else "")
         raise InputError(f"{type(rule).__name__}: {name} must be a number {bounds}, not {value!r}")
 
 
 def whole(rule: object, name: str, value: float, least: int = 1) -> None:
     """Refuse a parameter that is not a whole number of at least `least`."""
-    if isinstance(value, bool) or value != int(value) or value < least:
+    known = isinstance(value, Real) and not isinstance(value, bool) and np.isfinite(value)
+    if not known or value != int(value) or value < least:
         raise InputError(f"{type(rule).__name__}: {name} must be a whole number of at least {least}, not {value!r}")
 
 

@@ -11,8 +11,8 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import sparse
 
-from tabprotect.errors import InputError
-from tabprotect.problem import Attacker, Problem, Status
+from tabprotect.errors import InputError, as_items
+from tabprotect.problem import Attacker, Problem, Status, need_problem
 from tabprotect.sensitivity.rule import TIE
 from tabprotect.sensitivity.unions import UnionExposure
 from tabprotect.table.system import LinearSystem
@@ -64,6 +64,8 @@ def protect_unions(problem: Problem, exposures: Sequence[UnionExposure]) -> Prob
     >>> q.system.equation(1), q.primaries.tolist(), q.weights.tolist()
     ('sum of a + b = a + b', [1, 4], [9.0, 3.0, 4.0, 2.0, 0.0])
     """
+    need_problem(problem, "protect_unions")
+    exposures = as_items(exposures, UnionExposure, "exposures", "what tabprotect.union_exposures returns")
     names = ["sum of " + " + ".join(map(problem.system.label, e.cells)) for e in exposures]
     return _added(problem, exposures, names)
 

@@ -17,9 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.counted import counted
-from tabprotect.errors import InputError
+from tabprotect.errors import InputError, as_items, as_number, need
 from tabprotect.problem import Attacker, Status
-from tabprotect.sensitivity.assess import Levels, shape_levels, smallest_level
+from tabprotect.sensitivity.assess import Levels, check_levels, shape_levels, smallest_level
 from tabprotect.sensitivity.attackers import HOLDING
 from tabprotect.sensitivity.determined import determined_unions
 from tabprotect.sensitivity.invariants import disjoint, invariant_sums
@@ -28,7 +28,7 @@ from tabprotect.sensitivity.merge import merged, with_respondent
 from tabprotect.sensitivity.parse import as_rules
 from tabprotect.sensitivity.requirements import Rules
 from tabprotect.sensitivity.rule import NOTHING, TIE, Override, Rule, measure
-from tabprotect.table.table import Table
+from tabprotect.table.table import Table, need_table
 
 __all__ = ["UnionExposure", "determined_unions", "dominated_sums", "union_exposures"]
 
@@ -139,14 +139,21 @@ def union_exposures(
     ...     print(exposure.cells, exposure.value, exposure.upl, exposure.reason)
     (1, 3) 85.0 12.0 n + w = 85 can be computed and violates p%=15
     """
-    pattern = np.asarray(pattern, dtype=bool)
+    need_table(table, "union_exposures")
+    pattern = np.asarray(pattern)
+    if pattern.dtype != np.bool_ or pattern.ndim != 1:
+        raise InputError("the pattern must be True or False for every cell")
+    attackers = as_items(attackers, Attacker, "attackers", "tabprotect.Attacker")
+    check_levels(levels)
+    if notes is not None:
+        need(notes, list, "union_exposures(notes=)", "to which it adds what was left out")
     if pattern.shape[0] < table.n_cells:
         raise InputError(
             f"the pattern has {counted(pattern.shape[0], 'entry', 'entries')} for {counted(table.n_cells, 'cell')}"
         )
     hidden = pattern[: table.n_cells]
     wanted = as_rules(rules)
-    least = smallest_level(table) if minimum is None else minimum
+    least = smallest_level(table) if minimum is None else as_number(minimum, "minimum")
     found: list[UnionExposure] = []
     for seen, judges, level in by_level(table, wanted):
         # positions of cells are those of both levels
@@ -244,7 +251,7 @@ def dominated_sums(
     """
     hidden = np.flatnonzero(np.asarray(pattern, dtype=bool)[: table.n_cells])
     wanted = as_rules(rules)
-    least = smallest_level(table) if minimum is None else minimum
+    least = smallest_level(table) if minimum is None else as_number(minimum, "minimum")
     found: list[UnionExposure] = []
     for seen, judges, level in by_level(table, wanted):
         sets = _concerned(_declared_safe(table, wanted), _sets_of_the_largest(seen, hidden))

@@ -111,7 +111,7 @@ class Limits:
             raise InputError("the memory of a process cannot be measured on this system; leave that limit out")
 
 
-def as_limits(given: Limits | float | None) -> Limits:
+def as_limits(given: Limits | float | None, name: str = "limits") -> Limits:
     """Return limits; a number is one of seconds, None is no limit.
 
     Raises
@@ -132,7 +132,7 @@ def as_limits(given: Limits | float | None) -> Limits:
         return given or Limits()
     if isinstance(given, Real) and not isinstance(given, bool):
         return Limits(seconds=given)
-    raise InputError(f"limits must be tabprotect.Limits or a number of seconds, not {given!r}")
+    raise InputError(f"{name} must be tabprotect.Limits or a number of seconds, not {given!r}")
 
 
 def held_memory() -> int | None:
@@ -247,9 +247,14 @@ class Budget:
         self.cancelled = True
 
     @classmethod
-    def of(cls, limits: Limits | Budget | float | None, progress: Callable[[Progress], None] | None = None) -> Budget:
+    def of(
+        cls,
+        limits: Limits | Budget | float | None,
+        progress: Callable[[Progress], None] | None = None,
+        name: str = "limits",
+    ) -> Budget:
         """Return a budget of these limits; that of a larger run as it is, with its own progress."""
-        return limits if isinstance(limits, Budget) else cls(as_limits(limits), progress)
+        return limits if isinstance(limits, Budget) else cls(as_limits(limits, name), progress)
 
     def left(self, share: float = 1.0, *, gap: float | None = None, work: float = math.inf) -> Limits:
         """Return limits of a share of what is left, which end when somebody cancels this budget, too.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -67,6 +67,12 @@ class Dimension:
             )
         if isinstance(self.missing, str):
             raise InputError(f"missing must be a list of codes: missing=['{self.missing}']")
+        if not isinstance(self.missing, Iterable):
+            raise InputError(f"missing must be a list of codes, not {self.missing!r}")
+        if self.total is not None and not isinstance(self.total, str):
+            raise InputError(f"the code of the total must be a text, not {self.total!r}")
+        if not isinstance(self.name, str):
+            raise InputError(f"the name of dimension '{columns[-1]}' must be a text, not {self.name!r}")
         object.__setattr__(self, "column", columns[0] if len(columns) == 1 else columns)
         object.__setattr__(self, "missing", tuple(map(str, self.missing)))
         object.__setattr__(self, "name", self.name or columns[-1])

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tabprotect.errors import among
 from tabprotect.table.dimension import Dimension
 from tabprotect.table.grid import Grid
 
@@ -20,12 +21,12 @@ _NOT_ADDITIVE = ("average", "averages", "mean", "median", "percentage", "percent
 
 def check_kind(kind: str | None, complain: Any) -> None:
     """Note a kind of table that there is not, with the reason why averages are none."""
-    if kind in _NOT_ADDITIVE:
+    if among(kind, _NOT_ADDITIVE):
         complain(
             f"kind='{kind}': a table of averages, percentages or ratios cannot be protected, since the total is not "
             "the sum of its parts; protect the tables of numerators and denominators, then divide what is published"
         )
-    elif kind not in (None, "magnitude", "frequency"):
+    elif not among(kind, (None, "magnitude", "frequency")):
         complain(f"kind must be 'magnitude' or 'frequency', not {kind!r}")
 
 

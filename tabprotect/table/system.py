@@ -12,12 +12,12 @@ import pandas as pd
 from scipy import sparse
 
 from tabprotect.counted import counted
-from tabprotect.errors import InputError, collect
+from tabprotect.errors import InputError, as_items, as_numbers, collect
 from tabprotect.table.grid import Grid
 from tabprotect.table.hierarchy import Hierarchy
 from tabprotect.views import many
 
-__all__ = ["LinearSystem"]
+__all__ = ["LinearSystem", "as_matrix"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -44,11 +44,14 @@ class LinearSystem:
     name_equation: Callable[[int], str] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        A = sparse.csr_array(self.A).astype(np.float64)
+        A = as_matrix(self.A, "A")
         A.sum_duplicates()
         A.eliminate_zeros()
         object.__setattr__(self, "A", A)
-        object.__setattr__(self, "b", np.asarray(self.b, dtype=np.float64))
+        object.__setattr__(self, "b", as_numbers(self.b, "b", "a number for every equation"))
+        _check_ids(self.cells)
+        if self.name_equation is not None and not callable(self.name_equation):
+            raise InputError(f"name_equation must be a function of the number of a row, not {self.name_equation!r}")
         cells = self.cells if isinstance(self.cells, pd.Index) else pd.Index(self.cells)
         object.__setattr__(self, "cells", cells)
         with collect() as problems:
@@ -106,11 +109,16 @@ class LinearSystem:
         >>> s.A.toarray().tolist(), s.cells.tolist()
         ([[-1.0, 1.0, 1.0]], ['total', 'a', 'b'])
         """
+        words = "pairs (margin, [parts]) or mappings of cells to numbers"
+        equations = as_items(equations, (tuple, list, Mapping), "equations", words)
         rows: list[Mapping[Any, float]] = []
         with collect() as problems:
             for number, equation in enumerate(equations):
                 if isinstance(equation, Mapping):
                     rows.append(equation)
+                    continue
+                if len(equation) != 2 or isinstance(equation[1], str) or not isinstance(equation[1], Iterable):
+                    problems.add(f"equation {number} must be (margin, [parts]), not {equation!r}")
                     continue
                 margin, parts = equation
                 terms = {margin: -1.0}
@@ -119,6 +127,8 @@ class LinearSystem:
                         problems.add(f"equation {number} ({margin!r}) names cell {part!r} twice")
                     terms[part] = 1.0
                 rows.append(terms)
+        if cells is not None:
+            _check_ids(cells)
         order = pd.Index(
             list(dict.fromkeys(cell for row in rows for cell in row)) if cells is None else cells,
             tupleize_cols=False,
@@ -131,7 +141,11 @@ class LinearSystem:
         indices = np.array([position[c] for row in rows for c in row], dtype=np.int64)
         data = np.array([v for row in rows for v in row.values()], dtype=np.float64)
         A = sparse.csr_array((data, indices, indptr), shape=(len(rows), len(order)))
-        return cls(A, np.zeros(len(rows)) if rhs is None else np.asarray(rhs, float), order)
+        return cls(
+            A,
+            np.zeros(len(rows)) if rhs is None else np.asarray(as_numbers(rhs, "rhs", "a number for every equation")),
+            order,
+        )
 
     @classmethod
     def from_hierarchies(
@@ -161,10 +175,18 @@ class LinearSystem:
         >>> s.A.shape, s.A.nnz, s.cells[-1]
         ((6, 9), 18, ('b', 'f'))
         """
-        grid = Grid(tuple(hierarchies), tuple(names or (f"d{k + 1}" for k in range(len(hierarchies)))))
+        hierarchies = as_items(hierarchies, Hierarchy, "hierarchies", "Hierarchy")
+        if names is not None and len(as_items(names, str, "names", "a name for every hierarchy")) != len(hierarchies):
+            raise InputError(
+                f"names must be a name for each of {counted(len(hierarchies), 'hierarchy', 'hierarchies')}"
+            )
+        grid = Grid(hierarchies, tuple(names or (f"d{k + 1}" for k in range(len(hierarchies)))))
         keys = None
         if present is not None:
-            keys = np.unique(np.asarray(present, dtype=np.int64))
+            try:
+                keys = np.unique(np.asarray(present, dtype=np.int64))
+            except (TypeError, ValueError, OverflowError):
+                raise InputError(f"present must be keys of cells, whole numbers, not {present!r}") from None
             if len(keys) and (keys[0] < 0 or keys[-1] >= grid.size):
                 raise InputError(f"present names cells outside 0..{grid.size - 1}")
         return cls.from_grid(grid, keys)
@@ -186,6 +208,7 @@ class LinearSystem:
         >>> LinearSystem.merge([one, two]).cells.tolist()
         ['t', 'a', 'b', 'c', 'd']
         """
+        systems = as_items(systems, LinearSystem, "systems", "LinearSystem")
         if not systems:
             raise InputError("nothing to merge: give at least one linear system")
         cells = systems[0].cells
@@ -200,14 +223,17 @@ class LinearSystem:
 
         def name(row: int) -> str:
             which = int(np.searchsorted(starts, row, side="right")) - 1
-            return systems[which].equation(row - int(starts[which]))
+            return str(systems[which].equation(row - int(starts[which])))
 
         stacked = sparse.csr_array(sparse.vstack(blocks))
         return cls(stacked, np.concatenate([s.b for s in systems]), cells, name)
 
     def residuals(self, values: Floats) -> Floats:
         """Return A y - b for the given cell values (zero where the table adds up)."""
-        return np.asarray(self.A @ np.asarray(values, dtype=np.float64) - self.b)
+        given = as_numbers(values, "values", "a number for every cell")
+        if given.shape != (self.n_cells,):
+            raise InputError(f"values has shape {given.shape}; {self.n_cells} cells need ({self.n_cells},)")
+        return np.asarray(self.A @ given - self.b)
 
     def label(self, cell: int) -> str:
         """Return the id of a cell as words: codes of a table joined by ' x '."""
@@ -232,3 +258,25 @@ class LinearSystem:
             return " + ".join(words) or "0"
 
         return f"{side(left, float(self.b[row]))} = {side(right, 0.0)}"
+
+
+def _check_ids(cells: object) -> None:
+    if not isinstance(cells, Sequence | np.ndarray | pd.Index) or isinstance(cells, str | bytes):
+        raise InputError(f"cells must be the ids of all cells, not {cells!r}")
+
+
+def as_matrix(given: Any, name: str) -> sparse.csr_array:
+    """Return what has to be a matrix of numbers.
+
+    Raises
+    ------
+    InputError
+        If it is none.
+    """
+    try:
+        found = sparse.csr_array(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        found = None
+    if found is None or found.ndim != 2:
+        raise InputError(f"{name} must be a matrix of numbers, with as many in every row")
+    return found

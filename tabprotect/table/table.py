@@ -78,6 +78,8 @@ class Table:
     holdings : Table, optional
         The same cells with the counts and contributions of holdings, where those of the table itself are of individual
         contributors; for rules at both levels.
+    unpublished : ndarray of bool, shape (rows,), optional
+        Rows that no publication has: those of codes below all groups (`tabprotect.link`).
     """
 
     system: LinearSystem
@@ -101,6 +103,7 @@ class Table:
     roles: Mapping[str, str] = field(default_factory=dict)
     recognised: tuple[Recognised, ...] = ()
     holdings: Table | None = None
+    unpublished: Bools | None = None
 
     def __post_init__(self) -> None:
         n = self.system.n_cells
@@ -119,6 +122,8 @@ class Table:
                     f"{counted(len(self.rows), 'row')} but row_cell has "
                     f"{counted(len(self.row_cell), 'entry', 'entries')}"
                 )
+            if self.unpublished is not None and len(self.unpublished) != len(self.rows):
+                problems.add(f"unpublished has {len(self.unpublished):,} entries for {counted(len(self.rows), 'row')}")
             if self.holdings is not None and self.holdings.n_cells != n:
                 problems.add(f"holdings has {counted(self.holdings.n_cells, 'cell')}; the table has {n:,}")
             if self.kind not in ("magnitude", "frequency"):
@@ -303,6 +308,11 @@ class Table:
     def n_cells(self) -> int:
         """Number of cells."""
         return self.system.n_cells
+
+    @property
+    def published_rows(self) -> Bools:
+        """Which rows a publication has: all but those of codes that are not published."""
+        return np.ones(len(self.rows), bool) if self.unpublished is None else ~self.unpublished
 
     @property
     def sole(self) -> Ints:

@@ -71,7 +71,7 @@ def _hidden(prepared: Prepared) -> Release:
         prepared.table,
         problem,
         result,
-        replace(judgement, cells=prepared.table.n_cells, rows=len(prepared.table.rows)),
+        replace(judgement, cells=prepared.table.n_cells, rows=int(prepared.table.published_rows.sum())),
         prepared.assessment,
         remaining,
         {**_settings(prepared), **_settings_of_hiding(prepared)},

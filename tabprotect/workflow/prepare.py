@@ -139,6 +139,8 @@ def prepare(request: Request, contributions: int = 0) -> Prepared:
     own = method.contributions if isinstance(method, Method) else 0
     top = max(TOP, needs(request.rules), own, contributions)
     table = source.table(top, memory)
+    if request.when_read is not None:
+        request.when_read(table.recognised)
     opened = None
     if isinstance(method, Recode) and method.open:
         table, opened = open_ends(source, table, method.opened, request.rules, top, memory)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Real
 from os import PathLike
 from typing import Any, Literal
@@ -44,6 +44,8 @@ class Request(BaseModel):
 
     command : str, optional
         The command line that asks for it; kept in the provenance of the release.
+    when_read : callable, optional
+        Is told how the files of the data were read (a sequence of `tabprotect.Recognised`), once they are.
 
     Raises
     ------
@@ -76,6 +78,7 @@ class Request(BaseModel):
     executor: Any = None
     resume: Any = None
     command: str | None = None
+    when_read: Any = None
     previous: Any = None
 
     @field_validator("method")
@@ -116,7 +119,8 @@ class Request(BaseModel):
             if twice := sorted({name for name in names if names.count(name) > 1}):
                 raise InputError(f"attackers need names of their own; twice: {', '.join(twice)}")
             given = {attacker.name: attacker.known for attacker in given}
-        if not isinstance(given, Mapping) or any(isinstance(cells, str) for cells in given.values()):
+        cells_of = given.values() if isinstance(given, Mapping) else [None]
+        if any(isinstance(cells, str) or not isinstance(cells, Iterable) for cells in cells_of):
             raise InputError(
                 "attackers must map a name to the cells that this intruder knows, such as "
                 f"{{'tax office': ['N x small']}}, not {given!r}"

@@ -17,9 +17,14 @@ import pytest
 from pydantic import BaseModel
 
 import tabprotect as tp
+from tabprotect.cli import progress
+from tabprotect.cli.progress import Display
+from tabprotect.cli.screen import Screen
 from tabprotect.cli.settings import read_settings
 from tabprotect.errors import InputError
+from tabprotect.formats.dialect import Dialect
 from tabprotect.methods.recoding import RecodingRules
+from tabprotect.solver.limits import Progress
 from tabprotect.workflow.specification import HierarchySpec, Spec
 
 TEXT = (
@@ -296,6 +301,55 @@ def test_files_of_codes_are_recognised_as_the_data_are(tmp_path: Path, tabprotec
 def test_the_terminal_writes_all_values_with_the_same_decimals(tmp_path: Path, tabprotect: Callable[..., Any]) -> None:
     (tmp_path / "a.csv").write_bytes(TEXT.replace("1.090,5", "50,5").encode("cp1252"))
     done = tabprotect("protect", tmp_path / "a.csv", *FLAGS, "--out", tmp_path / "out")
-    numbers = re.findall(r"\d[\d,]*\.\d+", done.out[done.out.index("Total") :])
+    numbers = re.findall(r"\d[\d.]*,\d+", done.out[done.out.index("Total") :])
     assert len(numbers) > 3
-    assert {len(one.partition(".")[2]) for one in numbers} == {2}
+    assert {len(one.partition(",")[2]) for one in numbers} == {2}
+
+
+ENGLISH = r"\d,\d{3},|\d,\d{3}\.\d|\d\.\d+ %"
+
+
+def test_the_terminal_writes_numbers_as_the_data_do(tmp_path: Path, tabprotect: Callable[..., Any]) -> None:
+    """Protection, audit and comparison alike; only where something else is asked for they are written so."""
+    (tmp_path / "a.csv").write_bytes(TEXT.replace("1.090,5", "901.090,5").encode("cp1252"))
+    done = tabprotect("protect", tmp_path / "a.csv", *FLAGS, "--out", tmp_path / "out", "--method", "exact")
+    assert re.search(r"cost +[\d.]+,\d", done.out)
+    assert "gap 0,00 %" in done.out
+    compared = tabprotect("compare", tmp_path / "a.csv", *FLAGS, "--method", "suppress", "--method", "adjust")
+    assert re.search(r"\d\.\d{3}\.\d{3} .*0,00 %", compared.out)
+    judged = tabprotect("audit", tmp_path / "out")
+    for text in (done.out, compared.out, judged.out):
+        assert not re.search(ENGLISH, text), text
+    asked = tabprotect("protect", tmp_path / "a.csv", *FLAGS, "--set", "output.decimal=.", "--out", tmp_path / "other")
+    assert re.search(r"cost +[\d,]+\.\d", asked.out)
+    values = json.loads(tabprotect("compare", tmp_path / "a.csv", *FLAGS, "--method", "suppress", "--json", "-").out)
+    assert isinstance(values["methods"][0]["cost"], float)
+
+
+def test_changed_values_are_written_as_the_data_are(tmp_path: Path, tabprotect: Callable[..., Any]) -> None:
+    (tmp_path / "a.csv").write_bytes(TEXT.replace("1.090,5", "901.090,5").encode("cp1252"))
+    flags = ("--method", "adjust", "--out", tmp_path / "out")
+    done = tabprotect("protect", tmp_path / "a.csv", *FLAGS, *flags)
+    assert re.search(r"Total .*\d\.\d{3},\d", done.out)
+    assert re.search(r"distance +\d,\d", done.out)
+    assert not re.search(ENGLISH, done.out), done.out
+
+
+def test_progress_writes_numbers_as_the_data_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "QUIET_SECONDS", 0.0)
+    monkeypatch.setattr(progress, "LINE_SECONDS", 0.0)
+    console = Screen(file=io.StringIO())
+    display = Display(console)
+    display.write_as(Dialect(";", ",", thousands="."))
+    display(Progress("search", 301632.25, 301000.5, 1.0))
+    assert console.file.getvalue().startswith("search  cost 301.632,25  bound 301.000,5  gap 0,21 %  1 s")
+
+
+def test_a_second_encoding_that_fits_is_said(tmp_path: Path, tabprotect: Callable[..., Any]) -> None:
+    """Portuguese, or Romanian: whoever has the other one has to see it without reading all codes."""
+    flags = [flag.replace("région", "região") for flag in FLAGS]
+    (tmp_path / "a.csv").write_bytes(TEXT.replace("région", "região").encode("cp1252"))
+    done = tabprotect("protect", tmp_path / "a.csv", *flags, "--out", tmp_path / "out")
+    assert "a.csv: text, encoding cp1252 (cp1250 and iso8859_2 fit, too), separator ';'" in done.out
+    named = tabprotect("protect", tmp_path / "a.csv", *flags, "--encoding", "cp1252", "--out", tmp_path / "out")
+    assert "a.csv: text, encoding cp1252, separator ';'" in named.out

@@ -241,6 +241,33 @@ def test_the_certificate_holds_and_the_folder_is_what_was_proven(release: tp.Cha
         Certificate.read(folder / "internal" / "certificate.json")
 
 
+@pytest.mark.parametrize(
+    ("method", "seed"),
+    [(tp.Adjust(), 5953566658702994580), (tp.Adjust(), 8956200308053045827), (tp.Adjust(norm="l2"), 1)],
+)
+def test_an_optimal_distance_is_told_by_no_tighter_measure_than_it_was_found_by(method, seed, tmp_path) -> None:
+    """Bounds of distances are known to 1e-6, or 1e-5 of squares; of patterns to 1e-9."""
+    release = tp.protect(
+        microdata(0), RULES[1:], method, by=dimensions(), seed=seed, limits=tp.Limits(work=2000), allow_unsafe=True
+    )
+    assert release.optimality.startswith("optimal")
+    release.write(tmp_path / "out")
+    assert read_release(tmp_path / "out").failures == ()
+
+
+def test_a_gap_that_was_asked_for_is_no_optimum() -> None:
+    table = tp.tabulate(microdata(0), dimensions(), "turnover", contributor="firm")
+    problem = tp.make_problem(table, RULES)
+    for share in (0.3, 0.9):
+        found = tp.adjust(problem, limits=tp.Limits(gap=share, work=2000))
+        assert found.status == ("optimal" if found.bound >= found.cost * (1 - 1e-6) else "feasible")
+    rounded = tp.round(
+        tp.instances.load("flat3d-6x6x6"), 7, steps=1, method="exact", limits=tp.Limits(gap=0.9, work=2000)
+    )
+    assert rounded.bound < 0.9 * rounded.cost
+    assert rounded.status == "feasible"
+
+
 def resealed(document: dict[str, Any]) -> dict[str, Any]:
     """A forger computes the seals anew."""
     return {**document, "seal": seal((name, digest(document[name])) for name in SECTIONS)}

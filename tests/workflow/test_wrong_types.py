@@ -12,10 +12,13 @@ import pytest
 
 import tabprotect as tp
 from tabprotect.sensitivity.costs import costs
+from tabprotect.table.link.clusters import cells_by_table
 
 NOTHING = object()
 
-WRONG: tuple[Any, ...] = ("abc", 5, -1, [], {}, [1], NOTHING, float("nan"), True)
+WRONG: tuple[Any, ...] = (
+    "abc", 5, -1, [], {}, [1], NOTHING, float("nan"), True, b"abc", ("a", "b"), {"a": 1}, np.zeros(3), 1j
+)  # fmt: skip
 
 METHODS = (
     tp.Suppress, tp.Recode, tp.Round, tp.RandomRound, tp.UnbiasedRound, tp.SuccessiveRound, tp.ConventionalRound,
@@ -90,30 +93,74 @@ TABLE = tp.tabulate(RECORDS, ["r", "s"], "v")
 
 PROBLEM = tp.make_problem(TABLE, "p%=10")
 
+PATTERN = tp.suppress(PROBLEM, method="greedy").pattern
+
+JUDGED = tp.audit(PROBLEM, PATTERN)
+
+BOTH = tp.link({"a": TABLE, "b": tp.tabulate(RECORDS, ["r"], "v")})
+
+LINKED = tp.make_problem(BOTH, "p%=10")
+
+RELEASE = tp.protect(RECORDS, "p%=10", "greedy", by=["r", "s"], value="v", intervals=False)
+
 CALLS = [
-    (tp.tabulate, {"data": RECORDS, "by": ["r", "s"], "value": "v"}, ()),
-    (tp.assess, {"table": TABLE, "rules": "p%=10"}, ()),
-    (tp.make_problem, {"table": TABLE, "rules": "p%=10"}, ()),
-    (tp.link, {"tables": {"a": TABLE, "b": tp.tabulate(RECORDS, ["r"], "v")}}, ()),
-    (tp.suppress, {"problem": PROBLEM, "method": "greedy"}, ("resume",)),
-    (tp.round, {"problem": PROBLEM, "base": 5}, ()),
-    (tp.conventional_rounding, {"problem": PROBLEM, "base": 5}, ()),
-    (tp.random_rounding, {"problem": PROBLEM, "base": 5}, ()),
-    (tp.unbiased_rounding, {"problem": PROBLEM, "base": 5}, ()),
-    (tp.adjust, {"problem": PROBLEM}, ()),
-    (tp.parse_rule, {"text": "p%=10"}, ()),
+    (tp.tabulate, {"data": RECORDS, "by": ["r", "s"], "value": "v"}),
+    (tp.assess, {"table": TABLE, "rules": "p%=10"}),
+    (tp.make_problem, {"table": TABLE, "rules": "p%=10"}),
+    (tp.link, {"tables": {"a": TABLE, "b": tp.tabulate(RECORDS, ["r"], "v")}}),
+    (tp.suppress, {"problem": PROBLEM, "method": "greedy"}),
+    (tp.round, {"problem": PROBLEM, "base": 5}),
+    (tp.conventional_rounding, {"problem": PROBLEM, "base": 5}),
+    (tp.random_rounding, {"problem": PROBLEM, "base": 5}),
+    (tp.unbiased_rounding, {"problem": PROBLEM, "base": 5}),
+    (tp.adjust, {"problem": PROBLEM}),
+    (tp.parse_rule, {"text": "p%=10"}),
+    (tp.parse_rules, {"text": "p%=10"}),
+    (tp.successive_rounding, {"problem": PROBLEM, "base": 5}),
+    (tp.audit, {"problem": PROBLEM, "pattern": PATTERN}),
+    (tp.certify, {"problem": PROBLEM, "pattern": PATTERN}),
+    (tp.compare, {"problem": PROBLEM, "methods": ["round"], "limits": 0.2}),
+    (tp.find_clusters, {"tables": {"a": TABLE, "b": tp.tabulate(RECORDS, ["r"], "v")}}),
+    (tp.union_exposures, {"table": TABLE, "rules": "p%=10", "pattern": PATTERN}),
+    (tp.protect_unions, {"problem": PROBLEM, "exposures": ()}),
+    (tp.suppress_linked, {"problem": LINKED, "tables": cells_by_table(BOTH), "limits": 0.2}),
+    (tp.read_instance, {"path": "a.jj"}),
+    (tp.read_pattern, {"path": "a.json", "system": TABLE.system}),
+    (tp.write_jj, {"problem": PROBLEM, "path": "a.jj"}),
+    (tp.Hierarchy.read, {"path": "a.hrc"}),
+    (tp.Hierarchy.flat, {"codes": ["a"]}),
+    (tp.Hierarchy.from_hrc, {"text": "a"}),
+    (tp.Hierarchy.from_pairs, {"pairs": pd.DataFrame({"parent": ["a"], "child": ["b"]})}),
+    (tp.Hierarchy.from_prefixes, {"codes": ["a1", "a2"], "lengths": [1]}),
+    (tp.Dimension, {"column": "r"}),
+    (tp.LinearSystem, {"A": TABLE.system.A, "b": TABLE.system.b, "cells": TABLE.system.cells}),
+    (tp.LinearSystem.from_equations, {"equations": [("t", ["a", "b"])]}),
+    (tp.LinearSystem.from_hierarchies, {"hierarchies": [tp.Hierarchy.flat(["a", "b"])]}),
+    (tp.LinearSystem.merge, {"systems": [TABLE.system]}),
+    (tp.Problem, {name: getattr(PROBLEM, name) for name in inspect.signature(tp.Problem).parameters}),
+    (tp.PPercent, {"p": 10}),
+    (tp.PQ, {"p": 10, "q": 50}),
+    (tp.Dominance, {"n": 1, "k": 70}),
+    (tp.Threshold, {"n": 3}),
+    (tp.Request, {"p1": 70}),
+    (JUDGED.explored, {}),
+    (JUDGED.shortfalls, {}),
+    (RELEASE.write, {"folder": "release"}),
+    (RELEASE.crosstab, {}),
 ]
 
 
 @pytest.mark.parametrize(
     ("function", "given", "name"),
-    [
-        (function, given, name)
-        for function, given, paths in CALLS
-        for name in inspect.signature(function).parameters
-        if name not in paths
-    ],
+    [(function, given, name) for function, given in CALLS for name in inspect.signature(function).parameters],
 )
 def test_arguments_of_functions(function, given, name):
-    """Paths aside, of which the standard library says what is wrong."""
     check(lambda wrong: function(**{**given, name: wrong}))
+
+
+def test_workers():
+    def call(wrong: Any) -> None:
+        with tp.processes(wrong):
+            pass
+
+    check(call)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tabprotect.methods.suppression.result import SuppressionResult
     from tabprotect.problem import Problem
     from tabprotect.release.read import Released
+    from tabprotect.report.numbers import Numbers
     from tabprotect.solver.limits import Budget
 
 EPILOG = """Examples:
@@ -72,6 +73,7 @@ def audit(
     from tabprotect.formats.folder import check_outside
     from tabprotect.formats.frames import encode_frame
     from tabprotect.formats.places import recover
+    from tabprotect.report.numbers import STANDARD, Numbers
     from tabprotect.solver.limits import Budget, Limits
 
     for out in (intervals, json_):
@@ -84,11 +86,13 @@ def audit(
         raise InputError("--first stops before the intervals that --intervals asks for; give one of them")
     failures: tuple[str, ...] = ()
     sizes: tuple[int | None, int | None] = (None, None)
+    numbers = STANDARD
     recover(target)
     if target.is_dir():
         if pattern is not None:
             raise InputError("--pattern goes with an instance; a release has its own")
         released, failures = _release(target, no_limits)
+        numbers = Numbers.of(released.dialect)
         problem, hidden, sizes = released.problem, released.pattern, (released.cells, released.rows)
     else:
         problem, hidden = _instance(target, pattern)
@@ -111,7 +115,7 @@ def audit(
     else:
         if json_ is not None:
             write_text(json_, text)
-        _show(screen.out(), found, failures)
+        _show(screen.out(), found, failures, numbers)
         if own is not None:
             screen.out().print(_priced_words(own))
     if not found.safe or failures:
@@ -199,7 +203,7 @@ def _verdict(found: Audit, failures: tuple[str, ...]) -> dict[str, Any]:
     }
 
 
-def _show(console: Any, found: Audit, failures: tuple[str, ...]) -> None:
+def _show(console: Any, found: Audit, failures: tuple[str, ...], numbers: Numbers) -> None:
     from rich.text import Text
 
     from tabprotect.cli.screen import cells_table, verdict, wrong
@@ -208,15 +212,18 @@ def _show(console: Any, found: Audit, failures: tuple[str, ...]) -> None:
     label = problem.system.label
     known = counted(len(problem.attackers), "attacker who knows", "attackers who know")
     sizes = f": {counts.cells_words}, hidden {counts.hidden_words}; {known} cells"
+    sizes = numbers.said(sizes)
     word = Text(found.verdict, "bold yellow") if found.undecided and not failures else None
     console.print(Text.assemble(word or verdict(found.safe and not failures), sizes))
     if counts.sums:
-        console.print(counts.sums_words)
+        console.print(numbers.said(counts.sums_words))
     for failure in failures:
         wrong(console, failure)
     if len(found.shown):
         console.print("\nPublished although they must be hidden:", style="bold")
-        cells_table(console, ["cell", "value"], [(label(int(i)), problem.values[i]) for i in found.shown])
+        cells_table(
+            console, ["cell", "value"], [(label(int(i)), problem.values[i]) for i in found.shown], numbers=numbers
+        )
     if found.exposures:
         console.print("\nNot decided:" if found.undecided else "\nExposed:", style="bold")
         sides = {1: "upwards", -1: "downwards", 0: "width"}
@@ -230,7 +237,7 @@ def _show(console: Any, found: Audit, failures: tuple[str, ...]) -> None:
             )
             for e in found.exposures
         ]
-        cells_table(console, ["cell", "to whom", "side", "moves", "needs"], rows)
+        cells_table(console, ["cell", "to whom", "side", "moves", "needs"], rows, numbers=numbers)
     if not found.exhaustive:
         console.print("Stopped at the first exposed cell; others may be exposed, too.")
     if found.unproven:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tabprotect.comparison.approaches import Approach
     from tabprotect.errors import Problems
     from tabprotect.problem import Problem
+    from tabprotect.report.numbers import Numbers
     from tabprotect.workflow.request import Request
     from tabprotect.workflow.specification import OutputSpec
 
@@ -76,14 +77,19 @@ def compare(
     from tabprotect.cli.progress import Display, interruptible
     from tabprotect.cli.screen import out, screen
     from tabprotect.comparison import compare as side_by_side
+    from tabprotect.formats.dialect import Dialect
     from tabprotect.formats.files import write_text
+    from tabprotect.report.numbers import Numbers
     from tabprotect.solver.limits import Limits
+    from tabprotect.workflow.request import Request
     from tabprotect.workflow.specification import dialect_of
 
     problem, approaches, output = _checked(spec, flags, method, (html, plot, json_), memory_limit, seed)
     memory = None if memory_limit is None else int(GIGABYTE * memory_limit)
     heading = flags["--title"] or f"Comparison of methods: {_source(spec, flags)}"
     with interruptible(screen()) as asked, Display(screen()) as progress:
+        if isinstance(problem, Request) and output is not None:
+            problem = problem.asking(when_read=lambda read: progress.write_as(dialect_of(output, read)))
         found = side_by_side(
             problem,
             approaches,
@@ -93,15 +99,16 @@ def compare(
             title=heading,
             progress=progress,
         )
+    dialect = None if output is None else dialect_of(output, found.recognised)
     text = _json(found)
     if json_ is not None and str(json_) == "-":
         typer.echo(text, nl=False)
     else:
         if json_ is not None:
             write_text(json_, text)
-        _show(out(), found)
+        _show(out(), found, Numbers.of(dialect or Dialect.like(found.recognised)))
     if html is not None:
-        write_text(html, found.html(None if output is None else dialect_of(output, found.recognised)))
+        write_text(html, found.html(dialect))
     if plot is not None:
         found.plot(plot)
     return Exit.LIMIT if asked.is_set() or any(line.stopped for line in found.lines) else Exit.DONE
@@ -245,7 +252,7 @@ def _json(found: Comparison) -> str:
     return json.dumps({"notice": NOTICE, "title": found.title, "methods": lines}, indent=2, allow_nan=False) + "\n"
 
 
-def _show(console: Any, found: Comparison) -> None:
+def _show(console: Any, found: Comparison, numbers: Numbers) -> None:
     """Print the tables, marked as confidential."""
     from rich.table import Table
     from rich.text import Text
@@ -259,15 +266,17 @@ def _show(console: Any, found: Comparison) -> None:
             table.add_column(name, justify="left" if k == 0 else "right", overflow="fold")
         for i, row in enumerate(grid.rows):
             bad = [(i, k) in grid.bad for k in range(len(row))]
-            table.add_row(*(Text(_word(v), style="bold red" if b else "") for v, b in zip(row, bad, strict=True)))
+            table.add_row(
+                *(Text(_word(v, numbers), style="bold red" if b else "") for v, b in zip(row, bad, strict=True))
+            )
         console.print()
         console.print(table)
         console.print(grid.note, style="dim")
 
 
-def _word(value: Any) -> str:
+def _word(value: Any, numbers: Numbers) -> str:
     if value is None:
         return "-"
     if isinstance(value, float):
-        return "unbounded" if value == float("inf") else f"{value:,.4g}" if abs(value) < 1e4 else f"{value:,.0f}"
-    return f"{value:,}" if isinstance(value, int) else str(value)
+        return "unbounded" if value == float("inf") else numbers(value, ",.4g" if abs(value) < 1e4 else ",.0f")
+    return numbers.said(value) if isinstance(value, str) else numbers.words(value)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
+    from tabprotect.formats.dialect import Dialect
     from tabprotect.workflow.protocol.apply import Period
     from tabprotect.workflow.protocol.develop import Trial
 
@@ -66,6 +67,7 @@ def develop(
     from tabprotect.comparison.approaches import parse_approach
     from tabprotect.comparison.trials import settings_of, try_settings
     from tabprotect.errors import InputError, Problems
+    from tabprotect.formats.dialect import Dialect
     from tabprotect.solver.limits import Limits
     from tabprotect.workflow.protocol.apply import open_period
     from tabprotect.workflow.protocol.develop import Trial, append_decisions, fix, fixed_path
@@ -86,20 +88,22 @@ def develop(
     period = open_period(given, data, fixed=False)
     wanted = _choices(choose or [], period, len(settings))
     trials: dict[str, list[Trial]] = {}
+    dialects: dict[str, Dialect] = {}
     err = screen.screen()
     with interruptible(err) as asked, Display(err) as progress:
         limits = None if time_limit is None else Limits(time_limit)
         for cluster in period.clusters if not as_given else ():
-            trials[cluster], _ = try_settings(
+            trials[cluster], found = try_settings(
                 period, cluster, settings, limits=limits, stop=asked.is_set, progress=progress
             )
+            dialects[cluster] = Dialect.like(found[0].recognised)
     if as_given:
         trials = {cluster: [Trial(cluster, 1, {}, "as given", "not tried", 0.0)] for cluster in period.clusters}
         chosen = {cluster: one for cluster, (one,) in trials.items()}
         for cluster in chosen:
             period.request(cluster)
     else:
-        _show(trials)
+        _show(trials, dialects)
         chosen = _decide(trials, wanted)
     append_decisions(
         given, period, [one for some in trials.values() for one in some], chosen,
@@ -148,25 +152,27 @@ def _decide(trials: Mapping[str, Sequence[Trial]], wanted: Mapping[str, int]) ->
     return chosen
 
 
-def _show(trials: Mapping[str, Sequence[Trial]]) -> None:
+def _show(trials: Mapping[str, Sequence[Trial]], dialects: Mapping[str, Dialect]) -> None:
     from rich.table import Table
 
     from tabprotect.cli import screen
     from tabprotect.comparison.compare import NOTICE
+    from tabprotect.report.numbers import Numbers
 
     console = screen.out()
     console.print(NOTICE, style="bold red")
     for cluster, found in trials.items():
+        n = Numbers.of(dialects[cluster])
         grid = Table(title=f"cluster {cluster}", title_justify="left", show_edge=False, header_style="bold")
         for k, name in enumerate(("trial", "method", "settings", "status", "cost", "bound", "hidden", "exposed")):
             grid.add_column(name, overflow="fold", justify="left" if k in (1, 2, 3) else "right")
         for one in found:
             settings = ", ".join(f"{key}={value}" for key, value in one.settings.items()) or "as given"
             numbers = [
-                "-" if number is None else f"{number:,.4g}" if abs(number) < 1e4 else f"{number:,.0f}"
+                "-" if number is None else n(number, ",.4g" if abs(number) < 1e4 else ",.0f")
                 for number in (one.cost, one.bound)
             ]
-            counts = ["-" if count is None else f"{count:,}" for count in (one.hidden, one.exposed)]
+            counts = ["-" if count is None else n(count) for count in (one.hidden, one.exposed)]
             grid.add_row(str(one.number), one.method, settings, one.status, *numbers, *counts)
         console.print(grid)
         for one in found:

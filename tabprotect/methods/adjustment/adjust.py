@@ -8,8 +8,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from tabprotect.certificate.extent import CLOSED
 from tabprotect.counted import counted
-from tabprotect.errors import InputError, SolverError, as_numbers, did_you_mean
+from tabprotect.errors import InputError, SolverError, among, as_numbers, did_you_mean
 from tabprotect.methods.adjustment.balance import balanced_senses
 from tabprotect.methods.adjustment.bound import root_bound
 from tabprotect.methods.adjustment.exactly import values_of
@@ -62,7 +63,7 @@ _KEPT = 1e-7
 _CLOSED = 1e-6
 
 #: the same where an interior point method, known to fewer digits, has the last word
-_CLOSED_SQUARES = 1e-5
+_CLOSED_SQUARES = float(CLOSED)
 
 
 def adjust(
@@ -143,7 +144,7 @@ def adjust(
     """
     need_problem(problem, "adjust")
     check_norm(norm)
-    if method not in METHODS:
+    if not among(method, METHODS):
         raise InputError(f"unknown method '{method}'{did_you_mean(method, METHODS)}")
     if isinstance(proven_senses, bool) or not isinstance(proven_senses, int) or proven_senses < 0:
         raise InputError(f"proven_senses is a whole number, 0 or more, not {proven_senses!r}")
@@ -291,7 +292,7 @@ def _result(
     if lowest is not None:
         lowest = min(lowest, cost)
     proof = _CLOSED if st.norm != "l2" and not st.cones else _CLOSED_SQUARES
-    closed = lowest is not None and cost - lowest <= max(budget.limits.gap, proof) * abs(cost)
+    closed = lowest is not None and cost - lowest <= proof * abs(cost)
     return AdjustmentResult(
         problem, values, moves[problem.primaries], cost, lowest, "optimal" if closed else "feasible", verdict,
         st.norm, weight, found.method, budget.seconds, budget.work, "; ".join(notes), stopped,

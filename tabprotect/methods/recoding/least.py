@@ -336,4 +336,5 @@ def _without(table: Table, removed: Bools, hierarchies: Mapping[str, Hierarchy])
         rows=table.rows[rows].reset_index(drop=True),
         row_cell=place[table.row_cell[rows]],
         holdings=None if table.holdings is None else _without(table.holdings, removed, hierarchies),
+        unpublished=None if table.unpublished is None else table.unpublished[rows],
     )

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from tabprotect.attack.witness import Exposure
 from tabprotect.counted import counted
-from tabprotect.errors import InputError, SolverError, as_bool, did_you_mean
+from tabprotect.errors import InputError, SolverError, among, as_bool, did_you_mean
 from tabprotect.methods.distance import Norm, Weights, check_norm, distance_weights
 from tabprotect.methods.rounding.grid import Grid, on_grid
 from tabprotect.methods.rounding.levels import cut, exposures, within_levels
@@ -124,9 +124,9 @@ def round(
     """
     need_problem(problem, "round")
     check_norm(norm)
-    if method not in METHODS:
+    if not among(method, METHODS):
         raise InputError(f"unknown method '{method}'{did_you_mean(method, METHODS)}")
-    if steps != "least" and not isinstance(steps, int):
+    if not (among(steps, ("least",)) or isinstance(steps, int)):
         raise InputError(f"steps are a whole number or 'least', not {steps!r}")
     protect, rise = as_bool(protect, "protect"), as_bool(rise, "rise")
     weight = distance_weights(problem, weights)
@@ -344,8 +344,8 @@ class _Job:
             status: Literal["optimal", "feasible", "infeasible", "unknown"] = "infeasible" if infeasible else "unknown"
             bound = None if infeasible else bound
         else:
-            gap = max(budget.limits.gap, _CLOSED)
-            status = "optimal" if bound is not None and cost is not None and cost - bound <= gap * cost else "feasible"
+            closed = bound is not None and cost is not None and cost - bound <= _CLOSED * cost
+            status = "optimal" if closed else "feasible"
         return RoundingResult(
             self.problem, found.grid.base, values, found.steps, cost, bound, status, 0.0,
             self.norm, self.weight, verdict, found.exposed, diagnosis, found.method, budget.seconds, budget.work,

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.counted import counted
-from tabprotect.errors import InputError
+from tabprotect.errors import InputError, need
 from tabprotect.methods.suppression.classic.modular import pieces_of, rows_within
 from tabprotect.methods.suppression.classic.passes import Passes, Piece
 from tabprotect.methods.suppression.merge import joined
@@ -18,7 +18,7 @@ from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.methods.suppression.search.exact import exact
 from tabprotect.methods.suppression.strategy import ended
 from tabprotect.methods.suppression.suppress import suppress
-from tabprotect.problem import Problem, cell_mask
+from tabprotect.problem import Problem, cell_mask, need_problem
 from tabprotect.seeds import Seed, as_seed
 from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
 from tabprotect.solver.tasks.pieces import Means
@@ -86,6 +86,14 @@ def suppress_linked(
     >>> result.suppressed.tolist(), result.safe
     ([1, 2], True)
     """
+    need_problem(problem, "suppress_linked")
+    if not isinstance(tables, Mapping):
+        raise InputError(f"tables must map the name of every table to its cells, not {tables!r}")
+    need(options, Options, "suppress_linked(options=)", "of tabprotect.methods.suppression.options")
+    if means is not None:
+        need(means, Means, "suppress_linked(means=)", "of tabprotect.solver.tasks.pieces")
+    if together is not None and (isinstance(together, bool) or not isinstance(together, int) or together < 0):
+        raise InputError(f"together must be a number of cells, 0 or more, not {together!r}")
     budget, seed = Budget.of(limits, progress), as_seed(seed)
     together = options.choice.never_exact_cells if together is None else together
     if problem.n_cells <= min(together, options.choice.whole_cells):

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tabprotect.errors import InputError, collect, did_you_mean
+from tabprotect.errors import InputError, among, collect, did_you_mean
 from tabprotect.methods.suppression.options import DEFAULTS, Options
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem, need_problem
@@ -51,9 +51,9 @@ def check_method(method: object, engine: object, solver: object = None, also: tu
     tabprotect.errors.InputError: no method 'greddy'; did you mean 'greedy'?
     """
     with collect() as problems:
-        if method not in methods() + also:
+        if not among(method, methods() + also):
             problems.add(f"no method '{method}'{did_you_mean(method, methods())}")
-        if engine not in ENGINES:
+        if not among(engine, ENGINES):
             problems.add(f"no engine '{engine}'{did_you_mean(engine, ENGINES)}")
         elif solver is not None and engine != "pyomo":
             problems.add("solver= goes with engine='pyomo'")

@@ -18,6 +18,7 @@ from concurrent.futures import (
 )
 from contextlib import contextmanager
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, Final, Protocol, TypeVar
 
 from tabprotect.errors import InputError
@@ -253,8 +254,8 @@ def processes(workers: int) -> Iterator[Executor]:
     ...     pool.submit(abs, -2).result()
     2
     """
-    if workers < 1:
-        raise InputError(f"the number of workers must be at least 1, not {workers}")
+    if isinstance(workers, bool) or not isinstance(workers, Integral) or workers < 1:
+        raise InputError(f"the number of workers must be a whole number of at least 1, not {workers!r}")
     # solvers have threads of their own, which a forked process would lack
     pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), initializer=ignore_interrupts)
     try:

@@ -20,6 +20,7 @@ from scipy import sparse
 
 from tabprotect._version import __version__
 from tabprotect.errors import InputError
+from tabprotect.paths import possible
 
 __all__ = ["Store", "check_resumable", "digest"]
 
@@ -171,7 +172,7 @@ class Store:
     """
 
     def __init__(self, folder: str | os.PathLike[str], purpose: str) -> None:
-        self.folder = Path(folder)
+        self.folder = possible(folder)
         manifest = {"format": FORMAT, "version": __version__, "purpose": purpose}
         path = self.folder / MANIFEST
         try:

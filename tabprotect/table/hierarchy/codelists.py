@@ -12,7 +12,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from tabprotect.errors import InputError, collect, did_you_mean
+from tabprotect.errors import InputError, as_items, collect, did_you_mean
 from tabprotect.table.codes import Codes, as_code, read_codes, some, sort_codes
 
 __all__ = ["splits_of_columns", "splits_of_flat", "splits_of_hrc", "splits_of_pairs", "splits_of_prefixes"]
@@ -22,6 +22,10 @@ Splits = tuple[tuple[tuple[str, tuple[str, ...]], ...], tuple[str, ...]]
 
 def splits_of_hrc(text: str, leader: str, total: str | None) -> Splits:
     """Read indented text; see `Hierarchy.from_hrc`."""
+    if not isinstance(text, str) or not isinstance(leader, str):
+        raise InputError(f"an indented code list and its leader are texts, not {text!r} and {leader!r}")
+    if total is not None:
+        _check_total(total)
     if not leader:
         raise InputError("the leader is empty; give the text that indents a line by one level, such as '@'")
     lines: dict[str, int] = {}
@@ -57,6 +61,8 @@ def splits_of_hrc(text: str, leader: str, total: str | None) -> Splits:
 
 def splits_of_pairs(pairs: Any, parent: str, child: str, total: str | None) -> Splits:
     """Read parent/child pairs; see `Hierarchy.from_pairs`."""
+    if total is not None:
+        _check_total(total)
     with collect() as problems:
         edges: list[tuple[str | None, str]] = []
         for number, (up, down) in enumerate(_pairs(pairs, parent, child), start=1):
@@ -101,9 +107,10 @@ def _pairs(pairs: Any, parent: str, child: str) -> Iterable[tuple[Any, Any]]:
     if isinstance(pairs, Mapping):
         return [(up, down) for down, up in pairs.items()]
     if isinstance(pairs, (list, tuple, set, frozenset)) or not hasattr(pairs, "columns"):
-        found = list(pairs)
-        if any(isinstance(pair, str) or len(pair) != 2 for pair in found):
-            raise InputError("pairs must be (parent, child), two codes each")
+        words = "pairs (parent, child), two codes each"
+        found = as_items(pairs, (list, tuple, np.ndarray), "pairs", words)
+        if any(len(pair) != 2 for pair in found):
+            raise InputError(f"pairs must be a list of {words}")
         return [(pair[0], pair[1]) for pair in found]
     frame = _frame(pairs)
     _need(frame, [parent, child])
@@ -198,8 +205,9 @@ def splits_of_prefixes(
 
 def _ends(names: Sequence[str], lengths: Sequence[int] | None, digits: Sequence[int] | None) -> list[int]:
     """Return where the prefixes of every level end, if that fits the codes."""
-    word, given = ("digits", list(digits)) if digits is not None else ("lengths", list(lengths or ()))
-    if any(isinstance(k, bool) or not isinstance(k, int | np.integer) for k in given):
+    word, numbers = ("digits", digits) if digits is not None else ("lengths", () if lengths is None else lengths)
+    given = list(as_items(numbers, (int, np.integer), word, "whole numbers"))
+    if any(isinstance(k, bool) for k in given):
         raise InputError(f"{word} must be whole numbers, not {given}")
     if any(k < 1 for k in given):
         raise InputError(f"{word} must be positive, not {given}")
@@ -234,6 +242,9 @@ def _distinct(codes: Iterable[Any], total: str) -> list[str]:
     """Return codes as text; refuse missing, empty and repeated ones and the total."""
     if isinstance(codes, str):
         raise InputError(f"codes must be a list, not the text '{codes}'")
+    if not isinstance(codes, Iterable):
+        raise InputError(f"codes must be a list, not {codes!r}")
+    _check_total(total)
     names: dict[str, None] = {}
     twice: dict[str, None] = {}
     with collect() as problems:
@@ -256,6 +267,11 @@ def _distinct(codes: Iterable[Any], total: str) -> list[str]:
         if not names:
             problems.add("the hierarchy is empty: it has no codes")
     return list(names)
+
+
+def _check_total(total: object) -> None:
+    if not isinstance(total, str):
+        raise InputError(f"the code of the total must be a text, not {total!r}")
 
 
 def _rooted(roots: list[str], children: Mapping[str, list[str]], total: str) -> Splits:
@@ -281,5 +297,5 @@ def _frame(data: Any) -> nw.DataFrame[Any]:
 def _need(frame: nw.DataFrame[Any], columns: Sequence[str]) -> None:
     with collect() as problems:
         for name in columns:
-            if name not in frame.columns:
+            if not isinstance(name, str) or name not in frame.columns:
                 problems.add(f"no column '{name}'{did_you_mean(name, frame.columns)}")

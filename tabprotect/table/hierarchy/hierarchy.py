@@ -16,7 +16,7 @@ import pandas as pd
 from scipy import sparse
 
 from tabprotect.counted import counted
-from tabprotect.errors import InputError, collect, did_you_mean
+from tabprotect.errors import InputError, as_items, collect, did_you_mean
 from tabprotect.table.hierarchy import codelists
 from tabprotect.table.hierarchy.tree import check_shape, in_order, members_of
 from tabprotect.table.reading.recognised import read_plain_text
@@ -91,6 +91,8 @@ class Hierarchy:
 
     def __post_init__(self) -> None:
         splits = _equations(self.splits)
+        if isinstance(self.codes, str) or not isinstance(self.codes, Iterable):
+            raise InputError(f"codes must be a list, not {self.codes!r}")
         named = dict.fromkeys([*map(str, self.codes), *(c for parent, parts in splits for c in (parent, *parts))])
         graph: nx.DiGraph[str] = nx.DiGraph()
         graph.add_nodes_from(named)
@@ -299,7 +301,7 @@ class Hierarchy:
         >>> Hierarchy.flat(["m", "f"]).with_leaves(["unknown"]).codes
         ('Total', 'm', 'f', 'unknown')
         """
-        new = tuple(code for code in codes if code not in self.position)
+        new = tuple(code for code in as_items(codes, str, "codes", "codes") if code not in self.position)
         if not new:
             return self
         splits = tuple((p, (*parts, *new) if p == self.total else parts) for p, parts in self.splits)
@@ -328,7 +330,7 @@ class Hierarchy:
         >>> Hierarchy.from_hrc("A\n@1\n@2\nB\n@3").under("A").codes
         ('A', '1', '2')
         """
-        if code not in self.position:
+        if not isinstance(code, str) or code not in self.position:
             raise InputError(f"unknown code '{code}'{did_you_mean(code, self.codes)}")
         kept = {code}
         splits = []

@@ -12,7 +12,7 @@ import pandas as pd
 
 from tabprotect.errors import InputError, did_you_mean
 from tabprotect.solver.connected import connected
-from tabprotect.table.link.shared import SharedCells
+from tabprotect.table.link.shared import SharedCells, named_tables
 from tabprotect.table.table import Table
 
 __all__ = ["Cluster", "cells_by_table", "find_clusters"]
@@ -78,7 +78,9 @@ def find_clusters(
     >>> [(c.tables, c.links) for c in found]
     [(('a', 'b'), {('a', 'b'): 1})]
     """
-    named = dict(tables) if isinstance(tables, Mapping) else {f"table{i + 1}": t for i, t in enumerate(tables)}
+    named = named_tables(tables, "find_clusters")
+    if measure is not None and not isinstance(measure, str | Mapping):
+        raise InputError(f"measure must be a name, or one for every table, not {measure!r}")
     measures = {name: measure if isinstance(measure, str) else t.value_name for name, t in named.items()}
     if isinstance(measure, Mapping):
         for name in measure:

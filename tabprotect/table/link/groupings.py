@@ -17,7 +17,7 @@ __all__ = ["grouped_differently", "without_codes"]
 
 
 def without_codes(table: Table, unpublished: Mapping[str, Iterable[Any]]) -> Table:
-    """Return the table with cells of some codes suppressed, unless they have a status of their own.
+    """Return the table with cells of some codes suppressed and not published, unless they have a status of their own.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def without_codes(table: Table, unpublished: Mapping[str, Iterable[Any]]) -> Tab
     if not isinstance(unpublished, Mapping):
         raise InputError(f"unpublished must be codes by dimension, such as {{'age': ['0-4']}}, not {unpublished!r}")
     cells = table.system.cells.to_frame(index=False).astype(str)
-    closed = np.zeros(table.n_cells, bool)
+    closed, below = np.zeros(table.n_cells, bool), np.zeros(len(table.rows), bool)
     with collect() as problems:
         for name, codes in unpublished.items():
             if name not in cells:
@@ -45,9 +45,11 @@ def without_codes(table: Table, unpublished: Mapping[str, Iterable[Any]]) -> Tab
             if strange:
                 problems.add(f"unpublished: '{name}' has no code {some(strange)}")
             closed |= cells[name].isin(wanted).to_numpy()
+            below |= table.rows[name].astype(str).isin(wanted).to_numpy()
     status = np.array(table.columns.get("status", np.full(table.n_cells, "")), dtype=object)
-    status[closed & np.isin(status.astype(str), ("", "s", "None"))] = "m"
-    return replace(table, columns={**table.columns, "status": status})
+    closed &= np.isin(status.astype(str), ("", "s", "None"))
+    status[closed] = "m"
+    return replace(table, columns={**table.columns, "status": status}, unpublished=below & closed[table.row_cell])
 
 
 def grouped_differently(table: Table) -> list[str]:

@@ -14,8 +14,8 @@ from tabprotect.errors import InputError, Problems, as_number, collect, did_you_
 from tabprotect.table.additivity import NOISE, beyond_noise
 from tabprotect.table.codes import some
 from tabprotect.table.link.groupings import without_codes
-from tabprotect.table.link.shared import SharedCells
-from tabprotect.table.table import Contributions, Table, need_table
+from tabprotect.table.link.shared import SharedCells, named_tables
+from tabprotect.table.table import Contributions, Table
 
 __all__ = ["link"]
 
@@ -72,7 +72,7 @@ def link(
     >>> both.row_cell.tolist()
     [0, 3, 4, 0, 1, 2]
     """
-    named = _named(tables)
+    named = named_tables(tables, "link")
     with collect() as problems:
         measures = _measures(named, measure, problems)
         _check(named, measures, problems)
@@ -144,17 +144,6 @@ def _measures(
             "are one and the same, or say what each of them measures: measure={'table': 'name', ...}"
         )
     return names
-
-
-def _named(tables: object) -> dict[str, Table]:
-    """Return the tables by their names."""
-    if isinstance(tables, Table) or not isinstance(tables, Iterable):
-        kind = type(tables).__name__
-        raise InputError(f"link needs several tables, a list of Table or a mapping of names to Table, not {kind}")
-    named = tables if isinstance(tables, Mapping) else {f"table{i + 1}": t for i, t in enumerate(tables)}
-    for table in named.values():
-        need_table(table, "link")
-    return dict(named)
 
 
 def _check(tables: Mapping[str, Table], measures: Mapping[str, str], problems: Problems) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import prod
@@ -19,9 +19,9 @@ from tabprotect.table.codes import some
 from tabprotect.table.grid import Grid
 from tabprotect.table.hierarchy import Hierarchy
 from tabprotect.table.system import LinearSystem
-from tabprotect.table.table import Table
+from tabprotect.table.table import Table, need_table
 
-__all__ = ["Axis", "SharedCells"]
+__all__ = ["Axis", "SharedCells", "named_tables"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -251,3 +251,14 @@ def _different_rows(A: sparse.csr_array, b: Floats) -> Ints:
     # equal fingerprints are only a hint: a row is left out when it really equals its leader
     same = np.asarray(abs(A - A[leader]).sum(axis=1)).ravel() == 0
     return np.flatnonzero(((leader == np.arange(len(leader))) | ~same) & (lengths > 0))
+
+
+def named_tables(tables: object, who: str) -> dict[str, Table]:
+    """Return the tables by their names."""
+    if isinstance(tables, Table) or not isinstance(tables, Iterable):
+        kind = type(tables).__name__
+        raise InputError(f"{who} needs several tables, a list of Table or a mapping of names to Table, not {kind}")
+    named = tables if isinstance(tables, Mapping) else {f"table{i + 1}": t for i, t in enumerate(tables)}
+    for table in named.values():
+        need_table(table, who)
+    return dict(named)

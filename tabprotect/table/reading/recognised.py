@@ -10,12 +10,13 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import pyarrow as pa
 
 from tabprotect.counted import counted
 from tabprotect.errors import InputError, did_you_mean
+from tabprotect.paths import possible
 from tabprotect.table.reading.encodings import likely_encodings
 
 __all__ = ["SEPARATORS", "Recognised", "check_header", "decode", "find_separator", "read_plain_text", "unpack"]
@@ -55,6 +56,8 @@ class Recognised:
         A number that can be read in two ways where nothing decides; '' for none.
     reasons : tuple of str
         Why each was recognised as it was.
+    fits : tuple of str
+        Other encodings whose letters fit as well, and make other words of the text.
     """
 
     path: str
@@ -73,6 +76,7 @@ class Recognised:
     several: str = ""
     doubt: str = ""
     reasons: tuple[str, ...] = ()
+    fits: tuple[str, ...] = ()
 
     def line(self) -> str:
         """Say it in one line.
@@ -81,6 +85,8 @@ class Recognised:
         --------
         >>> Recognised("a/firms.csv", "text", encoding="utf-8", separator=";", decimal=",", rows=1200).line()
         "firms.csv: text, encoding utf-8, separator ';', decimal ','"
+        >>> Recognised("noms.txt", "text", encoding="cp1252", fits=("cp1254",)).line()
+        'noms.txt: text, encoding cp1252 (cp1254 fits, too)'
         """
         named = {"\t": "tab", " ": "blank"}
         words = [self.kind]
@@ -89,6 +95,8 @@ class Recognised:
             signs = name in ("separator", "decimal", "thousands") and value not in named
             if value:
                 words.append(f"{name} '{value}'" if signs else f"{name} {named.get(value, value)}")
+            if name == "encoding" and self.fits:
+                words[-1] += f" ({_several(self.fits)}, too)"
         if self.files:
             words.append(f"{len(self.files)} files")
         return f"{Path(self.path).name}: {', '.join(words)}"
@@ -144,7 +152,16 @@ def unpack(path: Path, data: bytes, member: str | None) -> tuple[bytes, str, str
         raise InputError(f"{path} begins like a zip archive, but cannot be unpacked ({error})") from error
 
 
-def decode(path: Path, data: bytes, encoding: str | None) -> tuple[str, str, tuple[str, ...]]:
+class Decoded(NamedTuple):
+    """A text, its encoding, why it is that one, and which others fit as well."""
+
+    text: str
+    encoding: str
+    reasons: tuple[str, ...] = ()
+    fits: tuple[str, ...] = ()
+
+
+def decode(path: Path, data: bytes, encoding: str | None) -> Decoded:
     """Return text, its encoding, and why.
 
     Raises
@@ -153,19 +170,20 @@ def decode(path: Path, data: bytes, encoding: str | None) -> tuple[str, str, tup
         If the text is not in the encoding that was given, or the file is no text.
     """
     reasons: tuple[str, ...] = ()
+    fits: tuple[str, ...] = ()
     if encoding is None:
         marked = next((name for mark, name in _MARKS if data.startswith(mark)), None)
         if marked is not None:
             encoding, reasons = marked, ("the file begins with a byte-order mark",)
         else:
-            encoding, reasons = _guess(data)
+            encoding, reasons, fits = _guess(data)
     try:
         text = data.decode(encoding)
     except (UnicodeDecodeError, LookupError) as error:
         raise InputError(f"{path} is not {encoding} text ({error}); pass the encoding that it has") from error
     if "\0" in text:
         raise InputError(f"{path} is no text: it holds zero bytes")
-    return text.removeprefix("﻿"), encoding, reasons
+    return Decoded(text.removeprefix("﻿"), encoding, reasons, fits)
 
 
 def read_plain_text(path: str | Path, encoding: str | None = None) -> str:
@@ -176,20 +194,21 @@ def read_plain_text(path: str | Path, encoding: str | None = None) -> str:
     InputError
         If it cannot be read, is no text, or not in the encoding that was given.
     """
+    path = possible(path)
     try:
-        data = Path(path).read_bytes()
+        data = path.read_bytes()
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror or error})") from error
-    return io.StringIO(decode(Path(path), data, encoding)[0], newline=None).read()
+    return io.StringIO(decode(path, data, encoding).text, newline=None).read()
 
 
-def _guess(data: bytes) -> tuple[str, tuple[str, ...]]:
+def _guess(data: bytes) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
     else:
-        return "utf-8", ()
+        return "utf-8", (), ()
     likely = likely_encodings(data)
     name = likely[0]
     if {"cp1253", "cp1251"} <= set(likely):
@@ -199,9 +218,10 @@ def _guess(data: bytes) -> tuple[str, tuple[str, ...]]:
     except UnicodeDecodeError:
         # a few bytes mean nothing in some of them
         name = "latin-1"
-    others = [other for other in likely if other != name and _differ(data, name, other)]
-    also = f"; they fit {' and '.join(others)} as well" if others else ""
-    return name, (f"line {line} is not UTF-8, and the letters look like those of {name}{also}; else pass encoding=",)
+    fits = tuple(other for other in likely if other != name and _differ(data, name, other))
+    also = f"; they fit {' and '.join(fits)} as well" if fits else ""
+    reason = f"line {line} is not UTF-8, and the letters look like those of {name}{also}; else pass encoding="
+    return name, (reason,), fits
 
 
 def _greek_or_cyrillic(data: bytes) -> str:
@@ -249,6 +269,11 @@ def find_separator(path: Path, text: str) -> tuple[str, tuple[str, ...]]:
     if len(best) > 1:
         raise InputError(f"{path}: fields may end with {' or '.join(map(_named, best))}; pass separator=")
     return best[0], (f"{_named(best[0])} gives {widest} fields in every line",)
+
+
+def _several(encodings: Sequence[str]) -> str:
+    *first, last = encodings
+    return f"{', '.join(first)} and {last} fit" if first else f"{last} fits"
 
 
 def _named(separator: str) -> str:

@@ -147,7 +147,7 @@ def _text(
     path: Path, raw: bytes, numbers: Sequence[str], given: tuple[str | None, str | None, str | None, str | None]
 ) -> tuple[pd.DataFrame, Recognised]:
     separator, decimal, thousands, encoding = given
-    text, encoding, reasons = decode(path, raw, encoding)
+    text, encoding, reasons, fits = decode(path, raw, encoding)
     if not text.strip():
         raise InputError(f"{path}: the file is empty; a first line with the names of the columns is needed")
     if separator is None:
@@ -185,6 +185,7 @@ def _text(
         rows=len(frame),
         columns=tuple(names),
         reasons=reasons,
+        fits=fits,
     )
     if decimal is None and separator == "," and thousands != ".":
         # a comma ends a field; numbers in quotes may hold one between thousands, or a decimal comma where all do
@@ -306,7 +307,12 @@ def _several(
     whole = pd.concat(frames, ignore_index=True)
     encodings = {one.encoding for one in found} - {"utf-8", "utf-8-sig"}
     together = replace(
-        found[0], path=pattern, files=tuple(map(str, paths)), rows=len(whole), encoding=", ".join(encodings) or "utf-8"
+        found[0],
+        path=pattern,
+        files=tuple(map(str, paths)),
+        rows=len(whole),
+        encoding=", ".join(encodings) or "utf-8",
+        fits=tuple(sorted({other for one in found for other in one.fits} - encodings)),
     )
     decimal = "." if given[1] is None and all(one.separator == "," for one in found) else given[1]
     return whole, _with_notation(whole, together, numbers, decimal, given[2])

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from tabprotect.errors import InputError, collect
+from tabprotect.errors import InputError, among, as_bool, collect
 from tabprotect.table.dimension import By, dimensions_of
 from tabprotect.table.duck import DuckSource, TextFile, set_memory
 from tabprotect.table.grid import Grid
@@ -144,7 +144,7 @@ def tabulate(
     with collect() as problems:
         dimensions = dimensions_of(by, hierarchies, problems)
         check_kind(kind, problems.add)
-        if empty not in (None, "zero", "structural", "drop"):
+        if not among(empty, (None, "zero", "structural", "drop")):
             problems.add(f"empty must be 'zero', 'structural' or 'drop', not {empty!r}")
         if isinstance(top, bool) or not isinstance(top, Real) or top < 0 or top != top // 1:
             problems.add(f"top must be a whole number, 0 or more, not {top!r}")
@@ -152,13 +152,13 @@ def tabulate(
             problems.add(f"decimal must be '.' or ',', not {decimal!r}")
         if memory_limit is not None and not isinstance(memory_limit, str):
             problems.add(f"memory_limit must be such as '4GB', not {memory_limit!r}")
-        if value is None and kind == "magnitude":
+        if value is None and among(kind, ("magnitude",)):
             problems.add("a magnitude table needs a value column")
-        counted = kind == "frequency" and value is not None
+        counted = among(kind, ("frequency",)) and value is not None
         for name, column in (("contributor", contributor), ("holding", holding), ("weight", weight)):
             if counted and column is not None:
                 problems.add(f"value='{value}' counts units already, so {name}='{column}' has nothing to refer to")
-        if both_levels and holding is None:
+        if as_bool(both_levels, "both_levels") and holding is None:
             problems.add("rules at the level of holdings need holding=, the column of the group of a contributor")
         if value is None and shadow is not None:
             problems.add(f"shadow='{shadow}' needs a value column: a table of counts has no other variable to look at")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -95,7 +96,8 @@ def test_nobody_computes_differences_of_tables_that_are_audited_together(seed: i
     assert release.safe
     assert release.verify().ok
     rows = release.published
-    assert set(rows.loc[rows["age"].isin(AGES), "status"]) == {"suppressed"}
+    assert not rows["age"].isin(AGES).any()
+    assert release.frame["age"].isin(AGES).any()
     assert "published" in set(rows.loc[rows["age"].str.contains("-"), "status"])
     assert disclosed(frame, [(groups, rows[rows["table"] == name]) for name, groups in GROUPINGS.items()]) == []
 
@@ -133,10 +135,29 @@ def test_a_specification_says_the_same(tmp_path: Path, capsys: pytest.CaptureFix
     assert run(["protect", str(tmp_path / "spec.toml")]) in (0, 3), capsys.readouterr()
     rows = pd.read_csv(tmp_path / "out" / "publish" / "table.csv", dtype={"age": str})
     assert disclosed(frame, [(groups, rows[rows["table"] == name]) for name, groups in GROUPINGS.items()]) == []
-    assert set(rows.loc[rows["age"].isin(AGES), "status"]) == {"suppressed"}
+    assert not rows["age"].isin(AGES).any()
+    page = (tmp_path / "out" / "publish" / "index.html").read_text(encoding="utf-8")
+    assert "10-19" in page
+    assert not [code for code in AGES if f'"{code}"' in page]
+    assert run(["verify", str(tmp_path / "out")]) == 0
+    capsys.readouterr()
+    assert run(["audit", str(tmp_path / "out"), "--json", "-"]) == 0
+    counts = json.loads(capsys.readouterr().out)["counts"]
+    manifest = json.loads((tmp_path / "out" / "internal" / "release.json").read_text(encoding="utf-8"))
+    assert counts == manifest["counts"]
+    assert counts["rows"] == len(rows)
     (tmp_path / "one.toml").write_text("\n".join(lines[:6]))
     assert run(["protect", str(tmp_path / "one.toml"), "--out", str(tmp_path / "one")]) == 2
     assert "'unpublished' goes with linked tables" in capsys.readouterr().err
+
+
+def test_a_group_of_one_code_has_a_row() -> None:
+    """Its cell is that of the code, which has none."""
+    one = {"0-19": AGES[:4], "20-24": ["20"], "25-29": ["25"]}
+    tables = {"tens": table(records(0), TENS, below=True), "one": table(records(0), one, below=True)}
+    rows = tp.protect(tp.link(tables, unpublished={"age": AGES}), f"p%={P:g}", limits=tp.Limits(work=20_000)).published
+    assert set(rows.loc[rows["table"] == "one", "age"]) == {"Total", *one}
+    assert set(rows.loc[rows["age"].isin(["20-24", "25-29"]), "status"]) == {"suppressed"}
 
 
 def test_codes_that_there_are_not_are_named() -> None:

@@ -40,12 +40,13 @@ TEXTS = {
 def test_texts_are_read_as_they_were_written(tmp_path, language, times):
     encoding, text = TEXTS[language]
     data = (text * times).encode(encoding)
-    found, name, reasons = decode(tmp_path / "a.csv", data, None)
+    found, name, reasons, _ = decode(tmp_path / "a.csv", data, None)
     assert found == text * times, name
     assert "is not UTF-8" in reasons[0]
 
 
 def test_what_fits_two_encodings_is_said(tmp_path):
-    _, name, reasons = decode(tmp_path / "a.csv", "Região\n".encode("cp1252"), None)
-    assert name == "cp1252"
-    assert "fit cp1250" in reasons[0]
+    found = decode(tmp_path / "a.csv", "Região\n".encode("cp1252"), None)
+    assert found.encoding == "cp1252"
+    assert "fit cp1250" in found.reasons[0]
+    assert "cp1250" in found.fits
