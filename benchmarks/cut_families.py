@@ -73,7 +73,11 @@ class Line:
 class _Base(Relaxation):
     """The relaxation without cuts over single rows or sums of rows."""
 
-    def joint(self) -> list[int]:
+    def covers(self) -> list[int]:
+        """No such cuts."""
+        return []
+
+    def halves(self) -> list[int]:
         """No such cuts."""
         return []
 

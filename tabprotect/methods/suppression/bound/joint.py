@@ -15,7 +15,7 @@ from tabprotect.solver.mip.rows import RowPool
 from tabprotect.solver.mip.zerohalf import zero_half
 from tabprotect.solver.tolerances import CUT_VIOLATION
 
-__all__ = ["add_joint_cuts", "strengthen"]
+__all__ = ["add_covers", "add_halves", "strengthen"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -23,20 +23,24 @@ ZERO_HALF_BYTES = 150_000_000
 """What the tables of zero-half cuts hold at most, about."""
 
 
-def add_joint_cuts(pool: RowPool, x: Floats, budget: Budget, options: RelaxationOptions) -> list[int]:
-    """Add cuts that a point violates to a pool; return their positions."""
-    covers = cover_cuts(pool.matrix, pool.rhs, x)
-    new = pool.add([cut.row for cut in covers], [Cover(pool.origin(cut.parent), cut.others) for cut in covers])
+def add_covers(pool: RowPool, x: Floats) -> list[int]:
+    """Add covers of single rows that a point violates to a pool; return their positions."""
+    cuts = cover_cuts(pool.matrix, pool.rhs, x)
+    return pool.add([cut.row for cut in cuts], [Cover(pool.origin(cut.parent), cut.others) for cut in cuts])
+
+
+def add_halves(pool: RowPool, x: Floats, budget: Budget, options: RelaxationOptions) -> list[int]:
+    """Add zero-half cuts over the integer rows of a pool that a point violates; return their positions."""
     if pool.n > options.zero_half_columns or not budget.fits(ZERO_HALF_BYTES):
-        return new
+        return []
     matrix = pool.matrix.copy()
     # rounding coefficients up keeps a row valid (x >= 0) and makes it integral
     matrix.data = np.ceil(matrix.data - 1e-9)
-    halves = zero_half(matrix, pool.rhs, x)
-    return [*new, *pool.add([cut.row for cut in halves], halves)]
+    cuts = zero_half(matrix, pool.rhs, x)
+    return pool.add([cut.row for cut in cuts], cuts)
 
 
-def strengthen(core: Core, pool: RowPool, x: Floats, options: RelaxationOptions) -> Floats:
+def strengthen(core: Core, pool: RowPool, x: Floats, budget: Budget, options: RelaxationOptions) -> Floats:
     """Add joint cuts to a pool as long as they lift the bound of its relaxation; return the solution at last.
 
     Parameters
@@ -46,29 +50,29 @@ def strengthen(core: Core, pool: RowPool, x: Floats, options: RelaxationOptions)
         Gets the cuts.
     x : ndarray, shape (cells of the core,)
         A solution of the relaxation, or something near it.
+    budget : Budget
     options : RelaxationOptions
     """
     active = np.flatnonzero(pool.slack(x) < options.loose_slack)
-    lower, one = core.hidden.astype(np.float64), np.ones(core.n)
-    lp = LinearProgram(
-        pool.matrix[active], pool.rhs[active], np.full(len(active), np.inf), lower, one, core.weight, method="dual"
-    )
-    known, last, stalls = set(active.tolist()), -np.inf, 0
-    for _ in range(options.proof_rounds):
+    no_end, hidden, one = np.full(len(active), np.inf), core.hidden.astype(np.float64), np.ones(core.n)
+    lp = LinearProgram(pool.matrix[active], pool.rhs[active], no_end, hidden, one, core.weight, method="dual")
+    known, last, halves = set(active.tolist()), -np.inf, options.proof_halves
+    while not budget.exhausted:
         solution = lp.solve()
+        budget.spend(solution.iterations + 1)
         if solution.status != "optimal":
-            return x
-        x = np.clip(solution.x, 0.0, 1.0)
-        stalls = 0 if solution.objective > last + options.progress * abs(last) else stalls + 1
-        last = solution.objective
-        if stalls >= options.stalls:
             break
-        add_joint_cuts(pool, x, Budget(), options)
+        x = np.clip(solution.x, 0.0, 1.0)
+        stalls, last = solution.objective <= last + options.progress * abs(last), solution.objective
+        add_covers(pool, x)
+        if stalls and halves:
+            halves -= 1
+            add_halves(pool, x, budget, options)
+        elif stalls:
+            break
         slack = pool.slack(x)
         new = [k for k in np.flatnonzero(slack < -CUT_VIOLATION).tolist() if k not in known]
         new = sorted(new, key=lambda k: float(slack[k]))[: options.round_cuts]
-        if not new:
-            break
         lp.add_rows(pool.matrix[new], pool.rhs[new], np.full(len(new), np.inf))
         known.update(new)
     return x

@@ -15,10 +15,11 @@ from tabprotect.attack.keys import Key
 from tabprotect.attack.proof import BoundProof, ExactMultipliers, ProofRow, prove_bound, snap_multipliers
 from tabprotect.methods.suppression.bound.cuts import Bridge, Capacity, Cover, Own
 from tabprotect.methods.suppression.bound.joint import strengthen
-from tabprotect.methods.suppression.options import RelaxationOptions
+from tabprotect.methods.suppression.options import DEFAULTS, RelaxationOptions
 from tabprotect.methods.suppression.presolve.core import Core, Reduction
 from tabprotect.problem import Problem
 from tabprotect.solver.exact import exact
+from tabprotect.solver.limits import Budget
 from tabprotect.solver.lp import LinearProgram
 from tabprotect.solver.mip.rows import RowPool
 from tabprotect.solver.mip.zerohalf import ZeroHalf
@@ -31,7 +32,10 @@ Ints = npt.NDArray[np.int64]
 
 
 def bound_proof(
-    reduction: Reduction, pools: Mapping[int, tuple[RowPool, Floats]], options: RelaxationOptions
+    reduction: Reduction,
+    pools: Mapping[int, tuple[RowPool, Floats]],
+    budget: Budget | None = None,
+    options: RelaxationOptions = DEFAULTS.relaxation,
 ) -> BoundProof:
     """Prove the bound of the linear relaxations of the cores, exactly.
 
@@ -41,6 +45,8 @@ def bound_proof(
     pools : mapping of int to (RowPool, ndarray)
         For every core with a relaxation its rows with their origins and the solution of the relaxation. Rows without
         an origin that can be rebuilt are left out, which only weakens the bound. Joint cuts are added to them.
+    budget : Budget, optional
+        For joint cuts.
     options : RelaxationOptions
 
     Returns
@@ -54,7 +60,7 @@ def bound_proof(
     rows += [exact_rows.Companion(int(i)) for i in companions]
     for number, (pool, x) in pools.items():
         core = reduction.cores[number]
-        x = strengthen(core, pool, x, options)
+        x = strengthen(core, pool, x, budget or Budget(), options)
         translator = _Translator(problem, core, pool, rows)
         for k in _active(core, pool, x):
             translator.row(k)

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from tabprotect.errors import SolverError
 from tabprotect.methods.suppression.bound.cuts import bridges, own_equations
-from tabprotect.methods.suppression.bound.joint import add_joint_cuts
+from tabprotect.methods.suppression.bound.joint import add_covers, add_halves
 from tabprotect.methods.suppression.bound.separation import Found, Separation
 from tabprotect.methods.suppression.options import DEFAULTS, Options
 from tabprotect.methods.suppression.presolve.core import Core
@@ -65,7 +65,7 @@ class Relaxation:
         self._options = options.relaxation
         # what is done one after the other, each until it stalls
         in_out = (("in-out", equations) for equations in options.separation.equations)
-        self._stages = (("pool", 0), *in_out, ("exact", 0), ("joint", 0))
+        self._stages = (("pool", 0), *in_out, ("exact", 0), ("zero-half", 0))
         self.core = core
         self.targets = targets
         self.report = report
@@ -192,15 +192,20 @@ class Relaxation:
                 break
         return self._violated_of(self.pool.add(rows, origins))
 
-    def joint(self) -> list[int]:
-        """Add cuts over whole cells that follow from rows of the pool."""
-        return add_joint_cuts(self.pool, self.x, self.budget, self._options)
+    def covers(self) -> list[int]:
+        """Add covers of single rows of the pool."""
+        return add_covers(self.pool, self.x)
+
+    def halves(self) -> list[int]:
+        """Add zero-half cuts over the rows of the pool."""
+        return add_halves(self.pool, self.x, self.budget, self._options)
 
     def run(self, center: Floats, goal: float = math.inf, *, known: bool = False) -> None:
         """Go on adding cuts until the bound stands still, reaches `goal`, or the budget ends.
 
         First what is in the pool; then attacks that see few equations and more and more of them, at points half-way to
-        `center` (in-out separation); then at the solution itself, at last with covers and zero-half cuts. With `known`
+        `center` (in-out separation); then at the solution itself, at last with zero-half cuts; with covers
+        always. With `known`
         only what is in the pool.
         """
         while not self.finished and self.bound < goal and not self.budget.exhausted:
@@ -217,11 +222,12 @@ class Relaxation:
         last = self.bound
         if self._unsolved and not self.solve():
             return not self.budget.exhausted
+        self.covers()
         rows = self.violated()
         self._looked = 1.0
         if not rows:
-            if kind == "joint":
-                rows += self.joint()
+            if kind == "zero-half":
+                rows += self.halves()
             point = self.x if kind != "in-out" else 0.5 * (self.x + center)
             rows += self.separate(np.maximum(point, self._options.floor), radius=radius) if kind != "pool" else []
             if not rows and kind != "in-out":
@@ -231,7 +237,7 @@ class Relaxation:
         if not self.solve():
             return not self.budget.exhausted
         self._rounds += 1
-        if self._rounds % 5 == 0 or kind in ("pool", "joint"):
+        if self._rounds % 5 == 0 or kind in ("pool", "zero-half"):
             self.purge()
         self.report(f"root {kind} {radius}")
         if self.bound - last > self._options.progress * abs(last) and rows:

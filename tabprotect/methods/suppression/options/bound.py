@@ -45,8 +45,8 @@ class RelaxationOptions(Stage):
         coefficients.
     zero_half_columns : int, default 6000
         Cells beyond which zero-half cuts are not looked for.
-    proof_rounds : int, default 20
-        Rounds of covers and zero-half cuts before the bound is proven.
+    proof_halves : int, default 3
+        Rounds of zero-half cuts before the bound is proven, after covers.
     """
 
     progress: float = number(3e-4)
@@ -55,7 +55,7 @@ class RelaxationOptions(Stage):
     round_cuts: int = number(400, least=1)
     floor: float = number(1e-3, most=1)
     zero_half_columns: int = number(6000)
-    proof_rounds: int = number(20)
+    proof_halves: int = number(3)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,10 +117,13 @@ class ProofOptions(Stage):
         Multiple of the time of the reduction that the proof takes at most, about; that is set aside.
     limit_share : float, default 0.2
         Share of a limit in seconds that is set aside at most; where it needs more, it is left out.
+    cuts_share : float, default 0.3
+        Share of that time in which joint cuts are looked for before.
     most_cells : int, default 20_000
         Cells up to which the bound is proven.
     """
 
     reduction_multiple: float = number(20.0)
     limit_share: float = number(0.2, most=1)
+    cuts_share: float = number(0.3, most=1)
     most_cells: int = number(20_000)

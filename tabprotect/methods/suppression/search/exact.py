@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -128,12 +129,16 @@ def exact(
         if prove and result.safe:
             left = 0.0 if result.stopped == "cancelled" else budget.seconds_left
             if proof_seconds <= left + 1.0:
-                proof = bound_proof(reduction, pools, options.relaxation)
+                share = None if math.isinf(left) else options.proof.cuts_share * left
+                cuts = Budget(replace(budget.limits, seconds=share, work=None))
+                proof = bound_proof(reduction, pools, cuts, options.relaxation)
             else:
                 late = "no time was left to prove the bound in exact arithmetic"
                 result = replace(result, message="; ".join(filter(None, (result.message, late))))
     learned = inequalities_of(reduction, ((reduction.cores[k], pool) for k, (pool, _) in pools.items()))
-    return with_bound(replace(result, cuts=proof, rows=learned), reduction.constant + sum(s.bound for s in searches))
+    bound = reduction.constant + sum(s.bound for s in searches)
+    bound = bound if proof is None else max(bound, float(proof.bound))
+    return with_bound(replace(result, cuts=proof, rows=learned), bound)
 
 
 def _search(

@@ -207,9 +207,10 @@ class State:
         for _ in range(3):
             if budget.exhausted:
                 break
+            relaxation.covers()
             rows = relaxation.violated()
             if relaxation.finished or not self.credit.useful:
-                rows += relaxation.joint()
+                rows += relaxation.halves()
             if relaxation.finished:
                 rows += relaxation.separate(np.maximum(relaxation.x, 1e-3))
             if not rows:
