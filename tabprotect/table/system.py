@@ -274,7 +274,7 @@ def as_matrix(given: Any, name: str) -> sparse.csr_array:
         If it is none.
     """
     try:
-        found = sparse.csr_array(given, dtype=np.float64)
+        found = sparse.csr_array(given, dtype=np.float64, copy=True)
     except (TypeError, ValueError):
         found = None
     if found is None or found.ndim != 2:

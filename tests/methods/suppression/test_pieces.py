@@ -186,7 +186,7 @@ def test_local_works_in_as_many_threads_as_an_executor_has_workers(monkeypatch: 
 
 def test_auto_begins_locally_with_workers_too(tmp_path: Path) -> None:
     problem = large(1100, primaries=0.1, seed=1)
-    limits = Limits(work=4000)
+    limits = Limits(work=8000)
     alone = suppress(problem, limits=limits, options=SHORT_ROUNDS)
     with ThreadPoolExecutor(2) as pool:
         found = suppress(problem, limits=limits, executor=pool, options=SHORT_ROUNDS)

@@ -222,7 +222,8 @@ class Relaxation:
         last = self.bound
         if self._unsolved and not self.solve():
             return not self.budget.exhausted
-        self.covers()
+        if kind != "pool":
+            self.covers()
         rows = self.violated()
         self._looked = 1.0
         if not rows:
