@@ -14,6 +14,7 @@ from tabprotect.attack.witness import Witnesses
 from tabprotect.counted import counted
 from tabprotect.problem import Problem, Status
 from tabprotect.solver.limits import Budget
+from tabprotect.solver.tolerances import NARROWED
 
 __all__ = ["LARGEST_ASKED", "Eased", "LevelForOthers", "within_reach", "within_reach_each"]
 
@@ -22,9 +23,6 @@ LARGEST_ASKED = 1_000_000
 
 PASSES = 8
 """So often bounds that follow from equations are carried on to the next ones: a known cell is felt so far away."""
-
-NARROWER = 1e-9
-"""A bound has to become narrower by this share to count."""
 
 
 @dataclass(frozen=True)
@@ -251,7 +249,7 @@ class _Near:
                 lower, higher = np.where(data > 0, (down[index], up[index]), (up[index], down[index])) * size
                 room = np.array((_of_others(higher), _of_others(lower))) / size
                 least, most = np.where(data > 0, room, room[::-1])
-                less = (least < down[index] * (1 - NARROWER)) | (most < up[index] * (1 - NARROWER))
+                less = (least < down[index] * (1 - NARROWED)) | (most < up[index] * (1 - NARROWED))
                 cells = index[less]
                 down[cells] = np.minimum(down[cells], least[less])
                 up[cells] = np.minimum(up[cells], most[less])

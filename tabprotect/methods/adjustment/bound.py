@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from tabprotect.methods.adjustment.programme import Programme
 from tabprotect.solver.limits import Budget
+from tabprotect.solver.tolerances import QP_OBJECTIVE
 
 __all__ = ["root_bound"]
 
@@ -15,9 +16,6 @@ Floats = npt.NDArray[np.float64]
 #: rounds of polygon rows, and the progress (relative) below which they end
 _ROUNDS = 40
 _TAIL = 5e-4
-
-#: an interior point's objective is known to about eight digits; so much is taken off
-_SAFETY = 1e-7
 
 
 def root_bound(programme: Programme, budget: Budget, seconds: float) -> tuple[float, Floats | None]:
@@ -39,7 +37,7 @@ def root_bound(programme: Programme, budget: Budget, seconds: float) -> tuple[fl
         The last relaxed solution.
     """
     ends = budget.seconds + seconds
-    safety = _SAFETY if programme.rough else 0.0
+    safety = QP_OBJECTIVE if programme.rough else 0.0
     bound, x = 0.0, None
     for _ in range(_ROUNDS):
         left = ends - budget.seconds

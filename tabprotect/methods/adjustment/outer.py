@@ -7,13 +7,11 @@ import numpy as np
 from tabprotect.methods.adjustment.programme import Programme
 from tabprotect.methods.adjustment.search import Search
 from tabprotect.solver.limits import Budget
+from tabprotect.solver.tolerances import PROVEN, ROW_FEASIBILITY
 
 __all__ = ["outer_approximation"]
 
 _ROUNDS = 500
-
-#: relative distance of bound and cost at which the two are called equal
-CLOSED = 1e-6
 
 
 def outer_approximation(
@@ -45,10 +43,10 @@ def outer_approximation(
             break
         z, senses = programme.deviations(answer.x)
         programme.add_tangents(z)
-        if st.step is not None and all(cone.excess(z) <= CLOSED for cone in st.cones):
+        if st.step is not None and all(cone.excess(z) <= ROW_FEASIBILITY for cone in st.cones):
             search.offer(np.rint(z), senses)
         if search.try_senses(senses) and search.z is not None:
             programme.add_tangents(search.z)
-        if np.isfinite(search.cost) and bound * st.objective_unit >= search.cost * (1 - max(gap, CLOSED)):
+        if np.isfinite(search.cost) and bound * st.objective_unit >= search.cost * (1 - max(gap, PROVEN)):
             break
     return bound, False

@@ -17,6 +17,7 @@ from tabprotect.methods.distance import Norm
 from tabprotect.problem import Problem, Status
 from tabprotect.solver.exact import scaled_integers
 from tabprotect.solver.qp import Cone
+from tabprotect.solver.tolerances import INTEGRALITY, STEP_ROUNDING
 
 __all__ = ["Statement", "state"]
 
@@ -24,11 +25,8 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
-#: how far inside its bound a whole number of steps may be by floating-point error
 MOST_DECIMALS = 15
 """A float has no more digits that mean anything."""
-
-_EDGE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,7 +154,7 @@ def state(
             if width != n:
                 problems.add(f"a condition to keep is over {width} cells; the problem has {n}")
         if step is not None:
-            off = np.abs(problem.values / step - np.rint(problem.values / step)) > 1e-6
+            off = np.abs(problem.values / step - np.rint(problem.values / step)) > INTEGRALITY
             if off.any():
                 problems.add(
                     f"values must have at most {decimals} decimals to be adjusted to that many; more have "
@@ -168,8 +166,8 @@ def state(
     down = np.where(problem.lpl[primary] > 0, problem.lpl[primary], np.inf)
     lower, upper = _room(problem)
     if step is not None:
-        up, down = np.ceil(up / step - _EDGE) * step, np.ceil(down / step - _EDGE) * step
-        lower, upper = np.ceil(lower / step - _EDGE) * step, np.floor(upper / step + _EDGE) * step
+        up, down = np.ceil(up / step - STEP_ROUNDING) * step, np.ceil(down / step - STEP_ROUNDING) * step
+        lower, upper = np.ceil(lower / step - STEP_ROUNDING) * step, np.floor(upper / step + STEP_ROUNDING) * step
     no_room_up = np.isinf(up) | (up > upper[primary])
     no_room_down = np.isinf(down) | (down > -lower[primary])
     stuck = primary[fixed[primary] | (no_room_up & no_room_down)]

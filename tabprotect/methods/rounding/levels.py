@@ -25,6 +25,7 @@ from tabprotect.attack.witness import Exposure, Witnesses
 from tabprotect.methods.rounding.grid import Grid
 from tabprotect.problem import Problem, Status
 from tabprotect.solver.limits import Budget
+from tabprotect.solver.tolerances import STEP_ROUNDING
 
 __all__ = ["cut", "exposures", "intruder", "reach", "within_levels"]
 
@@ -58,8 +59,8 @@ def within_levels(problem: Problem, grid: Grid, steps: int, rise: bool = False) 
     down, up = reach(problem, grid.base, steps, rise)
     primary = problem.status == Status.PRIMARY
     a = problem.values
-    least = np.ceil((a + problem.upl - up) / grid.base - _EDGE).astype(np.int64)
-    most = np.floor((a - problem.lpl + down) / grid.base + _EDGE).astype(np.int64)
+    least = np.ceil((a + problem.upl - up) / grid.base - STEP_ROUNDING).astype(np.int64)
+    most = np.floor((a - problem.lpl + down) / grid.base + STEP_ROUNDING).astype(np.int64)
     low = np.where(primary, np.maximum(grid.low, least), grid.low)
     high = np.where(primary, np.minimum(grid.high, most), grid.high)
     return replace(grid, low=low, high=high)
@@ -90,7 +91,7 @@ def cut(
         multipliers[proof.rows] = proof.values
         d = -np.asarray(problem.system.A.T @ multipliers)
         d[exposure.key.cell] += proof.side
-        d[np.abs(d) < _EDGE] = 0.0
+        d[np.abs(d) < STEP_ROUNDING] = 0.0
         d[held] = 0.0
         rises, falls = np.maximum(d, 0.0), np.maximum(-d, 0.0)
         by_value = values + up < problem.upper
@@ -100,6 +101,3 @@ def cut(
         row -= np.where(by_value, falls, 0.0)
         constant += float(falls @ np.where(by_value, down + a, np.where(falls > 0, a - problem.lower, 0.0)))
     return row, exposure.needed - constant
-
-
-_EDGE = 1e-9

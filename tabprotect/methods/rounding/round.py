@@ -22,6 +22,7 @@ from tabprotect.methods.rounding.verdict import judge
 from tabprotect.problem import Problem, need_problem
 from tabprotect.seeds import Seed, as_seed
 from tabprotect.solver.limits import Budget, Limits, Progress, as_limits, cancel_on_interrupt
+from tabprotect.solver.tolerances import INTEGRALITY, PROVEN
 
 __all__ = ["METHODS", "Method", "round"]
 
@@ -48,11 +49,6 @@ _DIAGNOSIS_NODES = 300
 
 #: rounds of inequalities for protection levels
 _ROUNDS = 200
-
-_CLOSED = 1e-6
-
-#: by how much a bound on a whole number may miss it by floating-point errors
-_COUNTED = 1e-6
 
 
 def round(
@@ -220,7 +216,7 @@ class _Job:
             found = self._minimise(programme, steps, budget, _DIAGNOSIS_NODES)
         if found.multiples is None or found.cost is None:
             return None, found.infeasible
-        least = 0 if found.bound is None else max(0, int(np.ceil(found.bound - _COUNTED)))
+        least = 0 if found.bound is None else max(0, int(np.ceil(found.bound - INTEGRALITY)))
         return replace(self._taken(found), least=least), False
 
     def _taken(self, found: _Found) -> Diagnosis:
@@ -306,7 +302,7 @@ class _Job:
         )
 
     def _proven(self, search: Search, budget: Budget) -> bool:
-        return search.multiples is not None and search.bound >= search.cost * (1 - max(budget.limits.gap, _CLOSED))
+        return search.multiples is not None and search.bound >= search.cost * (1 - max(budget.limits.gap, PROVEN))
 
     def result(self, found: _Found, diagnosis: Diagnosis | None) -> RoundingResult:
         """Judge what was found and put it into words."""
@@ -344,7 +340,7 @@ class _Job:
             status: Literal["optimal", "feasible", "infeasible", "unknown"] = "infeasible" if infeasible else "unknown"
             bound = None if infeasible else bound
         else:
-            gap = max(budget.limits.gap, _CLOSED)
+            gap = max(budget.limits.gap, PROVEN)
             status = "optimal" if bound is not None and cost is not None and cost - bound <= gap * cost else "feasible"
         return RoundingResult(
             self.problem, found.grid.base, values, found.steps, cost, bound, status, 0.0,

@@ -18,7 +18,7 @@ from tabprotect.solver.limits import Budget
 from tabprotect.solver.lp import LinearProgram
 from tabprotect.solver.mip.rows import RowPool
 from tabprotect.solver.mip.zerohalf import zero_half
-from tabprotect.solver.tolerances import CUT_VIOLATION, MULTIPLIER
+from tabprotect.solver.tolerances import CUT_VIOLATION, MULTIPLIER, ROUNDED_UP
 
 __all__ = ["Relaxation"]
 
@@ -201,7 +201,7 @@ class Relaxation:
             return []
         matrix = self.pool.matrix.copy()
         # rounding coefficients up keeps a row valid (x >= 0) and makes it integral
-        matrix.data = np.ceil(matrix.data - 1e-9)
+        matrix.data = np.ceil(matrix.data - ROUNDED_UP)
         cuts = zero_half(matrix, self.pool.rhs, self.x)
         return self.pool.add([cut.row for cut in cuts], cuts)
 

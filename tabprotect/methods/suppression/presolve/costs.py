@@ -7,7 +7,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from tabprotect.solver.tolerances import OPTIMAL
+from tabprotect.solver.tolerances import INTEGRALITY, OPTIMAL
 
 __all__ = ["next_cost", "unit_of_costs"]
 
@@ -36,4 +36,4 @@ def next_cost(bound: float, unit: float) -> float:
     """
     if not unit or not math.isfinite(bound):
         return bound
-    return math.ceil(bound / unit - 1e-6 - OPTIMAL * abs(bound) / unit) * unit
+    return math.ceil(bound / unit - INTEGRALITY - OPTIMAL * abs(bound) / unit) * unit
