@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tabprotect import instances, microdata, models, query
     from tabprotect.attack.audit import Audit, audit
     from tabprotect.attack.certificate import Certificate, certify
-    from tabprotect.attack.proof import BoundProof
+    from tabprotect.attack.proof_rows import BoundProof
     from tabprotect.certificate.verify import Verification, verify
     from tabprotect.comparison import Comparison, compare
     from tabprotect.errors import InfeasibleError, InputError, SolverError, TabprotectError
@@ -80,7 +80,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "attack.audit": ("Audit", "audit"),
     "attack.certificate": ("Certificate", "certify"),
-    "attack.proof": ("BoundProof",),
+    "attack.proof_rows": ("BoundProof",),
     "certificate.verify": ("Verification", "verify"),
     "comparison": ("Comparison", "compare"),
     "errors": ("InfeasibleError", "InputError", "SolverError", "TabprotectError"),

@@ -37,8 +37,8 @@ FINE = 64
 def proven_bound(numbers: Numbers, proof: Mapping[str, Any]) -> Fraction:
     """Rebuild the inequalities of a bound proof and return the lower bound that they give.
 
-    Some safe pattern of minimal cost satisfies all rows (`tabprotect.attack.proof` argues why), and weak duality gives,
-    for any multipliers pi >= 0 and over the cells whose hiding is a choice that costs something,
+    Some safe pattern of minimal cost satisfies all rows (`tabprotect.attack.proof_rows` argues why), and weak duality
+    gives, for any multipliers pi >= 0 and over the cells whose hiding is a choice that costs something,
 
         cost >= sum_k pi_k rhs_k + sum_i min(0, w_i - sum_k pi_k c_ki),
 

@@ -15,7 +15,7 @@ import pandas as pd
 from tabprotect.attack.audit import Audit, audit
 from tabprotect.attack.certificate import Certificate, certify
 from tabprotect.attack.counts import Counts
-from tabprotect.attack.proof import BoundProof
+from tabprotect.attack.proof_rows import BoundProof
 from tabprotect.counted import counted
 from tabprotect.errors import InfeasibleError
 from tabprotect.formats.dialect import Dialect

@@ -11,10 +11,9 @@ import numpy.typing as npt
 from tabprotect.counted import counted
 from tabprotect.errors import InputError, SolverError, as_numbers, did_you_mean
 from tabprotect.methods.adjustment.balance import balanced_senses
-from tabprotect.methods.adjustment.bound import root_bound
+from tabprotect.methods.adjustment.bound import outer_approximation, root_bound
 from tabprotect.methods.adjustment.exactly import values_of
 from tabprotect.methods.adjustment.fixed import solve_fixed
-from tabprotect.methods.adjustment.outer import outer_approximation
 from tabprotect.methods.adjustment.preserve import Preserve, excess
 from tabprotect.methods.adjustment.programme import Programme
 from tabprotect.methods.adjustment.reduce import reduce

@@ -20,14 +20,13 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from tabprotect.attack.nearby import seeing_near
 from tabprotect.attack.witness import Exposure, Witnesses
 from tabprotect.methods.rounding.grid import Grid
 from tabprotect.problem import Problem, Status
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.tolerances import STEP_ROUNDING
 
-__all__ = ["cut", "exposures", "intruder", "reach", "within_levels"]
+__all__ = ["cut", "exposures", "intruder", "reach", "seeing_near", "within_levels"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -52,6 +51,39 @@ def intruder(problem: Problem, values: Floats, base: float, steps: int, rise: bo
     """
     down, up = reach(problem, base, steps, rise)
     return seeing_near(problem, values, up, down)
+
+
+def seeing_near(problem: Problem, values: Floats, far: float | Floats, below: float | Floats | None = None) -> Problem:
+    """State the problem of an intruder who knows that every true value lies within `far` of the published one.
+
+    He also knows the external bounds, the structural zeros, and that the true table adds up. Audit the result with
+    every cell hidden.
+
+    Parameters
+    ----------
+    problem : Problem
+    values : ndarray, shape (cells,)
+        What is published.
+    far : float or ndarray
+        Largest distance, in the unit of the values; infinite where nothing is known.
+    below : float or ndarray, optional
+        Largest distance of a true value below the published one, where that is another.
+
+    Examples
+    --------
+    >>> p = Problem.from_arrays([[-1, 1, 1]], [9, 4, 5], primary=[1], lpl=1, upl=1)
+    >>> seen = seeing_near(p, np.array([10.0, 5, 5]), 2)
+    >>> seen.lower.tolist(), seen.upper.tolist()
+    ([8.0, 3.0, 3.0], [12.0, 7.0, 7.0])
+    """
+    known = (problem.status == Status.ZERO) & (problem.values == 0)
+    status = np.where(problem.status == Status.PRIMARY, Status.PRIMARY, Status.SAFE)
+    return replace(
+        problem,
+        status=np.where(known, Status.ZERO, status).astype(np.int8),
+        lower=np.minimum(np.maximum(problem.lower, values - (far if below is None else below)), problem.values),
+        upper=np.maximum(np.minimum(problem.upper, values + far), problem.values),
+    )
 
 
 def within_levels(problem: Problem, grid: Grid, steps: int, rise: bool = False) -> Grid:

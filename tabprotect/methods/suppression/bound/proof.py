@@ -9,10 +9,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from tabprotect.attack import proof as exact_rows
+from tabprotect.attack import proof_rows as exact_rows
 from tabprotect.attack.facts import facts_of
 from tabprotect.attack.keys import Key
-from tabprotect.attack.proof import BoundProof, ExactMultipliers, ProofRow, prove_bound, snap_multipliers
+from tabprotect.attack.proof import prove_bound, snap_multipliers
+from tabprotect.attack.proof_rows import BoundProof, ExactMultipliers, ProofRow
 from tabprotect.methods.suppression.bound.cuts import Bridge, Capacity, Cover, Own
 from tabprotect.methods.suppression.presolve.core import Core, Reduction
 from tabprotect.problem import Problem

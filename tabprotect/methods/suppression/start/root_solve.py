@@ -17,8 +17,7 @@ from tabprotect.attack.exposure import Exposure
 from tabprotect.attack.witness import Witnesses
 from tabprotect.methods.suppression.bound.cuts import bridges, capacity, own_equations, pairs, potential, reduced
 from tabprotect.methods.suppression.options import DEFAULTS, RootSolveOptions
-from tabprotect.methods.suppression.presolve.core import Core, Targets
-from tabprotect.methods.suppression.presolve.costs import unit_of_costs
+from tabprotect.methods.suppression.presolve.core import Core, Targets, unit_of_costs
 from tabprotect.methods.suppression.presolve.reduce import questions
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget
