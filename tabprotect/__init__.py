@@ -64,7 +64,8 @@ if TYPE_CHECKING:
         parse_rules,
     )
     from tabprotect.sensitivity.sums_as_cells import protect_unions
-    from tabprotect.sensitivity.unions import UnionExposure, union_exposures
+    from tabprotect.sensitivity.union_exposure import UnionExposure
+    from tabprotect.sensitivity.unions import union_exposures
     from tabprotect.solver.limits import Limits, Progress
     from tabprotect.solver.tasks.pieces import processes
     from tabprotect.table.dimension import Dimension

@@ -17,7 +17,6 @@ from tabprotect.solver.limits import Budget
 __all__ = ["Check"]
 
 Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 
 _TOGETHER = 8

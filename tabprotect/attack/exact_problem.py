@@ -21,7 +21,6 @@ from tabprotect.solver.tolerances import LITTLE_ROOM, WITNESS_ROUNDING
 
 __all__ = ["ExactProblem", "ExactWitness"]
 
-Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 
 

@@ -12,8 +12,8 @@ import numpy.typing as npt
 from scipy import sparse
 
 from tabprotect.attack.statement import problem_statement
+from tabprotect.certificate.groups import Groups
 from tabprotect.certificate.numbers import Numbers
-from tabprotect.certificate.rebuild import Groups
 from tabprotect.problem import Problem
 from tabprotect.solver.exact import ExactSolver, exact
 from tabprotect.solver.exact.elimination import eliminate

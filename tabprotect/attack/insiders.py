@@ -54,7 +54,9 @@ class Eased:
     for_others: tuple[LevelForOthers, ...]
 
 
-def within_reach(problem: Problem, budget: Budget | None = None) -> Problem:
+def within_reach(
+    problem: Problem, budget: Budget | None = None, *, largest: int = LARGEST_ASKED, passes: int = PASSES
+) -> Problem:
     """Lower the lower levels that nothing could provide against an intruder who knows parts of a cell.
 
     Whoever contributes 90 to a cell of 100 and knows so is never in doubt about these 90: against him a lower level of
@@ -71,6 +73,10 @@ def within_reach(problem: Problem, budget: Budget | None = None) -> Problem:
     budget : Budget, optional
         Levels that were not looked at when it is exhausted stay, and that is noted, too: a search may find some of them
         out of reach.
+    largest : int
+        Up to so many cells times attackers the intruders are played out; beyond, what equations near by imply decides.
+    passes : int
+        So often bounds that follow from equations are carried on to the next ones.
 
     Examples
     --------
@@ -88,7 +94,7 @@ def within_reach(problem: Problem, budget: Budget | None = None) -> Problem:
     >>> eased.lpl.tolist(), eased.upl.tolist(), eased.attackers[0].known
     ([0.0, 15.0, 15.0], [15.0, 15.0, 15.0], (1,))
     """
-    return _lowered(problem, budget)
+    return _lowered(problem, budget, largest, passes)
 
 
 def within_reach_each(problem: Problem, budget: Budget | None = None) -> Eased:
@@ -108,7 +114,7 @@ def within_reach_each(problem: Problem, budget: Budget | None = None) -> Eased:
     >>> within_reach_each(p).for_others
     (LevelForOthers(cell=0, side=-1, level=15.0, spared=frozenset({0})),)
     """
-    eased = _lowered(problem, budget)
+    eased = _lowered(problem, budget, LARGEST_ASKED, PASSES)
     lower, sliding = eased.lpl < problem.lpl, (eased.spl < problem.spl) & (problem.spl > problem.lpl + problem.upl)
     asked = replace(
         problem,
@@ -138,13 +144,13 @@ def _steps(cell: int, side: int, full: float, least: float, most: Mapping[int, f
     return [LevelForOthers(cell, side, x, frozenset(a for a, m in most.items() if m < x)) for x in levels]
 
 
-def _lowered(problem: Problem, budget: Budget | None) -> Problem:
+def _lowered(problem: Problem, budget: Budget | None, largest: int, passes: int) -> Problem:
     primary = problem.status == Status.PRIMARY
     if not problem.attackers or not np.any((problem.lpl + problem.upl + problem.spl)[primary] > 0):
         return problem
     levels = _Levels(problem)
     at_bound = levels.at_bound
-    near = _Near(problem)
+    near = _Near(problem, passes)
     for attacker, cells in enumerate(levels.known):
         found, equations = near.reach(cells, near.equations(cells))
         short = {
@@ -159,7 +165,7 @@ def _lowered(problem: Problem, budget: Budget | None) -> Problem:
             if up >= problem.upl[cell] if at_bound[cell] else down >= levels.lpl[cell]:
                 levels.lower(attacker, cell, -1, below, above)
     eased = levels.applied()
-    if problem.n_cells * len(problem.attackers) <= LARGEST_ASKED:
+    if problem.n_cells * len(problem.attackers) <= largest:
         exposures = {e.key: e.reached for e in Witnesses(eased).check(problem.may_hide, budget) if e.decided}
         for (attacker, cell, side), reached in exposures.items():
             if attacker >= 0 and side > 0 and at_bound[cell]:
@@ -236,7 +242,8 @@ class _Levels:
 class _Near:
     """How far down cells can go with everything hidden, by equations near what somebody knows, one after the other."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem, passes: int) -> None:
+        self._passes = passes
         self.A = problem.system.A
         self.columns = self.A.tocsc()
         self.primary = problem.status == Status.PRIMARY
@@ -262,7 +269,7 @@ class _Near:
         down[mine] = up[mine] = 0.0
         met: set[int] = set()
         seen = set(rows)
-        for _ in range(PASSES):
+        for _ in range(self._passes):
             narrower: set[int] = set()
             for row in sorted(rows):
                 part = slice(self.A.indptr[row], self.A.indptr[row + 1])

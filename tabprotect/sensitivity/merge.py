@@ -21,7 +21,6 @@ __all__ = ["merged", "with_respondent"]
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
 
 
 def merged(table: Table, sets: Sequence[Ints], top: int) -> tuple[Table, Table]:

@@ -31,8 +31,8 @@ from tabprotect.attack.proof_rows import (
 from tabprotect.attack.statement import problem_statement
 from tabprotect.attack.witness import Exposure, Witnesses
 from tabprotect.certificate.document import Malformed
+from tabprotect.certificate.groups import Groups
 from tabprotect.certificate.numbers import Numbers
-from tabprotect.certificate.rebuild import Groups
 from tabprotect.problem import Attacker, Problem
 from tests.checker import Judge
 from tests.random_problems import problems, random_problem

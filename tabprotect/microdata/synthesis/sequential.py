@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from tabprotect.errors import Problems
 from tabprotect.microdata.claims import Claim
@@ -18,8 +17,6 @@ from tabprotect.microdata.synthesis.margins import hold_margins, margins_claim
 from tabprotect.microdata.synthesis.trees import draw_donors, predictors
 
 __all__ = ["SequentialTrees", "target_of"]
-
-Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,6 @@ __all__ = [
 ]
 
 Integers = npt.NDArray[Any]  # int64, or object holding Python integers
-Bools = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
 
 _SAFE = 2**62

@@ -24,7 +24,6 @@ from tabprotect.solver.tolerances import ROW_FEASIBILITY
 __all__ = ["LazyResult", "Oracle", "Programme", "Separator", "at_least"]
 
 Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
 
 
 def at_least(index: Iterable[int], values: float | Iterable[float], rhs: float) -> Row:

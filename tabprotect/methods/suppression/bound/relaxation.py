@@ -23,7 +23,6 @@ from tabprotect.solver.tolerances import CUT_VIOLATION, MULTIPLIER, ROUNDED_UP
 __all__ = ["Relaxation"]
 
 Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 
 ZERO_HALF_BYTES = 150_000_000

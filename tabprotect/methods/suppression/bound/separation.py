@@ -21,7 +21,6 @@ from tabprotect.solver.tolerances import REACHED
 __all__ = ["Attack", "Attacks", "Found"]
 
 Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 
 

@@ -20,7 +20,6 @@ from tabprotect.solver.tolerances import LEVEL, LOCAL_CUT_VIOLATION, MULTIPLIER,
 __all__ = ["Attack", "Attacks", "LocalRows", "Multipliers", "Sparse", "attack"]
 
 Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 
 

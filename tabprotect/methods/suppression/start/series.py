@@ -16,7 +16,6 @@ from tabprotect.solver.exact.elimination import eliminate
 __all__ = ["Series", "reroute", "series"]
 
 Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 
 
