@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -24,12 +24,13 @@ from tabprotect.methods.suppression.start.root_solve import root_solve
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
 from tabprotect.solver.mip.pool import pool_solver
-from tabprotect.solver.mip.rows import Inequalities
+from tabprotect.solver.mip.rows import Inequalities, RowPool
 from tabprotect.solver.tasks.pieces import Means
 
 __all__ = ["exact"]
 
 Bools = npt.NDArray[np.bool_]
+Floats = npt.NDArray[np.float64]
 
 
 def exact(
@@ -124,16 +125,21 @@ def exact(
         pools = {k: (known.rows.pool, known.rows.x) for k, known in enumerate(found) if known.rows is not None}
         if result.safe and not result.stopped and any(k not in pools and not s.done for k, s in enumerate(searches)):
             result = replace(result, message="levels are reached to floating-point accuracy only: there is no bound")
-        proof = None
         if prove and result.safe:
             left = 0.0 if result.stopped == "cancelled" else budget.seconds_left
-            if proof_seconds <= left + 1.0:
-                proof = bound_proof(reduction, pools)
-            else:
-                late = "no time was left to prove the bound in exact arithmetic"
-                result = replace(result, message="; ".join(filter(None, (result.message, late))))
+            result = _proven(result, reduction, pools, proof_seconds <= left + 1.0)
     learned = inequalities_of(reduction, ((reduction.cores[k], pool) for k, (pool, _) in pools.items()))
-    return with_bound(replace(result, cuts=proof, rows=learned), reduction.constant + sum(s.bound for s in searches))
+    return with_bound(replace(result, rows=learned), reduction.constant + sum(s.bound for s in searches))
+
+
+def _proven(
+    result: SuppressionResult, reduction: Reduction, pools: Mapping[int, tuple[RowPool, Floats]], in_time: bool
+) -> SuppressionResult:
+    """Return a result with the proof of its bound, or with the remark that there was no time for one."""
+    if in_time:
+        return replace(result, cuts=bound_proof(reduction, pools))
+    late = "no time was left to prove the bound in exact arithmetic"
+    return replace(result, message="; ".join(filter(None, (result.message, late))))
 
 
 def _search(
