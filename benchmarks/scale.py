@@ -20,7 +20,8 @@ from pathlib import Path
 
 from tabprotect.attack.audit import audit
 from tabprotect.attack.certificate import certify
-from tabprotect.attack.proof import BoundProof, bound_of
+from tabprotect.attack.proof import bound_of
+from tabprotect.attack.proof_rows import BoundProof
 from tabprotect.instances.large import large
 from tabprotect.methods.suppression import suppress
 from tabprotect.methods.suppression.suppress import methods

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tabprotect import instances, microdata, models, query
     from tabprotect.attack.audit import Audit, audit
     from tabprotect.attack.certificate import Certificate, certify
-    from tabprotect.attack.proof import BoundProof
+    from tabprotect.attack.proof_rows import BoundProof
     from tabprotect.certificate.verify import Verification, verify
     from tabprotect.comparison import Comparison, compare
     from tabprotect.errors import InfeasibleError, InputError, SolverError, TabprotectError
@@ -64,7 +64,8 @@ if TYPE_CHECKING:
         parse_rules,
     )
     from tabprotect.sensitivity.sums_as_cells import protect_unions
-    from tabprotect.sensitivity.unions import UnionExposure, union_exposures
+    from tabprotect.sensitivity.union_exposure import UnionExposure
+    from tabprotect.sensitivity.unions import union_exposures
     from tabprotect.solver.limits import Limits, Progress
     from tabprotect.solver.tasks.pieces import processes
     from tabprotect.table.dimension import Dimension
@@ -80,7 +81,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "attack.audit": ("Audit", "audit"),
     "attack.certificate": ("Certificate", "certify"),
-    "attack.proof": ("BoundProof",),
+    "attack.proof_rows": ("BoundProof",),
     "certificate.verify": ("Verification", "verify"),
     "comparison": ("Comparison", "compare"),
     "errors": ("InfeasibleError", "InputError", "SolverError", "TabprotectError"),
@@ -128,7 +129,8 @@ _HOMES = {
         "parse_rules",
     ),
     "sensitivity.sums_as_cells": ("protect_unions",),
-    "sensitivity.unions": ("UnionExposure", "union_exposures"),
+    "sensitivity.union_exposure": ("UnionExposure",),
+    "sensitivity.unions": ("union_exposures",),
     "solver.limits": ("Limits", "Progress"),
     "solver.tasks.pieces": ("processes",),
     "table.link.clusters": ("Cluster", "find_clusters"),

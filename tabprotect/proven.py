@@ -9,7 +9,7 @@ import numpy as np
 
 from tabprotect.attack.explore import explore
 from tabprotect.attack.left_open import left_open_words, without_level
-from tabprotect.attack.proof import BoundProof
+from tabprotect.attack.proof_rows import BoundProof
 from tabprotect.certificate.extent import extent, within
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.solver.exact import exact

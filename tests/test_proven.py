@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 import tabprotect as tp
-from tabprotect.attack.proof import BoundProof
+from tabprotect.attack.proof_rows import BoundProof
 from tabprotect.cli.app import app
 from tabprotect.proven import hidden_warnings, optimality
 

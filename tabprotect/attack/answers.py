@@ -10,14 +10,12 @@ import numpy.typing as npt
 from scipy import sparse
 
 from tabprotect.attack.exact_problem import ExactProblem, ExactWitness
+from tabprotect.solver.tolerances import LEVEL_TIE
 
 __all__ = ["Answers", "View"]
 
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
-
-CLOSE = 1e-9
-"""Within this share of a level fractions decide, since floating point cannot."""
 
 
 class Answers:
@@ -97,7 +95,7 @@ class Answers:
         width = np.maximum(mine.max(axis=0).toarray(), 0.0) - np.minimum(mine.min(axis=0).toarray(), 0.0)
         need = q.need[sliding]
         found: Bools = width >= need
-        for k in np.flatnonzero(np.abs(width - need) <= CLOSE * need).tolist():
+        for k in np.flatnonzero(np.abs(width - need) <= LEVEL_TIE * need).tolist():
             cell = int(q.cell[sliding[k]])
             movers = [self.witnesses[i] for i in which[mine.indices[mine.indptr[k] : mine.indptr[k + 1]]].tolist()]
             z = [Fraction(0), *(e.z[int(np.searchsorted(e.cells, cell))] for e in movers)]

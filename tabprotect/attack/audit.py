@@ -31,7 +31,6 @@ from tabprotect.views import view
 __all__ = ["Audit", "Intervals", "audit"]
 
 Bools = npt.NDArray[np.bool_]
-Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 

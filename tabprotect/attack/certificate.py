@@ -12,7 +12,7 @@ import numpy as np
 from tabprotect.attack.components import pattern_mask
 from tabprotect.attack.evidence import Evidence, gather
 from tabprotect.attack.keys import Key
-from tabprotect.attack.proof import BoundProof
+from tabprotect.attack.proof_rows import BoundProof
 from tabprotect.attack.sealed import NOTICE, SealedDocument
 from tabprotect.attack.statement import decimals, problem_statement
 from tabprotect.attack.witness import Witnesses

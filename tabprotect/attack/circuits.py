@@ -18,15 +18,13 @@ import numpy.typing as npt
 from scipy import sparse
 
 from tabprotect.solver.limits import Budget
+from tabprotect.solver.tolerances import CIRCUIT_ENTRY
 
 __all__ = ["circuits"]
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Terms = dict[int, float]
-
-ENTRY = 1e-9
-"""Smaller entries of an eliminated column, or of a circuit, are rounding."""
 
 LOOK = 256
 """After so many columns the limits are looked at."""
@@ -113,7 +111,7 @@ class _Basis:
             taken[k] = value
             for r, entry in self._columns[k].items():
                 now = column.get(r, 0.0) - value * entry
-                if abs(now) < ENTRY:
+                if abs(now) < CIRCUIT_ENTRY:
                     column.pop(r, None)
                     continue
                 if r not in column and r in self._place:
@@ -139,7 +137,7 @@ class _Basis:
         while waiting:
             k = -heapq.heappop(waiting)
             value = left.pop(k, 0.0)
-            if abs(value) < ENTRY:
+            if abs(value) < CIRCUIT_ENTRY:
                 continue
             pivot, made = self._made[k]
             share = value / pivot

@@ -33,7 +33,6 @@ __all__ = ["Evidence", "gather"]
 
 Bools = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 MANY_DECIMALS = 10**6
 """Where the numbers of a problem have no common denominator below this, hardly a vertex is a short fraction, and grids

@@ -17,11 +17,10 @@ from tabprotect.problem import Problem
 from tabprotect.solver.exact import Integers, Polyhedron, RationalVector, integer_rows, scaled_integers
 from tabprotect.solver.exact.elimination import eliminate
 from tabprotect.solver.exact.simplex import furthest
-from tabprotect.solver.tolerances import WITNESS_ROUNDING
+from tabprotect.solver.tolerances import LITTLE_ROOM, WITNESS_ROUNDING
 
 __all__ = ["ExactProblem", "ExactWitness"]
 
-Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 
 
@@ -30,9 +29,6 @@ SMALL = 300
 
 DIGITS = (12, 15)
 """So many digits of the largest step are kept; more where the room of a small cell is lost in the last of them."""
-
-LITTLE = 1e-7
-"""Cells with less room than this share of the largest step take up rounding errors only where no others can."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,7 +175,7 @@ class ExactProblem:
         size = float(np.abs(z).max(initial=0.0))
         room = np.minimum(z + self.problem.down[cells], self.problem.up[cells] - z)
         held = np.ones(len(cells), bool)
-        held[eliminate(sparse.csr_array(part.A.T), room < LITTLE * size).independent] = False
+        held[eliminate(sparse.csr_array(part.A.T), room < LITTLE_ROOM * size).independent] = False
         for digits in DIGITS:
             grid = 10 ** max(0, digits - (math.frexp(size)[1] * 3) // 10)
             if size * grid >= 2.0**62:

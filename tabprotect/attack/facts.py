@@ -12,19 +12,17 @@ import numpy.typing as npt
 from scipy import sparse
 
 from tabprotect.attack.statement import problem_statement
+from tabprotect.certificate.groups import Groups
 from tabprotect.certificate.numbers import Numbers
-from tabprotect.certificate.rebuild import Groups
 from tabprotect.problem import Problem
 from tabprotect.solver.exact import ExactSolver, exact
 from tabprotect.solver.exact.elimination import eliminate
+from tabprotect.solver.tolerances import FLOAT_ERROR
 
 __all__ = ["Fact", "facts_of"]
 
 SIMPLE = 10**6
 """Denominators up to this one are recognised in a float."""
-
-ROUNDED = 1e-13
-"""Relative error of a float that went through several operations."""
 
 Fact = tuple[tuple[int, ...], tuple[int, ...]]
 """Equations of the problem and their integer multipliers."""
@@ -71,7 +69,7 @@ def _ratio(scale: float, other: float) -> Fraction:
     """The simple fraction that a quotient of two floats stands for, such as 2/3; the equations prove it or not."""
     plain = exact(scale) / exact(other)
     simple = plain.limit_denominator(SIMPLE)
-    return simple if abs(simple - plain) <= abs(plain) * Fraction(ROUNDED) else plain
+    return simple if abs(simple - plain) <= abs(plain) * Fraction(FLOAT_ERROR) else plain
 
 
 def _from_equations(groups: Groups) -> list[Fact]:

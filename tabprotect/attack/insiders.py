@@ -14,6 +14,7 @@ from tabprotect.attack.witness import Witnesses
 from tabprotect.counted import counted
 from tabprotect.problem import Problem, Status
 from tabprotect.solver.limits import Budget
+from tabprotect.solver.tolerances import NARROWED
 
 __all__ = ["LARGEST_ASKED", "Eased", "LevelForOthers", "within_reach", "within_reach_each"]
 
@@ -22,9 +23,6 @@ LARGEST_ASKED = 1_000_000
 
 PASSES = 8
 """So often bounds that follow from equations are carried on to the next ones: a known cell is felt so far away."""
-
-NARROWER = 1e-9
-"""A bound has to become narrower by this share to count."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +54,9 @@ class Eased:
     for_others: tuple[LevelForOthers, ...]
 
 
-def within_reach(problem: Problem, budget: Budget | None = None) -> Problem:
+def within_reach(
+    problem: Problem, budget: Budget | None = None, *, largest: int = LARGEST_ASKED, passes: int = PASSES
+) -> Problem:
     """Lower the lower levels that nothing could provide against an intruder who knows parts of a cell.
 
     Whoever contributes 90 to a cell of 100 and knows so is never in doubt about these 90: against him a lower level of
@@ -73,6 +73,10 @@ def within_reach(problem: Problem, budget: Budget | None = None) -> Problem:
     budget : Budget, optional
         Levels that were not looked at when it is exhausted stay, and that is noted, too: a search may find some of them
         out of reach.
+    largest : int
+        Up to so many cells times attackers the intruders are played out; beyond, what equations near by imply decides.
+    passes : int
+        So often bounds that follow from equations are carried on to the next ones.
 
     Examples
     --------
@@ -90,7 +94,7 @@ def within_reach(problem: Problem, budget: Budget | None = None) -> Problem:
     >>> eased.lpl.tolist(), eased.upl.tolist(), eased.attackers[0].known
     ([0.0, 15.0, 15.0], [15.0, 15.0, 15.0], (1,))
     """
-    return _lowered(problem, budget)
+    return _lowered(problem, budget, largest, passes)
 
 
 def within_reach_each(problem: Problem, budget: Budget | None = None) -> Eased:
@@ -110,7 +114,7 @@ def within_reach_each(problem: Problem, budget: Budget | None = None) -> Eased:
     >>> within_reach_each(p).for_others
     (LevelForOthers(cell=0, side=-1, level=15.0, spared=frozenset({0})),)
     """
-    eased = _lowered(problem, budget)
+    eased = _lowered(problem, budget, LARGEST_ASKED, PASSES)
     lower, sliding = eased.lpl < problem.lpl, (eased.spl < problem.spl) & (problem.spl > problem.lpl + problem.upl)
     asked = replace(
         problem,
@@ -140,83 +144,106 @@ def _steps(cell: int, side: int, full: float, least: float, most: Mapping[int, f
     return [LevelForOthers(cell, side, x, frozenset(a for a, m in most.items() if m < x)) for x in levels]
 
 
-def _lowered(problem: Problem, budget: Budget | None) -> Problem:
+def _lowered(problem: Problem, budget: Budget | None, largest: int, passes: int) -> Problem:
     primary = problem.status == Status.PRIMARY
     if not problem.attackers or not np.any((problem.lpl + problem.upl + problem.spl)[primary] > 0):
         return problem
-    lpl, spl = problem.lpl.copy(), problem.spl.copy()
-    known = [set(a.known) for a in problem.attackers]
-    at_bound = primary & (problem.down <= 0) & (lpl + spl == 0)
-    lowered: set[int] = set()
-    taught = 0
-
-    def lower(attacker: int, cell: int, side: int, reached: float, above: float) -> None:
-        nonlocal taught
-        most = _safely_below(reached)
-        if most <= 0 and above < np.inf and _safely_below(above) <= 0:
-            if cell not in known[attacker]:
-                known[attacker].add(cell)
-                taught += 1
-            return
-        level = lpl if side < 0 else spl
-        if most < level[cell]:
-            level[cell] = most
-            lowered.add(cell)
-
-    near = _Near(problem)
-    for attacker, cells in enumerate(known):
+    levels = _Levels(problem)
+    at_bound = levels.at_bound
+    near = _Near(problem, passes)
+    for attacker, cells in enumerate(levels.known):
         found, equations = near.reach(cells, near.equations(cells))
         short = {
             cell: room
             for cell, room in found.items()
-            if room[0] < lpl[cell] or (at_bound[cell] and room[1] < problem.upl[cell])
+            if room[0] < levels.lpl[cell] or (at_bound[cell] and room[1] < problem.upl[cell])
         }
         public = near.reach(set(), equations)[0] if short else {}
         for cell, (below, above) in short.items():
             # what nobody can be kept from is not lowered in silence
             down, up = public.get(cell, (np.inf, np.inf))
-            if up >= problem.upl[cell] if at_bound[cell] else down >= lpl[cell]:
-                lower(attacker, cell, -1, below, above)
-    eased = _changed(problem, lpl, spl, known)
-    if problem.n_cells * len(problem.attackers) <= LARGEST_ASKED:
+            if up >= problem.upl[cell] if at_bound[cell] else down >= levels.lpl[cell]:
+                levels.lower(attacker, cell, -1, below, above)
+    eased = levels.applied()
+    if problem.n_cells * len(problem.attackers) <= largest:
         exposures = {e.key: e.reached for e in Witnesses(eased).check(problem.may_hide, budget) if e.decided}
         for (attacker, cell, side), reached in exposures.items():
             if attacker >= 0 and side > 0 and at_bound[cell]:
                 # there is no room below, so no exposure there: what is above decides whether he knows the cell
-                lower(attacker, cell, side, 0.0, reached)
+                levels.lower(attacker, cell, side, 0.0, reached)
             elif attacker >= 0 and side <= 0:
                 # a width holds what is above; an upper level that is reached leaves no exposure
                 above = reached if side == 0 else exposures.get(Key(attacker, cell, 1), np.inf)
-                lower(attacker, cell, side, reached, above)
-        eased = _changed(problem, lpl, spl, known)
-    notes = list(problem.notes)
-    if lowered:
-        notes.append(
-            f"the lower levels of {counted(len(lowered), 'cell')} were lowered to what a respondent who knows "
-            "parts of them can "
-            "be kept from"
-        )
-    if taught:
-        notes.append(
-            f"in {counted(taught, 'case')} a respondent who is alone in a cell can compute another one whatever is "
-            "hidden, and so knows it"
-        )
+                levels.lower(attacker, cell, side, reached, above)
+        eased = levels.applied()
+    notes = [*problem.notes, *levels.notes()]
     if budget is not None and budget.exhausted:
         notes.append("the limits ended the look for levels that are out of reach against respondents who know cells")
     return replace(eased, notes=tuple(notes))
 
 
-def _changed(
-    problem: Problem, lpl: npt.NDArray[np.float64], spl: npt.NDArray[np.float64], known: list[set[int]]
-) -> Problem:
-    attackers = tuple(replace(a, known=tuple(sorted(k))) for a, k in zip(problem.attackers, known, strict=True))
-    return replace(problem, lpl=lpl.copy(), spl=spl.copy(), attackers=attackers)
+class _Levels:
+    """Levels of a problem as they are lowered, and what its attackers know besides.
+
+    Attributes
+    ----------
+    lpl, spl : ndarray of float, shape (cells,)
+    known : list of set of int
+        Cells that each attacker knows.
+    at_bound : ndarray of bool, shape (cells,)
+        Primary cells that can only move up.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.lpl, self.spl = problem.lpl.copy(), problem.spl.copy()
+        self.known = [set(a.known) for a in problem.attackers]
+        primary = problem.status == Status.PRIMARY
+        self.at_bound = primary & (problem.down <= 0) & (self.lpl + self.spl == 0)
+        self._lowered: set[int] = set()
+        self._taught = 0
+
+    def lower(self, attacker: int, cell: int, side: int, reached: float, above: float) -> None:
+        """Lower a level to what an attacker leaves of it; a cell without room on either side is one that he knows."""
+        most = _safely_below(reached)
+        if most <= 0 and above < np.inf and _safely_below(above) <= 0:
+            if cell not in self.known[attacker]:
+                self.known[attacker].add(cell)
+                self._taught += 1
+            return
+        level = self.lpl if side < 0 else self.spl
+        if most < level[cell]:
+            level[cell] = most
+            self._lowered.add(cell)
+
+    def applied(self) -> Problem:
+        """Return the problem with these levels, and attackers who know these cells."""
+        attackers = tuple(
+            replace(a, known=tuple(sorted(k))) for a, k in zip(self.problem.attackers, self.known, strict=True)
+        )
+        return replace(self.problem, lpl=self.lpl.copy(), spl=self.spl.copy(), attackers=attackers)
+
+    def notes(self) -> list[str]:
+        """Return what was changed, in words."""
+        notes = []
+        if self._lowered:
+            notes.append(
+                f"the lower levels of {counted(len(self._lowered), 'cell')} were lowered to what a respondent who "
+                "knows parts of them can be kept from"
+            )
+        if self._taught:
+            notes.append(
+                f"in {counted(self._taught, 'case')} a respondent who is alone in a cell can compute another one "
+                "whatever is hidden, and so knows it"
+            )
+        return notes
 
 
 class _Near:
     """How far down cells can go with everything hidden, by equations near what somebody knows, one after the other."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem, passes: int) -> None:
+        self._passes = passes
         self.A = problem.system.A
         self.columns = self.A.tocsc()
         self.primary = problem.status == Status.PRIMARY
@@ -242,7 +269,7 @@ class _Near:
         down[mine] = up[mine] = 0.0
         met: set[int] = set()
         seen = set(rows)
-        for _ in range(PASSES):
+        for _ in range(self._passes):
             narrower: set[int] = set()
             for row in sorted(rows):
                 part = slice(self.A.indptr[row], self.A.indptr[row + 1])
@@ -251,7 +278,7 @@ class _Near:
                 lower, higher = np.where(data > 0, (down[index], up[index]), (up[index], down[index])) * size
                 room = np.array((_of_others(higher), _of_others(lower))) / size
                 least, most = np.where(data > 0, room, room[::-1])
-                less = (least < down[index] * (1 - NARROWER)) | (most < up[index] * (1 - NARROWER))
+                less = (least < down[index] * (1 - NARROWED)) | (most < up[index] * (1 - NARROWED))
                 cells = index[less]
                 down[cells] = np.minimum(down[cells], least[less])
                 up[cells] = np.minimum(up[cells], most[less])

@@ -22,7 +22,6 @@ from tabprotect.solver.tolerances import AT_BOUND, LP_FEASIBILITY, RAY, RESIDUAL
 
 __all__ = ["Question", "reach"]
 
-Bools = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 

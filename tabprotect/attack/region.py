@@ -15,7 +15,6 @@ from tabprotect.solver.connected import connected
 __all__ = ["Region", "open_region"]
 
 Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ from tabprotect.attack.insiders import LARGEST_ASKED, LevelForOthers, within_rea
 from tabprotect.attack.witness import Witnesses
 from tabprotect.problem import Problem, Status
 from tabprotect.sensitivity.sums_as_cells import protect_against_others, protect_unions
-from tabprotect.sensitivity.unions import UnionExposure
+from tabprotect.sensitivity.union_exposure import UnionExposure
 from tabprotect.solver.limits import Budget
 
 __all__ = ["LARGEST", "LevelsForOthers", "known_too_closely", "levels_for_others", "lowered_levels", "with_sums"]

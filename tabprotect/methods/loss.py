@@ -9,12 +9,11 @@ import numpy.typing as npt
 
 from tabprotect.methods.margins import margins
 from tabprotect.problem import Problem
+from tabprotect.solver.tolerances import CHANGED_VALUE
 
 __all__ = ["Loss", "loss"]
 
 Floats = npt.NDArray[np.float64]
-
-_SAME = 1e-12
 
 
 @dataclass(frozen=True)
@@ -76,7 +75,7 @@ def loss(problem: Problem, values: Floats) -> Loss:
     shown = ~np.isnan(values)
     v = np.where(shown, values, a)
     off = np.abs(v - a)
-    moved = off > _SAME * np.abs(a)
+    moved = off > CHANGED_VALUE * np.abs(a)
     off[~moved] = 0.0
     some = shown & (a != 0)
     margin = np.isin(np.arange(n), margins(problem.system))

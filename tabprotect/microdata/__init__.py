@@ -24,11 +24,12 @@ from tabprotect.microdata.masking.generalisation.constraints import Closeness, D
 from tabprotect.microdata.masking.generalisation.full_domain import Generalisation
 from tabprotect.microdata.masking.generalisation.ladders import Intervals, Prefixes, Steps, Tree
 from tabprotect.microdata.masking.generalisation.mondrian import Mondrian
+from tabprotect.microdata.masking.markov import pram_estimate
 from tabprotect.microdata.masking.massc import calibration as _calibration  # noqa: F401 (registers its checker)
 from tabprotect.microdata.masking.massc.method import MASSC
 from tabprotect.microdata.masking.microaggregation import FuzzyMicroaggregation, Microaggregation
 from tabprotect.microdata.masking.noise import Noise
-from tabprotect.microdata.masking.pram import PRAM, pram_estimate
+from tabprotect.microdata.masking.pram import PRAM
 from tabprotect.microdata.masking.random_response import RandomResponse, random_response_estimate
 from tabprotect.microdata.masking.rank_swapping import RankSwapping
 from tabprotect.microdata.masking.recoding import GlobalRecoding
@@ -52,8 +53,9 @@ from tabprotect.microdata.synthesis.combining import (
 from tabprotect.microdata.synthesis.entropy import MaximumEntropy
 from tabprotect.microdata.synthesis.gaussian import Bootstrap, Cholesky, LatinHypercube
 from tabprotect.microdata.synthesis.hybrid import HybridMasking
+from tabprotect.microdata.synthesis.imputation import MultipleImputation, PartiallySynthetic
 from tabprotect.microdata.synthesis.ipso import IPSO
-from tabprotect.microdata.synthesis.sequential import MultipleImputation, PartiallySynthetic, SequentialTrees
+from tabprotect.microdata.synthesis.sequential import SequentialTrees
 from tabprotect.microdata.synthesis.smike import SMIKe
 from tabprotect.microdata.unsafe import UnsafeCombinations, unsafe_combinations
 

@@ -27,7 +27,6 @@ __all__ = [
 ]
 
 Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 
 DENSE = 4_000_000

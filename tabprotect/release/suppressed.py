@@ -15,7 +15,7 @@ import pandas as pd
 from tabprotect.attack.audit import Audit, audit
 from tabprotect.attack.certificate import Certificate, certify
 from tabprotect.attack.counts import Counts
-from tabprotect.attack.proof import BoundProof
+from tabprotect.attack.proof_rows import BoundProof
 from tabprotect.counted import counted
 from tabprotect.errors import InfeasibleError
 from tabprotect.formats.dialect import Dialect
@@ -30,7 +30,7 @@ from tabprotect.report.layout import Layout
 from tabprotect.report.numbers import Numbers
 from tabprotect.report.public import PUBLISHED, SUPPRESSED, PublicTable, free_name, public_table
 from tabprotect.sensitivity.assessment import Assessment
-from tabprotect.sensitivity.unions import UnionExposure
+from tabprotect.sensitivity.union_exposure import UnionExposure
 from tabprotect.solver.limits import relative_gap
 from tabprotect.solver.trace import Known
 from tabprotect.table.additivity import noticeable

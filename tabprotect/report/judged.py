@@ -17,7 +17,7 @@ from tabprotect.methods.loss import Loss
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem
 from tabprotect.sensitivity.assessment import Assessment
-from tabprotect.sensitivity.unions import UnionExposure
+from tabprotect.sensitivity.union_exposure import UnionExposure
 from tabprotect.solver.trace import Known
 from tabprotect.table.table import Table
 

@@ -25,7 +25,8 @@ from tabprotect.sensitivity.rules.request import Request
 from tabprotect.sensitivity.rules.threshold import Threshold
 from tabprotect.sensitivity.rules.zero_unsafe import ZeroUnsafe
 from tabprotect.sensitivity.sums_as_cells import protect_unions
-from tabprotect.sensitivity.unions import UnionExposure, union_exposures
+from tabprotect.sensitivity.union_exposure import UnionExposure
+from tabprotect.sensitivity.unions import union_exposures
 
 __all__ = [
     "PQ",

@@ -27,6 +27,7 @@ from tabprotect.table.table import Table, need_table
 
 __all__ = ["make_problem"]
 
+Bools = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
 
 
@@ -114,6 +115,47 @@ def make_problem(
     lpl, upl, spl = (
         np.ceil(level - TIE) + 0.0 if integer else level for level in (assessment.lpl, assessment.upl, assessment.spl)
     )
+    lpl, upl, lowered = _within_bounds(table, assessment, lower, (lpl, upl, spl), by_default, occupied)
+    problem = Problem(
+        table.system,
+        table.values,
+        assessment.status,
+        lpl,
+        upl,
+        spl,
+        weights,
+        lower,
+        upper,
+        integer=integer,
+        notes=(*assessment.messages, *lowered, *_apart(table)),
+    )
+    return replace(problem, attackers=of_both_levels(table, problem.may_hide)) if singletons else problem
+
+
+def _within_bounds(
+    table: Table,
+    assessment: Assessment,
+    lower: Floats,
+    levels: tuple[Floats, Floats, Floats],
+    by_default: Bools,
+    occupied: Bools,
+) -> tuple[Floats, Floats, tuple[str, ...]]:
+    """Lower levels that everybody knows to be out of reach; return lower and upper ones, and what is to be noted.
+
+    Parameters
+    ----------
+    table : Table
+    assessment : Assessment
+    lower : ndarray of float, shape (cells,)
+        Lower bounds.
+    levels : tuple of ndarray of float
+        Lower, upper and sliding ones.
+    by_default : ndarray of bool
+        Where it was not given.
+    occupied : ndarray of bool
+        Where the lower bound is that of a hidden cell that is not empty.
+    """
+    lpl, upl, spl = levels
     room = table.values - lower
     # sums of many digits are rounded, so that a cell is not its parts to the last digit, and cannot lose all of it
     full = room if decimals_of(table.values) is not None else room * (1 - SUM_ROUNDING)
@@ -121,8 +163,7 @@ def make_problem(
     lpl = np.where(unreachable, full, lpl)
     # a level of nothing at all would let a cell pass that everybody can compute
     bare = unreachable & occupied & (assessment.status == Status.PRIMARY) & (lpl + upl + spl == 0)
-    upl = np.where(bare, ONE, upl)
-    notes = assessment.messages
+    notes: tuple[str, ...] = ()
     if (zero := unreachable & ~occupied).any():
         lowered = (
             f"{counted(int(zero.sum()), 'lower protection level exceeds', 'lower protection levels exceed')} the "
@@ -135,20 +176,7 @@ def make_problem(
             f"{'was' if one.sum() == 1 else 'were'} lowered"
         )
         notes += (f"{lowered}: empty cells are shown, so everybody knows that a hidden cell counts at least 1",)
-    problem = Problem(
-        table.system,
-        table.values,
-        assessment.status,
-        lpl,
-        upl,
-        spl,
-        weights,
-        lower,
-        upper,
-        integer=integer,
-        notes=(*notes, *_apart(table)),
-    )
-    return replace(problem, attackers=of_both_levels(table, problem.may_hide)) if singletons else problem
+    return lpl, np.where(bare, ONE, upl), notes
 
 
 def _apart(table: Table) -> list[str]:

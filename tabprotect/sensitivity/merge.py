@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import sparse
 
+from tabprotect.sensitivity.holders import Kept, Sets, Slots, by_holder, sums_by
 from tabprotect.sensitivity.rule import TIE
 from tabprotect.sensitivity.rule import plain as counts_once
 from tabprotect.table.system import LinearSystem
@@ -20,7 +21,6 @@ __all__ = ["merged", "with_respondent"]
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
-_NO_REQUEST = 9
 
 
 def merged(table: Table, sets: Sequence[Ints], top: int) -> tuple[Table, Table]:
@@ -53,24 +53,19 @@ def merged(table: Table, sets: Sequence[Ints], top: int) -> tuple[Table, Table]:
     known, worst : Table
         Without equations.
     """
-    m = len(sets)
-    member = np.concatenate(sets)
-    owner = np.repeat(np.arange(m), [len(cells) for cells in sets])
-
-    def total(array: Floats) -> Floats:
-        return _sums(owner, array[member], m)
-
+    n = len(sets)
+    cells = Sets(np.concatenate(sets), np.repeat(np.arange(n), [len(mine) for mine in sets]), n)
     weighted = table.weighted_counts
     base = Table(
-        LinearSystem(sparse.csr_array((0, m)), np.zeros(0), pd.RangeIndex(m)),
-        total(table.values),
-        counts=None if table.counts is None else total(table.counts),
-        weighted_counts=None if weighted is None else total(weighted),
+        LinearSystem(sparse.csr_array((0, n)), np.zeros(0), pd.RangeIndex(n)),
+        cells.sum(table.values),
+        counts=None if table.counts is None else cells.sum(table.counts),
+        weighted_counts=None if weighted is None else cells.sum(weighted),
         kind=table.kind,
     )
     if table.contributions is None:
         return base, base
-    return _with_contributions(table, base, table.contributions, member, owner, top)
+    return _with_contributions(table, base, table.contributions, cells, top)
 
 
 def with_respondent(table: Table, holder: Ints) -> Table:
@@ -120,88 +115,15 @@ def with_respondent(table: Table, holder: Ints) -> Table:
     )
 
 
-def _with_contributions(
-    table: Table, base: Table, c: Contributions, member: Ints, owner: Ints, top: int
-) -> tuple[Table, Table]:
-    m = base.n_cells
-    values, weights, holders, waived, requested = _slots(c)
-    k = c.values.shape[1]
-    plain = counts_once(c)
-    kept = (values * weights).sum(axis=1)
-    rest = np.maximum(c.total - kept, 0.0) if k else np.zeros(table.n_cells)
-    rest[rest <= TIE * c.total] = 0.0
-    # a weight below 1 makes a contribution larger than its part of the total
-    beyond = (np.minimum(rest, c.values[:, -1]) if plain else np.where(rest > 0, c.values[:, -1], 0.0)) if k else rest
-
-    slot_cell, slot = np.nonzero(weights[member] > 0)
-    union, cell = owner[slot_cell], member[slot_cell]
-    who = holders[cell, slot]
-    alone = who < 0
-    who = np.where(alone, len(c.names) + np.arange(len(who)), who)
-    order = np.lexsort((who, union))
-    start = np.flatnonzero(np.r_[True, (np.diff(union[order]) != 0) | (np.diff(who[order]) != 0)])
-    start = start[: len(order)]
-
-    def grouped(how: np.ufunc, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        return how.reduceat(array[order], start) if len(start) else array[:0]
-
-    group = union[order][start]
-    value = grouped(np.add, values[cell, slot])
-    parts, each = weights[cell, slot], values[cell, slot]
-    weighty = grouped(np.add, parts * each)
-    weight = np.divide(weighty, value, out=parts[order][start].copy(), where=value > 0)
-    if plain:
-        weight = parts[order][start]
-    request = np.where(requested[cell, slot] == 0, _NO_REQUEST, requested[cell, slot])
-    columns = {
-        "weights": weight,
-        "holders": np.where(alone[order][start], holders[cell, slot][order][start], who[order][start]),
-        "waived": grouped(np.logical_and, waived[cell, slot]),
-        "requested": grouped(np.minimum, request) % _NO_REQUEST,
-    }
-    sum_total, sum_rest, all_beyond = (_sums(owner, a[member], m) for a in (c.total, rest, beyond))
-    width = max(top, k, 1)
-    known = _top(c, group, value, columns, m, width, sum_total)
-    distinct = _sums(group, np.ones(len(group)), m)
-    most = base.counts
-    fewest = None
-    weighted_most = weighted_least = None if plain else base.weighted_counts
-    if table.counts is not None and most is not None:
-        full = _sums(owner, table.counts[member] > (weights[member] > 0).sum(axis=1), m) == 0
-        named = bool(np.any(c.holders >= 0))
-        largest = _most(owner, table.counts[member], m)
-        most = np.where(full, distinct, most) if named else most
-        fewest = np.where(full, distinct, np.maximum(largest, distinct)) if named else most
-        if weighted_most is not None and table.weighted_counts is not None and named:
-            apart = _sums(group, weight, m)
-            weighted_most = np.where(full, apart, weighted_most)
-            # a mean of weights may be below that of one cell
-            heaviest = _most(owner, table.weighted_counts[member], m)
-            weighted_least = np.where(full, apart, np.minimum(heaviest, apart))
-
-    at_most = np.asarray(value) + all_beyond[group] - np.asarray(grouped(np.add, beyond[cell]))
-    worst = _top(c, group, at_most, columns, m, width, sum_total)
-    raised = -np.sort(-np.c_[worst.values * worst.weights, np.repeat(all_beyond[:, None], width, axis=1)], axis=1)
-    bound = np.minimum(np.cumsum(raised[:, :width], axis=1), np.cumsum(known.values, axis=1) + sum_rest[:, None])
-    if not plain:
-        highest = np.maximum(worst.values.max(axis=1, initial=0.0), all_beyond)
-        bound = highest[:, None] * np.arange(1, width + 1)
-    bound = np.minimum(bound, sum_total[:, None])
-    size = np.maximum(np.diff(bound, axis=1, prepend=0.0), 0.0)
-    open_end = sum_rest > 0
-    guessed = Contributions(
-        total=sum_total,
-        values=np.where(open_end[:, None], size, known.values),
-        weights=np.where(open_end[:, None], (size > 0).astype(np.float64), known.weights),
-        holders=np.where(open_end[:, None], -1, known.holders),
-        waived=known.waived & ~open_end[:, None],
-        requested=np.where(open_end[:, None], worst.requested, known.requested),
-        unwaived=np.where(open_end, size[:, 0], known.unwaived),
-        unwaived_holder=np.where(open_end, -1, known.unwaived_holder),
-        names=c.names,
-        shadow=c.shadow,
-        lightest=c.lightest,
-    )
+def _with_contributions(table: Table, base: Table, c: Contributions, sets: Sets, top: int) -> tuple[Table, Table]:
+    slots, plain = Slots.of(c), counts_once(c)
+    rest, beyond = _not_kept(table, c, slots, plain)
+    kept = by_holder(c, slots, sets, beyond, plain)
+    sum_total, sum_rest, all_beyond = (sets.sum(a) for a in (c.total, rest, beyond))
+    width = max(top, c.values.shape[1], 1)
+    known = _top(c, kept, kept.value, width, sum_total)
+    worst = _worst(c, kept, known, sum_rest, all_beyond, plain)
+    (most, fewest), (weighted_most, weighted_least) = _counts(table, base, c, slots, sets, kept, plain)
 
     def cells(counts: Floats | None, weighted: Floats | None, contributions: Contributions) -> Table:
         return Table(
@@ -213,44 +135,74 @@ def _with_contributions(
             kind=base.kind,
         )
 
-    return cells(most, weighted_most, known), cells(fewest, weighted_least, guessed)
+    return cells(most, weighted_most, known), cells(fewest, weighted_least, worst)
 
 
-def _most(owner: Ints, array: Floats, m: int) -> Floats:
-    found = np.zeros(m)
-    np.maximum.at(found, owner, array)
-    return found
+def _not_kept(table: Table, c: Contributions, slots: Slots, plain: bool) -> tuple[Floats, Floats]:
+    """Return what every cell has left beyond its kept contributions, and how much of that one holder has at most."""
+    k = c.values.shape[1]
+    kept = (slots.values * slots.weights).sum(axis=1)
+    rest = np.maximum(c.total - kept, 0.0) if k else np.zeros(table.n_cells)
+    rest[rest <= TIE * c.total] = 0.0
+    if not k:
+        return rest, rest
+    # a weight below 1 makes a contribution larger than its part of the total
+    return rest, np.minimum(rest, c.values[:, -1]) if plain else np.where(rest > 0, c.values[:, -1], 0.0)
 
 
-def _sums(owner: Ints, array: npt.NDArray[Any], m: int) -> Floats:
-    return np.asarray(np.bincount(owner, weights=array, minlength=m), np.float64)
+def _counts(
+    table: Table, base: Table, c: Contributions, slots: Slots, sets: Sets, kept: Kept, plain: bool
+) -> tuple[tuple[Floats | None, Floats | None], tuple[Floats | None, Floats | None]]:
+    """Return how many contributors every set has at most and at least, and the same by their weights."""
+    most, weighted = base.counts, None if plain else base.weighted_counts
+    if table.counts is None or most is None:
+        return (most, None), (weighted, weighted)
+    if not np.any(c.holders >= 0):
+        return (most, most), (weighted, weighted)
+    full = sets.sum(table.counts > (slots.weights > 0).sum(axis=1)) == 0
+    distinct = sums_by(kept.group, np.ones(len(kept.group)), sets.n)
+    fewest = np.where(full, distinct, np.maximum(sets.largest(table.counts), distinct))
+    most = np.where(full, distinct, most)
+    if weighted is None or table.weighted_counts is None:
+        return (most, fewest), (weighted, weighted)
+    apart = sums_by(kept.group, kept.columns["weights"], sets.n)
+    # a mean of weights may be below that of one cell
+    least = np.where(full, apart, np.minimum(sets.largest(table.weighted_counts), apart))
+    return (most, fewest), (np.where(full, apart, weighted), least)
 
 
-def _slots(c: Contributions) -> tuple[Floats, Floats, Ints, npt.NDArray[np.bool_], npt.NDArray[np.int8]]:
-    """Return the kept contributions, and as one more the largest without waiver where it is not among them."""
-    inside = ((c.weights > 0) & ~c.waived).any(axis=1)
-    extra = ~inside & (c.unwaived > 0)
-    return (
-        np.c_[c.values, np.where(extra, c.unwaived, 0.0)],
-        np.c_[c.weights, extra.astype(np.float64)],
-        np.c_[c.holders, np.where(extra, c.unwaived_holder, -1)],
-        np.c_[c.waived, np.zeros(len(extra), bool)],
-        np.c_[c.requested, np.zeros(len(extra), np.int8)],
+def _worst(
+    c: Contributions, kept: Kept, known: Contributions, rest: Floats, beyond: Floats, plain: bool
+) -> Contributions:
+    """Return contributions by which every rule judges the sums at least as severely as the truth; see `merged`."""
+    width = known.values.shape[1]
+    at_most = np.asarray(kept.value) + beyond[kept.group] - np.asarray(kept.beyond)
+    worst = _top(c, kept, at_most, width, known.total)
+    raised = -np.sort(-np.c_[worst.values * worst.weights, np.repeat(beyond[:, None], width, axis=1)], axis=1)
+    bound = np.minimum(np.cumsum(raised[:, :width], axis=1), np.cumsum(known.values, axis=1) + rest[:, None])
+    if not plain:
+        highest = np.maximum(worst.values.max(axis=1, initial=0.0), beyond)
+        bound = highest[:, None] * np.arange(1, width + 1)
+    bound = np.minimum(bound, known.total[:, None])
+    size = np.maximum(np.diff(bound, axis=1, prepend=0.0), 0.0)
+    open_end = rest > 0
+    return replace(
+        known,
+        values=np.where(open_end[:, None], size, known.values),
+        weights=np.where(open_end[:, None], (size > 0).astype(np.float64), known.weights),
+        holders=np.where(open_end[:, None], -1, known.holders),
+        waived=known.waived & ~open_end[:, None],
+        requested=np.where(open_end[:, None], worst.requested, known.requested),
+        unwaived=np.where(open_end, size[:, 0], known.unwaived),
+        unwaived_holder=np.where(open_end, -1, known.unwaived_holder),
     )
 
 
-def _top(
-    c: Contributions,
-    group: Ints,
-    value: npt.NDArray[Any],
-    columns: dict[str, npt.NDArray[Any]],
-    m: int,
-    width: int,
-    total: Floats,
-) -> Contributions:
-    """Put the largest of every group side by side."""
-    order = np.lexsort((-np.asarray(value, np.float64), group))
-    group = group[order]
+def _top(c: Contributions, kept: Kept, value: npt.NDArray[Any], width: int, total: Floats) -> Contributions:
+    """Put the largest of every set side by side, by values that may be others than the kept ones."""
+    m, columns = len(total), kept.columns
+    order = np.lexsort((-np.asarray(value, np.float64), kept.group))
+    group = kept.group[order]
     rank = np.arange(len(group)) - np.searchsorted(group, group)
     near = rank < width
 

@@ -14,7 +14,7 @@ from scipy import sparse
 from tabprotect.errors import InputError, as_items
 from tabprotect.problem import Attacker, Problem, Status, need_problem
 from tabprotect.sensitivity.rule import TIE
-from tabprotect.sensitivity.unions import UnionExposure
+from tabprotect.sensitivity.union_exposure import UnionExposure
 from tabprotect.table.system import LinearSystem
 
 __all__ = ["protect_unions", "values_with_sums"]

@@ -9,7 +9,7 @@ section 4.2: the protection level is "a necessary, but not always sufficient cri
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations, islice
 from typing import Final
 
@@ -18,19 +18,19 @@ import numpy.typing as npt
 
 from tabprotect.counted import counted
 from tabprotect.errors import InputError, as_items, as_number, need
-from tabprotect.problem import Attacker, Status
-from tabprotect.sensitivity.assess import Levels, check_levels, shape_levels, smallest_level
+from tabprotect.problem import Attacker
+from tabprotect.sensitivity.assess import Levels, check_levels, smallest_level
 from tabprotect.sensitivity.attackers import HOLDING
 from tabprotect.sensitivity.determined import determined_unions
 from tabprotect.sensitivity.invariants import disjoint, invariant_sums
 from tabprotect.sensitivity.level import by_level
-from tabprotect.sensitivity.merge import merged, with_respondent
 from tabprotect.sensitivity.parse import as_rules
 from tabprotect.sensitivity.requirements import Rules
-from tabprotect.sensitivity.rule import NOTHING, TIE, Override, Rule, measure
+from tabprotect.sensitivity.rule import TIE, Rule, measure
+from tabprotect.sensitivity.union_exposure import UnionExposure, concerned, declared_safe, judged, once_each
 from tabprotect.table.table import Table, need_table
 
-__all__ = ["UnionExposure", "determined_unions", "dominated_sums", "union_exposures"]
+__all__ = ["determined_unions", "dominated_sums", "union_exposures"]
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
@@ -41,43 +41,6 @@ DOMINATED: Final = 8
 
 CANDIDATES: Final = 1000
 """Sums that one contributor dominates, at most, that are put to the audit."""
-
-
-@dataclass(frozen=True)
-class UnionExposure:
-    """A determined sum of hidden cells that a rule finds sensitive. Internal.
-
-    Attributes
-    ----------
-    cells : tuple of int
-        Positions of the hidden cells, ascending.
-    value : float
-        Their sum, which everybody can compute.
-    rules : tuple of str
-        The rules that it violates.
-    lpl, upl, spl : float
-        The levels that these rules ask for.
-    decided : bool
-        False when the largest contributions that the table keeps leave it open: it may be sensitive, so it counts
-        as it. More of them (``tabulate(top=...)``) may clear it.
-    reason : str
-    attacker : str
-        Name of the respondent who can compute the sum; empty where everybody can.
-    """
-
-    cells: tuple[int, ...]
-    value: float
-    rules: tuple[str, ...]
-    lpl: float
-    upl: float
-    spl: float
-    decided: bool
-    reason: str
-    attacker: str = ""
-
-    def __repr__(self) -> str:
-        who = "one respondent" if self.attacker else "everybody"
-        return f"UnionExposure(sum of {len(self.cells)} hidden cells, known to {who})"
 
 
 def union_exposures(
@@ -158,9 +121,9 @@ def union_exposures(
     for seen, judges, level in by_level(table, wanted):
         # positions of cells are those of both levels
         who = _of_holdings(attackers) if level else _of_individuals(attackers)
-        safe = _declared_safe(table, wanted)
+        safe = declared_safe(table, wanted)
         found += _exposed(seen, judges, hidden, safe, (levels, least, level), who, notes)
-    return _once_each(found)
+    return once_each(found)
 
 
 Seen = tuple[Attacker, bool]
@@ -180,26 +143,6 @@ def _of_holdings(attackers: Sequence[Attacker]) -> list[Seen]:
         for a in attackers
         if a.holding or not any(known >= set(a.known) for known in held)
     ]
-
-
-def _once_each(found: Sequence[UnionExposure]) -> tuple[UnionExposure, ...]:
-    """Return exposures in the order of their cells, with those of the same cells at both levels as one."""
-    by_cells: dict[tuple[int, ...], UnionExposure] = {}
-    for one in found:
-        other = by_cells.get(one.cells)
-        if other is not None:
-            one = replace(
-                other,
-                rules=(*other.rules, *one.rules),
-                lpl=max(other.lpl, one.lpl),
-                upl=max(other.upl, one.upl),
-                spl=max(other.spl, one.spl),
-                decided=other.decided or one.decided,
-                reason=f"{other.reason}; {one.reason}",
-                attacker=other.attacker if one.attacker else "",
-            )
-        by_cells[one.cells] = one
-    return tuple(by_cells[cells] for cells in sorted(by_cells))
 
 
 def _exposed(
@@ -222,7 +165,7 @@ def _exposed(
     for (who, cells), fine in zip(further, single, strict=True):
         if fine:
             found.setdefault(tuple(cells.tolist()), who)
-    sets = sorted(_concerned(safe, [np.array(cells, np.int64) for cells in found]), key=lambda c: c.tolist())
+    sets = sorted(concerned(safe, [np.array(cells, np.int64) for cells in found]), key=lambda c: c.tolist())
     seen_by = np.array([found[tuple(cells.tolist())] for cells in sets], np.int64)
     by_respondent = np.array([who >= 0 and attackers[who][1] for who in seen_by.tolist()], bool)
     exposures: list[UnionExposure] = []
@@ -230,7 +173,7 @@ def _exposed(
         part = np.flatnonzero(by_respondent == respondents)
         mine = [sets[i] for i in part.tolist()]
         names = [attackers[who][0].name if who >= 0 else "" for who in seen_by[part].tolist()]
-        exposures += _judged(table, judges, mine, names, how, respondents)
+        exposures += judged(table, judges, mine, names, how, respondents)
     return exposures
 
 
@@ -254,11 +197,11 @@ def dominated_sums(
     least = smallest_level(table) if minimum is None else as_number(minimum, "minimum")
     found: list[UnionExposure] = []
     for seen, judges, level in by_level(table, wanted):
-        sets = _concerned(_declared_safe(table, wanted), _sets_of_the_largest(seen, hidden))
+        sets = concerned(declared_safe(table, wanted), _sets_of_the_largest(seen, hidden))
         fine = disjoint(table.system.A, sets)
         sets = [cells for cells, one in zip(sets, fine, strict=True) if one]
-        found += _judged(seen, judges, sets, [""] * len(sets), (levels, least, level), False)
-    return _once_each(found)
+        found += judged(seen, judges, sets, [""] * len(sets), (levels, least, level), False)
+    return once_each(found)
 
 
 def _sets_of_the_largest(table: Table, hidden: Ints) -> list[Ints]:
@@ -283,82 +226,3 @@ def _noiseless(measures: Floats, table: Table) -> Floats:
     """Return measures with noise of floating-point arithmetic set to 0."""
     total = np.abs(table.values) if table.contributions is None else table.contributions.total
     return np.where(np.abs(measures) <= TIE * total, 0.0, measures)
-
-
-def _judged(
-    table: Table,
-    judges: Sequence[Rule],
-    sets: Sequence[Ints],
-    names: Sequence[str],
-    how: tuple[Levels, float, str],
-    respondents: bool,
-) -> list[UnionExposure]:
-    """Judge sums as cells, as everybody sees them, or the respondents of these names who know their own parts."""
-    n, (levels, least, level) = len(sets), how
-    if not n:
-        return []
-    lpl, upl, fired, decided = np.zeros(n), np.zeros(n), np.zeros((n, len(judges)), bool), np.zeros(n, bool)
-    holders = _holders_of(table, names) if respondents else None
-    top = max(rule.needs().top for rule in judges)
-    for sums, sure in zip(merged(table, sets, top), (True, False), strict=True):
-        seen = sums if holders is None else with_respondent(sums, holders)
-        for k, rule in enumerate(judges):
-            verdict = rule.judge(seen if getattr(rule, "among_respondents", False) else sums)
-            fired[verdict.cells, k] = True
-            decided[verdict.cells] |= sure
-            lpl[verdict.cells] = np.maximum(lpl[verdict.cells], np.maximum(verdict.lpl, least))
-            upl[verdict.cells] = np.maximum(upl[verdict.cells], np.maximum(verdict.upl, least))
-    lpl, upl, spl = shape_levels(lpl, upl, levels)
-    return [
-        _exposure(
-            table,
-            sets[i],
-            [f"{level}{judges[k]}" for k in np.flatnonzero(fired[i]).tolist()],
-            lpl[i],
-            upl[i],
-            spl[i],
-            decided[i],
-            names[i],
-        )
-        for i in np.flatnonzero(fired.any(axis=1)).tolist()
-    ]
-
-
-def _holders_of(table: Table, names: Sequence[str]) -> Ints:
-    """Return the positions of respondents among the names of the contributions; -1 where there is none."""
-    c = table.contributions
-    place = {} if c is None else {str(name): i for i, name in enumerate(c.names)}
-    return np.array([place.get(name, -1) for name in names], np.int64)
-
-
-def _declared_safe(table: Table, rules: Sequence[Rule | Override]) -> Bools:
-    """Return the cells that an override declares safe."""
-    safe = np.zeros(table.n_cells, bool)
-    for override in sorted((rule for rule in rules if isinstance(rule, Override)), key=lambda rule: rule.rank):
-        status = override.decide(table).status
-        safe = np.where(status == NOTHING, safe, status == Status.SAFE)
-    return safe
-
-
-def _concerned(safe: Bools, sets: Sequence[Ints]) -> list[Ints]:
-    """Leave out sums whose cells are all declared safe."""
-    return [cells for cells in sets if not safe[cells].all()]
-
-
-def _exposure(
-    table: Table,
-    cells: Ints,
-    rules: list[str],
-    lpl: float,
-    upl: float,
-    spl: float,
-    decided: bool,
-    attacker: str,
-) -> UnionExposure:
-    value = float(table.values[cells].sum())
-    names = [table.system.label(int(cell)) for cell in cells[:4]] + (["..."] if len(cells) > 4 else [])
-    who = f" by {attacker}" if attacker else ""
-    words = f"{' + '.join(names)} = {value:.12g} can be computed{who} and {'violates' if decided else 'may violate'} "
-    words += ", ".join(rules) + ("" if decided else " (the table keeps too few contributions to tell)")
-    levels = float(lpl), float(upl), float(spl)
-    return UnionExposure(tuple(cells.tolist()), value, tuple(rules), *levels, bool(decided), words, attacker)

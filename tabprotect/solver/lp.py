@@ -15,7 +15,6 @@ from tabprotect.errors import SolverError
 __all__ = ["LinearProgram", "LpSolution"]
 
 Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int32]
 
 _STATUS: dict[Any, Literal["optimal", "infeasible", "unbounded", "limit"]] = {
     highspy.HighsModelStatus.kOptimal: "optimal",

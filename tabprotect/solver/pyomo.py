@@ -26,6 +26,7 @@ from pyomo.opt import TerminationCondition as Condition
 
 from tabprotect.errors import InputError, SolverError
 from tabprotect.solver.limits import Limits
+from tabprotect.solver.tolerances import BINARY_INTEGRALITY, PROVEN
 
 __all__ = ["DEFAULT_SOLVER", "ModelAnswer", "solve_model"]
 
@@ -72,13 +73,6 @@ _OPTIONS: dict[str, tuple[str, str]] = {
 #: SCIP inside our process holds the interpreter's lock while it fills the pipe that Pyomo's reader, which needs that
 #: lock, should empty: a long log hangs both for ever, so there must be none.
 _SILENT = {"scip_direct": {"display/verblevel": 0}, "scip_persistent": {"display/verblevel": 0}}
-
-#: Integrality of models with binaries only, so that a capacity times it stays negligible. For general integers so tight
-#: a tolerance makes solvers lose optima, so they keep their own.
-_INTEGRALITY = 1e-8
-
-#: An optimum whose reported bound is farther away than this (relative) is called feasible.
-_CLOSED = 1e-6
 
 
 @dataclass(frozen=True)
@@ -164,7 +158,7 @@ def _read(model: Any, claim: Any, loaded: bool, seconds: float) -> ModelAnswer:
         status == "optimal"
         and objective is not None
         and bound is not None
-        and abs(objective - bound) > _CLOSED * max(1.0, abs(objective))
+        and abs(objective - bound) > PROVEN * max(1.0, abs(objective))
     ):
         status = "feasible"
     return ModelAnswer(status, objective, bound, seconds, str(condition))
@@ -210,5 +204,5 @@ def _options(model: Any, solver: str, gap: float) -> dict[str, Any]:
     if integers and (names := _OPTIONS.get(_family(solver))):
         found[names[0]] = gap
         if all(v.is_binary() for v in integers):
-            found[names[1]] = _INTEGRALITY
+            found[names[1]] = BINARY_INTEGRALITY
     return found

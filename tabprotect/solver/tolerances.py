@@ -1,4 +1,6 @@
-"""Every numerical tolerance of the project, in one place.
+"""The numerical tolerances of attacks, programmes and methods, in one place.
+
+What counts as equal in a primary rule is in `tabprotect.sensitivity.rule`.
 
 Floating point only proposes: what is claimed in the end rests on witnesses and multipliers that are checked in exact
 arithmetic (`tabprotect.attack.certificate`), so these numbers decide how often exact work is needed, not what is true.
@@ -11,26 +13,57 @@ from __future__ import annotations
 from typing import Final
 
 __all__ = [
+    "ADJUSTED_ERROR",
     "AT_BOUND",
+    "BINARY_INTEGRALITY",
     "BOUND_ROUNDING",
     "BRIDGE_VIOLATION",
+    "CANCELLED",
+    "CHANGED_VALUE",
+    "CIRCUIT_ENTRY",
     "COEFFICIENT",
+    "CONDITION",
     "CONTRADICTION",
     "COST_NOISE",
     "COST_ROUNDING",
     "CUT_VIOLATION",
     "DEVIATION_NOISE",
+    "FARTHER",
+    "FLOAT_ERROR",
+    "IMPROVEMENT",
+    "INTEGRALITY",
     "LARGEST_MOVE",
     "LEAST_ROOM",
     "LEVEL",
+    "LEVEL_ROOM",
+    "LEVEL_TIE",
+    "LITTLE_ROOM",
     "LOCAL_CUT_VIOLATION",
     "LP_FEASIBILITY",
+    "MOMENT_ACCURACY",
+    "MOMENT_EDGE",
+    "MOMENT_ERROR",
     "MULTIPLIER",
+    "NARROWED",
+    "NO_GAP",
     "OPTIMAL",
+    "PROVEN",
+    "PROVEN_SQUARES",
+    "PRUNED",
+    "QP_ACCURACY",
+    "QP_FIXED_ROW",
+    "QP_LEAST_ACCURACY",
+    "QP_NOISE",
+    "QP_OBJECTIVE",
     "RAY",
+    "REACHED",
     "RESIDUAL",
+    "ROUNDED_UP",
     "ROUNDING",
     "ROW_ERROR",
+    "ROW_FEASIBILITY",
+    "SIZE_VIOLATION",
+    "STEP_ROUNDING",
     "SUM_ROUNDING",
     "TIGHTENING",
     "TIGHT_ROW",
@@ -120,3 +153,108 @@ LARGEST_MOVE: Final = 2.0**20
 
 LEAST_ROOM: Final = 1e-4
 """A cell that can move by less than this share of the level is charged as if it could move so far."""
+
+# --- attacks and exact arithmetic
+
+CIRCUIT_ENTRY: Final = 1e-9
+"""Smaller entries of an eliminated column, or of a circuit, are rounding."""
+
+LEVEL_TIE: Final = 1e-9
+"""Within this share of a level fractions decide, since floating point cannot."""
+
+LITTLE_ROOM: Final = 1e-7
+"""Cells with less room than this share of the largest step take up rounding errors only where no others can."""
+
+FLOAT_ERROR: Final = 1e-13
+"""Relative error of a float that went through several operations."""
+
+NARROWED: Final = 1e-9
+"""A bound that follows from equations has to become narrower by this share to count."""
+
+LEVEL_ROOM: Final = (1e-6, 1e-4, 1e-2)
+"""Room that levels get which an audit does not find reached, in units of the external bounds; tried in this order."""
+
+REACHED: Final = 1e-9
+"""An attack on a relaxation reaches a level that it misses by no more than this share: no row cuts that off."""
+
+# --- integer programmes
+
+INTEGRALITY: Final = 1e-6
+"""How near to a whole number an entry of a solution, or a bound on what is whole, is read as that number."""
+
+BINARY_INTEGRALITY: Final = 1e-8
+"""Integrality asked of a solver where all integer variables are binary, which multiply large capacities. General
+integers keep the 1e-6 of the solver: with a tolerance so tight HiGHS has cut off optima and called the next best one
+optimal."""
+
+ROW_FEASIBILITY: Final = 1e-6
+"""Written rows and integrality may be missed by this (absolute, after division by a row's largest coefficient)."""
+
+ROUNDED_UP: Final = 1e-9
+"""A coefficient that exceeds a whole number by less than this is rounded up to that one, not to the next."""
+
+CANCELLED: Final = 1e-12
+"""Coefficients smaller than this are what is left of a difference of equal ones."""
+
+NO_GAP: Final = 1e-9
+"""A relative gap below this one is none."""
+
+PRUNED: Final = 1e-8
+"""A node whose bound is so near to the best cost (relative) is pruned."""
+
+PROVEN: Final = 1e-6
+"""An answer counts as optimal when its bound is no farther away than this (relative): rounding, adjustment, and what
+other solvers say."""
+
+PROVEN_SQUARES: Final = 1e-5
+"""The same where an interior point method, known to fewer digits, has the last word."""
+
+IMPROVEMENT: Final = 1e-9
+"""A solution is better than another when it costs less by more than this share."""
+
+# --- quadratic programmes, by an interior point method
+
+QP_ACCURACY: Final = 1e-10
+"""Accuracy asked of the solver."""
+
+QP_LEAST_ACCURACY: Final = 1e-7
+"""The least accuracy that is taken for an answer."""
+
+QP_OBJECTIVE: Final = 1e-7
+"""What is taken off an objective, which is known to about eight digits, for a bound (relative)."""
+
+QP_NOISE: Final = 1e-10
+"""Changes below this, in units of the levels, are what is left of 0."""
+
+QP_FIXED_ROW: Final = 1e-9
+"""How much a row between fixed columns may be missed by (relative, at least absolute)."""
+
+# --- other values
+
+STEP_ROUNDING: Final = 1e-9
+"""How far outside its bound a whole number of steps may be by floating-point error."""
+
+ADJUSTED_ERROR: Final = 1e-9
+"""Largest error of adjusted values that are no exact decimals, relative to the terms of an equation or the largest
+change, to the value for bounds, to the level or the value for levels."""
+
+CONDITION: Final = 1e-7
+"""How far a condition to keep may be broken by floating-point errors, relative to its terms."""
+
+SIZE_VIOLATION: Final = 1e-6
+"""A row on the sizes of changes is violated when it is missed by more than this (relative)."""
+
+FARTHER: Final = 1 + 1e-9
+"""How much farther than the best cost allows cells are thought to move."""
+
+CHANGED_VALUE: Final = 1e-12
+"""A value that differs by less than this share is the same one."""
+
+MOMENT_ACCURACY: Final = 1e-13
+"""Largest error of both moments of a perturbation, in units where the largest point is 1."""
+
+MOMENT_EDGE: Final = 1e-9
+"""Second moments this near to the end of their range get the distribution on two points that is there."""
+
+MOMENT_ERROR: Final = 1e-9
+"""Largest error of the sum, mean and variance of a row of a perturbation table, relative to the deviation."""

@@ -19,7 +19,6 @@ from tabprotect.table.hierarchy import Hierarchy
 __all__ = ["GRID_LIMIT", "Grid"]
 
 Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
 
 GRID_LIMIT = 30_000_000
 """Most cells of a grid that is written out in full; larger ones have to be sparse."""

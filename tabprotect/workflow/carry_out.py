@@ -6,18 +6,23 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from tabprotect.attack.audit import audit
-from tabprotect.attack.sums import levels_for_others
+from tabprotect.attack.sums import LevelsForOthers, levels_for_others
 from tabprotect.attack.values import seeing
 from tabprotect.errors import SolverError
-from tabprotect.methods.base.method import Method
+from tabprotect.methods.base.method import Call, Changed, Method
 from tabprotect.methods.suppression.options import differing
+from tabprotect.problem import Problem
 from tabprotect.release.changed import ChangedRelease
 from tabprotect.release.suppressed import Release
 from tabprotect.sensitivity.sums_as_cells import values_with_sums
 from tabprotect.solver.limits import Budget, Limits
 from tabprotect.solver.pulse import never_silent
 from tabprotect.solver.trace import Trace
+from tabprotect.table.decimals import decimals_of
 from tabprotect.workflow.hide import Sums, hide
 from tabprotect.workflow.judge import found_safe, judge
 from tabprotect.workflow.monotone import Monotone
@@ -25,7 +30,6 @@ from tabprotect.workflow.prepare import Prepared, prepare
 from tabprotect.workflow.previous import beside
 from tabprotect.workflow.provenance import provenance
 from tabprotect.workflow.request import Request
-from tabprotect.workflow.values import change
 
 __all__ = ["carry_out"]
 
@@ -97,7 +101,7 @@ def _changed(prepared: Prepared) -> ChangedRelease:
     budget = Budget(progress=trace)
     asked = levels_for_others(prepared.problem, prepared.lowered)
     problem = asked.judged
-    changed, judgement = change(replace(prepared, request=request), prepared.method, asked), None
+    changed, judgement = _values(replace(prepared, request=request), prepared.method, asked), None
     if changed.values is not None:
         budget.report("audit", changed.cost, changed.bound)
         seen = seeing(problem, values_with_sums(problem, changed.values), changed.claim)
@@ -166,3 +170,24 @@ def _settings_of_hiding(prepared: Prepared) -> dict[str, Any]:
 def _short(bounds: str | float | Sequence[Any]) -> bool:
     sides = [bounds] if isinstance(bounds, str | int | float) else bounds
     return all(isinstance(side, int | float | str | None) for side in sides)
+
+
+def _values(prepared: Prepared, method: Method, asked: LevelsForOthers) -> Changed:
+    """Carry a method out, within the limits of the request; values are the floats that published decimals read as."""
+    request = prepared.request
+    Budget(progress=request.progress).report(method.name)
+    call = Call(asked.aimed, request.limits, prepared.seed, request.progress, None, prepared.table)
+    changed = method.change(call)
+    return (
+        changed
+        if changed.values is None
+        else replace(changed, values=_as_printed(changed.values, asked.aimed, changed.claim["fixed"]))
+    )
+
+
+def _as_printed(values: npt.NDArray[np.float64], problem: Problem, fixed: Sequence[int]) -> npt.NDArray[np.float64]:
+    """Return the floats that the published decimals read back as; fixed cells keep every digit."""
+    places = decimals_of(values)
+    printed = values.copy() if places is None else np.round(values, places) + 0.0
+    printed[fixed] = problem.values[fixed]
+    return printed

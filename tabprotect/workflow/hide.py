@@ -16,7 +16,8 @@ from tabprotect.methods.suppression.suppress import store_for
 from tabprotect.problem import Problem
 from tabprotect.sensitivity.assess import smallest_level
 from tabprotect.sensitivity.hidden import published_instead, widths_for_hidden
-from tabprotect.sensitivity.unions import UnionExposure, dominated_sums, union_exposures
+from tabprotect.sensitivity.union_exposure import UnionExposure
+from tabprotect.sensitivity.unions import dominated_sums, union_exposures
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.tasks.pieces import Means
 from tabprotect.workflow.prepare import Prepared

@@ -15,6 +15,7 @@ from tabprotect.methods.suppression.postsolve.settle import settle
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
+from tabprotect.solver.tolerances import LEVEL_ROOM
 
 __all__ = ["found_safe", "judge"]
 
@@ -22,9 +23,6 @@ MOMENT = 2.0
 """Seconds that intervals, or hiding more, get where a search left nothing of its limit."""
 
 JUDGED = "the limit ended the search before its pattern was judged; the audit finds it safe"
-
-TIGHT = (1e-6, 1e-4, 1e-2)
-"""Room that levels get which an audit does not find reached, in units of the external bounds; tried in this order."""
 
 
 def judge(
@@ -81,7 +79,7 @@ def judge(
         return Budget(replace(limits, seconds=seconds, work=None, stop=stop), progress)
 
     found, ended = look(result.deviations if result.problem is problem else ()), ""
-    for tight in TIGHT if result.safe else ():
+    for tight in LEVEL_ROOM if result.safe else ():
         if not found.exposures:
             break
         # whoever asks for the best answer so far gets it a moment later

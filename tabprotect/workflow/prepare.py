@@ -30,7 +30,7 @@ from tabprotect.sensitivity.build import make_problem
 from tabprotect.sensitivity.costs import raised
 from tabprotect.sensitivity.hidden import levels_for_hidden
 from tabprotect.sensitivity.requirements import needs
-from tabprotect.sensitivity.unions import UnionExposure
+from tabprotect.sensitivity.union_exposure import UnionExposure
 from tabprotect.solver.limits import Budget, Limits
 from tabprotect.table.duck import share_of
 from tabprotect.table.link.clusters import cells_by_table

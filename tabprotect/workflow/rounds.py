@@ -29,7 +29,7 @@ from tabprotect.methods.suppression.strategy import (
 )
 from tabprotect.methods.suppression.suppress import CLASSIC
 from tabprotect.problem import Problem
-from tabprotect.sensitivity.unions import UnionExposure
+from tabprotect.sensitivity.union_exposure import UnionExposure
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.tasks.pieces import Means
 

@@ -23,7 +23,8 @@ from tabprotect.attack import moves
 from tabprotect.attack.audit import audit
 from tabprotect.attack.certificate import Certificate, certify
 from tabprotect.attack.keys import Key
-from tabprotect.attack.proof import (
+from tabprotect.attack.proof import prove_bound
+from tabprotect.attack.proof_rows import (
     AtLeast0,
     AtMost1,
     Bridge,
@@ -33,7 +34,6 @@ from tabprotect.attack.proof import (
     Rounded,
     Sum,
     Truncated,
-    prove_bound,
 )
 from tabprotect.attack.statement import problem_statement
 from tabprotect.attack.witness import Witnesses

@@ -40,29 +40,24 @@ def two_equations_away(lower: float) -> Problem:
     )  # fmt: skip
 
 
-def test_what_is_known_is_felt_equations_away(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_known_is_felt_equations_away() -> None:
     problem = two_equations_away(0)
     played = within_reach(problem)
-    monkeypatch.setattr("tabprotect.attack.insiders.LARGEST_ASKED", 0)
-    eased = within_reach(problem)
+    eased = within_reach(problem, largest=0)
     assert eased.lpl.tolist() == played.lpl.tolist() == [0, 1, 0, 9.999, 0]
     assert not Witnesses(eased).check(problem.may_hide)
-    monkeypatch.setattr("tabprotect.attack.insiders.PASSES", 1)
-    assert within_reach(problem).lpl.tolist() == problem.lpl.tolist()
+    assert within_reach(problem, largest=0, passes=1).lpl.tolist() == problem.lpl.tolist()
 
 
-def test_what_everybody_can_tell_is_not_lowered(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_everybody_can_tell_is_not_lowered() -> None:
     """With the external bounds [90, 300] of the known cell the level is out of reach for the public, too."""
     problem = two_equations_away(90)
-    monkeypatch.setattr("tabprotect.attack.insiders.LARGEST_ASKED", 0)
-    assert within_reach(problem).lpl.tolist() == problem.lpl.tolist()
-    assert within_reach(problem).notes == problem.notes
+    assert within_reach(problem, largest=0).lpl.tolist() == problem.lpl.tolist()
+    assert within_reach(problem, largest=0).notes == problem.notes
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_bounds_near_by_lower_no_level_below_what_an_attacker_leaves(
-    seed: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_bounds_near_by_lower_no_level_below_what_an_attacker_leaves(seed: int) -> None:
     """Two sums of three cells, each in a total with a published cell, and the columns; attackers know large cells."""
     rng = np.random.default_rng(seed)
     inner = np.rint(rng.lognormal(3, 1.5, (2, 3))) + 1
@@ -84,8 +79,7 @@ def test_bounds_near_by_lower_no_level_below_what_an_attacker_leaves(
         upl=np.ceil(0.1 * values),
         attackers=[Attacker(str(cell), (cell,)) for cell in largest],
     )
-    monkeypatch.setattr("tabprotect.attack.insiders.LARGEST_ASKED", 0)
-    eased = within_reach(problem)
+    eased = within_reach(problem, largest=0)
     reach: dict[int, float] = {}
     for exposure in Witnesses(problem).check(problem.may_hide):
         attacker, cell, side = exposure.key
@@ -99,14 +93,13 @@ def test_bounds_near_by_lower_no_level_below_what_an_attacker_leaves(
     assert lowered or any(taught)
 
 
-def test_one_attacker_after_the_other_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_attacker_after_the_other_finds_the_same() -> None:
     """What one of them knows is forgotten before the next one is asked."""
-    monkeypatch.setattr("tabprotect.attack.insiders.LARGEST_ASKED", 0)
     problem = two_equations_away(0)
     others = replace(problem, attackers=(*problem.attackers, Attacker("b", (2,)), *problem.attackers))
-    assert within_reach(others).lpl.tolist() == within_reach(problem).lpl.tolist()
+    assert within_reach(others, largest=0).lpl.tolist() == within_reach(problem, largest=0).lpl.tolist()
     nobody = replace(problem, attackers=(Attacker("c", (3,)), Attacker("b", (2,))))
-    assert within_reach(nobody).lpl.tolist() == problem.lpl.tolist()
+    assert within_reach(nobody, largest=0).lpl.tolist() == problem.lpl.tolist()
 
 
 def test_what_the_limits_kept_from_being_looked_at_is_noted() -> None:
@@ -123,15 +116,14 @@ def test_what_the_limits_kept_from_being_looked_at_is_noted() -> None:
     assert cut.lpl[0] == found.lpl[0] == 9.999  # one equation says so
 
 
-def test_who_knows_a_whole_cell_is_still_asked_how_much_more_it_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_knows_a_whole_cell_is_still_asked_how_much_more_it_may_be() -> None:
     """Others in the total have 0: he knows that it is at least 100, and no more than that unless it is published."""
     problem = Problem.from_arrays(
         [[-1, 1, 1]], [100, 100, 0], primary=[0, 1], lpl=15, upl=15,
         attackers=[Attacker("a", (1,))],
     )  # fmt: skip
     for asked in (1_000_000, 0):
-        monkeypatch.setattr("tabprotect.attack.insiders.LARGEST_ASKED", asked)
-        eased = within_reach(problem)
+        eased = within_reach(problem, largest=asked)
         assert eased.attackers == problem.attackers
         assert eased.upl.tolist() == problem.upl.tolist()
         assert eased.lpl.tolist() == [0, 15, 15]
@@ -139,14 +131,13 @@ def test_who_knows_a_whole_cell_is_still_asked_how_much_more_it_may_be(monkeypat
         assert not Witnesses(eased).check(np.ones(3, bool))
 
 
-def test_a_cell_without_room_on_both_sides_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cell_without_room_on_both_sides_is_known() -> None:
     """The other part is published: whoever knows one part has the total, whatever else is hidden."""
     problem = Problem.from_arrays(
         [[-1, 1, 1]], [110, 100, 10], primary=[0, 1], protected=[2], lpl=15, upl=15, attackers=[Attacker("a", (1,))]
     )
     for asked in (1_000_000, 0):
-        monkeypatch.setattr("tabprotect.attack.insiders.LARGEST_ASKED", asked)
-        eased = within_reach(problem)
+        eased = within_reach(problem, largest=asked)
         assert eased.attackers == (Attacker("a", (0, 1)),)
         assert eased.lpl.tolist() == problem.lpl.tolist()
         assert any("can compute another one" in note for note in eased.notes)
@@ -154,29 +145,25 @@ def test_a_cell_without_room_on_both_sides_is_known(monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.parametrize("largest", [0, 1_000_000])
 @pytest.mark.parametrize("other", [False, True])
-def test_who_is_alone_in_a_cell_of_zero_knows_cells_equal_to_it(
-    largest: int, other: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_who_is_alone_in_a_cell_of_zero_knows_cells_equal_to_it(largest: int, other: bool) -> None:
     """A respondent with turnover 0: his activity, and its only size class. Nothing is below, so nothing is lowered."""
-    monkeypatch.setattr("tabprotect.attack.insiders.LARGEST_ASKED", largest)
     equations = [[-1, 1, 1 if other else 0, 0], [1, 0, 0, -1]]
     problem = Problem.from_arrays(
         equations, [0, 0, 0, 0], primary=[0, 1], lpl=0, upl=3, attackers=[Attacker("a", (1,)), Attacker("b", (0,))]
     )
     assert Witnesses(problem).check(problem.may_hide) or other
-    eased = within_reach(problem)
+    eased = within_reach(problem, largest=largest)
     # beside another cell that may be above 0 he cannot be sure of the sum; a sum of 0 tells its parts
     assert [a.known for a in eased.attackers] == [(1,) if other else (0, 1), (0, 1)]
     assert eased.upl.tolist() == problem.upl.tolist()
     assert not Witnesses(eased).check(problem.may_hide)
 
 
-def test_a_cell_of_zero_that_everybody_knows_is_no_secret_of_a_respondent(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cell_of_zero_that_everybody_knows_is_no_secret_of_a_respondent() -> None:
     problem = Problem.from_arrays(
         [[-1, 1]], [0, 0], primary=[0, 1], lpl=0, upl=3, upper=0, attackers=[Attacker("a", (1,))]
     )
-    monkeypatch.setattr("tabprotect.attack.insiders.LARGEST_ASKED", 0)
-    eased = within_reach(problem)
+    eased = within_reach(problem, largest=0)
     assert eased.attackers == problem.attackers
     assert Witnesses(eased).check(problem.may_hide)
 

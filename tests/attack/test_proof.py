@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from tabprotect.attack.facts import Fact, facts_of
 from tabprotect.attack.keys import Key
-from tabprotect.attack.proof import (
+from tabprotect.attack.proof import bound_of, prove_bound, snap_multipliers
+from tabprotect.attack.proof_rows import (
     AtLeast0,
     AtMost1,
     BoundProof,
@@ -26,15 +27,12 @@ from tabprotect.attack.proof import (
     Sum,
     Tied,
     Truncated,
-    bound_of,
-    prove_bound,
-    snap_multipliers,
 )
 from tabprotect.attack.statement import problem_statement
 from tabprotect.attack.witness import Exposure, Witnesses
 from tabprotect.certificate.document import Malformed
+from tabprotect.certificate.groups import Groups
 from tabprotect.certificate.numbers import Numbers
-from tabprotect.certificate.rebuild import Groups
 from tabprotect.problem import Attacker, Problem
 from tests.checker import Judge
 from tests.random_problems import problems, random_problem

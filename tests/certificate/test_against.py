@@ -23,7 +23,7 @@ from tabprotect.certificate.verify import verify
 from tabprotect.formats.jj import write_jj
 from tabprotect.problem import Attacker, Problem
 from tabprotect.sensitivity.sums_as_cells import protect_unions
-from tabprotect.sensitivity.unions import UnionExposure
+from tabprotect.sensitivity.union_exposure import UnionExposure
 
 ROWS = [
     [-1, 1, 1, 0, 0, 0, 0, 0, 0],

@@ -15,7 +15,8 @@ from tabprotect.attack.sums import known_too_closely, with_sums
 from tabprotect.attack.witness import Witnesses
 from tabprotect.problem import Attacker
 from tabprotect.sensitivity.invariants import MOST, disjoint, invariant_sums
-from tabprotect.sensitivity.unions import UnionExposure, dominated_sums, union_exposures
+from tabprotect.sensitivity.union_exposure import UnionExposure
+from tabprotect.sensitivity.unions import dominated_sums, union_exposures
 from tabprotect.table.tabulate import tabulate
 
 P = 15

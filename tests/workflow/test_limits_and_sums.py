@@ -11,7 +11,7 @@ import pytest
 import tabprotect as tp
 from tabprotect.attack.sums import known_too_closely
 from tabprotect.problem import Attacker
-from tabprotect.sensitivity.unions import UnionExposure
+from tabprotect.sensitivity.union_exposure import UnionExposure
 from tabprotect.solver.limits import Budget, Limits
 
 

@@ -14,7 +14,7 @@ from tabprotect.methods.suppression import suppress
 from tabprotect.methods.suppression.options import DEFAULTS
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Attacker, Problem
-from tabprotect.sensitivity.unions import UnionExposure
+from tabprotect.sensitivity.union_exposure import UnionExposure
 from tabprotect.solver.limits import Budget, Limits
 from tabprotect.workflow.rounds import extends
 from tabprotect.workflow.sums import suppress_with_sums

@@ -8,14 +8,12 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tabprotect.certificate.extent import CLOSED
 from tabprotect.counted import counted
 from tabprotect.errors import InputError, SolverError, among, as_numbers, did_you_mean
 from tabprotect.methods.adjustment.balance import balanced_senses
-from tabprotect.methods.adjustment.bound import root_bound
+from tabprotect.methods.adjustment.bound import outer_approximation, root_bound
 from tabprotect.methods.adjustment.exactly import values_of
 from tabprotect.methods.adjustment.fixed import solve_fixed
-from tabprotect.methods.adjustment.outer import outer_approximation
 from tabprotect.methods.adjustment.preserve import Preserve, excess
 from tabprotect.methods.adjustment.programme import Programme
 from tabprotect.methods.adjustment.reduce import reduce
@@ -28,6 +26,7 @@ from tabprotect.methods.distance import Norm, Weights, check_norm, distance, dis
 from tabprotect.problem import Problem, Status, need_problem
 from tabprotect.seeds import Seed, as_seed
 from tabprotect.solver.limits import Budget, Limits, Progress, as_limits, cancel_on_interrupt
+from tabprotect.solver.tolerances import CONDITION, PROVEN, PROVEN_SQUARES
 from tabprotect.table.additivity import noticeable
 
 __all__ = ["METHODS", "PROVEN_SENSES", "Method", "adjust"]
@@ -55,15 +54,6 @@ _BOUND_SHARE, _TURNS_SHARE = 0.3, 0.35
 
 #: vain shakes or blocks in a row that end the search
 _PATIENCE = 40
-
-#: how far a condition may be broken by floating-point errors, relative to its terms
-_KEPT = 1e-7
-
-#: relative distance of bound and cost that counts as proof
-_CLOSED = 1e-6
-
-#: the same where an interior point method, known to fewer digits, has the last word
-_CLOSED_SQUARES = float(CLOSED)
 
 
 def adjust(
@@ -239,7 +229,7 @@ def _for_free(
 
 
 def _proven(search: Search, bound: float, gap: float) -> bool:
-    return bound * search.statement.objective_unit >= search.cost * (1 - max(gap, _CLOSED))
+    return bound * search.statement.objective_unit >= search.cost * (1 - max(gap, PROVEN))
 
 
 def _result(
@@ -280,7 +270,7 @@ def _result(
             f"the solver's adjustment was refused by the check in exact arithmetic ({verdict}); please report this"
         )
     broken = max((excess(condition, values - problem.values) for condition in conditions), default=0.0)
-    if broken > _KEPT:
+    if broken > CONDITION:
         raise SolverError(
             f"the solver's adjustment breaks what is to be preserved (by {broken:.2g} of its terms); please report this"
         )
@@ -291,7 +281,7 @@ def _result(
     cost = distance(values - problem.values, weight, st.norm)
     if lowest is not None:
         lowest = min(lowest, cost)
-    proof = _CLOSED if st.norm != "l2" and not st.cones else _CLOSED_SQUARES
+    proof = PROVEN if st.norm != "l2" and not st.cones else PROVEN_SQUARES
     closed = lowest is not None and cost - lowest <= proof * abs(cost)
     return AdjustmentResult(
         problem, values, moves[problem.primaries], cost, lowest, "optimal" if closed else "feasible", verdict,

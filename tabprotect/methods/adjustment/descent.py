@@ -10,13 +10,12 @@ from tabprotect.errors import SolverError
 from tabprotect.methods.adjustment.statement import Statement
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.lp import LinearProgram
+from tabprotect.solver.tolerances import IMPROVEMENT
 
 __all__ = ["Session"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
-
-_BETTER = 1e-9
 
 #: share of the promising turns that is tried at once, at first
 _FIRST_SHARE = 0.3
@@ -117,7 +116,7 @@ class Session:
         share = _FIRST_SHARE
         while not self.budget.exhausted and self.budget.seconds < ends:
             gain = self.promise(senses, best[2])
-            order = np.flatnonzero(gain > _BETTER * abs(best[0]))
+            order = np.flatnonzero(gain > IMPROVEMENT * abs(best[0]))
             if not len(order):
                 break
             order = order[np.argsort(-gain[order] * rng.random(len(order)) ** 0.5)]
@@ -129,7 +128,7 @@ class Session:
                 trial = senses.copy()
                 trial[turn] *= -1
                 found = self.solve(trial)
-                if found is not None and found[0] < best[0] * (1 - _BETTER):
+                if found is not None and found[0] < best[0] * (1 - IMPROVEMENT):
                     best, senses, improved = found, trial, True
                     break
             if not improved:

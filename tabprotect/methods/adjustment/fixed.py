@@ -12,6 +12,7 @@ from tabprotect.methods.adjustment.statement import Statement
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.mip.milp import solve_milp
 from tabprotect.solver.qp import Cone, solve_qp
+from tabprotect.solver.tolerances import INTEGRALITY, QP_NOISE, ROW_FEASIBILITY
 
 __all__ = ["Fixed", "solve_fixed"]
 
@@ -20,12 +21,6 @@ Ints = npt.NDArray[np.int64]
 
 #: above this many cells an interior point method with crossover beats the simplex method
 _LARGE = 1500
-
-#: changes below this (in units of the levels) are what an interior point method leaves of 0
-_NOISE = 1e-10
-
-#: how near whole steps have to be to be read as whole
-_WHOLE = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +50,7 @@ def solve_fixed(statement: Statement, senses: Ints, budget: Budget, *, seconds: 
     continuous = _quadratic(statement, lower, upper, budget) if quadratic else _linear(statement, lower, upper, budget)
     if continuous.z is None or statement.step is None:
         return continuous
-    if np.all(np.abs(continuous.z - np.rint(continuous.z)) <= _WHOLE):
+    if np.all(np.abs(continuous.z - np.rint(continuous.z)) <= INTEGRALITY):
         whole = np.rint(continuous.z)
         if not np.any(statement.A @ whole - np.clip(statement.A @ whole, statement.row_lower, statement.row_upper)):
             return Fixed(whole, continuous.bound, False)
@@ -135,7 +130,7 @@ def _quadratic(st: Statement, lower: Floats, upper: Floats, budget: Budget) -> F
             linear.z if fits else None, -np.inf, linear.infeasible or (not fits and answer.status == "infeasible")
         )
     z = answer.x[:n]
-    return Fixed(np.where(np.abs(z) <= _NOISE, 0.0, z), float(answer.bound or 0.0), False)
+    return Fixed(np.where(np.abs(z) <= QP_NOISE, 0.0, z), float(answer.bound or 0.0), False)
 
 
 def _widened(cones: tuple[Cone, ...], n: int) -> tuple[Cone, ...]:
@@ -156,7 +151,7 @@ def _nearest(
     assert continuous.z is not None
     z = continuous.z
     whole = np.rint(z)
-    base = np.where(np.abs(z - whole) <= _WHOLE, whole, np.floor(z))
+    base = np.where(np.abs(z - whole) <= INTEGRALITY, whole, np.floor(z))
     for reach in (1, 2, 8):
         least = np.maximum(lower, base - (reach - 1))
         most = np.minimum(upper, np.where(base == z, base, base + 1) + (reach - 1))
@@ -165,6 +160,6 @@ def _nearest(
         answer = solve_milp(st.A, st.row_lower, st.row_upper, least, most, slope, every, budget=budget, seconds=seconds)
         if answer.x is not None:
             rounded = np.rint(answer.x)
-            if all(cone.excess(rounded) <= _WHOLE for cone in st.cones):
+            if all(cone.excess(rounded) <= ROW_FEASIBILITY for cone in st.cones):
                 return Fixed(rounded, continuous.bound, False)
     return Fixed(None, continuous.bound, False)

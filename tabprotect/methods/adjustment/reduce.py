@@ -15,7 +15,6 @@ from tabprotect.solver.qp import Cone
 
 __all__ = ["Reduction", "reduce"]
 
-Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 #: more cells than this are not worth the elimination

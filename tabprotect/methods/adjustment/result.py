@@ -13,14 +13,11 @@ from tabprotect.methods.deviations import Deviations
 from tabprotect.methods.distance import Norm
 from tabprotect.problem import Problem
 from tabprotect.solver.exact import integer_rows, scaled_integers
+from tabprotect.solver.tolerances import ADJUSTED_ERROR
 
 __all__ = ["AdjustmentResult", "Verdict", "judge", "residual"]
 
 Floats = npt.NDArray[np.float64]
-
-#: largest error of adjusted values that are no exact decimals, relative to the terms of an equation or the largest
-#: change, to the value for bounds, to the level or the value for levels
-TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -36,7 +33,7 @@ class Verdict:
     short : float
         Largest part of a protection level that a sensitive cell did not move.
     ok : bool
-        All three are 0, or floating-point errors below `TOLERANCE`.
+        All three are 0, or floating-point errors below `ADJUSTED_ERROR`.
     """
 
     additive: float
@@ -133,9 +130,9 @@ def judge(problem: Problem, values: Floats, fixed: npt.NDArray[np.bool_]) -> Ver
     short = np.maximum(np.minimum(up, down), 0)
     level = np.maximum(upl[primary], lpl[primary])
     ok = bool(
-        np.all(np.abs(sums) <= TOLERANCE * np.maximum(sizes, np.abs(z).max(initial=0)))
-        and np.all(outside <= TOLERANCE * np.abs(a))
-        and np.all(short <= TOLERANCE * np.maximum(level, np.abs(a[primary])))
+        np.all(np.abs(sums) <= ADJUSTED_ERROR * np.maximum(sizes, np.abs(z).max(initial=0)))
+        and np.all(outside <= ADJUSTED_ERROR * np.abs(a))
+        and np.all(short <= ADJUSTED_ERROR * np.maximum(level, np.abs(a[primary])))
     )
 
     def largest(numbers: npt.NDArray[np.object_]) -> float:

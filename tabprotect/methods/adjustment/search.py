@@ -17,6 +17,7 @@ from tabprotect.methods.adjustment.fixed import solve_fixed
 from tabprotect.methods.adjustment.programme import Programme
 from tabprotect.methods.adjustment.statement import Statement
 from tabprotect.solver.limits import Budget, Limits
+from tabprotect.solver.tolerances import IMPROVEMENT, INTEGRALITY
 
 __all__ = ["Search"]
 
@@ -42,11 +43,6 @@ _SECONDS_SHARE = 0.15
 
 #: share of the primaries that one step of fix-and-relax decides, at least
 _SHARE = 0.1
-
-_BETTER = 1e-9
-
-#: how near whole steps have to be to be read as whole
-_WHOLE = 1e-6
 
 #: for the last linear programme, which may come after the time limit
 _FINISH_SECONDS = 2.0
@@ -83,7 +79,7 @@ class Search:
         if z is None:
             return False
         cost = self.statement.cost(z)
-        if cost >= self.cost * (1 - _BETTER):
+        if cost >= self.cost * (1 - IMPROVEMENT):
             return False
         self.z, self.senses, self.cost, self.solved = z, senses.copy(), cost, solved
         self.budget.report("adjust", cost=cost)
@@ -155,7 +151,7 @@ class Search:
             while found is not None and vain < patience and not self.budget.exhausted and self.budget.seconds < ends:
                 self._take(found)
                 next_one = session.descend(session.shaken(found[2], self.rng), self.rng, ends)
-                if next_one is not None and next_one[0] < found[0] * (1 - _BETTER):
+                if next_one is not None and next_one[0] < found[0] * (1 - IMPROVEMENT):
                     found, vain = next_one, 0
                 else:
                     vain += 1
@@ -204,7 +200,7 @@ class Search:
         lower, upper = st.bounds(senses)
         z = np.clip(z, lower, upper)
         if st.step is not None:
-            if np.any(np.abs(z - np.rint(z)) > _WHOLE):
+            if np.any(np.abs(z - np.rint(z)) > INTEGRALITY):
                 return self.try_senses(senses)
             z = np.rint(z)
             off = st.A @ z
@@ -216,7 +212,7 @@ class Search:
         """End at a vertex: an answer put together from blocks is good, but no point that can be found exactly again."""
         if self.senses is not None and self.statement.step is None and not self.solved:
             z = solve_fixed(self.statement, self.senses, Budget(Limits(seconds=_FINISH_SECONDS))).z
-            if z is not None and self.statement.cost(z) <= self.cost * (1 + _BETTER):
+            if z is not None and self.statement.cost(z) <= self.cost * (1 + IMPROVEMENT):
                 self.z, self.cost = z, self.statement.cost(z)
 
 

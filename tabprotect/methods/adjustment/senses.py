@@ -30,20 +30,15 @@ from tabprotect.methods.adjustment.search import Search
 from tabprotect.methods.adjustment.statement import Statement
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.qp import QpAnswer, solve_qp
+from tabprotect.solver.tolerances import FARTHER, PRUNED
 
 __all__ = ["Enumerated", "enumerate_senses", "lagrangian"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-#: a node whose bound is so near (relatively) to the best cost is closed
-_CLOSED = 1e-8
-
 #: what rounding may take from a sum, relative to the sum of its terms without sign, for each term
 _EPS = 2.0**-52
-
-#: how much farther than the best cost allows cells are thought to move
-_ROOM = 1 + 1e-9
 
 
 @dataclass(frozen=True)
@@ -127,7 +122,7 @@ def enumerate_senses(search: Search, budget: Budget) -> Enumerated:
 
 def _least(search: Search) -> float:
     """What a node must cost to be left alone, in the statement's unit."""
-    return search.cost / search.statement.objective_unit * (1 - _CLOSED)
+    return search.cost / search.statement.objective_unit * (1 - PRUNED)
 
 
 def _undecided(st: Statement, free: Ints, z: Floats) -> int:
@@ -176,7 +171,7 @@ def _box(st: Statement, senses: Ints, search: Search) -> tuple[Floats, Floats]:
     upper[st.primaries[down]] = -st.down[down]
     if np.isfinite(search.cost):
         with np.errstate(divide="ignore", invalid="ignore"):
-            far = np.sqrt(search.cost / st.objective_unit / st.weights) * _ROOM
+            far = np.sqrt(search.cost / st.objective_unit / st.weights) * FARTHER
         far = np.where(st.weights > 0, far, np.inf)
         far = np.ceil(far) if st.step is not None else far
         # where a cell has to move farther the box is empty: no answer of this node is better

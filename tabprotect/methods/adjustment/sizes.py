@@ -23,6 +23,7 @@ from tabprotect.errors import SolverError
 from tabprotect.methods.adjustment.statement import Statement
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.lp import LinearProgram
+from tabprotect.solver.tolerances import BOUND_ROUNDING, SIZE_VIOLATION
 
 __all__ = ["equations", "polygon_rows", "sign_rows", "sizes_bound", "turned"]
 
@@ -31,9 +32,6 @@ Ints = npt.NDArray[np.int64]
 
 #: the largest primaries of an equation whose sides are all tried; with more their levels nearly cancel
 _MOST: Final = 14
-
-#: what counts as violated, relative to the row
-_VIOLATED: Final = 1e-6
 
 _ROUNDS: Final = 40
 
@@ -44,9 +42,6 @@ _ASCENTS: Final = 300
 _HUGE: Final = 1e30
 
 _TAIL: Final = 1e-5
-
-#: taken off a bound for sums in floating point
-_SAFETY: Final = 1e-9
 
 
 def sign_rows(st: Statement) -> tuple[sparse.csr_array, Floats]:
@@ -75,7 +70,7 @@ def sign_rows(st: Statement) -> tuple[sparse.csr_array, Floats]:
         own = np.isfinite(np.minimum(up[cells], down[cells]))
         if own.any():
             demand, plain = _demand(c[own], up[cells[own]], down[cells[own]])
-            if demand > plain * (1 + _VIOLATED):
+            if demand > plain * (1 + SIZE_VIOLATION):
                 kept.append(r)
                 right.append(demand)
     return sparse.csr_array(abs(A[np.array(kept, np.int64)])), np.array(right)
@@ -99,7 +94,7 @@ def polygon_rows(A: sparse.csr_array, size: Floats) -> tuple[Ints, Ints]:
     terms = sparse.csr_array((np.abs(A.data) * size[A.indices], A.indices, A.indptr), shape=A.shape)
     total = np.asarray(terms.sum(axis=1)).ravel()
     largest = np.asarray(terms.max(axis=1).toarray()).ravel()
-    rows = np.flatnonzero(2 * largest - total > _VIOLATED * np.maximum(1.0, total))
+    rows = np.flatnonzero(2 * largest - total > SIZE_VIOLATION * np.maximum(1.0, total))
     cells = [terms.indices[(at := terms.indptr[r]) + np.argmax(terms.data[at : terms.indptr[r + 1]])] for r in rows]
     return rows, np.array(cells, np.int64)
 
@@ -186,7 +181,7 @@ class _Absolutes:
         reduced = self.weights - self.rows.T @ y
         parts = np.where(reduced >= 0, reduced * self.least, reduced * self.most)
         bound = float(y @ self.right + parts.sum())
-        error = _SAFETY * float(y @ np.abs(self.right) + np.abs(parts).sum())
+        error = BOUND_ROUNDING * float(y @ np.abs(self.right) + np.abs(parts).sum())
         return bound - error, answer.x if answer.status == "optimal" else None
 
 
@@ -232,7 +227,7 @@ class _Squares:
         peak = np.divide(price, 2 * self.weights, out=np.where(price > 0, np.inf, 0.0), where=self.weights > 0)
         size = np.clip(peak, self.least, self.most)
         parts = self.weights * size**2 - price * size
-        error = _SAFETY * float(y @ np.abs(self.right) + np.abs(parts).sum())
+        error = BOUND_ROUNDING * float(y @ np.abs(self.right) + np.abs(parts).sum())
         return float(y @ self.right + parts.sum()), self.right - self.rows @ size, size, error
 
 
@@ -248,7 +243,7 @@ def _largest(st: Statement, least: Floats) -> float:
         term = A.data * room[A.indices]
         others = np.bincount(owner, term, A.shape[0])[owner] - term
         needs = np.where(np.isfinite(others) & (others > 0), A.data * least[A.indices] / others, 0.0)
-    return max(bound, float(np.max(needs, initial=0.0))) * (1 - _SAFETY)
+    return max(bound, float(np.max(needs, initial=0.0))) * (1 - BOUND_ROUNDING)
 
 
 def equations(st: Statement) -> sparse.csr_array:

@@ -17,6 +17,7 @@ from tabprotect.methods.distance import Norm
 from tabprotect.problem import Problem, Status
 from tabprotect.solver.exact import scaled_integers
 from tabprotect.solver.qp import Cone
+from tabprotect.solver.tolerances import INTEGRALITY, STEP_ROUNDING
 
 __all__ = ["Statement", "state"]
 
@@ -24,11 +25,8 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
-#: how far inside its bound a whole number of steps may be by floating-point error
 MOST_DECIMALS = 15
 """A float has no more digits that mean anything."""
-
-_EDGE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,66 +136,25 @@ def state(
     InfeasibleError
         Names every primary that its bounds do not let move far enough to either side.
     """
-    n, label = problem.n_cells, problem.system.label
-    primary = problem.primaries
-    asked = (problem.lpl[primary] > 0) | (problem.upl[primary] > 0)
     if decimals is not None and not (isinstance(decimals, Integral) and -MOST_DECIMALS <= decimals <= MOST_DECIMALS):
         raise InputError(f"decimals must be from {-MOST_DECIMALS} to {MOST_DECIMALS}, not {decimals!r}")
     step = None if decimals is None else 10.0**-decimals
-    with collect() as problems:
-        sliding = primary[problem.spl[primary] > problem.lpl[primary] + problem.upl[primary]]
-        if len(sliding):
-            problems.add(
-                "adjustment moves a value up or down, so a sliding level needs a lower or upper one that covers it: "
-                + _names(sliding, label)
-            )
-        for condition in preserve:
-            width = len(condition.coefficients) if isinstance(condition, Linear) else condition.F.shape[1]
-            if width != n:
-                problems.add(f"a condition to keep is over {width} cells; the problem has {n}")
-        if step is not None:
-            off = np.abs(problem.values / step - np.rint(problem.values / step)) > 1e-6
-            if off.any():
-                problems.add(
-                    f"values must have at most {decimals} decimals to be adjusted to that many; more have "
-                    + _names(np.flatnonzero(off), label)
-                )
-    primary = primary[asked]
+    _check(problem, preserve, decimals, step)
+    primary = problem.primaries
+    primary = primary[(problem.lpl[primary] > 0) | (problem.upl[primary] > 0)]
     fixed = fixed | (problem.status == Status.PROTECTED) | (problem.status == Status.ZERO)
-    up = np.where(problem.upl[primary] > 0, problem.upl[primary], np.inf)
-    down = np.where(problem.lpl[primary] > 0, problem.lpl[primary], np.inf)
-    lower, upper = _room(problem)
-    if step is not None:
-        up, down = np.ceil(up / step - _EDGE) * step, np.ceil(down / step - _EDGE) * step
-        lower, upper = np.ceil(lower / step - _EDGE) * step, np.floor(upper / step + _EDGE) * step
-    no_room_up = np.isinf(up) | (up > upper[primary])
-    no_room_down = np.isinf(down) | (down > -lower[primary])
-    stuck = primary[fixed[primary] | (no_room_up & no_room_down)]
-    if len(stuck):
-        raise InfeasibleError(
-            "the bounds let these cells move to neither side by their level, or keep them fixed: "
-            + _names(stuck, label)
-        )
+    lower, upper, up, down = _sides(problem, primary, fixed, step)
     unit = _power_of_two(np.concatenate((up, down))) if step is None else step
     lower, upper, up, down = (side / unit for side in (lower, upper, up, down))
     if step is not None:
         lower, upper, up, down = (np.rint(side) for side in (lower, upper, up, down))
-    move = ~fixed & (lower < upper)
-    cells = np.flatnonzero(move)
-    place = np.full(n, -1, np.int64)
+    cells = np.flatnonzero(~fixed & (lower < upper))
+    place = np.full(problem.n_cells, -1, np.int64)
     place[cells] = np.arange(len(cells))
     at_primary = weights[primary][weights[primary] > 0]
     weight_unit = _power_of_two(at_primary if len(at_primary) else weights[weights > 0])
-    A = sparse.csr_array(problem.system.A[:, cells])
-    A = A[np.diff(A.indptr) > 0]
-    linear = [c for c in preserve if isinstance(c, Linear)]
-    rows = sparse.vstack([A, *(sparse.csr_array(c.coefficients[None, cells]) for c in linear)], format="csr")
-    conditions = np.array([[c.low, c.high] for c in linear]).reshape(-1, 2) / unit
-    zeros = np.zeros(A.shape[0])
     return Statement(
-        sparse.csr_array(rows),
-        np.concatenate((zeros, conditions[:, 0])),
-        np.concatenate((zeros, conditions[:, 1])),
+        *_rows(problem, preserve, cells, unit),
         lower[cells],
         upper[cells],
         weights[cells] / weight_unit,
@@ -214,6 +171,65 @@ def state(
         cells,
         unit,
         weight_unit,
+    )
+
+
+def _check(problem: Problem, preserve: Sequence[Preserve], decimals: int | None, step: float | None) -> None:
+    """Refuse what adjustment cannot do, all of it at once."""
+    label, primary = problem.system.label, problem.primaries
+    with collect() as problems:
+        sliding = primary[problem.spl[primary] > problem.lpl[primary] + problem.upl[primary]]
+        if len(sliding):
+            problems.add(
+                "adjustment moves a value up or down, so a sliding level needs a lower or upper one that covers it: "
+                + _names(sliding, label)
+            )
+        for condition in preserve:
+            width = len(condition.coefficients) if isinstance(condition, Linear) else condition.F.shape[1]
+            if width != problem.n_cells:
+                problems.add(f"a condition to keep is over {width} cells; the problem has {problem.n_cells}")
+        if step is not None:
+            off = np.abs(problem.values / step - np.rint(problem.values / step)) > INTEGRALITY
+            if off.any():
+                problems.add(
+                    f"values must have at most {decimals} decimals to be adjusted to that many; more have "
+                    + _names(np.flatnonzero(off), label)
+                )
+
+
+def _sides(problem: Problem, primary: Ints, fixed: Bools, step: float | None) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return the room of all cells down and up, and how far primaries have to move up and down, in whole steps."""
+    up = np.where(problem.upl[primary] > 0, problem.upl[primary], np.inf)
+    down = np.where(problem.lpl[primary] > 0, problem.lpl[primary], np.inf)
+    lower, upper = _room(problem)
+    if step is not None:
+        up, down = np.ceil(up / step - STEP_ROUNDING) * step, np.ceil(down / step - STEP_ROUNDING) * step
+        lower, upper = np.ceil(lower / step - STEP_ROUNDING) * step, np.floor(upper / step + STEP_ROUNDING) * step
+    no_room_up = np.isinf(up) | (up > upper[primary])
+    no_room_down = np.isinf(down) | (down > -lower[primary])
+    stuck = primary[fixed[primary] | (no_room_up & no_room_down)]
+    if len(stuck):
+        raise InfeasibleError(
+            "the bounds let these cells move to neither side by their level, or keep them fixed: "
+            + _names(stuck, problem.system.label)
+        )
+    return lower, upper, up, down
+
+
+def _rows(
+    problem: Problem, preserve: Sequence[Preserve], cells: Ints, unit: float
+) -> tuple[sparse.csr_array, Floats, Floats]:
+    """Return the equations between cells that may move, then linear conditions, with their limits."""
+    A = sparse.csr_array(problem.system.A[:, cells])
+    A = A[np.diff(A.indptr) > 0]
+    linear = [c for c in preserve if isinstance(c, Linear)]
+    rows = sparse.vstack([A, *(sparse.csr_array(c.coefficients[None, cells]) for c in linear)], format="csr")
+    conditions = np.array([[c.low, c.high] for c in linear]).reshape(-1, 2) / unit
+    zeros = np.zeros(A.shape[0])
+    return (
+        sparse.csr_array(rows),
+        np.concatenate((zeros, conditions[:, 0])),
+        np.concatenate((zeros, conditions[:, 1])),
     )
 
 

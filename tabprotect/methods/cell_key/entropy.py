@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 import numpy as np
 import numpy.typing as npt
 
 from tabprotect.errors import SolverError
+from tabprotect.solver.tolerances import MOMENT_ACCURACY, MOMENT_EDGE
 
 __all__ = ["maximum_entropy", "second_moments"]
 
 Floats = npt.NDArray[np.float64]
-
-GRADIENT: Final = 1e-13
-"""Largest error of both moments, in units where the largest point is 1."""
-
-EDGE: Final = 1e-9
-"""Second moments this near to the end of their range get the distribution on two points that is there."""
 
 
 def second_moments(points: Floats) -> tuple[float, float]:
@@ -61,7 +54,7 @@ def maximum_entropy(points: Floats, second: float) -> Floats:
     v, wanted = points / size, second / size**2
     least, most = second_moments(v)
     for bound, ends in ((least, _near(v)), (most, (int(v.argmin()), int(v.argmax())))):
-        if abs(wanted - bound) <= EDGE:
+        if abs(wanted - bound) <= MOMENT_EDGE:
             return _on_two(v, *ends)
     moments = np.stack([v, v**2])
     target = np.array([0.0, wanted])
@@ -70,7 +63,7 @@ def maximum_entropy(points: Floats, second: float) -> Floats:
     for _ in range(200):
         gradient = moments @ p - target
         off = np.abs(gradient).max()
-        if off <= GRADIENT:
+        if off <= MOMENT_ACCURACY:
             return np.asarray(p)
         centred = moments - (moments @ p)[:, None]
         step = -np.linalg.lstsq((centred * p) @ centred.T, gradient, rcond=None)[0]
@@ -85,7 +78,7 @@ def maximum_entropy(points: Floats, second: float) -> Floats:
             break
         x, value, p = x + length * step, new, q
     gradient = moments @ p - target
-    if np.abs(gradient).max() > 1e3 * GRADIENT:
+    if np.abs(gradient).max() > 1e3 * MOMENT_ACCURACY:
         raise SolverError(f"no distribution of second moment {second:g} was found: off by {np.abs(gradient).max():g}")
     return np.asarray(p)
 

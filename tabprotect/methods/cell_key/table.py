@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -12,14 +11,12 @@ import pandas as pd
 from tabprotect.errors import collect
 from tabprotect.methods.cell_key.entropy import maximum_entropy, second_moments
 from tabprotect.methods.cell_key.keys import KEYS
+from tabprotect.solver.tolerances import MOMENT_ERROR
 
 __all__ = ["PerturbationTable", "design_perturbation"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
-
-MOMENT: Final = 1e-9
-"""Largest error of the sum, mean and variance of a row, relative to the deviation."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,9 +64,9 @@ class PerturbationTable:
                 problems.add("the noise must be ascending and symmetric about 0")
         with collect() as problems:
             for count, row in enumerate(p):
-                if not np.all(np.isfinite(row) & (row >= 0)) or abs(row.sum() - 1) > MOMENT:
+                if not np.all(np.isfinite(row) & (row >= 0)) or abs(row.sum() - 1) > MOMENT_ERROR:
                     problems.add(f"count {count}: probabilities must be >= 0 and add up to 1, not {row.sum():g}")
-                elif abs(row @ noise) > MOMENT * self.deviation:
+                elif abs(row @ noise) > MOMENT_ERROR * self.deviation:
                     problems.add(f"count {count}: the noise is biased by {row @ noise:g}")
                 if np.any(row[noise < -count] > 0):
                     problems.add(f"count {count} could become negative")
@@ -214,7 +211,7 @@ def _row(
     least, most = (share * moment for moment in second_moments(values))
     if may_differ:
         variance = min(max(variance, least), most)
-    if not least - MOMENT <= variance <= most + MOMENT:
+    if not least - MOMENT_ERROR <= variance <= most + MOMENT_ERROR:
         also = f" with stay = {stay:g}" if stay is not None else ""
         return f"the variance can be from {least:.6g} to {most:.6g}{also}, not {variance:g}"
     p[usable] = share * maximum_entropy(values, variance / share)

@@ -14,6 +14,7 @@ from scipy import sparse
 from tabprotect.errors import InputError, did_you_mean
 from tabprotect.solver.limits import Budget, Limits, Progress, as_limits, cancel_on_interrupt, relative_gap
 from tabprotect.solver.mip.milp import solve_milp
+from tabprotect.solver.tolerances import OPTIMAL
 from tabprotect.table.dimension import Dimension
 from tabprotect.table.hierarchy import Hierarchy
 from tabprotect.table.system import LinearSystem
@@ -226,7 +227,7 @@ class _Programme:
             given_up[child] |= given_up[parent] & free[child]
         cost = float(self.loss @ self._lost(given_up))
         bound = max(0.0, answer.bound or 0.0)
-        proven = cost - bound <= 1e-9 * max(cost, 1.0)
+        proven = cost - bound <= OPTIMAL * max(cost, 1.0)
         return self._result(given_up, cost if proven else bound, budget, "optimal" if proven else "feasible", "")
 
     def _lost(self, given_up: Bools) -> Bools:

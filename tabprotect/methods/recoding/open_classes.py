@@ -20,8 +20,6 @@ from tabprotect.table.table import Table
 
 __all__ = ["OpenClasses", "open_classes"]
 
-Bools = npt.NDArray[np.bool_]
-
 
 @dataclass(frozen=True)
 class OpenClasses:

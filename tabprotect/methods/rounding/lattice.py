@@ -19,6 +19,7 @@ from scipy import sparse
 
 from tabprotect.methods.rounding.programme import Programme
 from tabprotect.solver.limits import Budget
+from tabprotect.solver.tolerances import IMPROVEMENT
 
 __all__ = ["free_cells", "walk"]
 
@@ -39,8 +40,6 @@ _ROUNDS, _RAISE, _CHANGES = 40, 2.0, 5000
 
 #: share of groups out of their bounds after a descent that larger weights will not put right
 _HOPELESS = 0.05
-
-_BETTER = 1e-9
 
 
 def free_cells(A: sparse.csr_array) -> tuple[Ints, sparse.csr_array] | None:
@@ -182,7 +181,7 @@ def _descend(gram: Floats, slope: Floats, t: Floats, budget: Budget) -> Floats:
             if values.flat[at] < best:
                 i, j = divmod(at, n)
                 best, changes = float(values.flat[at]), [(i, one), (j, other)]
-        if best >= -_BETTER * float(own.max(initial=1.0)):
+        if best >= -IMPROVEMENT * float(own.max(initial=1.0)):
             break
         for cell, change in changes:
             t[cell] += change

@@ -20,13 +20,13 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from tabprotect.attack.nearby import seeing_near
 from tabprotect.attack.witness import Exposure, Witnesses
 from tabprotect.methods.rounding.grid import Grid
 from tabprotect.problem import Problem, Status
 from tabprotect.solver.limits import Budget
+from tabprotect.solver.tolerances import STEP_ROUNDING
 
-__all__ = ["cut", "exposures", "intruder", "reach", "within_levels"]
+__all__ = ["cut", "exposures", "intruder", "reach", "seeing_near", "within_levels"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -53,13 +53,46 @@ def intruder(problem: Problem, values: Floats, base: float, steps: int, rise: bo
     return seeing_near(problem, values, up, down)
 
 
+def seeing_near(problem: Problem, values: Floats, far: float | Floats, below: float | Floats | None = None) -> Problem:
+    """State the problem of an intruder who knows that every true value lies within `far` of the published one.
+
+    He also knows the external bounds, the structural zeros, and that the true table adds up. Audit the result with
+    every cell hidden.
+
+    Parameters
+    ----------
+    problem : Problem
+    values : ndarray, shape (cells,)
+        What is published.
+    far : float or ndarray
+        Largest distance, in the unit of the values; infinite where nothing is known.
+    below : float or ndarray, optional
+        Largest distance of a true value below the published one, where that is another.
+
+    Examples
+    --------
+    >>> p = Problem.from_arrays([[-1, 1, 1]], [9, 4, 5], primary=[1], lpl=1, upl=1)
+    >>> seen = seeing_near(p, np.array([10.0, 5, 5]), 2)
+    >>> seen.lower.tolist(), seen.upper.tolist()
+    ([8.0, 3.0, 3.0], [12.0, 7.0, 7.0])
+    """
+    known = (problem.status == Status.ZERO) & (problem.values == 0)
+    status = np.where(problem.status == Status.PRIMARY, Status.PRIMARY, Status.SAFE)
+    return replace(
+        problem,
+        status=np.where(known, Status.ZERO, status).astype(np.int8),
+        lower=np.minimum(np.maximum(problem.lower, values - (far if below is None else below)), problem.values),
+        upper=np.maximum(np.minimum(problem.upper, values + far), problem.values),
+    )
+
+
 def within_levels(problem: Problem, grid: Grid, steps: int, rise: bool = False) -> Grid:
     """Narrow the multiples of sensitive cells to those whose own interval is wide enough."""
     down, up = reach(problem, grid.base, steps, rise)
     primary = problem.status == Status.PRIMARY
     a = problem.values
-    least = np.ceil((a + problem.upl - up) / grid.base - _EDGE).astype(np.int64)
-    most = np.floor((a - problem.lpl + down) / grid.base + _EDGE).astype(np.int64)
+    least = np.ceil((a + problem.upl - up) / grid.base - STEP_ROUNDING).astype(np.int64)
+    most = np.floor((a - problem.lpl + down) / grid.base + STEP_ROUNDING).astype(np.int64)
     low = np.where(primary, np.maximum(grid.low, least), grid.low)
     high = np.where(primary, np.minimum(grid.high, most), grid.high)
     return replace(grid, low=low, high=high)
@@ -90,7 +123,7 @@ def cut(
         multipliers[proof.rows] = proof.values
         d = -np.asarray(problem.system.A.T @ multipliers)
         d[exposure.key.cell] += proof.side
-        d[np.abs(d) < _EDGE] = 0.0
+        d[np.abs(d) < STEP_ROUNDING] = 0.0
         d[held] = 0.0
         rises, falls = np.maximum(d, 0.0), np.maximum(-d, 0.0)
         by_value = values + up < problem.upper
@@ -100,6 +133,3 @@ def cut(
         row -= np.where(by_value, falls, 0.0)
         constant += float(falls @ np.where(by_value, down + a, np.where(falls > 0, a - problem.lower, 0.0)))
     return row, exposure.needed - constant
-
-
-_EDGE = 1e-9

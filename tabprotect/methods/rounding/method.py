@@ -10,8 +10,8 @@ from tabprotect.methods import rounding
 from tabprotect.methods.base.method import Acts, Call, Changed, Method, default_base
 from tabprotect.methods.base.options import ABOVE_ZERO
 from tabprotect.methods.distance import Norm, Weights
+from tabprotect.methods.rounding.engine import Method as Search
 from tabprotect.methods.rounding.result import RoundingResult
-from tabprotect.methods.rounding.round import Method as Search
 
 __all__ = ["ConventionalRound", "RandomRound", "Round", "SuccessiveRound", "UnbiasedRound"]
 

@@ -18,9 +18,6 @@ from tabprotect.solver.exact import exact
 
 __all__ = ["conventional_rounding", "random_rounding", "reported"]
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-
 
 def conventional_rounding(
     problem: Problem, base: float, *, norm: Norm = "l1", weights: Weights | npt.ArrayLike = "unit"

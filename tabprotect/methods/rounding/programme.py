@@ -24,7 +24,6 @@ __all__ = ["Programme"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
 
 #: more cells than this are not worth the elimination
 _LARGEST = 60_000

@@ -11,14 +11,13 @@ from scipy import sparse
 from tabprotect.methods.rounding.lattice import walk
 from tabprotect.methods.rounding.programme import Programme
 from tabprotect.solver.limits import Budget
+from tabprotect.solver.tolerances import INTEGRALITY
 
 __all__ = ["Search"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
-
-_WHOLE = 1e-6
 
 #: share of groups that are not whole in the relaxation of a strongly linked table
 _LINKED = 0.2
@@ -83,7 +82,7 @@ class Search:
         if answer.status == "optimal" and answer.bound is not None:
             self.bound = max(self.bound, answer.bound + self.programme.constant)
             self.relaxed = multiples
-            if multiples is not None and np.all(np.abs(multiples - np.rint(multiples)) <= _WHOLE):
+            if multiples is not None and np.all(np.abs(multiples - np.rint(multiples)) <= INTEGRALITY):
                 self.offer(multiples)
 
     def neighbours(self, noise: bool = False) -> bool:
@@ -95,7 +94,7 @@ class Search:
             _, target = p.solve(self.budget, relax=True, noise=np.sort(prices) if p.norm == "linf" else prices)
         if target is None:
             return False
-        whole = np.abs(target - np.rint(target)) <= _WHOLE
+        whole = np.abs(target - np.rint(target)) <= INTEGRALITY
         open_ = ~whole
         for ring in range(_RINGS):
             if self.budget.exhausted:
@@ -121,7 +120,7 @@ class Search:
         """Whether the relaxation is far from whole: then there is little to keep of it."""
         if self.relaxed is None:
             return False
-        return bool(np.mean(np.abs(self.relaxed - np.rint(self.relaxed)) > _WHOLE) > _LINKED)
+        return bool(np.mean(np.abs(self.relaxed - np.rint(self.relaxed)) > INTEGRALITY) > _LINKED)
 
     def lattice(self) -> bool:
         """Walk over tables that add up to one within all bounds."""
@@ -134,7 +133,7 @@ class Search:
         while (
             self.multiples is not None and vain < patience and not self.budget.exhausted and self.budget.seconds < ends
         ):
-            if self.cost <= self.bound * (1 + _WHOLE):
+            if self.cost <= self.bound * (1 + INTEGRALITY):
                 break
             open_ = self._around(size)
             answer, found = p.solve(

@@ -23,13 +23,12 @@ from tabprotect.methods.rounding.programme import Programme
 from tabprotect.methods.rounding.result import RoundingResult
 from tabprotect.problem import Problem, need_problem
 from tabprotect.solver.limits import Budget, Limits, as_limits
+from tabprotect.solver.tolerances import INTEGRALITY
 from tabprotect.table.system import LinearSystem
 
 __all__ = ["successive_rounding"]
 
 Ints = npt.NDArray[np.int64]
-
-_WHOLE = 1e-6
 
 
 def successive_rounding(
@@ -139,8 +138,8 @@ def _layers(problem: Problem, along: int) -> tuple[list[Ints], Ints]:
 
 def _next(every: Grid, cells: Ints, so_far: Ints, sums: npt.NDArray[np.float64]) -> Grid:
     """Neighbouring multiples of the sum so far, measured by how near the layer itself comes to its values."""
-    low = np.floor(sums + _WHOLE).astype(np.int64)
-    high = np.ceil(sums - _WHOLE).astype(np.int64)
+    low = np.floor(sums + INTEGRALITY).astype(np.int64)
+    high = np.ceil(sums - INTEGRALITY).astype(np.int64)
     return replace(
         every,
         below=so_far + every.below[cells],
@@ -159,6 +158,6 @@ def _rounded(programme: Programme, budget: Budget) -> Ints:
         raise SolverError("successive rounding was ended by its limits before the last layer")
     if answer.status != "optimal" or multiples is None:
         raise InputError("successive rounding needs values that add up exactly")
-    if np.any(np.abs(multiples - np.rint(multiples)) > _WHOLE):
+    if np.any(np.abs(multiples - np.rint(multiples)) > INTEGRALITY):
         raise InputError("successive rounding needs layers of which at most one dimension has a hierarchy")
     return np.asarray(np.rint(multiples).astype(np.int64)[programme.own])

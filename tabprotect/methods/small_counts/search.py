@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from tabprotect.methods.small_counts.statement import Statement
 from tabprotect.solver.limits import Budget
+from tabprotect.solver.tolerances import IMPROVEMENT, INTEGRALITY
 
 __all__ = ["guess", "improved", "neighbourhoods", "rounded_relaxation"]
 
@@ -22,9 +23,6 @@ effect until the search ends."""
 
 CELLS_A_WORK_UNIT: Final = 100
 """So many cells looked at in the improvement count as one unit of work."""
-
-BETTER: Final = 1e-9
-"""A choice is better when it is nearer by more than this (relative)."""
 
 
 def guess(statement: Statement, rng: np.random.Generator) -> Bools:
@@ -60,7 +58,7 @@ def improved(statement: Statement, up: Bools, budget: Budget) -> Bools:
             rows, d = D.indices[D.indptr[j] : D.indptr[j + 1]], D.data[D.indptr[j] : D.indptr[j + 1]]
             step = -d if up[j] else d
             before, after = (statement.far(rows, x).sum() for x in (k[rows], k[rows] + step))
-            if after < before * (1 - BETTER) and np.all(k[rows] + step >= statement.at_least[rows]):
+            if after < before * (1 - IMPROVEMENT) and np.all(k[rows] + step >= statement.at_least[rows]):
                 k[rows] += step
                 up[j] = not up[j]
                 turned += 1
@@ -84,7 +82,7 @@ def rounded_relaxation(statement: Statement, budget: Budget) -> tuple[Bools | No
     u, bound, _ = statement.programme(np.arange(len(statement.a)), None, budget, relaxed=True)
     if u is None:
         return None, np.zeros(0, np.int64), bound
-    split = np.flatnonzero((u > 1e-6) & (u < 1 - 1e-6))
+    split = np.flatnonzero((u > INTEGRALITY) & (u < 1 - INTEGRALITY))
     return improved(statement, _lifted(statement, u > 0.5), budget), split, bound
 
 
@@ -97,7 +95,7 @@ def neighbourhoods(
     """
     lines = np.flatnonzero(np.diff(statement.D.indptr) > 1)
     cost, failures, turn = statement.cost(up), 0, 0
-    while len(lines) and failures < FAILURES and cost > enough * (1 + BETTER) and not budget.exhausted:
+    while len(lines) and failures < FAILURES and cost > enough * (1 + IMPROVEMENT) and not budget.exhausted:
         turn += 1
         if len(doubtful) and turn % 2:
             columns = rng.permutation(doubtful)[:NEIGHBOURHOOD]
@@ -106,7 +104,7 @@ def neighbourhoods(
         u, _, _ = statement.programme(np.sort(columns), up, budget, nodes=NODES)
         failures += 1
         found = None if u is None else u > 0.5
-        if found is not None and statement.allowed(found) and statement.cost(found) < cost * (1 - BETTER):
+        if found is not None and statement.allowed(found) and statement.cost(found) < cost * (1 - IMPROVEMENT):
             up, cost, failures = found, statement.cost(found), 0
             budget.report("small counts", cost, enough)
     return up

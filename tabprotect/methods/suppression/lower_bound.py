@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from tabprotect.attack.proof import BoundProof
+from tabprotect.attack.proof_rows import BoundProof
 from tabprotect.attack.witness import Witnesses
 from tabprotect.counted import counted
 from tabprotect.errors import InputError, SolverError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tabprotect.attack.proof import BoundProof
+from tabprotect.attack.proof_rows import BoundProof
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.solver.limits import is_optimal
 

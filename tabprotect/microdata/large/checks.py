@@ -20,7 +20,7 @@ from tabprotect.microdata.checks import ROUNDING
 from tabprotect.microdata.claims import Check, Claim, Verification, claim_kinds
 from tabprotect.microdata.large.part import Codebook, Part, plain, records_of
 from tabprotect.microdata.large.stage import COUNT, Stage, codebook, distinct
-from tabprotect.microdata.masking.pram import EXACT, wrong_matrix
+from tabprotect.microdata.masking.markov import EXACT, wrong_matrix
 from tabprotect.microdata.schema import Schema
 
 __all__ = ["check_large"]

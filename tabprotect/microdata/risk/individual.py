@@ -16,7 +16,6 @@ from tabprotect.microdata.schema import Schema, require
 __all__ = ["household_risk", "individual_risk", "keys_of", "posterior_mean_of_inverse"]
 
 Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 RECURSION = 60
 """Sample frequencies up to this go by recursion, larger ones by the series."""

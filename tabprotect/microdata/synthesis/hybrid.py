@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 from scipy.spatial import cKDTree
 
 from tabprotect.counted import counted
@@ -19,8 +18,6 @@ from tabprotect.microdata.scales import NUMERIC, Scale
 from tabprotect.microdata.synthesis.gaussian import exactly_uncorrelated, latin_hypercube
 
 __all__ = ["HybridMasking"]
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

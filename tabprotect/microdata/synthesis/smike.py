@@ -15,7 +15,7 @@ from tabprotect.microdata.claims import Claim
 from tabprotect.microdata.method import Masking, Method, MethodCall, as_columns, need_number
 from tabprotect.microdata.records import Records
 from tabprotect.microdata.scales import ANY, Scale
-from tabprotect.microdata.synthesis.sequential import stack
+from tabprotect.microdata.synthesis.imputation import stack
 from tabprotect.microdata.synthesis.trees import predictors
 
 __all__ = ["SMIKe"]

@@ -1,9 +1,9 @@
 """Exact rational arithmetic, and elimination modulo a prime."""
 
+from tabprotect.solver.exact.polyhedron import Polyhedron
 from tabprotect.solver.exact.rational import (
     ExactSolver,
     Integers,
-    Polyhedron,
     RationalVector,
     exact,
     integer_rows,

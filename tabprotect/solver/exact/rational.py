@@ -1,4 +1,4 @@
-"""Exact rational arithmetic: decimals as written, sparse linear systems, points of polyhedra near floating-point ones.
+"""Exact rational arithmetic: decimals as written, vectors over one denominator, sparse linear systems.
 
 Whole arrays are kept as integers over one common denominator: 64-bit where they fit, Python integers (dtype object)
 where they do not. Nothing here trusts a floating-point number: it proposes, integer arithmetic decides.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -19,25 +18,24 @@ from scipy import sparse
 from scipy.sparse import linalg
 
 from tabprotect.solver.exact.elimination import eliminate
-from tabprotect.solver.tolerances import AT_BOUND, ROUNDING
 
 __all__ = [
     "ExactSolver",
     "Integers",
-    "Polyhedron",
     "RationalVector",
+    "compact",
     "exact",
     "integer_rows",
+    "product",
     "scaled_integers",
     "solve_exactly",
+    "times",
 ]
 
 Integers = npt.NDArray[Any]  # int64, or object holding Python integers
-Bools = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
 
 _SAFE = 2**62
-_DENOMINATORS = (1, 2, 3, 4, 5, 6, 8, 9, 12, 16, 18, 24, 36, 48, 60, 144)
 _MAX_BITS = 4096
 _BITS_A_STEP = 42
 
@@ -91,9 +89,27 @@ def scaled_integers(*arrays: npt.ArrayLike) -> tuple[int, list[Integers]]:
     for i in open_.tolist():
         numerators[i], denominators[i] = exact(values[i]).as_integer_ratio()
     scale = math.lcm(*set(denominators.tolist()))
-    result = _compact(numerators * (scale // denominators))
+    result = compact(numerators * (scale // denominators))
     ends = np.cumsum([f.size for f in floats])[:-1]
     return scale, [part.reshape(f.shape) for part, f in zip(np.split(result, ends), floats, strict=True)]
+
+
+def integer_rows(A: sparse.csr_array) -> sparse.csr_array:
+    """Multiply the rows of an equation matrix A z = 0 up to integers, decimals as written.
+
+    Examples
+    --------
+    >>> integer_rows(sparse.csr_array([[0.5, -1.0], [1.0, 1.0]])).toarray().tolist()
+    [[5, -10], [1, 1]]
+    """
+    if np.array_equal(A.data, np.rint(A.data)):
+        return A.astype(np.int64)
+    A = sparse.csr_array(A)
+    data = np.zeros(len(A.data), dtype=np.int64)
+    for row in range(A.shape[0]):
+        part = slice(A.indptr[row], A.indptr[row + 1])
+        data[part] = scaled_integers(A.data[part])[1][0]
+    return sparse.csr_array((data, A.indices, A.indptr), shape=A.shape)
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +131,7 @@ class RationalVector:
         return Fraction(int(self.numerators[i]), self.denominator)
 
 
-def _compact(array: Integers) -> Integers:
+def compact(array: Integers) -> Integers:
     """Turn Python integers into int64 where they fit."""
     if array.dtype == object and _largest(array) < _SAFE:
         return array.astype(np.int64)
@@ -126,14 +142,14 @@ def _largest(array: Integers) -> int:
     return int(np.abs(array).max(initial=0)) if len(array) else 0
 
 
-def _times(array: Integers, factor: int) -> Integers:
+def times(array: Integers, factor: int) -> Integers:
     """Multiply without overflow."""
     if array.dtype == object or max(1, _largest(array)) * abs(factor) >= _SAFE:
-        return _compact(array.astype(object) * factor)
+        return compact(array.astype(object) * factor)
     return array * factor
 
 
-def _product(A: sparse.csr_array, x: Integers) -> Integers:
+def product(A: sparse.csr_array, x: Integers) -> Integers:
     """A @ x for an int64 matrix, without overflow."""
     if x.dtype != object:
         norm = int(np.abs(A.data).max(initial=0)) * int(np.diff(A.indptr).max(initial=0))
@@ -142,7 +158,7 @@ def _product(A: sparse.csr_array, x: Integers) -> Integers:
     terms = np.append(A.data.astype(object) * x[A.indices], 0)
     sums = np.add.reduceat(terms, A.indptr[:-1]) if A.shape[0] else np.zeros(0, dtype=object)
     sums[np.diff(A.indptr) == 0] = 0
-    return _compact(sums)
+    return compact(sums)
 
 
 def solve_exactly(A: sparse.csr_array, rhs: Integers) -> RationalVector | None:
@@ -212,16 +228,16 @@ class ExactSolver:
             if error > last - 4 or exponent > 900:
                 return None
             x = _common_denominator(found, shift, exponent) if error < -4 else None
-            if x is not None and np.array_equal(_product(self._square, x.numerators), _times(right, x.denominator)):
-                whole = np.array_equal(_product(self.A, x.numerators), _times(rhs, x.denominator))
+            if x is not None and np.array_equal(product(self._square, x.numerators), times(right, x.denominator)):
+                whole = np.array_equal(product(self.A, x.numerators), times(rhs, x.denominator))
                 return x if whole else None
             if largest == 0.0:
                 return None
             last = error
             bits = max(0, _BITS_A_STEP - exponent)
             digits = _integers(np.rint(np.ldexp(step, bits)))
-            residual = _times(residual, 2**bits) - _product(self._square, digits)
-            found = _compact(_times(found, 2**bits) + digits)
+            residual = times(residual, 2**bits) - product(self._square, digits)
+            found = compact(times(found, 2**bits) + digits)
             shift += bits
         return None
 
@@ -238,186 +254,14 @@ def _common_denominator(found: Integers, shift: int, exponent: int) -> RationalV
     limit = math.isqrt(1 << max(0, shift - exponent - 2))
     q = 1
     while q <= limit:
-        scaled = _times(found, q).astype(object)
+        scaled = times(found, q).astype(object)
         nearest = (scaled + (1 << shift >> 1)) >> shift
         off = np.abs(scaled - (nearest << shift))
         worst = int(np.argmax(off))
         if off[worst] <= q << max(0, exponent + 1):
-            return RationalVector(_compact(nearest), q)
+            return RationalVector(compact(nearest), q)
         step = Fraction(int(off[worst]), 1 << shift).limit_denominator(max(1, limit // q)).denominator
         if step == 1:
             return None
         q *= step
     return None
-
-
-@dataclass(frozen=True, eq=False)
-class Polyhedron:
-    """Points z with A z = 0 and lower <= z <= upper, in exact arithmetic.
-
-    Parameters
-    ----------
-    A : csr_array of int64, shape (m, n)
-        Rows multiplied up to integers; see `integer_rows`.
-    lower, upper : ndarray of integers, shape (n,)
-        Times `scale`; what stands at infinite bounds is not looked at.
-    lower_finite, upper_finite : ndarray of bool
-    scale : int
-    """
-
-    A: sparse.csr_array
-    lower: Integers
-    upper: Integers
-    lower_finite: Bools
-    upper_finite: Bools
-    scale: int
-
-    def part(self, columns: npt.NDArray[np.int64], A: sparse.csr_array) -> Polyhedron:
-        """Return the polyhedron of some columns, with the equations given, all other columns held at 0."""
-        return Polyhedron(
-            A,
-            self.lower[columns],
-            self.upper[columns],
-            self.lower_finite[columns],
-            self.upper_finite[columns],
-            self.scale,
-        )
-
-    def within(self, z: RationalVector) -> Bools:
-        """Which entries of z keep their bounds."""
-        scaled = _times(z.numerators, self.scale)
-        low = ~self.lower_finite | (scaled >= _times(self.lower, z.denominator))
-        high = ~self.upper_finite | (scaled <= _times(self.upper, z.denominator))
-        return np.asarray(low & high, dtype=bool)
-
-    def residuals(self, z: RationalVector) -> Integers:
-        """Return A z, times the denominator of z."""
-        return _product(self.A, z.numerators)
-
-    def contains(self, z: RationalVector) -> bool:
-        """Whether z satisfies all equations and bounds."""
-        return bool(not self.residuals(z).any() and self.within(z).all())
-
-    def rounded(
-        self, z: Floats, block: npt.NDArray[np.int64], unit: int | None = None, near: float = ROUNDING
-    ) -> list[tuple[Bools, RationalVector]]:
-        """Round a point to small denominators, block by block.
-
-        Parameters
-        ----------
-        z : ndarray of float, shape (n,)
-            Satisfies the equations and bounds up to floating-point error.
-        block : ndarray of int, shape (n,)
-            Columns of one block share equations with each other only, and so are rounded alike.
-        unit : int, optional
-            Try small multiples of this denominator; by default of `scale`, and 1.
-        near : float
-            How near all entries must be to a grid, in units of the grid.
-
-        Returns
-        -------
-        list of (columns, point)
-            Points of the polyhedron that are 0 outside `columns`; blocks that no denominator suits are left out.
-
-        Examples
-        --------
-        >>> A = sparse.csr_array(np.array([[1, -1, 0, 0], [0, 0, 1, -2]]))
-        >>> yes = np.ones(4, bool)
-        >>> p = Polyhedron(A, np.full(4, -5), np.full(4, 5), yes, yes, 1)
-        >>> [(c.tolist(), z[0], z[3]) for c, z in p.rounded(np.array([2 - 1e-12, 2, 1, 0.5]), np.array([0, 0, 1, 1]))]
-        [([True, True, False, False], Fraction(2, 1), Fraction(0, 1)),
-         ([False, False, True, True], Fraction(0, 1), Fraction(1, 2))]
-        """
-        done = []
-        n_blocks = int(block.max(initial=-1)) + 1
-        waiting = np.ones(n_blocks, dtype=bool)
-        some = np.diff(self.A.indptr) > 0
-        row_block = np.zeros(self.A.shape[0], dtype=np.int64)
-        row_block[some] = block[self.A.indices[self.A.indptr[:-1][some]]]
-        base = self.scale if unit is None else unit
-        grids = _DENOMINATORS if base == 1 else (1, *(base * d for d in _DENOMINATORS))
-        for denominator in grids:
-            columns = waiting[block]
-            if not columns.any() or float(np.abs(z[columns]).max()) * denominator >= 2.0**53:
-                break
-            point = RationalVector(np.where(columns, np.rint(z * denominator), 0.0).astype(np.int64), denominator)
-            bad = np.zeros(n_blocks, dtype=bool)
-            bad[block[np.abs(z * denominator - point.numerators) > near]] = True
-            bad[block[~self.within(point)]] = True
-            bad[row_block[self.residuals(point) != 0]] = True
-            if (good := waiting & ~bad).any():
-                columns = good[block]
-                done.append((columns, RationalVector(np.where(columns, point.numerators, 0), denominator)))
-                waiting &= bad
-        return done
-
-    def vertex(self, z: Floats, levels: Sequence[tuple[Integers, Bools]] = ()) -> RationalVector | None:
-        """Compute exactly the basic solution that a floating-point vertex stands for.
-
-        Entries at a bound (or at a level) are put there exactly, the equations are solved for the others.
-
-        Parameters
-        ----------
-        z : ndarray of float, shape (n,)
-        levels : sequence of (ndarray of integers, ndarray of bool)
-            Further values, times `scale`, at which an entry may have been stopped, and where they apply.
-
-        Returns
-        -------
-        RationalVector or None
-            None when that solution does not exist or breaks a bound.
-
-        Examples
-        --------
-        >>> A = sparse.csr_array(np.array([[2, -1]]))
-        >>> yes = np.ones(2, bool)
-        >>> p = Polyhedron(A, np.array([-7, -7]), np.array([7, 7]), yes, yes, 3)
-        >>> p.vertex(np.array([1.16666667, 2.33333333333]))
-        RationalVector(numerators=array([ 7, 14]), denominator=6)
-        """
-        stops = [(self.lower, self.lower_finite), (self.upper, self.upper_finite), *levels]
-        for tolerance in AT_BOUND:
-            held = np.zeros(len(z), dtype=bool)
-            value: Integers = np.zeros(len(z), dtype=object)
-            for stop, applies in stops:
-                at = stop.astype(np.float64) / self.scale
-                here = applies & (np.abs(z - at) <= tolerance * np.maximum(1.0, np.abs(at)))
-                value[here] = stop[here]
-                held |= here
-            point = self.completed(held, RationalVector(_compact(value), self.scale))
-            if point is not None:
-                return point
-        return None
-
-    def completed(self, held: Bools, point: RationalVector) -> RationalVector | None:
-        """Keep the `held` entries of a point and solve the equations for the others; None unless that stays inside."""
-        kept = RationalVector(np.where(held, point.numerators, 0), point.denominator)
-        free = np.flatnonzero(~held)
-        columns = sparse.csr_array(self.A[:, free])
-        x = solve_exactly(columns, -self.residuals(kept))
-        if x is None:
-            return None
-        numerators = _times(kept.numerators, x.denominator).astype(object)
-        numerators[free] = x.numerators
-        denominator = kept.denominator * x.denominator
-        divisor = math.gcd(denominator, *numerators.tolist())
-        result = RationalVector(_compact(numerators // divisor), denominator // divisor)
-        return result if self.contains(result) else None
-
-
-def integer_rows(A: sparse.csr_array) -> sparse.csr_array:
-    """Multiply the rows of an equation matrix A z = 0 up to integers, decimals as written.
-
-    Examples
-    --------
-    >>> integer_rows(sparse.csr_array([[0.5, -1.0], [1.0, 1.0]])).toarray().tolist()
-    [[5, -10], [1, 1]]
-    """
-    if np.array_equal(A.data, np.rint(A.data)):
-        return A.astype(np.int64)
-    A = sparse.csr_array(A)
-    data = np.zeros(len(A.data), dtype=np.int64)
-    for row in range(A.shape[0]):
-        part = slice(A.indptr[row], A.indptr[row + 1])
-        data[part] = scaled_integers(A.data[part])[1][0]
-    return sparse.csr_array((data, A.indices, A.indptr), shape=A.shape)

@@ -9,7 +9,8 @@ from typing import Final
 
 import numpy as np
 
-from tabprotect.solver.exact.rational import Polyhedron, RationalVector
+from tabprotect.solver.exact.polyhedron import Polyhedron
+from tabprotect.solver.exact.rational import RationalVector
 
 __all__ = ["furthest"]
 

@@ -11,7 +11,8 @@ import numpy.typing as npt
 from tabprotect.errors import InputError, SolverError, did_you_mean
 from tabprotect.seeds import Seed, as_seed
 from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt, is_optimal
-from tabprotect.solver.mip.lazy import FEASIBLE, LazyResult, Oracle, Programme, Separator
+from tabprotect.solver.mip.lazy import LazyResult, Oracle, Programme, Separator
+from tabprotect.solver.tolerances import ROW_FEASIBILITY
 
 __all__ = ["branch_and_cut"]
 
@@ -88,7 +89,7 @@ def branch_and_cut(
         if not (programme.satisfied(best) and oracle.passes(best)):
             oracle.raise_if_any()
             raise SolverError(f"{engine} returned a point that violates rows")
-        if any(row.slack(best) < -10 * FEASIBLE for row in oracle.rows.values()):
+        if any(row.slack(best) < -10 * ROW_FEASIBILITY for row in oracle.rows.values()):
             raise SolverError("a row of the separator cuts off a solution that it passes; its rows are wrong")
     status: Literal["optimal", "feasible", "infeasible", "unknown"]
     if ended or is_optimal(cost, bound):

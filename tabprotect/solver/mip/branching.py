@@ -9,15 +9,12 @@ import numpy.typing as npt
 
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.lp import LinearProgram, LpSolution
-from tabprotect.solver.tolerances import OPTIMAL
+from tabprotect.solver.tolerances import INTEGRALITY, OPTIMAL
 
 __all__ = ["branch"]
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
-
-WHOLE = 1e-6
-"""How near to 0 or 1 a variable counts as decided."""
 
 
 def branch(
@@ -71,12 +68,12 @@ def branch(
             continue
         distance = np.abs(answer.x - np.rint(answer.x))
         k = int(np.argmax(distance))
-        if distance[k] > WHOLE:
+        if distance[k] > INTEGRALITY:
             stack += [{**fixed, k: 0.0}, {**fixed, k: 1.0}]
             continue
         best = answer.x > 0.5
         worth = float(cost[best].sum())
-        enough = worth - max(step * (1 - WHOLE), OPTIMAL * worth)
+        enough = worth - max(step * (1 - INTEGRALITY), OPTIMAL * worth)
         closed = root.objective + root.reduced >= enough
     _apply(lp, applied, {}, lower, upper)
     return best

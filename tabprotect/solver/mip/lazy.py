@@ -19,14 +19,11 @@ from scipy import sparse
 
 from tabprotect.errors import InputError, SolverError, collect
 from tabprotect.solver.mip.rows import Row
+from tabprotect.solver.tolerances import ROW_FEASIBILITY
 
-__all__ = ["FEASIBLE", "LazyResult", "Oracle", "Programme", "Separator", "at_least"]
+__all__ = ["LazyResult", "Oracle", "Programme", "Separator", "at_least"]
 
 Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
-
-FEASIBLE = 1e-6
-"""Written rows and integrality may be missed by this (absolute, after division by a row's largest coefficient)."""
 
 
 def at_least(index: Iterable[int], values: float | Iterable[float], rhs: float) -> Row:
@@ -135,16 +132,16 @@ class Programme:
     def rounded(self, x: Floats) -> Floats | None:
         """Return x with whole integer columns, or None if it is not within the tolerance of such a point."""
         near = np.where(self.integer, np.rint(x), x)
-        return None if np.any(np.abs(near - x) > FEASIBLE) else np.clip(near, self.lower, self.upper)
+        return None if np.any(np.abs(near - x) > ROW_FEASIBILITY) else np.clip(near, self.lower, self.upper)
 
     def satisfied(self, x: Floats) -> bool:
         """Tell whether the written rows and the bounds hold at x, up to the tolerance."""
         activity = self.A @ x
         size = np.maximum(1.0, abs(self.A).max(axis=1).toarray().ravel() if self.A.nnz else np.zeros(self.A.shape[0]))
-        rows = np.all(activity >= self.row_lower - FEASIBLE * size) and np.all(
-            activity <= self.row_upper + FEASIBLE * size
+        rows = np.all(activity >= self.row_lower - ROW_FEASIBILITY * size) and np.all(
+            activity <= self.row_upper + ROW_FEASIBILITY * size
         )
-        return bool(rows and np.all(x >= self.lower - FEASIBLE) and np.all(x <= self.upper + FEASIBLE))
+        return bool(rows and np.all(x >= self.lower - ROW_FEASIBILITY) and np.all(x <= self.upper + ROW_FEASIBILITY))
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,7 +207,7 @@ class Oracle:
             self.error = error
             return []
         scaled = [_scaled(row) for row in given]
-        violated = [row for row in scaled if row.slack(x) < -FEASIBLE]
+        violated = [row for row in scaled if row.slack(x) < -ROW_FEASIBILITY]
         if given and not violated and integral:
             violated = [self._exclusion(x)] if self.programme.binary else []
             if not violated:

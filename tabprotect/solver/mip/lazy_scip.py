@@ -18,9 +18,10 @@ import numpy.typing as npt
 from tabprotect.errors import SolverError
 from tabprotect.seeds import SOLVER_SEEDS
 from tabprotect.solver.limits import Budget
-from tabprotect.solver.mip.lazy import FEASIBLE, Oracle, Programme
+from tabprotect.solver.mip.lazy import Oracle, Programme
 from tabprotect.solver.mip.rows import Row
 from tabprotect.solver.mip.scip import optimise
+from tabprotect.solver.tolerances import ROW_FEASIBILITY
 
 __all__ = ["solve"]
 
@@ -100,7 +101,7 @@ def solve(
 
         def conssepalp(self, constraints: Any, n: int) -> dict[str, Any]:
             now = np.clip(point(), programme.lower, programme.upper)
-            pending = [row for row in oracle.rows.values() if row.slack(now) < -FEASIBLE]
+            pending = [row for row in oracle.rows.values() if row.slack(now) < -ROW_FEASIBILITY]
             rows = pending or oracle.cuts(now, False)
             return {"result": self.add(rows, forced=False) or SCIP_RESULT.DIDNOTFIND}
 

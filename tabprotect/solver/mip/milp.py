@@ -14,6 +14,7 @@ from scipy import sparse
 from tabprotect.errors import SolverError
 from tabprotect.seeds import SOLVER_SEEDS
 from tabprotect.solver.limits import Budget
+from tabprotect.solver.tolerances import BINARY_INTEGRALITY
 
 __all__ = ["MilpAnswer", "solve_milp"]
 
@@ -38,10 +39,6 @@ _LIMITS = (
     _Status.kUnboundedOrInfeasible,
     _Status.kUnknown,
 )
-
-#: integrality of binaries, which multiply large capacities; general integers keep HiGHS's own 1e-6, since with 1e-9 it
-#: has cut off optima and called the next best one optimal
-_BINARY = 1e-8
 
 #: share of a limit of time at which an error of HiGHS is that of being cut off
 _AT_LIMIT = 0.9
@@ -141,7 +138,7 @@ def solve_milp(
     h.setOptionValue("mip_rel_gap", gap)
     h.setOptionValue("mip_abs_gap", 0.0)
     if is_mip and np.all(np.asarray(upper)[integer] <= 1) and np.all(np.asarray(lower)[integer] >= 0):
-        h.setOptionValue("mip_feasibility_tolerance", _BINARY)
+        h.setOptionValue("mip_feasibility_tolerance", BINARY_INTEGRALITY)
     if method != "choose":
         h.setOptionValue("solver", method)
     if not crossover:

@@ -12,15 +12,13 @@ from scipy import sparse
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.mip.pool import PoolAnswer, PoolSolver
 from tabprotect.solver.mip.priced import parts
+from tabprotect.solver.tolerances import NO_GAP
 
 __all__ = ["InParts"]
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
-
-EXACT = 1e-9
-"""A relative gap below this one is none."""
 
 SMALL = 300
 """Parts of at most so many rows are solved to the end at once, so that they are not solved again."""
@@ -113,7 +111,7 @@ class InParts:
             chosen = answer.solutions[0]
             spent = float(cost[chosen].sum())
             slack = spent - answer.bound
-            self._slack.append(slack if slack > EXACT * spent else 0.0)
+            self._slack.append(slack if slack > NO_GAP * spent else 0.0)
             cells = np.flatnonzero(chosen & ~fixed)
             cells = cells[np.argsort(part[cells], kind="stable")]
             ends = np.searchsorted(part[cells], np.arange(len(keys) + 1))

@@ -13,15 +13,13 @@ from scipy import sparse
 from tabprotect.solver.connected import connected
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.mip.pool import PoolAnswer, PoolSolver
+from tabprotect.solver.tolerances import INTEGRALITY, ROW_FEASIBILITY
 
 __all__ = ["Point", "Priced", "parts"]
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
-
-INTEGRAL = 1e-6
-"""A value this near to 0 or 1 is read as that; the rows are checked afterwards."""
 
 OPEN = (3, 50)
 """Variables open at first: so many times those with reduced costs of 0, and so many more."""
@@ -89,9 +87,9 @@ class Priced:
         label, part = parts(matrix, fixed)
         rounded = ((point.x > 0.5) & (part >= 0)) | fixed
         vague = np.zeros(int(label.max(initial=-1)) + 1, bool)
-        fractional = (np.abs(point.x - rounded) > INTEGRAL) & ~fixed & (part >= 0)
+        fractional = (np.abs(point.x - rounded) > INTEGRALITY) & ~fixed & (part >= 0)
         vague[part[fractional]] = True
-        vague[label[matrix @ rounded.astype(np.float64) < rhs - INTEGRAL]] = True
+        vague[label[matrix @ rounded.astype(np.float64) < rhs - ROW_FEASIBILITY]] = True
         settled = rounded & ~fixed
         settled[part >= 0] &= ~vague[part[part >= 0]]
         if not vague.any():
@@ -125,7 +123,7 @@ class Priced:
 
         def solve() -> PoolAnswer:
             closed = np.zeros(len(cost), bool)
-            closed[mine] = reduced > reach[of] * (1 + INTEGRAL)
+            closed[mine] = reduced > reach[of] * (1 + INTEGRALITY)
             return self._solver(cost, fixed, *_without(matrix, rhs, closed), **how)
 
         answer = solve()
@@ -149,7 +147,7 @@ class Priced:
 def _likely(reduced: Floats) -> float:
     """Reduced costs up to which variables are open at first; inf where that would be nearly all."""
     times, more = OPEN
-    most = times * int(np.sum(reduced <= INTEGRAL)) + more
+    most = times * int(np.sum(reduced <= INTEGRALITY)) + more
     if most >= FEW * len(reduced):
         return math.inf
     return float(np.partition(reduced, most)[most])

@@ -17,7 +17,6 @@ from tabprotect.solver.growing import GrowingRows
 __all__ = ["Inequalities", "Origins", "Row", "RowPool"]
 
 Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from tabprotect.errors import InputError, among, as_bool, collect
+from tabprotect.errors import InputError, Problems, among, as_bool, collect
 from tabprotect.table.dimension import By, dimensions_of
 from tabprotect.table.duck import DuckSource, TextFile, set_memory
 from tabprotect.table.grid import Grid
@@ -141,20 +141,12 @@ def tabulate(
     >>> table.contributions.values[0].tolist()
     [20.0, 7.0, 5.0]
     """
+    counted = among(kind, ("frequency",)) and value is not None
     with collect() as problems:
         dimensions = dimensions_of(by, hierarchies, problems)
-        check_kind(kind, problems.add)
-        if not among(empty, (None, "zero", "structural", "drop")):
-            problems.add(f"empty must be 'zero', 'structural' or 'drop', not {empty!r}")
-        if isinstance(top, bool) or not isinstance(top, Real) or top < 0 or top != top // 1:
-            problems.add(f"top must be a whole number, 0 or more, not {top!r}")
-        if decimal is not None and not isinstance(decimal, str):
-            problems.add(f"decimal must be '.' or ',', not {decimal!r}")
-        if memory_limit is not None and not isinstance(memory_limit, str):
-            problems.add(f"memory_limit must be such as '4GB', not {memory_limit!r}")
+        _check_options(kind, empty, top, decimal, memory_limit, problems)
         if value is None and among(kind, ("magnitude",)):
             problems.add("a magnitude table needs a value column")
-        counted = among(kind, ("frequency",)) and value is not None
         for name, column in (("contributor", contributor), ("holding", holding), ("weight", weight)):
             if counted and column is not None:
                 problems.add(f"value='{value}' counts units already, so {name}='{column}' has nothing to refer to")
@@ -198,6 +190,19 @@ def tabulate(
         roles = replace(roles, decimal=opened.decimal)
     found, library = _tabulated(data, roles, memory_limit)
     return _table(found, roles, frequency, empty, backend or library, recognised)
+
+
+def _check_options(kind: Any, empty: Any, top: Any, decimal: Any, memory_limit: Any, problems: Problems) -> None:
+    """Note options that are none of those there are."""
+    check_kind(kind, problems.add)
+    if not among(empty, (None, "zero", "structural", "drop")):
+        problems.add(f"empty must be 'zero', 'structural' or 'drop', not {empty!r}")
+    if isinstance(top, bool) or not isinstance(top, Real) or top < 0 or top != top // 1:
+        problems.add(f"top must be a whole number, 0 or more, not {top!r}")
+    if decimal is not None and not isinstance(decimal, str):
+        problems.add(f"decimal must be '.' or ',', not {decimal!r}")
+    if memory_limit is not None and not isinstance(memory_limit, str):
+        problems.add(f"memory_limit must be such as '4GB', not {memory_limit!r}")
 
 
 def _tabulated(data: Any, roles: Roles, memory_limit: str | None) -> tuple[Tabulated, str]:

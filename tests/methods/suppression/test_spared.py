@@ -21,7 +21,7 @@ from tabprotect.methods.suppression.presolve.reduce import reduce_problem
 from tabprotect.models import cell_suppression
 from tabprotect.problem import Attacker, Problem, Status
 from tabprotect.sensitivity.sums_as_cells import protect_against_others
-from tabprotect.sensitivity.unions import UnionExposure
+from tabprotect.sensitivity.union_exposure import UnionExposure
 from tabprotect.solver.limits import Limits
 from tests.checker import Judge
 from tests.random_problems import random_problem

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tabprotect.microdata as md
-from tabprotect.microdata.masking.pram import invariant, optimal_matrix
+from tabprotect.microdata.masking.markov import invariant, optimal_matrix
 from tabprotect.models import pram as model
 
 COUNTS = st.lists(st.integers(0, 50), min_size=2, max_size=7).filter(lambda c: sum(x > 0 for x in c) > 1)

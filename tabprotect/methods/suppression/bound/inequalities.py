@@ -18,7 +18,6 @@ from tabprotect.solver.tolerances import CONTRADICTION
 
 __all__ = ["inequalities_of", "rows_of_cores"]
 
-Bools = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 

@@ -13,7 +13,7 @@ from tabprotect.solver.lp import LinearProgram
 from tabprotect.solver.mip.covers import cover_cuts
 from tabprotect.solver.mip.rows import RowPool
 from tabprotect.solver.mip.zerohalf import zero_half
-from tabprotect.solver.tolerances import CUT_VIOLATION
+from tabprotect.solver.tolerances import CUT_VIOLATION, ROUNDED_UP
 
 __all__ = ["add_covers", "add_halves", "strengthen"]
 
@@ -35,7 +35,7 @@ def add_halves(pool: RowPool, x: Floats, budget: Budget, options: RelaxationOpti
         return []
     matrix = pool.matrix.copy()
     # rounding coefficients up keeps a row valid (x >= 0) and makes it integral
-    matrix.data = np.ceil(matrix.data - 1e-9)
+    matrix.data = np.ceil(matrix.data - ROUNDED_UP)
     cuts = zero_half(matrix, pool.rhs, x)
     return pool.add([cut.row for cut in cuts], cuts)
 

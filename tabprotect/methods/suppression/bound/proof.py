@@ -9,10 +9,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from tabprotect.attack import proof as exact_rows
+from tabprotect.attack import proof_rows as exact_rows
 from tabprotect.attack.facts import facts_of
 from tabprotect.attack.keys import Key
-from tabprotect.attack.proof import BoundProof, ExactMultipliers, ProofRow, prove_bound, snap_multipliers
+from tabprotect.attack.proof import prove_bound, snap_multipliers
+from tabprotect.attack.proof_rows import BoundProof, ExactMultipliers, ProofRow
 from tabprotect.methods.suppression.bound.cuts import Bridge, Capacity, Cover, Own
 from tabprotect.methods.suppression.bound.joint import strengthen
 from tabprotect.methods.suppression.options import DEFAULTS, RelaxationOptions
@@ -23,7 +24,7 @@ from tabprotect.solver.limits import Budget
 from tabprotect.solver.lp import LinearProgram
 from tabprotect.solver.mip.rows import RowPool
 from tabprotect.solver.mip.zerohalf import ZeroHalf
-from tabprotect.solver.tolerances import LEVEL, USED_ROW
+from tabprotect.solver.tolerances import LEVEL, ROUNDED_UP, TIGHT_ROW, USED_ROW
 
 __all__ = ["bound_proof"]
 
@@ -101,7 +102,7 @@ def _open(problem: Problem, cells: Ints) -> list[int]:
 
 def _active(core: Core, pool: RowPool, x: Floats) -> list[int]:
     """Rows of the pool that carry the bound: those with a multiplier among the ones tight at the solution."""
-    tight = np.flatnonzero(np.abs(pool.slack(x)) < 1e-6)
+    tight = np.flatnonzero(np.abs(pool.slack(x)) < TIGHT_ROW)
     if not len(tight):
         return []
     lp = LinearProgram(
@@ -159,7 +160,7 @@ class _Translator:
         parents = [self.row(int(k)) for k in cut.parents]
         if self._whole is None or self._whole.shape[0] < len(self.pool):
             self._whole = self.pool.matrix.copy()
-            self._whole.data = np.ceil(self._whole.data - 1e-9)
+            self._whole.data = np.ceil(self._whole.data - ROUNDED_UP)
         total: Floats = np.asarray(self._whole[cut.parents].sum(axis=0), np.float64).ravel()
         total[cut.row.index] -= 2 * cut.row.values
         terms = []

@@ -23,7 +23,6 @@ from tabprotect.solver.tolerances import CUT_VIOLATION, MULTIPLIER
 __all__ = ["Relaxation"]
 
 Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 
 

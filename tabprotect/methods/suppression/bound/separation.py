@@ -16,11 +16,11 @@ from tabprotect.methods.suppression.presolve.core import Core
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.lp import LinearProgram
 from tabprotect.solver.mip.rows import Row
+from tabprotect.solver.tolerances import REACHED
 
 __all__ = ["Attack", "Attacks", "Found"]
 
 Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 
 
@@ -224,7 +224,7 @@ class Separation:
         for _ in range(rounds + 1):
             if side:
                 attack = self.attacks.attack(p, side, level, down, up, radius=radius)
-                if attack.reach >= 1.0 - 1e-9:
+                if attack.reach >= 1.0 - REACHED:
                     return best
                 d = reduced(core, p, side, attack.multipliers)
                 if d[p] != 0.0:
@@ -236,7 +236,7 @@ class Separation:
             else:
                 rise = self.attacks.attack(p, 1, level, down, up, boxed=True, radius=radius)
                 fall = self.attacks.attack(p, -1, level, down, up, boxed=True, radius=radius)
-                if rise.reach + fall.reach >= 1.0 - 1e-9:
+                if rise.reach + fall.reach >= 1.0 - REACHED:
                     return best
                 both = potential(core, reduced(core, p, 1, rise.multipliers), known)
                 both += potential(core, reduced(core, p, -1, fall.multipliers), known)

@@ -18,7 +18,6 @@ from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interru
 
 __all__ = ["hypercube"]
 
-Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 

@@ -30,7 +30,6 @@ from tabprotect.table.system import LinearSystem
 
 __all__ = ["Passes", "Piece"]
 
-Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 

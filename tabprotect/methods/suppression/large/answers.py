@@ -10,25 +10,14 @@ import numpy.typing as npt
 from tabprotect.attack.keys import Key
 from tabprotect.attack.witness import Deviation
 from tabprotect.methods.suppression.large.cover import Cover
-from tabprotect.methods.suppression.large.nearby import Nearby
+from tabprotect.methods.suppression.large.nearby import Nearby, Search
+from tabprotect.methods.suppression.large.programme import Move
 from tabprotect.solver.limits import Budget
 
-__all__ = ["Answers", "Proposal", "Search"]
+__all__ = ["Answers", "Proposal"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
-
-
-class Search(NamedTuple):
-    """How hard to look for a deviation: see `Nearby.find`."""
-
-    hops: int
-    enough: float
-    usual: float
-    limit: float = np.inf
-    widen: bool = True
-    far: bool = True
-    quick: bool = False
 
 
 class Proposal(NamedTuple):
@@ -100,27 +89,15 @@ class Answers:
 
     def _find(self, question: int, side: int, level: float, budget: Budget, search: Search) -> Deviation | None:
         key = self.cover.keys[question]
-        return self.nearby.find(
-            key.cell,
-            side,
-            level,
-            self.price,
-            budget,
-            hops=search.hops,
-            widen=search.widen,
-            far=search.far,
-            quick=search.quick,
-            known=self.known.get(key.attacker),
-            enough=search.enough,
-            usual=search.usual,
-            limit=search.limit,
-        )
+        known = self.known.get(key.attacker)
+        return self.nearby.find(Move(key.cell, side, level), self.price, budget, search, known)
 
     def _slide(self, question: int, budget: Budget, search: Search) -> tuple[Proposal, ...]:
         """Up for one part of the width, down for the rest: the cheapest of a few ways."""
         cover, nearby, key = self.cover, self.nearby, self.cover.keys[question]
         need, known = cover.need[question] * (1 + 1e-9), self.known.get(key.attacker)
         up, down = float(nearby.up[key.cell]), float(nearby.down[key.cell])
+        near = Search(search.hops, far=search.far, quick=search.quick)
         best: list[Deviation] = []
         least = np.inf
         for rise in (need, 0.0, need / 2, up, need - down):
@@ -130,17 +107,7 @@ class Answers:
             price = self.price.copy()
             for side, level in ((1, rise), (-1, need - rise)):
                 if level > 0:
-                    found = nearby.find(
-                        key.cell,
-                        side,
-                        level,
-                        price,
-                        budget,
-                        hops=search.hops,
-                        far=search.far,
-                        quick=search.quick,
-                        known=known,
-                    )
+                    found = nearby.find(Move(key.cell, side, level), price, budget, near, known)
                     if found is None:
                         break
                     ends.append(found)

@@ -12,12 +12,13 @@ import numpy.typing as npt
 from scipy import sparse
 
 from tabprotect.attack.keys import Key
-from tabprotect.attack.proof import BoundProof, Bridge, Capacity, ProofRow, simple_fraction, snap_multipliers
+from tabprotect.attack.proof import simple_fraction, snap_multipliers
+from tabprotect.attack.proof_rows import BoundProof, Bridge, Capacity, ProofRow
 from tabprotect.methods.suppression.large.rows import Attacks, LocalRows, Sparse, attack
 from tabprotect.methods.suppression.large.surroundings import Surroundings
 from tabprotect.methods.suppression.options import DEFAULTS
 from tabprotect.methods.suppression.options.local import LocalBoundOptions
-from tabprotect.methods.suppression.presolve.costs import next_cost, unit_of_costs
+from tabprotect.methods.suppression.presolve.core import next_cost, unit_of_costs
 from tabprotect.problem import Problem
 from tabprotect.solver.exact import exact
 from tabprotect.solver.limits import Budget

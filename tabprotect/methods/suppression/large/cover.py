@@ -15,7 +15,6 @@ from tabprotect.solver.tolerances import LEVEL
 
 __all__ = ["Cover", "Witness"]
 
-Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 

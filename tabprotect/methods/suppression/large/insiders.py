@@ -10,7 +10,8 @@ import numpy.typing as npt
 from tabprotect.attack.keys import Key
 from tabprotect.attack.witness import Deviation, Witnesses
 from tabprotect.methods.suppression.large.cover import Cover
-from tabprotect.methods.suppression.large.nearby import Nearby
+from tabprotect.methods.suppression.large.nearby import Nearby, Search
+from tabprotect.methods.suppression.large.programme import Move
 from tabprotect.methods.suppression.options import DEFAULTS
 from tabprotect.methods.suppression.options.local import InsiderOptions
 from tabprotect.solver.limits import Budget
@@ -144,8 +145,8 @@ class Insiders:
         own, price[cell] = price[cell], 0.0
 
         def one(side: int, level: float) -> Deviation | None:
-            most = min(enough, float(np.finfo(np.float64).max))
-            return self.nearby.find(cell, side, level, price, budget, hops=1, known=known, enough=most)
+            search = Search(hops=1, enough=min(enough, float(np.finfo(np.float64).max)))
+            return self.nearby.find(Move(cell, side, level), price, budget, search, known)
 
         both = one(0, max(needs.values())) if len(sides) > 1 else None
         found: dict[int, Deviation] = {}

@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tabprotect.methods.suppression.large.answers import Answers, Proposal, Search
+from tabprotect.methods.suppression.large.answers import Answers, Proposal
+from tabprotect.methods.suppression.large.nearby import Search
 from tabprotect.methods.suppression.options import DEFAULTS
 from tabprotect.methods.suppression.options.local import ParallelOptions
 from tabprotect.solver.limits import Budget

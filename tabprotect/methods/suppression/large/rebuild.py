@@ -9,11 +9,12 @@ import numpy.typing as npt
 
 from tabprotect.attack.keys import Key
 from tabprotect.attack.witness import Deviation
-from tabprotect.methods.suppression.large.answers import Answers, Proposal, Search
+from tabprotect.methods.suppression.large.answers import Answers, Proposal
 from tabprotect.methods.suppression.large.cover import Cover, Witness
 from tabprotect.methods.suppression.large.credit import RegionCredit
-from tabprotect.methods.suppression.large.nearby import Nearby
+from tabprotect.methods.suppression.large.nearby import Nearby, Search
 from tabprotect.methods.suppression.large.parallel import ParallelSearch
+from tabprotect.methods.suppression.large.programme import Move
 from tabprotect.methods.suppression.options import DEFAULTS
 from tabprotect.methods.suppression.options.local import LocalOptions
 from tabprotect.solver.limits import Budget
@@ -194,14 +195,14 @@ class Rebuilder:
 
     def _without(self, cell: int, passes: int, budget: Budget) -> float:
         """Release all witnesses that move a secondary, and more around it now and then; answer their questions anew."""
-        cover, rng = self.cover, self._rng
+        cover, rng, programme = self.cover, self._rng, self.nearby.programme
         before = cover.cost
         asked = {k for witness in cover.users(cell) for k in witness.asked}
         if passes and rng.random() < 0.7:
             asked |= self.around(cell, int(rng.choice(self._options.reopened)))
             alpha = float(rng.choice(self._options.trust))
-            self.nearby.guide = None if self.x is None or not alpha else 1 - alpha * self.x
-            self.nearby.noise = float(rng.choice(self._options.noise))
+            programme.guide = None if self.x is None or not alpha else 1 - alpha * self.x
+            programme.noise = float(rng.choice(self._options.noise))
         old: dict[int, tuple[Witness, ...]] = {k: cover.release(k) for k in sorted(asked)}
         kind = int(rng.integers(4)) if passes else 0
         freed = float(cover.price[cell])
@@ -215,7 +216,7 @@ class Rebuilder:
         self.inside(order, budget)
         search = Search(int(rng.integers(0, 2)), effort * mean, mean)
         done = self._recreate(order, before, search, budget)
-        self.nearby.guide, self.nearby.noise = None, 0.0
+        programme.guide, programme.noise = None, 0.0
         if freed > 0 and cover.price[cell] > 0:
             cover.price[cell] = freed
         return self._settle(old, before, done)
@@ -252,11 +253,11 @@ class Rebuilder:
             other = cover.number.get(Key(-1, key.cell, -key.side))
             if other is not None and not cover.relies[other]:
                 level = max(cover.need[k], cover.need[other])
-                found = nearby.inside(block, key.cell, 0, level, charge, budget)
+                found = nearby.inside(block, Move(key.cell, 0, level), charge, budget)
                 if found is not None:
                     self._take(found, k, other)
                     continue
-            found = nearby.inside(block, key.cell, key.side, cover.need[k], charge, budget)
+            found = nearby.inside(block, Move(key.cell, key.side, cover.need[k]), charge, budget)
             if found is not None:
                 self._take(found, k, None)
 

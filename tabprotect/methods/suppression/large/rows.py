@@ -15,12 +15,11 @@ from tabprotect.methods.suppression.options import DEFAULTS
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.small import Columns, SmallProgrammes
-from tabprotect.solver.tolerances import LEVEL, LOCAL_CUT_VIOLATION, MULTIPLIER
+from tabprotect.solver.tolerances import LEVEL, LOCAL_CUT_VIOLATION, MULTIPLIER, REACHED
 
 __all__ = ["Attack", "Attacks", "LocalRows", "Multipliers", "Sparse", "attack"]
 
 Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 
 
@@ -108,7 +107,7 @@ def attack(piece: Attacks) -> tuple[list[Multipliers | None], int]:
         left = max(0.0, end - time.monotonic())
         solution = programmes.solve(one.A, cost, -one.down, one.up, primal=True, seconds=left)
         work += 1 if solution is None else 1 + solution.iterations
-        if solution is None or one.side * solution.x[one.own] >= 1 - 1e-9:
+        if solution is None or one.side * solution.x[one.own] >= 1 - REACHED:
             found.append(None)
             continue
         rows = np.flatnonzero(np.abs(solution.duals) > MULTIPLIER)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tabprotect.attack.proof import BoundProof
+from tabprotect.attack.proof_rows import BoundProof
 from tabprotect.attack.witness import Deviation, Witnesses
 from tabprotect.methods.suppression.large import local
 from tabprotect.methods.suppression.merge import with_bound

@@ -19,7 +19,6 @@ from tabprotect.table.system import LinearSystem
 
 __all__ = ["Windows"]
 
-Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 
 

@@ -26,7 +26,7 @@ from tabprotect.methods.suppression.presolve.core import Core, Reduction, Target
 from tabprotect.problem import Problem
 from tabprotect.solver.connected import connected
 from tabprotect.solver.exact.elimination import Elimination, eliminate
-from tabprotect.solver.tolerances import LEVEL
+from tabprotect.solver.tolerances import CANCELLED, LEVEL
 
 __all__ = ["questions", "reduce_problem"]
 
@@ -125,7 +125,7 @@ def reduce_problem(problem: Problem, *, insiders: bool = True) -> Reduction:
     inside = np.flatnonzero(group >= 0)
     merge = sparse.coo_array((factor[inside], (inside, group[inside])), shape=(problem.n_cells, n_groups)).tocsr()
     A = sparse.csr_array(A_all @ merge)
-    A.data[np.abs(A.data) < 1e-12] = 0.0
+    A.data[np.abs(A.data) < CANCELLED] = 0.0
     A.eliminate_zeros()
     same = _same(A)
     rows = np.unique(same[same >= 0])

@@ -19,9 +19,7 @@ from tabprotect.solver.limits import Budget
 
 __all__ = ["Search"]
 
-Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
-Ints = npt.NDArray[np.int64]
 
 
 class Search(State):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
+from tabprotect.attack.proof_rows import BoundProof
 from tabprotect.attack.witness import Witnesses
 from tabprotect.methods.suppression.bound.inequalities import inequalities_of, rows_of_cores
 from tabprotect.methods.suppression.bound.proof import bound_proof
@@ -25,12 +26,13 @@ from tabprotect.methods.suppression.start.root_solve import root_solve
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
 from tabprotect.solver.mip.pool import pool_solver
-from tabprotect.solver.mip.rows import Inequalities
+from tabprotect.solver.mip.rows import Inequalities, RowPool
 from tabprotect.solver.tasks.pieces import Means
 
 __all__ = ["exact"]
 
 Bools = npt.NDArray[np.bool_]
+Floats = npt.NDArray[np.float64]
 
 
 def exact(
@@ -125,20 +127,33 @@ def exact(
         pools = {k: (known.rows.pool, known.rows.x) for k, known in enumerate(found) if known.rows is not None}
         if result.safe and not result.stopped and any(k not in pools and not s.done for k, s in enumerate(searches)):
             result = replace(result, message="levels are reached to floating-point accuracy only: there is no bound")
-        proof = None
         if prove and result.safe:
             left = 0.0 if result.stopped == "cancelled" else budget.seconds_left
-            if proof_seconds <= left + 1.0:
-                share = None if math.isinf(left) else options.proof.cuts_share * left
-                cuts = Budget(replace(budget.limits, seconds=share, work=None))
-                proof = bound_proof(reduction, pools, cuts, options.relaxation)
-            else:
-                late = "no time was left to prove the bound in exact arithmetic"
-                result = replace(result, message="; ".join(filter(None, (result.message, late))))
+            share = None if math.isinf(left) else options.proof.cuts_share * left
+            cuts = Budget(replace(budget.limits, seconds=share, work=None)) if proof_seconds <= left + 1.0 else None
+            result = _proven(result, reduction, pools, cuts, options)
     learned = inequalities_of(reduction, ((reduction.cores[k], pool) for k, (pool, _) in pools.items()))
     bound = reduction.constant + sum(s.bound for s in searches)
-    bound = bound if proof is None else max(bound, float(proof.bound))
-    return with_bound(replace(result, cuts=proof, rows=learned), bound)
+    if isinstance(result.cuts, BoundProof):
+        bound = max(bound, float(result.cuts.bound))
+    return with_bound(replace(result, rows=learned), bound)
+
+
+def _proven(
+    result: SuppressionResult,
+    reduction: Reduction,
+    pools: Mapping[int, tuple[RowPool, Floats]],
+    cuts: Budget | None,
+    options: Options,
+) -> SuppressionResult:
+    """Return a result with the proof of its bound, or with the remark that there was no time for one.
+
+    Joint cuts are looked for within the budget `cuts`; None where no time is left at all.
+    """
+    if cuts is not None:
+        return replace(result, cuts=bound_proof(reduction, pools, cuts, options.relaxation))
+    late = "no time was left to prove the bound in exact arithmetic"
+    return replace(result, message="; ".join(filter(None, (result.message, late))))
 
 
 def _search(

@@ -28,7 +28,6 @@ from tabprotect.solver.tolerances import LEVEL
 __all__ = ["first_patterns", "first_results"]
 
 Bools = npt.NDArray[np.bool_]
-Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 

@@ -16,8 +16,7 @@ from tabprotect.methods.suppression.bound.master import Master, violated_rows
 from tabprotect.methods.suppression.bound.relaxation import Relaxation
 from tabprotect.methods.suppression.bound.separation import Found
 from tabprotect.methods.suppression.options import DEFAULTS, Options
-from tabprotect.methods.suppression.presolve.core import Core
-from tabprotect.methods.suppression.presolve.costs import next_cost, unit_of_costs
+from tabprotect.methods.suppression.presolve.core import Core, next_cost, unit_of_costs
 from tabprotect.methods.suppression.presolve.parts import Part
 from tabprotect.methods.suppression.search.bound_credit import BoundCredit
 from tabprotect.methods.suppression.search.improvement import Improver

@@ -10,9 +10,9 @@ import numpy.typing as npt
 from tabprotect.methods.suppression.search.state import State
 from tabprotect.solver.limits import Budget, Limits
 from tabprotect.solver.mip.branch_and_cut import branch_and_cut
-from tabprotect.solver.mip.lazy import FEASIBLE, LazyResult, Programme
+from tabprotect.solver.mip.lazy import LazyResult, Programme
 from tabprotect.solver.mip.rows import Row
-from tabprotect.solver.tolerances import CUT_VIOLATION
+from tabprotect.solver.tolerances import CUT_VIOLATION, ROW_FEASIBILITY
 
 __all__ = ["one_tree"]
 
@@ -74,7 +74,7 @@ class _Attacks:
             search.take(pattern)
             return []
         relaxation.pool.add([f.row for f in rows], [f.origin for f in rows])
-        return [f.row for f in rows if f.row.slack(pattern.astype(np.float64)) < -FEASIBLE]
+        return [f.row for f in rows if f.row.slack(pattern.astype(np.float64)) < -ROW_FEASIBILITY]
 
     def _fractional(self, x: Floats) -> list[Row]:
         relaxation = self._search.relaxation
@@ -87,7 +87,7 @@ class _Attacks:
         relaxation.x = x
         new = [*relaxation.separate(np.maximum(x, self._search.options.relaxation.floor)), *relaxation.halves()]
         rows = [relaxation.pool.row(k) for k in dict.fromkeys(new)]
-        return [row for row in rows if row.slack(x) < -FEASIBLE]
+        return [row for row in rows if row.slack(x) < -ROW_FEASIBILITY]
 
 
 class _Trials:

@@ -21,7 +21,6 @@ __all__ = ["Cheapest"]
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
-Ints = npt.NDArray[np.int64]
 
 _CAPS = (2.0**20, 2.0**36, np.inf)
 """Bounds as multiples of the level, widened only when nothing is found."""

@@ -17,17 +17,16 @@ from tabprotect.attack.exposure import Exposure
 from tabprotect.attack.witness import Witnesses
 from tabprotect.methods.suppression.bound.cuts import bridges, capacity, own_equations, pairs, potential, reduced
 from tabprotect.methods.suppression.options import DEFAULTS, RootSolveOptions
-from tabprotect.methods.suppression.presolve.core import Core, Targets
-from tabprotect.methods.suppression.presolve.costs import unit_of_costs
+from tabprotect.methods.suppression.presolve.core import Core, Targets, unit_of_costs
 from tabprotect.methods.suppression.presolve.reduce import questions
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.lp import LinearProgram, LpSolution
-from tabprotect.solver.mip.branching import WHOLE, branch
+from tabprotect.solver.mip.branching import branch
 from tabprotect.solver.mip.pool import PoolSolver
 from tabprotect.solver.mip.priced import Point, Priced
 from tabprotect.solver.mip.rows import RowPool
-from tabprotect.solver.tolerances import BRIDGE_VIOLATION, ROW_ERROR
+from tabprotect.solver.tolerances import BRIDGE_VIOLATION, INTEGRALITY, ROW_ERROR
 
 __all__ = ["root_solve"]
 
@@ -101,8 +100,10 @@ class _RootSolve:
             self.budget.spend(1 + found.iterations)
             if found.status != "optimal":
                 return None
-            vague = int(np.sum(np.abs(found.x - np.rint(found.x)) > WHOLE))
-            if vague > max(self._options.few, self._options.few_share * np.sum(found.x[~self.core.hidden] > WHOLE)):
+            vague = int(np.sum(np.abs(found.x - np.rint(found.x)) > INTEGRALITY))
+            if vague > max(
+                self._options.few, self._options.few_share * np.sum(found.x[~self.core.hidden] > INTEGRALITY)
+            ):
                 return None
             if self._bridge(found.x):
                 continue

@@ -31,7 +31,6 @@ __all__ = ["MOST_NODES", "Found", "Lattice"]
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
 
 MOST_NODES = 5_000_000
 """Larger lattices are not searched."""

@@ -17,7 +17,6 @@ from tabprotect.microdata.schema import Schema
 
 __all__ = ["Sample", "as_measure", "read_sample"]
 
-Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 

@@ -13,7 +13,7 @@ from tabprotect.methods.suppression.presolve.reduce import reduce_problem
 from tabprotect.methods.suppression.search.exact import exact
 from tabprotect.problem import Problem
 from tabprotect.sensitivity.sums_as_cells import protect_unions
-from tabprotect.sensitivity.unions import UnionExposure
+from tabprotect.sensitivity.union_exposure import UnionExposure
 from tabprotect.solver.limits import Limits
 from tests.random_problems import random_problem
 

@@ -20,7 +20,8 @@ from tabprotect.instances.large import large
 from tabprotect.methods.suppression.large import local
 from tabprotect.methods.suppression.large.bound import LocalBound
 from tabprotect.methods.suppression.large.cover import Cover
-from tabprotect.methods.suppression.large.nearby import Nearby
+from tabprotect.methods.suppression.large.nearby import Nearby, Search
+from tabprotect.methods.suppression.large.programme import Move
 from tabprotect.methods.suppression.large.rebuild import Rebuilder
 from tabprotect.methods.suppression.large.rows import LocalRows
 from tabprotect.methods.suppression.large.surroundings import Surroundings
@@ -159,9 +160,9 @@ def test_a_deviation_is_looked_for_further_away_until_there_is_one() -> None:
     problem = Problem.from_arrays(ring.toarray(), [5] * n, primary=[0], lpl=1, upl=1)
     nearby = Nearby(problem, Surroundings(problem.system))
     price = np.where(problem.must_hide, 0.0, problem.weights)
-    assert nearby.find(0, 1, 1.0, price, Budget(), widen=False) is None
-    assert nearby.find(0, 1, 1.0, price, Budget(), far=False) is None
-    found = nearby.find(0, 1, 1.0, price, Budget())
+    assert nearby.find(Move(0, 1, 1.0), price, Budget(), Search(widen=False)) is None
+    assert nearby.find(Move(0, 1, 1.0), price, Budget(), Search(far=False)) is None
+    found = nearby.find(Move(0, 1, 1.0), price, Budget())
     assert found is not None
     assert found.cells.tolist() == list(range(n))
     assert np.allclose(found.z, [1.0, -1.0] * (n // 2))
@@ -172,7 +173,7 @@ def test_few_cells_that_can_move_far_are_not_the_last_word() -> None:
     nearby = Nearby(problem, Surroundings(problem.system), NearbyOptions(large_cells=3))
     price = np.where(problem.must_hide, 0.0, problem.weights)
     for cell in problem.primaries.tolist():
-        found = nearby.find(cell, 1, float(problem.upl[cell]), price, Budget())
+        found = nearby.find(Move(cell, 1, float(problem.upl[cell])), price, Budget())
         assert found is not None
         assert found.z[found.cells == cell] == pytest.approx(problem.upl[cell])
         assert np.abs(problem.system.A[:, found.cells] @ found.z).max() < 1e-6 * np.abs(found.z).max()
@@ -185,9 +186,9 @@ def test_other_charges_find_cheaper_deviations() -> None:
     saved = []
     for cell in problem.primaries.tolist():
         level = float(problem.upl[cell])
-        found = nearby.find(cell, 1, level, price, Budget(), hops=2, widen=False)
+        found = nearby.find(Move(cell, 1, level), price, Budget(), Search(hops=2, widen=False))
         block = near.closed(near.ball(np.array([cell]), DEFAULTS.local.nearby.equations[2], nearby.allowed), cell)
-        once = nearby.inside(block, cell, 1, level, price, Budget())
+        once = nearby.inside(block, Move(cell, 1, level), price, Budget())
         assert (found is None) == (once is None)
         if found is not None and once is not None:
             saved.append(price[once.cells].sum() - price[found.cells].sum())

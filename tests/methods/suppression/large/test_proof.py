@@ -14,7 +14,8 @@ from hypothesis import given, settings
 from benchmarks.problems import widened
 from tabprotect.attack.certificate import certify
 from tabprotect.attack.keys import Key
-from tabprotect.attack.proof import BoundProof, Bridge, Capacity, ExactMultipliers, bound_of
+from tabprotect.attack.proof import bound_of
+from tabprotect.attack.proof_rows import BoundProof, Bridge, Capacity, ExactMultipliers
 from tabprotect.certificate.document import SECTIONS, digest, seal
 from tabprotect.certificate.rebuild import LONG
 from tabprotect.certificate.verify import verify

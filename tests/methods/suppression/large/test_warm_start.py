@@ -19,7 +19,7 @@ from tabprotect.methods.suppression.large.warm_start import adopt
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem
 from tabprotect.sensitivity.sums_as_cells import protect_unions
-from tabprotect.sensitivity.unions import UnionExposure
+from tabprotect.sensitivity.union_exposure import UnionExposure
 from tabprotect.solver.limits import Limits
 from tabprotect.workflow.rounds import extended
 

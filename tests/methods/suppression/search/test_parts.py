@@ -15,7 +15,8 @@ from tabprotect.methods.suppression.bound.separation import Separation
 from tabprotect.methods.suppression.options import DEFAULTS
 from tabprotect.methods.suppression.presolve.parts import Part
 from tabprotect.methods.suppression.presolve.reduce import reduce_problem
-from tabprotect.methods.suppression.start.cleanup import Cleaner, series
+from tabprotect.methods.suppression.start.cleanup import Cleaner
+from tabprotect.methods.suppression.start.series import series
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget, Limits
 from tabprotect.solver.mip.pool import pool_solver

@@ -1,19 +1,68 @@
-"""New witnesses from old ones, without a linear programme: when cells leave a pattern, lead deviations around them."""
+"""Hidden cells that move together, and new witnesses where these leave a pattern, without a linear programme."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from tabprotect.attack.region import open_region
 from tabprotect.attack.witness import Deviation, Witnesses
 from tabprotect.methods.suppression.options import DEFAULTS, ConstructionOptions
+from tabprotect.solver.exact.elimination import eliminate
 
-__all__ = ["reroute"]
+__all__ = ["Series", "reroute", "series"]
 
 Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
+
+
+class Series(NamedTuple):
+    """Classes of hidden cells that move together.
+
+    Attributes
+    ----------
+    idle : ndarray of int
+        Hidden cells that cannot move.
+    label : ndarray of int, shape (cells,)
+        For every cell the first of its class.
+    component : ndarray of int, shape (cells,)
+        Cells that move and are joined by equations have the same number; -1 for all others.
+    dimensions : ndarray of int, shape (components,)
+        Of the deviations in each component.
+    """
+
+    idle: Ints
+    label: Ints
+    component: Ints
+    dimensions: Ints
+
+
+def series(A: sparse.csc_array, pattern: Bools) -> Series:
+    """Return the series classes of the hidden cells.
+
+    Examples
+    --------
+    Two rows of two hidden cells, tied by a column, and a cell that follows from the others:
+
+    >>> A = sparse.csc_array([[1.0, 1, 0, 0, 0], [0, 1, 1, 0, 0], [0, 0, 0, 1, 1]])
+    >>> found = series(A, np.array([True, True, True, True, False]))
+    >>> found.idle.tolist(), found.label.tolist(), found.component.tolist(), found.dimensions.tolist()
+    ([3], [0, 0, 0, 3, 4], [0, 0, 0, -1, -1], [1])
+    """
+    region = open_region(A, np.flatnonzero(pattern))
+    echelon = eliminate(sparse.csr_array(region.A))
+    zero, tied = echelon.ties(np.random.default_rng(0))
+    label = np.arange(len(pattern))
+    for j, i, _ in tied:
+        label[region.cells[j]] = region.cells[i]
+    component = np.full(len(pattern), -1)
+    component[region.cells] = region.component
+    ranks = np.bincount(region.component[echelon.pivots], minlength=region.n_components)
+    dimensions = np.bincount(region.component, minlength=region.n_components) - ranks
+    return Series(np.concatenate([region.peeled, region.cells[zero]]), label, component, dimensions)
 
 
 def reroute(judge: Witnesses, pattern: Bools, gone: Ints, options: ConstructionOptions = DEFAULTS.construction) -> None:
