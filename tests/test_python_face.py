@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import getattr_static
 from typing import Any
 
 import numpy as np
@@ -85,7 +86,7 @@ def test_frame_is_a_property_of_every_result() -> None:
     for name in tp.__all__:
         kind = getattr(tp, name)
         if isinstance(kind, type) and hasattr(kind, "frame"):
-            assert not callable(vars(kind)["frame"]), name
+            assert not callable(getattr_static(kind, "frame")), name
 
 
 def test_dir_shows_what_is_public_and_nothing_else() -> None:

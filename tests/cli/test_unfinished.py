@@ -11,6 +11,7 @@ import pytest
 import tabprotect as tp
 from tabprotect.cli.exits import Exit
 from tabprotect.cli.run import _report
+from tabprotect.formats.dialect import Dialect
 
 
 @pytest.mark.parametrize(
@@ -27,7 +28,7 @@ def test_a_limit_is_said_with_its_cure(stopped: str, said: str, cure: str, capsy
     assert not found.safe
     settings = {**found.settings, "time limit (seconds)": 30.0, "work limit": 10}
     result = replace(found.result, status="unknown", stopped=stopped, unprotectable=())
-    code = _report(replace(found, result=result, settings=settings), Path("out"))
+    code = _report(replace(found, result=result, settings=settings), Path("out"), Dialect())
     text = " ".join(capsys.readouterr().out.split())
     assert code == Exit.UNSAFE
     assert f"{said}: nothing was written" in text
@@ -39,7 +40,7 @@ def test_a_limit_is_said_with_its_cure(stopped: str, said: str, cure: str, capsy
 def test_what_is_proven_to_be_out_of_reach_stays_a_verdict(capsys: pytest.CaptureFixture[str]) -> None:
     data = pd.DataFrame({"region": list("nnsss"), "turnover": [90, 5, 40, 50, 60], "firm": range(5)})
     found = tp.protect(data, "p%=15", by=["region"], value="turnover", contributor="firm", bounds="1%")
-    assert _report(found, Path("out")) == Exit.UNSAFE
+    assert _report(found, Path("out"), Dialect()) == Exit.UNSAFE
     assert "NOT SAFE" in capsys.readouterr().out
 
 
@@ -48,7 +49,7 @@ def test_a_method_without_values_offers_no_flag_that_would_write_them(capsys: py
     data = pd.DataFrame({"region": list("nnsss"), "turnover": [90, 5, 40, 50, 60], "firm": range(5)})
     found = tp.protect(data, "p%=15", tp.Round(base=1), by=["region"], value="turnover", contributor="firm")
     assert found.values is None
-    assert _report(found, Path("out")) == Exit.UNSAFE
+    assert _report(found, Path("out"), Dialect()) == Exit.UNSAFE
     text = " ".join(capsys.readouterr().out.split())
     assert "NOT SAFE" not in text
     assert "allow-unsafe" not in text
