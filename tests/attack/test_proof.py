@@ -110,6 +110,7 @@ def test_no_bound_exceeds_the_optimum(problem: Problem, seed: int) -> None:
     assert bound_of(problem, BoundProof(tuple(rows), arbitrary, Fraction(0), facts)) <= Fraction(repr(optimum))
 
 
+@pytest.mark.slow
 def test_bounds_are_not_idle() -> None:
     """Over many small problems the cuts of a few failing patterns prove most of the optimal cost."""
     shares = []

@@ -125,6 +125,7 @@ def assert_agrees(problem: Problem, hidden: np.ndarray, judge: Witnesses) -> int
     return len(exposed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chunk", range(4))
 def test_answers_agree_with_independent_programmes(chunk: int) -> None:
     exposures = 0
@@ -139,6 +140,7 @@ def test_answers_agree_with_independent_programmes(chunk: int) -> None:
     assert exposures > 10
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10**6))
 def test_a_fresh_judge_and_an_experienced_one_agree(seed: int) -> None:

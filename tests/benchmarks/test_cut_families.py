@@ -78,6 +78,7 @@ def test_no_cut_removes_a_solution_of_the_pool(name):
     assert cuts > 20
 
 
+@pytest.mark.slow
 def test_bounds_stay_below_the_optimum_and_fixed_cells_are_those_of_every_better_solution():
     lifted = fixed = 0
     for seed in range(40):

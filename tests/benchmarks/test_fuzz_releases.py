@@ -35,6 +35,7 @@ def with_result(made: tp.Release, **changes: Any) -> tp.Release:
     return replace(made, result=replace(made.result, **changes))
 
 
+@pytest.mark.slow
 def test_every_kind_of_fault_is_found(made: tp.Release) -> None:
     assert kinds(made, 44.0) == kinds(with_result(made, seconds=25.5)) == ["overrun"]
     assert kinds(with_result(made, bound=2 * made.result.cost + 1)) == ["status"]
@@ -67,7 +68,7 @@ def test_the_first_releases_have_no_faults() -> None:
     assert lines[-1].startswith("40 releases")
 
 
-@pytest.mark.parametrize("seed", [78, 129, 1122, 2023])
+@pytest.mark.parametrize("seed", [pytest.param(78, marks=pytest.mark.slow), 129, 1122, 2023])
 def test_a_release_that_once_failed_is_right(seed: int) -> None:
     said = fuzz.release(fuzz.Asked(seed, 3.0))
     assert [fault for fault in said.faults if not fault.startswith("overrun")] == []  # no test is timed

@@ -38,6 +38,7 @@ def test_alterations_come_again_and_change_what_they_say(releases: Path, tmp_pat
     assert CERTIFICATE in {done.file for done in found}
 
 
+@pytest.mark.slow
 def test_whatever_is_accepted_although_it_matters_is_found(releases: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     read = tabprotect.release.read.read_release
     monkeypatch.setattr(tabprotect.release.read, "read_release", lambda *args: replace(read(*args), failures=()))

@@ -75,6 +75,7 @@ def test_a_list_becomes_a_protocol(place: Path, tabprotect: Run) -> None:
     assert (lacking.code, "lacks releases of its period: staff" in lacking.err) == (2, True), lacking
 
 
+@pytest.mark.slow
 def test_clusters_in_processes_of_their_own_release_the_same(
     place: Path, tabprotect: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,9 +9,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 COPIED = ("tabprotect", "models", "instances", "docs", "tests/methods", "tests/checker.py", "tests/conftest.py")
 
 
+@pytest.mark.slow
 def test_the_toy_method_is_everywhere(checkout: Path, tmp_path: Path) -> None:
     found = re.search(r"```diff\n(.*?)```", (checkout / "CONTRIBUTING.md").read_text(encoding="utf-8"), re.DOTALL)
     assert found is not None

@@ -417,6 +417,7 @@ DAMAGES: dict[str, tuple[Change, int, tuple[str, ...]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DAMAGES)
 def test_a_damaged_release_is_named(
     name: str, release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -54,6 +54,7 @@ def run(code: str, blocked: list[str], cwd: Path) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_every_public_name_is_there(blocked: list[str], tmp_path: Path) -> None:
     code = """
 import tabprotect as tp
@@ -79,6 +80,7 @@ print(sorted(heavy & {name.partition(".")[0] for name in sys.modules}))
     assert run(code, [], tmp_path).strip() == "[]"
 
 
+@pytest.mark.slow
 def test_every_command_shows_its_help(blocked: list[str], tmp_path: Path) -> None:
     code = """
 from tabprotect.cli.app import app, run

@@ -74,6 +74,7 @@ records = st.lists(
 )
 
 
+@pytest.mark.slow
 @given(records, st.sampled_from([25.0, 50.0, 80.0]))
 @settings(max_examples=8, deadline=None)
 def test_unsafe_rows_are_those_of_the_definition(rows, level):
@@ -88,6 +89,7 @@ def test_unsafe_rows_are_those_of_the_definition(rows, level):
     assert again.rows == report.rows
 
 
+@pytest.mark.slow
 @given(records, st.sampled_from(["aggregate", "suppress"]), st.sampled_from([30.0, 50.0]))
 @settings(max_examples=12, deadline=None)
 def test_result_is_safe_and_only_coarser(rows, prefer, level):

@@ -88,6 +88,7 @@ def test_the_test_of_bias_sees_a_bias():
     assert not no_bias(flat(3, 4, seed=2), 5, biased)[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", [flat(3, 4, seed=2), hierarchical(), flat(3, 3, seed=4, scale=0.1)])
 def test_unbiased_rounding_adds_up_every_time(table):
     base = 0.5 if table.values.max() < 100 else 5

@@ -85,6 +85,7 @@ def same(a: SuppressionResult, b: SuppressionResult) -> None:
     assert a.cuts == b.cuts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["exact", "greedy", "local"])
 def test_one_answer_for_any_number_of_workers(tmp_path: Path, method: str) -> None:
     problem = several()
@@ -184,6 +185,7 @@ def test_local_works_in_as_many_threads_as_an_executor_has_workers(monkeypatch: 
     assert asked == [3, processors()]
 
 
+@pytest.mark.slow
 def test_auto_begins_locally_with_workers_too(tmp_path: Path) -> None:
     problem = large(1100, primaries=0.1, seed=1)
     limits = Limits(work=8000)

@@ -75,6 +75,7 @@ def test_engines_cost_what_the_compact_model_says(seed: int) -> None:
     assert exposed == {(a, c, s) for a, c, s in judged if a < 0 or (-1, c, s) not in judged}
 
 
+@pytest.mark.slow
 def test_the_seeds_hold_cases_that_matter() -> None:
     """Asked of everybody the levels are out of reach; asked of nobody but all alike the others learn more."""
     impossible, too_cheap = 0, 0

@@ -67,6 +67,7 @@ BLOCKS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["plain", "bounds", "units", "both"])
 @pytest.mark.parametrize("seed", range(0, 24, 6))
 def test_nothing_follows_from_unions_of_blocks(seed, kind):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from tabprotect.instances import load
 from tabprotect.methods.suppression import suppress
@@ -27,6 +28,7 @@ def with_a_sum(problem: Problem, hidden: np.ndarray, rng: np.random.Generator) -
     return protect_unions(problem, [UnionExposure(cells, value, ("p%=15",), level, level, 0.0, True, "")])
 
 
+@pytest.mark.slow
 def test_a_search_with_a_sum_more_begins_with_the_rows_of_the_one_before() -> None:
     rng, carried, dearer = np.random.default_rng(3), 0, 0
     for seed in range(60):
@@ -64,6 +66,7 @@ def test_rows_raise_the_bound_that_the_same_work_gives() -> None:
     assert bounds[0] > bounds[1]
 
 
+@pytest.mark.slow
 def test_rows_of_another_problem_are_left_alone() -> None:
     """Levels twice as large ask for more than what is cheapest here hides."""
     problem = load("flat3d-6x6x6")

@@ -37,6 +37,7 @@ QUICKLY = LocalOptions(nearby=NearbyOptions(near_equations=2, quick_iterations=3
 BY_CELLS = Options(local=LocalOptions(insiders=InsiderOptions(many=0)))
 
 
+@pytest.mark.slow
 def test_quick_answers_are_safe_and_patient_ones_cheaper(table: Problem) -> None:
     rebuilder, budget = builder(table), Budget()
     assert rebuilder.build(budget)

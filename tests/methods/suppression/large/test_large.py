@@ -297,6 +297,7 @@ def test_auto_chooses_by_size_and_shape_and_says_why() -> None:
     assert far.method.startswith("auto: local, since 4 equations")
 
 
+@pytest.mark.slow
 def test_auto_hands_over_to_the_exact_engine_where_the_bound_comes_close() -> None:
     options = changed(Options(), "choice.tight_ratio", 4.0)
     table, limits = large(4000, primaries=0.12, seed=1), Limits(work=30_000)

@@ -86,6 +86,7 @@ def test_nothing_comes_when_the_limit_comes_first() -> None:
     assert result.suppressed.tolist() == [1, 2, 3, 4]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [28, 153])
 def test_a_witness_that_the_check_does_not_accept_is_no_endless_search(seed: int) -> None:
     call = case(Asked(seed, 3.0))

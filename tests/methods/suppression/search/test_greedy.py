@@ -116,6 +116,7 @@ def test_patterns_are_safe_by_an_independent_check(scale: float) -> None:
     assert len(costs) >= 6
 
 
+@pytest.mark.slow
 def test_near_brute_force_on_tiny_tables() -> None:
     ours = best = 0.0
     for seed in range(10):

@@ -48,6 +48,7 @@ def chosen(reduction, best):
     return [x | core.hidden for core, x in zip(reduction.cores, reduction.patterns(best.pattern), strict=True)]
 
 
+@pytest.mark.slow
 def test_no_inequality_cuts_off_a_cheapest_choice():
     rows = 0
     for core, best in cores(range(40)):
@@ -71,6 +72,7 @@ def test_no_inequality_cuts_off_a_cheapest_choice():
     assert rows > 30
 
 
+@pytest.mark.slow
 def test_bulk_and_clean_up_keep_a_pattern_safe_and_can_be_resumed():
     for core, _ in cores(range(40)):
         if core.attackers:

@@ -27,6 +27,7 @@ def look(problem, solver="scip", budget=None):
     return root_solve(problem, Witnesses(problem), pool_solver(solver), budget or Budget())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ["scip", "highs"])
 def test_enumeration_finds_nothing_cheaper(solver):
     found = enumerated = 0
@@ -49,6 +50,7 @@ def test_enumeration_finds_nothing_cheaper(solver):
     assert enumerated >= 5
 
 
+@pytest.mark.slow
 @given(problems(max_cells=40))
 def test_what_it_returns_is_safe(problem):
     pattern = look(problem)
