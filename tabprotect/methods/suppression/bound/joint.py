@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import numpy.typing as npt
 
@@ -23,9 +25,11 @@ ZERO_HALF_BYTES = 150_000_000
 """What the tables of zero-half cuts hold at most, about."""
 
 
-def add_covers(pool: RowPool, x: Floats) -> list[int]:
+def add_covers(pool: RowPool, x: Floats, options: RelaxationOptions) -> list[int]:
     """Add covers of single rows that a point violates to a pool; return their positions."""
-    cuts = cover_cuts(pool.matrix, pool.rhs, x)
+    if not options.covers:
+        return []
+    cuts = cover_cuts(pool.matrix, pool.rhs, x, most=options.covers)
     return pool.add([cut.row for cut in cuts], [Cover(pool.origin(cut.parent), cut.others) for cut in cuts])
 
 
@@ -58,13 +62,14 @@ def strengthen(core: Core, pool: RowPool, x: Floats, budget: Budget, options: Re
     lp = LinearProgram(pool.matrix[active], pool.rhs[active], no_end, hidden, one, core.weight, method="dual")
     known, last, halves = set(active.tolist()), -np.inf, options.proof_halves
     while not budget.exhausted:
-        solution = lp.solve()
+        left = budget.seconds_left
+        solution = lp.solve(max_seconds=None if math.isinf(left) else left)
         budget.spend(solution.iterations + 1)
         if solution.status != "optimal":
             break
         x = np.clip(solution.x, 0.0, 1.0)
         stalls, last = solution.objective <= last + options.progress * abs(last), solution.objective
-        add_covers(pool, x)
+        add_covers(pool, x, options)
         if stalls and halves:
             halves -= 1
             add_halves(pool, x, budget, options)

@@ -193,7 +193,7 @@ class Relaxation:
 
     def covers(self) -> list[int]:
         """Add covers of single rows of the pool."""
-        return add_covers(self.pool, self.x)
+        return add_covers(self.pool, self.x, self._options)
 
     def halves(self) -> list[int]:
         """Add zero-half cuts over the rows of the pool."""

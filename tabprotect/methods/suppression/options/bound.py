@@ -43,6 +43,8 @@ class RelaxationOptions(Stage):
     floor : float, default 1e-3
         Share that cells which a point does not hide count as hidden in attacks, so that cuts have small
         coefficients.
+    covers : int, default 300
+        Covers of single rows that come into the pool in a round at most.
     zero_half_columns : int, default 6000
         Cells beyond which zero-half cuts are not looked for.
     proof_halves : int, default 3
@@ -54,6 +56,7 @@ class RelaxationOptions(Stage):
     loose_slack: float = number(0.3)
     round_cuts: int = number(400, least=1)
     floor: float = number(1e-3, most=1)
+    covers: int = number(300)
     zero_half_columns: int = number(6000)
     proof_halves: int = number(3)
 
