@@ -41,6 +41,7 @@ def cover_cuts(
     most: int = 300,
     min_violation: float = 0.01,
     max_slack: float = 0.1,
+    max_rows: int = 1500,
 ) -> list[CoverCut]:
     """Search violated cover cuts of single rows ``matrix @ x >= rhs`` with positive coefficients.
 
@@ -59,6 +60,8 @@ def cover_cuts(
     min_violation : float
     max_slack : float
         Slack of the rows that are looked at.
+    max_rows : int
+        Rows that are looked at, the tightest.
 
     Examples
     --------
@@ -69,7 +72,9 @@ def cover_cuts(
     >>> cut.row.index.tolist(), cut.row.rhs, cut.parent
     ([2, 3], 1.0, 0)
     """
-    looked = np.flatnonzero((rhs > 0) & (matrix @ x - rhs < max_slack))
+    slack = matrix @ x - rhs
+    looked = np.flatnonzero((rhs > 0) & (slack < max_slack))
+    looked = looked[np.argsort(slack[looked], kind="stable")[:max_rows]]
     found: dict[bytes, tuple[float, CoverCut]] = {}
     for k in looked.tolist():
         mine = slice(matrix.indptr[k], matrix.indptr[k + 1])
