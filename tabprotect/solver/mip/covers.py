@@ -83,7 +83,8 @@ def cover_cuts(
             continue
         inside = _cover(values / rhs[k], x[index])
         left = float(x[index[inside]].sum())
-        if left < 1 - min_violation:
+        # where even all terms together are too small nothing is said
+        if left < 1 - min_violation and inside.any():
             row = Row(index[inside].astype(np.int64), np.ones(int(inside.sum())), 1.0)
             cut = CoverCut(row, k, index[~inside].astype(np.int64))
             found.setdefault(row.key, ((1 - left) / np.sqrt(len(row.index)), cut))

@@ -20,6 +20,7 @@ def test_no_binary_solution_is_cut_off(seed):
     rhs = rng.choice([1.0, 1.5, 2.0], m)
     cuts = cover_cuts(sparse.csr_array(values), rhs, x, max_slack=np.inf)
     for cut in cuts:
+        assert len(cut.row.index)
         assert cut.row.slack(x) < 0
         assert set(cut.row.index.tolist()) | set(cut.others.tolist()) == set(
             np.flatnonzero(values[cut.parent]).tolist()
