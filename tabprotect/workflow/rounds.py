@@ -113,14 +113,15 @@ class Rounds:
     ended: str = ""
     """What ended one of the searches, or the work on its pattern, before its time: 'time', 'work', ..."""
 
-    def hold(self, problem: Problem, repair: bool) -> Answer | None:
+    def hold(self, problem: Problem, repair: bool, *, late: bool = False) -> Answer | None:
         """Return a first safe pattern, its sums protected; what cannot be protected; None where a slice is too short.
 
         Where everything hidden gives no sums away that is the pattern in hand, until a cheaper one with its sums is.
+        With `late` the limits have ended, and the slice is what an answer is worth after them.
         """
         held: Answer | None = None
         start: SuppressionResult | None = None
-        with self.budget.part(SLICE) as whole:
+        with self._slice(late) as whole:
             for _ in range(MOST_ROUNDS):
                 answers = self._held(problem, whole, start, held is None or not is_answer(held))
                 if answers and (is_answer(answers[-1]) or held is None or not held.result.safe):
@@ -131,6 +132,13 @@ class Rounds:
                 start = extended(answers[-1].result, problem)
         self.holds = held is not None and is_answer(held)
         return held
+
+    @contextmanager
+    def _slice(self, late: bool) -> Iterator[Budget]:
+        work = self.budget.limits.work
+        beyond = self.budget.beyond(None if work is not None else GRACE_SECONDS, work)
+        with beyond if late else self.budget.part(SLICE) as part:
+            yield part
 
     def _held(
         self, problem: Problem, budget: Budget, start: SuppressionResult | None, everything: bool

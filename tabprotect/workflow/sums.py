@@ -124,7 +124,19 @@ def _search(
     )
     near = method == "local" or (method == "auto" and not linked and _near(problem, options))
     rounds = Rounds(exposed, budget, seed, how, means, near, tables, options)
-    return rounds.with_stop_reason(_answer(rounds, problem, method, linked, repair))
+    found = _answer(rounds, problem, method, linked, repair)
+    return rounds.with_stop_reason(_late(rounds, problem, found, repair))
+
+
+def _late(rounds: Rounds, problem: Problem, found: Answer, repair: bool) -> Answer:
+    """Return the first safe pattern after the limits where there was none within them."""
+    budget = rounds.budget
+    if found.result.status != "unknown" or budget.stopped not in ("time", "work"):
+        return found
+    late = rounds.hold(problem, repair, late=True)
+    if late is None or not (is_answer(late) or late.result.status == "infeasible"):
+        return found
+    return replace(late, result=replace(late.result, stopped=found.result.stopped or budget.stopped))
 
 
 def _answer(rounds: Rounds, problem: Problem, method: str, linked: bool, repair: bool) -> Answer:

@@ -20,6 +20,16 @@ def test_a_limit_of_hardly_any_work_still_leaves_a_safe_pattern(method: str) -> 
     assert tp.audit(release.problem, release.result.pattern).safe
 
 
+@pytest.mark.parametrize("seed", [pytest.param(3, marks=pytest.mark.slow), pytest.param(4, marks=pytest.mark.slow), 5])
+def test_a_limit_that_ends_before_anything_is_found_leaves_the_first_safe_pattern(seed: int) -> None:
+    asked = case(seed, most=60)
+    release = tp.protect(asked.data, list(asked.rules), limits=0.001, intervals=False, **asked.options)
+    assert release.result.status == "feasible"
+    assert release.result.stopped == "time"
+    assert release.safe
+    assert tp.audit(release.problem, release.result.pattern).safe
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["auto", "greedy", "joint", "local"])
 def test_the_register_with_261_attackers_has_a_pattern(method: str) -> None:
