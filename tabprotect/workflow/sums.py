@@ -131,7 +131,7 @@ def _search(
 def _late(rounds: Rounds, problem: Problem, found: Answer, repair: bool) -> Answer:
     """Return the first safe pattern after the limits where there was none within them."""
     budget = rounds.budget
-    if found.result.status != "unknown" or budget.stopped not in ("time", "work"):
+    if found.result.status != "unknown" or budget.stopped in ("cancelled", "memory"):
         return found
     late = rounds.hold(problem, repair, late=True)
     if late is None or not (is_answer(late) or late.result.status == "infeasible"):
