@@ -72,7 +72,9 @@ def test_a_limit_of_time_that_leaves_a_gap_is_told_as_such(seconds: int) -> None
 
 
 def test_a_pattern_that_only_the_audit_had_time_for_is_an_answer() -> None:
-    release, whole = (released(firms(3), "p%=400", "hypercube", limits=limits) for limits in (Limits(stop=lambda: True), None))
+    release, whole = (
+        released(firms(3), "p%=400", "hypercube", limits=limits) for limits in (Limits(stop=lambda: True), None)
+    )
     assert release.safe
     assert "the audit finds it safe" in release.result.message
     assert (release.result.status, release.result.cost, release.result.bound) == ("optimal", 0.0, 0.0)
