@@ -27,6 +27,7 @@ from tabprotect.attack.proof_rows import (
     Truncated,
 )
 from tabprotect.attack.statement import problem_statement
+from tabprotect.certificate.limits import Malformed
 from tabprotect.certificate.numbers import Numbers
 from tabprotect.certificate.rebuild import Row, proven_bound, rebuild
 from tabprotect.problem import Problem
@@ -65,7 +66,7 @@ def prove_bound(problem: Problem, rows: Sequence[ProofRow], facts: Sequence[Fact
     """Find the multipliers of rows that give the best bound, and make them exact.
 
     The linear relaxation of the rows is solved in floating point; its duals, rounded to fractions, prove a bound by
-    themselves. Rows that do not take part are left out.
+    themselves. Rows that do not take part are left out, and so are covers that do not hold in exact arithmetic.
 
     Parameters
     ----------
@@ -84,14 +85,34 @@ def prove_bound(problem: Problem, rows: Sequence[ProofRow], facts: Sequence[Fact
         multipliers=(ExactMultipliers(equations=(0,), numerators=(1,), denominator=1),)),),
         multipliers=((0, Fraction(5, 1)),), bound=Fraction(5, 1), facts=())
     """
+    try:
+        built = _rebuilt(problem, rows, facts)
+    except Malformed:
+        rows = _with_covers_that_hold(problem, rows, facts)
+        built = _rebuilt(problem, rows, facts)
     numbers = Numbers(problem_statement(problem))
-    whole = BoundProof(tuple(rows), (), Fraction(0), tuple(facts)).document()
-    built = rebuild(numbers, whole["facts"], whole["rows"])
     duals = _duals(problem, built)
     chosen = {k: snapped for k, dual in enumerate(duals.tolist()) if (snapped := simple_fraction(dual)) > 0}
     kept, place = _with_ancestors(rows, chosen)
     proof = BoundProof(kept, tuple((place[k], factor) for k, factor in chosen.items()), Fraction(0), tuple(facts))
     return replace(proof, bound=proven_bound(numbers, proof.document()))
+
+
+def _rebuilt(problem: Problem, rows: Sequence[ProofRow], facts: Sequence[Fact]) -> list[Row]:
+    whole = BoundProof(tuple(rows), (), Fraction(0), tuple(facts)).document()
+    return rebuild(Numbers(problem_statement(problem)), whole["facts"], whole["rows"])
+
+
+def _with_covers_that_hold(problem: Problem, rows: Sequence[ProofRow], facts: Sequence[Fact]) -> list[ProofRow]:
+    """Return rows with its parent in place of every cover that, with multipliers as fractions, covers nothing."""
+    safe: list[ProofRow] = [Sum(((row.row, Fraction(1)),)) if isinstance(row, Cover) else row for row in rows]
+    built = _rebuilt(problem, safe, facts)
+
+    def holds(row: Cover) -> bool:
+        part, rhs, _ = built[row.row]
+        return rhs > 0 and all(c >= 0 for c in part.values()) and sum(part.get(i, 0) for i in row.cells) < rhs
+
+    return [row if isinstance(row, Cover) and holds(row) else one for row, one in zip(rows, safe, strict=True)]
 
 
 def _duals(problem: Problem, rows: Sequence[Row]) -> Floats:

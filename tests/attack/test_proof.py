@@ -259,6 +259,15 @@ def test_a_cover_needs_one_of_the_others() -> None:
     assert one(problem, CUT, Cover(0, (2,)), last=Fraction(5)) == 5
 
 
+def test_a_cover_that_holds_in_floating_point_only_is_left_out_of_a_proof() -> None:
+    """Cells 2 and 3 have 1.8 each of the 3 that are needed."""
+    problem = row(upl=3, lower=[0, 0, 4.2, 3.2], upper=[20, 20, 8, 9])
+    alone, covered = (prove_bound(problem, rows).bound for rows in ([CUT], [CUT, Cover(0, (2,)), Cover(0, (3,))]))
+    assert alone < covered == 11
+    assert prove_bound(problem, [CUT, Cover(0, (2, 3)), Rounded(1)]).bound == alone
+    assert prove_bound(problem, [CUT, Cover(0, (2, 3)), Cover(0, (2,)), Cover(0, (3,))]).bound == covered
+
+
 def test_integer_levels_and_bounds_are_rounded_in_cuts() -> None:
     problem = replace(row(upl=1.5, upper=[20.5, np.inf, 6.5, 5.5], lower=0), integer=True)
     assert one(problem, CUT, last=Fraction(5)) == 5
