@@ -45,7 +45,7 @@ class Request(BaseModel):
     command : str, optional
         The command line that asks for it; kept in the provenance of the release.
     when_read : callable, optional
-        Is told how the files of the data were read (a sequence of `tabprotect.Recognised`), once they are.
+        Called once the data are read, with a `tabprotect.Recognised` for every file.
 
     Raises
     ------

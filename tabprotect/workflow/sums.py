@@ -125,10 +125,10 @@ def _search(
     near = method == "local" or (method == "auto" and not linked and _near(problem, options))
     rounds = Rounds(exposed, budget, seed, how, means, near, tables, options)
     found = _answer(rounds, problem, method, linked, repair)
-    return rounds.with_stop_reason(_late(rounds, problem, found, repair))
+    return rounds.with_stop_reason(_after_the_limits(rounds, problem, found, repair))
 
 
-def _late(rounds: Rounds, problem: Problem, found: Answer, repair: bool) -> Answer:
+def _after_the_limits(rounds: Rounds, problem: Problem, found: Answer, repair: bool) -> Answer:
     """Return the first safe pattern after the limits where there was none within them."""
     budget = rounds.budget
     if found.result.status != "unknown" or budget.stopped in ("cancelled", "memory"):

@@ -203,9 +203,8 @@ class Relaxation:
         """Go on adding cuts until the bound stands still, reaches `goal`, or the budget ends.
 
         First what is in the pool; then attacks that see few equations and more and more of them, at points half-way to
-        `center` (in-out separation); then at the solution itself, at last with zero-half cuts; with covers
-        always. With `known`
-        only what is in the pool.
+        `center` (in-out separation); then at the solution itself, at last with zero-half cuts. All stages but the first
+        add covers, too. With `known` only what is in the pool.
         """
         while not self.finished and self.bound < goal and not self.budget.exhausted:
             if known and self._stage:
