@@ -27,6 +27,7 @@ from tabprotect.attack.witness import Deviation, Exposure, Witnesses
 from tabprotect.counted import counted
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget
+from tabprotect.solver.ranges import ranges
 from tabprotect.solver.tolerances import LEVEL
 
 __all__ = ["Evidence", "gather"]
@@ -236,7 +237,7 @@ class _Gathering:
             moved = np.zeros(none, bool)
             moved[touches.indices[touches.indptr[attacker] : touches.indptr[attacker + 1]]] = True
             starts = np.cumsum(length) - length
-            entry = np.arange(length.sum()) + np.repeat(by_question.indptr[questions] - starts, length)
+            entry = ranges(by_question.indptr[questions], length)
             rows = by_question.indices[entry]
             chosen[np.minimum.reduceat(np.where(moved[rows], none, rows), starts)] = True
         return [pool[i] for i in which[chosen[:none]].tolist()]

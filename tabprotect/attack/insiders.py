@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import floor, log10
 
@@ -12,11 +12,15 @@ import numpy.typing as npt
 from tabprotect.attack.keys import Key
 from tabprotect.attack.witness import Witnesses
 from tabprotect.counted import counted
-from tabprotect.problem import Problem, Status
+from tabprotect.problem import Attacker, Problem, Status
 from tabprotect.solver.limits import Budget
+from tabprotect.solver.ranges import entries_of
 from tabprotect.solver.tolerances import NARROWED
 
 __all__ = ["LARGEST_ASKED", "Eased", "LevelForOthers", "within_reach", "within_reach_each"]
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
 
 LARGEST_ASKED = 1_000_000
 """Up to this many cells times attackers the intruders are played out; beyond, what equations near by imply decides."""
@@ -94,7 +98,7 @@ def within_reach(
     >>> eased.lpl.tolist(), eased.upl.tolist(), eased.attackers[0].known
     ([0.0, 15.0, 15.0], [15.0, 15.0, 15.0], (1,))
     """
-    return _lowered(problem, budget, largest, passes)
+    return _lowered(problem, budget, largest, passes)[0]
 
 
 def within_reach_each(problem: Problem, budget: Budget | None = None) -> Eased:
@@ -114,8 +118,11 @@ def within_reach_each(problem: Problem, budget: Budget | None = None) -> Eased:
     >>> within_reach_each(p).for_others
     (LevelForOthers(cell=0, side=-1, level=15.0, spared=frozenset({0})),)
     """
-    eased = _lowered(problem, budget, LARGEST_ASKED, PASSES)
+    eased, left = _lowered(problem, budget, LARGEST_ASKED, PASSES)
     lower, sliding = eased.lpl < problem.lpl, (eased.spl < problem.spl) & (problem.spl > problem.lpl + problem.upl)
+    # against whom a level was lowered need not be asked whether he is the reason
+    reasons = {key for key, most in left.items() if key.side < 0 and lower[key.cell] and most <= eased.lpl[key.cell]}
+    reasons = {key for key in reasons if not sliding[key.cell]}
     asked = replace(
         problem,
         status=np.where((problem.status == Status.PRIMARY) & ~(lower | sliding), Status.FORCED, problem.status).astype(
@@ -124,9 +131,11 @@ def within_reach_each(problem: Problem, budget: Budget | None = None) -> Eased:
         lpl=np.where(lower, problem.lpl, 0.0),
         upl=np.zeros(problem.n_cells),
         spl=np.where(sliding, problem.spl, 0.0),
-        attackers=eased.attackers,
+        attackers=_sparing(eased.attackers, reasons),
     )
     reach: dict[tuple[int, int], dict[int, float]] = {}
+    for attacker, cell, side in reasons:
+        reach.setdefault((cell, side), {})[attacker] = left[Key(attacker, cell, side)]
     for exposure in Witnesses(asked).check(problem.may_hide, budget) if np.any(lower | sliding) else ():
         attacker, cell, side = exposure.key
         reach.setdefault((cell, side), {})[attacker] = _safely_below(exposure.reached) if exposure.decided else 0.0
@@ -138,16 +147,26 @@ def within_reach_each(problem: Problem, budget: Budget | None = None) -> Eased:
     return Eased(eased, tuple(found))
 
 
+def _sparing(attackers: Sequence[Attacker], keys: Iterable[Key]) -> tuple[Attacker, ...]:
+    more: dict[int, set[int]] = {}
+    for attacker, cell, _ in keys:
+        more.setdefault(attacker, set()).add(cell)
+    return tuple(
+        replace(a, spared=tuple(sorted({*a.spared, *more[k]}))) if k in more else a for k, a in enumerate(attackers)
+    )
+
+
 def _steps(cell: int, side: int, full: float, least: float, most: Mapping[int, float]) -> list[LevelForOthers]:
     """Every level above the least that some attackers, and not all, can be asked about, with those who cannot."""
     levels = sorted({level for level in (full, *most.values()) if level > least})
     return [LevelForOthers(cell, side, x, frozenset(a for a, m in most.items() if m < x)) for x in levels]
 
 
-def _lowered(problem: Problem, budget: Budget | None, largest: int, passes: int) -> Problem:
+def _lowered(problem: Problem, budget: Budget | None, largest: int, passes: int) -> tuple[Problem, Mapping[Key, float]]:
+    """Return a problem with lowered levels, and what the attackers leave of those that were lowered for their sake."""
     primary = problem.status == Status.PRIMARY
     if not problem.attackers or not np.any((problem.lpl + problem.upl + problem.spl)[primary] > 0):
-        return problem
+        return problem, {}
     levels = _Levels(problem)
     at_bound = levels.at_bound
     near = _Near(problem, passes)
@@ -179,7 +198,7 @@ def _lowered(problem: Problem, budget: Budget | None, largest: int, passes: int)
     notes = [*problem.notes, *levels.notes()]
     if budget is not None and budget.exhausted:
         notes.append("the limits ended the look for levels that are out of reach against respondents who know cells")
-    return replace(eased, notes=tuple(notes))
+    return replace(eased, notes=tuple(notes)), levels.left
 
 
 class _Levels:
@@ -192,6 +211,8 @@ class _Levels:
         Cells that each attacker knows.
     at_bound : ndarray of bool, shape (cells,)
         Primary cells that can only move up.
+    left : dict of Key to float
+        What attackers leave of levels, where that is less than was asked for.
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -200,6 +221,7 @@ class _Levels:
         self.known = [set(a.known) for a in problem.attackers]
         primary = problem.status == Status.PRIMARY
         self.at_bound = primary & (problem.down <= 0) & (self.lpl + self.spl == 0)
+        self.left: dict[Key, float] = {}
         self._lowered: set[int] = set()
         self._taught = 0
 
@@ -212,6 +234,8 @@ class _Levels:
                 self._taught += 1
             return
         level = self.lpl if side < 0 else self.spl
+        key = Key(attacker, cell, side)
+        self.left[key] = min(most, self.left.get(key, np.inf))
         if most < level[cell]:
             level[cell] = most
             self._lowered.add(cell)
@@ -251,12 +275,12 @@ class _Near:
         self._least, self._most = np.where(free, problem.down, 0.0), np.where(free, problem.up, 0.0)
         self.down, self.up = self._least.copy(), self._most.copy()
 
-    def equations(self, cells: set[int]) -> set[int]:
+    def equations(self, cells: Iterable[int]) -> Ints:
         """Equations that hold one of some cells."""
-        start, rows = self.columns.indptr, self.columns.indices
-        return {row for cell in cells for row in rows[start[cell] : start[cell + 1]].tolist()}
+        found, _ = entries_of(self.columns.indptr, np.array(sorted(cells), np.int64))
+        return np.unique(self.columns.indices[found]).astype(np.int64)
 
-    def reach(self, known: set[int], rows: set[int]) -> tuple[dict[int, tuple[float, float]], set[int]]:
+    def reach(self, known: set[int], rows: Ints) -> tuple[dict[int, tuple[float, float]], Ints]:
         """Return how far down and up primary cells can go that have less room than their bounds allow.
 
         The search begins with some equations; those of cells that lose room come next. All that were looked at are
@@ -267,37 +291,37 @@ class _Near:
         """
         mine, down, up = np.array(sorted(known), dtype=np.int64), self.down, self.up
         down[mine] = up[mine] = 0.0
-        met: set[int] = set()
-        seen = set(rows)
+        met, seen = np.zeros(0, np.int64), rows
         for _ in range(self._passes):
-            narrower: set[int] = set()
-            for row in sorted(rows):
-                part = slice(self.A.indptr[row], self.A.indptr[row + 1])
-                index, data = self.A.indices[part], self.A.data[part]
-                size = np.abs(data)
-                lower, higher = np.where(data > 0, (down[index], up[index]), (up[index], down[index])) * size
-                room = np.array((_of_others(higher), _of_others(lower))) / size
-                least, most = np.where(data > 0, room, room[::-1])
-                less = (least < down[index] * (1 - NARROWED)) | (most < up[index] * (1 - NARROWED))
-                cells = index[less]
-                down[cells] = np.minimum(down[cells], least[less])
-                up[cells] = np.minimum(up[cells], most[less])
-                narrower.update(cells.tolist())
-            met |= narrower
-            rows = self.equations(narrower)
-            seen |= rows
-        found = {c: (float(down[c]), float(up[c])) for c in sorted(met - known) if self.primary[c]}
+            entries, length = entries_of(self.A.indptr, rows)
+            index, data = self.A.indices[entries], self.A.data[entries]
+            size = np.abs(data)
+            lower, higher = np.where(data > 0, (down[index], up[index]), (up[index], down[index])) * size
+            room = np.array((_of_others(higher, length), _of_others(lower, length))) / size
+            least, most = np.where(data > 0, room, room[::-1])
+            less = (least < down[index] * (1 - NARROWED)) | (most < up[index] * (1 - NARROWED))
+            np.minimum.at(down, index[less], least[less])
+            np.minimum.at(up, index[less], most[less])
+            narrower = np.unique(index[less])
+            if not len(narrower):
+                break
+            met = np.union1d(met, narrower)
+            rows = self.equations(narrower.tolist())
+            seen = np.union1d(seen, rows)
+        found = {c: (float(down[c]), float(up[c])) for c in met.tolist() if self.primary[c] and c not in known}
         # the arrays are as long as the table, what was touched is not
-        touched = np.array(sorted(met | known), dtype=np.int64)
+        touched = np.union1d(met, mine).astype(np.int64)
         down[touched], up[touched] = self._least[touched], self._most[touched]
         return found, seen
 
 
-def _of_others(room: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """For each term the sum of all other ones (at least 0), which may be infinite."""
+def _of_others(room: Floats, length: Ints) -> Floats:
+    """For each term the sum of all other ones of its row (at least 0), which may be infinite."""
+    row = np.repeat(np.arange(len(length)), length)
     endless = np.isinf(room)
     finite = np.where(endless, 0.0, room)
-    return np.where(endless.sum() > endless, np.inf, np.maximum(finite.sum() - finite, 0.0))
+    total, many = np.bincount(row, finite, len(length))[row], np.bincount(row, endless, len(length))[row]
+    return np.where(many > endless, np.inf, np.maximum(total - finite, 0.0))
 
 
 def _safely_below(reached: float) -> float:

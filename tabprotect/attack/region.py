@@ -11,6 +11,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from tabprotect.solver.connected import connected
+from tabprotect.solver.ranges import entries_of
 
 __all__ = ["Region", "open_region"]
 
@@ -106,10 +107,8 @@ def open_region(A: sparse.csc_array, cells: Ints) -> Region:
     ([0, 1], [3, 2], [2, 1])
     """
     cells = np.asarray(cells, np.int64)
-    starts = A.indptr[cells].astype(np.int64)
-    lengths = A.indptr[cells + 1].astype(np.int64) - starts
+    entry, lengths = entries_of(A.indptr, cells)
     column = np.repeat(np.arange(len(cells)), lengths)
-    entry = np.arange(int(lengths.sum())) + np.repeat(starts - np.concatenate(([0], np.cumsum(lengths)[:-1])), lengths)
     rows, row = _unique(A.indices[entry].astype(np.int64), A.shape[0])
     data = A.data[entry]
     local = sparse.csc_array(

@@ -7,12 +7,14 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tabprotect.attack.exact_problem import ExactProblem
 from tabprotect.attack.insiders import LevelForOthers, within_reach, within_reach_each
 from tabprotect.attack.keys import Key
 from tabprotect.attack.witness import Witnesses
-from tabprotect.problem import Attacker, Problem
+from tabprotect.problem import Attacker, Problem, Status
 from tabprotect.solver.limits import Budget
 
 
@@ -177,4 +179,37 @@ def test_a_level_that_the_public_cannot_be_kept_from_is_asked_all_the_same() -> 
     )  # fmt: skip
     eased = within_reach_each(p)
     assert eased.problem.lpl[0] == 0.49999
-    assert eased.for_others == (LevelForOthers(0, -1, 2.0, frozenset()),)
+    assert eased.for_others == (LevelForOthers(0, -1, 2.0, frozenset({0})),)  # everybody but c, the public too
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10**6))
+def test_who_is_the_reason_of_a_lower_level_is_found_without_being_asked(seed: int) -> None:
+    """As if everybody had been asked about the full levels, with the whole table hidden."""
+    rng = np.random.default_rng(seed)
+    values = rng.integers(1, 60, (3, 4))
+    grid = np.block([[values.sum(), values.sum(0)], [values.sum(1)[:, None], values]])
+    cells = np.arange(20).reshape(4, 5)
+    rows = [[(cells[0, j], -1.0), *((cells[i, j], 1.0) for i in range(1, 4))] for j in range(5)]
+    rows += [[(cells[i, 0], -1.0), *((cells[i, j], 1.0) for j in range(1, 5))] for i in range(4)]
+    A = np.zeros((len(rows), 20))
+    for k, row in enumerate(rows):
+        for cell, sign in row:
+            A[k, cell] = sign
+    primary = rng.choice(20, 6, replace=False).tolist()
+    attackers = [Attacker(str(k), tuple(rng.choice(20, 3, replace=False).tolist())) for k in range(6)]
+    level = rng.integers(1, 40, 20).astype(float)
+    p = Problem.from_arrays(A, grid.ravel(), primary=primary, lpl=level, upl=0, attackers=attackers)
+    eased = within_reach_each(p)
+    lower = eased.problem.lpl < p.lpl
+    status = np.where((p.status == Status.PRIMARY) & ~lower, Status.FORCED, p.status).astype(np.int8)
+    asked = replace(p, status=status, attackers=eased.problem.attackers)
+    short: dict[int, dict[int, float]] = {}
+    for e in Witnesses(asked).check(asked.may_hide):
+        short.setdefault(e.key.cell, {})[e.key.attacker] = e.reached
+    public = {cell for cell, who in short.items() if -1 in who}
+    for other in eased.for_others:
+        if other.cell not in public:
+            expected = {k for k, reached in short[other.cell].items() if reached < other.level * (1 - 1e-4)}
+            assert other.spared == expected
+    assert {other.cell for other in eased.for_others} == set(short)

@@ -14,6 +14,7 @@ from tabprotect.query.audit.needs import Needs, Targets
 from tabprotect.query.audit.partition import Split
 from tabprotect.query.audit.records import FREE, Records
 from tabprotect.query.audit.worlds import LIMIT, Box, World, times
+from tabprotect.solver.ranges import ranges
 
 __all__ = ["Worlds", "met"]
 
@@ -233,7 +234,7 @@ def _pairs(
     side = need.side
     lengths = np.diff(targets.starts)[which]
     pair = np.repeat(np.arange(len(which)), lengths)
-    piece = _ranges(targets.starts[which], lengths)
+    piece = ranges(targets.starts[which], lengths)
     enough = side * worlds.move(world[pair], targets.classes[piece]) >= (
         targets.needs[piece] * worlds.denominators[world[pair]]
     )
@@ -244,14 +245,7 @@ def _pairs(
     unit = targets.unit[which]
     lengths = np.diff(records.unit_starts)[unit]
     pair = np.repeat(np.arange(len(which)), lengths)
-    classes = class_of[records.by_unit[_ranges(records.unit_starts[unit], lengths)]]
+    classes = class_of[records.by_unit[ranges(records.unit_starts[unit], lengths)]]
     least = np.where(asked, need.beside, 0)[classes] * worlds.denominators[world[pair]]
     against = side * worlds.move(world[pair], classes.astype(np.int64)) < least
     return np.asarray(good & (np.bincount(pair[against], minlength=len(which)) == 0))
-
-
-def _ranges(starts: Ints, lengths: Ints) -> Ints:
-    """Return start, start + 1, ... of every range, one after another."""
-    return np.asarray(
-        np.arange(int(lengths.sum())) + np.repeat(starts - (np.cumsum(lengths) - lengths), lengths), np.int64
-    )
