@@ -144,13 +144,15 @@ def lost(asked: Case, seconds: float | None, work: int | None = None) -> tuple[O
 def run(problems: int, seed: int, seconds: float) -> int:
     """Print what became of the problems; return how many were lost."""
     ends: Counter[str] = Counter()
-    late, missed, over = 0, 0, []
+    late, missed, over, firsts = 0, 0, [], []
     for number in range(seed, seed + problems):
         asked = case(number)
         outcome, peer = lost(asked, seconds)
         ends[f"{outcome.status}{'' if outcome.safe else ', not safe'}"] += 1
         late += outcome.safe and (outcome.first or 0.0) > SLICE * seconds
         over.append(outcome.seconds / seconds)
+        if outcome.first is not None:
+            firsts.append(outcome.first)
         if over[-1] > LATE:
             print(f"{number}: {outcome.seconds:.1f} s, {asked.words}", flush=True)
         if peer:
@@ -158,6 +160,9 @@ def run(problems: int, seed: int, seconds: float) -> int:
             print(f"{number}: unknown, and {peer} finds a pattern: {asked.words}", flush=True)
     print(f"{problems} problems of {seconds:g} s: " + ", ".join(f"{many} {end}" for end, many in ends.most_common()))
     print(f"{missed} lost; first pattern after more than a tenth of the limit, reading and tabulation included: {late}")
+    if firsts:
+        half, many, most = np.quantile(firsts, [0.5, 0.9, 0.99])
+        print(f"first pattern after s: median {half:.2f}, 90 % {many:.2f}, 99 % {most:.2f}, {max(firsts):.2f}")
     print(f"time taken over limit: median {np.median(over):.2f}, 95 % {np.quantile(over, 0.95):.2f}, {max(over):.2f}")
     return missed
 

@@ -198,7 +198,10 @@ def compare(
     if table is not None:
         need_table(table, "compare(table=)")
     if keys is not None:
-        keys = as_numbers(keys, "keys", "a cell key for every cell").astype(np.int64)
+        numbers = as_numbers(keys, "keys", "a cell key for every cell")
+        if not np.all(np.isfinite(numbers) & (numbers == np.rint(numbers))):
+            raise InputError("keys must be whole numbers, one for every cell; make them with cell_keys")
+        keys = numbers.astype(np.int64)
     check_progress(progress)
     if not isinstance(title, str):
         raise InputError(f"title must be a text, not {title!r}")

@@ -12,7 +12,7 @@ import pandas as pd
 from scipy import sparse
 
 from tabprotect.counted import counted
-from tabprotect.errors import InputError, as_items, as_numbers, collect
+from tabprotect.errors import InputError, as_items, as_numbers, collect, need
 from tabprotect.table.grid import Grid
 from tabprotect.table.hierarchy import Hierarchy
 from tabprotect.views import many
@@ -194,6 +194,7 @@ class LinearSystem:
     @classmethod
     def from_grid(cls, grid: Grid, keys: npt.NDArray[np.int64] | None = None) -> LinearSystem:
         """Build the system of a `Grid`, of all its cells or of those with the given keys (ascending)."""
+        need(grid, Grid, "LinearSystem.from_grid", "the product of hierarchies")
         A = grid.equations(keys)
         return cls(A, np.zeros(A.shape[0]), grid.index(keys))
 
@@ -237,11 +238,12 @@ class LinearSystem:
 
     def label(self, cell: int) -> str:
         """Return the id of a cell as words: codes of a table joined by ' x '."""
-        name = self.cells[cell]
+        name = self.cells[_position(cell, self.n_cells, "cell")]
         return " x ".join(str(part) for part in name) if isinstance(name, tuple) else str(name)
 
     def equation(self, row: int) -> str:
         """Return equation `row` in words, at most eight parts written out."""
+        _position(row, self.n_equations, "equation")
         if self.name_equation is not None:
             return self.name_equation(row)
         lo, hi = int(self.A.indptr[row]), int(self.A.indptr[row + 1])
@@ -258,6 +260,12 @@ class LinearSystem:
             return " + ".join(words) or "0"
 
         return f"{side(left, float(self.b[row]))} = {side(right, 0.0)}"
+
+
+def _position(given: int, size: int, what: str) -> int:
+    if not isinstance(given, int | np.integer) or isinstance(given, bool) or not 0 <= given < size:
+        raise InputError(f"there is no {what} {given!r}; they are numbered from 0 to {size - 1}")
+    return int(given)
 
 
 def _check_ids(cells: object) -> None:

@@ -216,3 +216,10 @@ def test_what_only_the_solver_says_is_marked_in_every_table() -> None:
     assert line.status == "optimal"
     assert all("optimal by the solver" in str(grid.rows[0]) for grid in found.grids() if "status" in grid.columns)
     assert found.frame["optimality"][0] == line.words
+
+
+@pytest.mark.parametrize("bad", [0.5, np.nan, np.inf])
+def test_keys_that_are_not_whole_are_refused(bad: float) -> None:
+    p = Problem.from_arrays([[-1, 1, 1]], [5, 2, 3], primary=[1], lpl=1, upl=1, integer=True)
+    with pytest.raises(InputError, match="keys must be whole numbers"):
+        compare(p, ["cell-key"], keys=np.array([1, 2, bad]))

@@ -135,3 +135,17 @@ def test_present_cells_must_be_in_the_grid() -> None:
         LinearSystem.from_hierarchies([Hierarchy.flat(["a", "b"])], present=np.array([3]))
     with pytest.raises(InputError, match="at least one dimension"):
         LinearSystem.from_hierarchies([])
+
+
+@pytest.mark.parametrize("number", [-1, 3, "a", 1.0, True, None])
+def test_a_cell_or_an_equation_that_is_not_there_is_no_other_one(number: object) -> None:
+    system = LinearSystem.from_equations([("t", ["a", "b"])])
+    with pytest.raises(InputError, match="there is no cell"):
+        system.label(number)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="there is no equation"):
+        system.equation(number)  # type: ignore[arg-type]
+
+
+def test_a_system_is_made_of_a_grid_only() -> None:
+    with pytest.raises(InputError, match="from_grid"):
+        LinearSystem.from_grid("abc")  # type: ignore[arg-type]

@@ -15,7 +15,7 @@ from scipy import sparse
 
 from tabprotect.errors import InputError, SolverError
 from tabprotect.solver.limits import Budget
-from tabprotect.solver.mip.scip import optimise
+from tabprotect.solver.mip.scip import count_work, optimise
 
 __all__ = ["PoolAnswer", "PoolSolver", "pool_solver"]
 
@@ -98,7 +98,7 @@ def _scip(
     budget: Budget,
 ) -> PoolAnswer:
     """Solve on SCIP."""
-    from pyscipopt import SCIP_EVENTTYPE, SCIP_PARAMSETTING, Eventhdlr, Model, quicksum
+    from pyscipopt import SCIP_PARAMSETTING, Model, quicksum
 
     model = Model()
     model.hideOutput()
@@ -124,27 +124,7 @@ def _scip(
     if math.isfinite(cutoff):
         model.setObjlimit(cutoff)
 
-    class Watch(Eventhdlr):  # type: ignore[misc]
-        """Counts work, which limits in seconds do not, and listens to whoever cancels."""
-
-        spent = 0
-
-        def eventinit(self) -> None:
-            self.model.catchEvent(SCIP_EVENTTYPE.LPEVENT, self)
-            self.model.catchEvent(SCIP_EVENTTYPE.NODESOLVED, self)
-
-        def eventexit(self) -> None:
-            self.model.dropEvent(SCIP_EVENTTYPE.LPEVENT, self)
-            self.model.dropEvent(SCIP_EVENTTYPE.NODESOLVED, self)
-
-        def eventexec(self, event: Any) -> None:
-            now = int(self.model.getNLPIterations()) + int(self.model.getNNodes())
-            budget.spend(now - self.spent)
-            self.spent = now
-            if budget.exhausted:
-                self.model.interruptSolve()
-
-    model.includeEventhdlr(Watch(), "watch", "counts work and listens to whoever cancels")
+    count_work(model, budget)
     budget.spend(1)
     optimise(model, budget)
     status = model.getStatus()

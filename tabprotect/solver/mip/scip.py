@@ -5,13 +5,13 @@ from __future__ import annotations
 import signal
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, Final
 
 from tabprotect.solver.limits import Budget
 
-__all__ = ["optimise"]
+__all__ = ["count_work", "optimise"]
 
 LOOK: Final = 0.05
 """Seconds between two looks whether somebody cancelled."""
@@ -67,6 +67,62 @@ def optimise(model: Any, budget: Budget) -> None:
             watcher.join()
     if raised:
         raise raised[0]
+
+
+def count_work(
+    model: Any, budget: Budget, report: Callable[[], None] | None = None, ended: Callable[[], bool] | None = None
+) -> None:
+    """Count the simplex iterations and nodes of a model, and end its search where the budget does.
+
+    Parameters
+    ----------
+    model : pyscipopt.Model
+    budget : Budget
+    report : callable, optional
+        Called after nodes and better solutions.
+    ended : callable, optional
+        Whether something else ends the search.
+
+    Examples
+    --------
+    >>> from pyscipopt import Model
+    >>> model, budget = Model(), Budget()
+    >>> model.hideOutput()
+    >>> x = model.addVar(vtype="I", obj=1.0, lb=0.5)
+    >>> count_work(model, budget)
+    >>> optimise(model, budget)
+    >>> budget.work >= model.getNNodes()
+    True
+    """
+    from pyscipopt import SCIP_EVENTTYPE, SCIP_STAGE, Eventhdlr
+
+    events = [SCIP_EVENTTYPE.LPEVENT, SCIP_EVENTTYPE.NODESOLVED]
+    if report is not None:
+        events.append(SCIP_EVENTTYPE.BESTSOLFOUND)
+
+    class Watch(Eventhdlr):  # type: ignore[misc]
+        spent = 0
+
+        def eventinit(self) -> None:
+            for event in events:
+                self.model.catchEvent(event, self)
+
+        def eventexit(self) -> None:
+            for event in events:
+                self.model.dropEvent(event, self)
+
+        def eventexec(self, event: Any) -> None:
+            if self.model.getStage() < SCIP_STAGE.SOLVING:  # SCIP counts nothing before
+                return
+            now = int(self.model.getNLPIterations()) + int(self.model.getNNodes())
+            budget.spend(now - self.spent)
+            self.spent = now
+            if report is not None and event.getType() != SCIP_EVENTTYPE.LPEVENT:
+                report()
+            if budget.exhausted or (ended is not None and ended()):
+                self.model.interruptSolve()
+
+    model.includeEventhdlr(Watch(), "watch", "counts work and listens to whoever cancels")
 
 
 @contextmanager
