@@ -165,8 +165,7 @@ class State:
             return state
         atom_of, first, small = self._in_parts(groups)
         label, sums = groups.label[first].astype(np.int64), groups.sums(records.values).tolist()
-        query, basis = small._numbered(label, groups.n)
-        partition, splits = small.partition.refined_by(label, query)
+        query, basis, (partition, splits) = small._numbered(label, groups.n)
         totals = (*self.totals, *(total for total, q in zip(sums, query, strict=True) if q >= 0))
         changed = np.unique(np.concatenate([np.zeros(0, np.int64), *(np.r_[s.parents, s.children] for s in splits)]))
         whole = replace(partition, class_of=partition.class_of[atom_of])
@@ -182,19 +181,32 @@ class State:
             knowledge.append(replace(new, worlds=worlds))
         return State(whole, basis, totals, tuple(knowledge))
 
-    def _numbered(self, label: Ints, n: int) -> tuple[Ints, Basis | None]:
-        """Return which queries n disjoint query sets become, -1 for those that follow from others, and the basis."""
+    def _numbered(self, label: Ints, n: int) -> tuple[Ints, Basis | None, tuple[Partition, list[Split]]]:
+        """Add n disjoint query sets to the partition and the basis, but for those that follow from others.
+
+        Returns
+        -------
+        query : ndarray of int
+            The query that each becomes, -1 for none.
+        basis : Basis or None
+        refined : tuple of Partition and list of Split
+            See `Partition.refined_by`.
+        """
         first = self.partition.n_queries
-        query = first + np.arange(n)
+        everything = first + np.arange(n)
         follows = np.bincount(label + 1, minlength=n + 1)[1:] == 0
         basis = self.basis
+        refined = None
         if basis is not None:
-            partition, _ = self.partition.refined_by(label, query)
-            basis, dependent = basis.with_rows(partition, first)
+            refined = self.partition.refined_by(label, everything)
+            basis, dependent = basis.with_rows(refined[0], first)
             follows[np.array(dependent, np.int64) - first] = True
             number = np.r_[np.arange(first), first + np.cumsum(~follows) - 1]
             basis = basis.renumbered(number).if_kept()
-        return np.where(follows, -1, first + np.cumsum(~follows) - 1), basis
+        query = np.where(follows, -1, first + np.cumsum(~follows) - 1)
+        if refined is None or follows.any():
+            refined = self.partition.refined_by(label, query)
+        return query, basis, refined
 
     def with_partition(
         self, records: Records, partition: Partition, basis: Basis | None, totals: tuple[int, ...]

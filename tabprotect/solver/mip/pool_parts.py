@@ -20,9 +20,6 @@ Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 
-SMALL = 300
-"""Parts of at most so many rows are solved to the end at once, so that they are not solved again."""
-
 MOST = 0.5
 """Where one part has more than this share of the rows, all are solved at once."""
 
@@ -47,6 +44,8 @@ class InParts:
     Parameters
     ----------
     solver : PoolSolver
+    small : int
+        Parts of at most so many rows are solved to the end at once, so that they are not solved again.
 
     Examples
     --------
@@ -62,8 +61,8 @@ class InParts:
     (5.0, [False, True, True, False])
     """
 
-    def __init__(self, solver: PoolSolver) -> None:
-        self._solver = solver
+    def __init__(self, solver: PoolSolver, small: int = 300) -> None:
+        self._solver, self._small = solver, small
         self._parts: dict[bytes, _Known] = {}
         self._slack: list[float] = []  # of every programme solved
 
@@ -89,7 +88,7 @@ class InParts:
         label, part = parts(matrix, fixed)
         sizes = np.bincount(label)
         if sizes.max(initial=0) > MOST * len(rhs):
-            return self._solver(cost, fixed, matrix, rhs, gap=0.0 if len(rhs) <= SMALL else gap, **how)
+            return self._solver(cost, fixed, matrix, rhs, gap=0.0 if len(rhs) <= self._small else gap, **how)
         order = np.lexsort((names, label))
         keys = [mine.tobytes() for mine in np.split(names[order], np.cumsum(sizes)[:-1])]
         old = {k: self._parts[key] for k, key in enumerate(keys) if key in self._parts}
@@ -102,7 +101,7 @@ class InParts:
         rest = ~np.isin(label, list(old))
         if rest.any():
             how["cutoff"] -= less
-            whole = 0.0 if sizes[label[rest]].max() <= SMALL else gap
+            whole = 0.0 if sizes[label[rest]].max() <= self._small else gap
             answer = self._solver(cost, fixed, matrix[rest], rhs[rest], gap=whole, **how)
         else:
             budget.spend(1)

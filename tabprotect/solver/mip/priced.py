@@ -21,9 +21,6 @@ Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 
-OPEN = (3, 50)
-"""Variables open at first: so many times those with reduced costs of 0, and so many more."""
-
 FEW = 0.8
 """Where that would be more than this share of all variables, none is closed."""
 
@@ -55,6 +52,8 @@ class Priced:
     Parameters
     ----------
     solver : PoolSolver
+    times, more : int
+        Variables open at first: so many times those with reduced costs of 0, and so many more.
 
     Examples
     --------
@@ -67,8 +66,8 @@ class Priced:
     (1.0, [True, False, False], 0)
     """
 
-    def __init__(self, solver: PoolSolver) -> None:
-        self._solver = solver
+    def __init__(self, solver: PoolSolver, times: int = 3, more: int = 50) -> None:
+        self._solver, self._times, self._more = solver, times, more
 
     def __call__(
         self,
@@ -118,7 +117,7 @@ class Priced:
         reduced, of = point.reduced[mine], part[mine]
         low = np.bincount(of, (cost * point.x)[mine], n_parts)
         certain = how["cutoff"] - float(low.sum())  # who pays more than this is not below the cutoff
-        likely = _likely(reduced)
+        likely = _likely(reduced, self._times, self._more)
         reach = np.full(n_parts, min(likely, certain))
 
         def solve() -> PoolAnswer:
@@ -144,9 +143,8 @@ class Priced:
         return PoolAnswer(max(0.0, answer.bound - float(short.sum())), answer.solutions, answer.nodes)
 
 
-def _likely(reduced: Floats) -> float:
+def _likely(reduced: Floats, times: int, more: int) -> float:
     """Reduced costs up to which variables are open at first; inf where that would be nearly all."""
-    times, more = OPEN
     most = times * int(np.sum(reduced <= INTEGRALITY)) + more
     if most >= FEW * len(reduced):
         return math.inf

@@ -58,15 +58,13 @@ def test_parts_sum_up_to_the_optimum(seed):
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_bounds_hold_with_parts_that_were_not_solved_to_the_end(seed, monkeypatch):
-    monkeypatch.setattr("tabprotect.solver.mip.pool_parts.SMALL", 0)
-
+def test_bounds_hold_with_parts_that_were_not_solved_to_the_end(seed):
     def rough(cost, fixed, matrix, rhs, *, gap, **how):
         """An engine that stops at the gap asked for as early as it may."""
         found = ENGINE(cost, fixed, matrix, rhs, gap=0.0, **how)
         return PoolAnswer(found.bound * (1 - 0.9 * gap), found.solutions, found.nodes)
 
-    solver = InParts(rough)
+    solver = InParts(rough, small=0)
     for gap, pool in zip((0.1, 0.1, 0.05, 0.05, 0.0), growing_pools(seed), strict=True):
         exact = solve(ENGINE, pool, 0.0)
         answer = solve(solver, pool, gap, names=pool[-1])

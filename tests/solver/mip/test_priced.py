@@ -37,31 +37,28 @@ def solve(solver, given, gap: float = 0.0, cutoff: float = np.inf, **more) -> Po
 
 @pytest.mark.parametrize("open_", [(3, 50), (1, 1), (0, 0)])
 @pytest.mark.parametrize("seed", range(12))
-def test_the_same_optimum(seed, open_, monkeypatch):
-    monkeypatch.setattr("tabprotect.solver.mip.priced.OPEN", open_)
+def test_the_same_optimum(seed, open_):
     given = pool(seed)
     cost, fixed, matrix, rhs, point = given
     exact = solve(ENGINE, given).bound
     for cutoff in (np.inf, exact + 0.5, exact + 40):
-        answer = solve(Priced(ENGINE), given, cutoff=cutoff, point=point)
+        answer = solve(Priced(ENGINE, *open_), given, cutoff=cutoff, point=point)
         assert answer.bound == pytest.approx(exact)
         assert cost[answer.solutions[0]].sum() == pytest.approx(exact)
         assert all(np.all(matrix @ solution >= rhs - 1e-6) and solution[fixed].all() for solution in answer.solutions)
-    assert solve(Priced(ENGINE), given, cutoff=exact - 0.5, point=point).bound >= exact - 0.5
+    assert solve(Priced(ENGINE, *open_), given, cutoff=exact - 0.5, point=point).bound >= exact - 0.5
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_bounds_hold_where_variables_stay_closed(seed, monkeypatch):
-    monkeypatch.setattr("tabprotect.solver.mip.priced.OPEN", (1, 0))
+def test_bounds_hold_where_variables_stay_closed(seed):
     given = pool(seed)
     exact = solve(ENGINE, given).bound
-    answer = solve(Priced(ENGINE), given, gap=0.2, point=given[-1])
+    answer = solve(Priced(ENGINE, times=1, more=0), given, gap=0.2, point=given[-1])
     assert answer.bound <= exact + 1e-6
     assert given[0][answer.solutions[0]].sum() <= answer.bound + 0.4 * exact
 
 
-def test_variables_are_left_out_and_settled_parts_are_not_solved(monkeypatch):
-    monkeypatch.setattr("tabprotect.solver.mip.priced.OPEN", (1, 2))
+def test_variables_are_left_out_and_settled_parts_are_not_solved():
     solved, everything, rows = 0, 0, []
 
     def counting(cost, fixed, matrix, rhs, **how):
@@ -73,6 +70,6 @@ def test_variables_are_left_out_and_settled_parts_are_not_solved(monkeypatch):
     for seed in range(12):
         given = pool(seed)
         everything += len(np.unique(given[2].indices))
-        solve(Priced(counting), given, gap=0.5, point=given[-1])
+        solve(Priced(counting, times=1, more=2), given, gap=0.5, point=given[-1])
     assert solved < 0.85 * everything
     assert min(rows) < 24
