@@ -43,7 +43,8 @@ class Verification:
     claimed: Fraction | None = None
 
     def __repr__(self) -> str:
-        outcome = f"holds: {self.verdict}" if self.ok else f"REJECTED: {len(self.failures):,} failures"
+        failures = "1 failure" if len(self.failures) == 1 else f"{len(self.failures):,} failures"
+        outcome = f"holds: {self.verdict}" if self.ok else f"REJECTED: {failures}"
         return f"Verification({outcome}, {self.questions:,} questions, {self.witnesses:,} witnesses)"
 
     @property

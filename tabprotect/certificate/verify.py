@@ -47,6 +47,9 @@ from tabprotect.certificate.verification import Verification
 
 __all__ = ["Verification", "verify"]
 
+NOTICEABLE = Fraction(1, 10**9)
+"""Shares of the largest value below which a residual is that of the last digits of floats, and not told."""
+
 
 def verify(certificate: Any, *, against: Any = None, limits: Limits = LIMITS) -> Verification:
     """Check a certificate: everything it claims is recomputed exactly.
@@ -169,7 +172,9 @@ class _Check:
             residual == numbers.residual,
             f"largest residual |A a - b| is {words_of(numbers.residual)}, not {words_of(residual)}",
         )
-        self.checked.append(f"seal, digest, equations A a = b (largest residual {words_of(numbers.residual, 6)})")
+        size = Fraction(max(map(abs, numbers.values), default=0), numbers.scale)
+        seen = f" (largest residual {words_of(numbers.residual, 6)})" if numbers.residual > NOTICEABLE * size else ""
+        self.checked.append(f"seal, digest, equations A a = b{seen}")
 
     def pattern(self) -> None:
         status = self.numbers.status
@@ -235,10 +240,11 @@ class _Check:
                     self.failures.append(f"no witness for the {level} level of {self.label(cell)} against {who}")
         pairs = zip(numbers.known, numbers.unasked, strict=True)
         spared = sum(cell in moves for known, unasked in pairs for cell in unasked - known)
+        left_out = f", but for {_counted(spared, 'cell')} that the problem does not ask some of them about"
         self.checked.append(
-            f"{len(witnesses)} witnesses satisfy A z = 0, bounds and pattern; they reach all levels against the public"
-            f" and {len(numbers.known)} attackers who know cells"
-            + (f", but for {spared} cells that the problem does not ask some of them about" if spared else "")
+            f"{_counted(len(witnesses), 'witness', 'witnesses')} within A z = 0, bounds and pattern; all levels are"
+            f" reached against the public and {_counted(len(numbers.known), 'attacker')} who know cells"
+            + (left_out if spared else "")
             + (" (not those listed)" if exposed else "")
         )
         return asked, len(witnesses)
@@ -330,8 +336,8 @@ class _Check:
                 claimed[0] == self.bound,
                 f"the proof gives the bound {words_of(self.bound)}, not {words_of(claimed[0])}",
             )
-            rows = len(document["proof"]["rows"])
-            self.checked.append(f"lower bound {words_of(self.bound)} from {rows} inequalities rebuilt exactly")
+            rows = _counted(len(document["proof"]["rows"]), "inequality", "inequalities")
+            self.checked.append(f"lower bound {words_of(self.bound)} from {rows} rebuilt exactly")
 
     def claimed(self) -> tuple[Fraction | None, str]:
         """Return the bound that is claimed, and how far it goes beyond the proven one, in words."""
@@ -340,6 +346,10 @@ class _Check:
             return None, ""
         claimed = fraction(document["claimed_bound"], "claimed_bound")
         return claimed, beyond(self.cost, claimed, self.bound)
+
+
+def _counted(number: int, one: str, several: str = "") -> str:
+    return f"{number} {one if number == 1 else several or one + 's'}"
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 
 __all__ = ["main"]
@@ -12,6 +13,10 @@ def main() -> None:
     from tabprotect.cli.exits import ended
     from tabprotect.cli.opening import opening
 
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # a sign that the terminal cannot show is no reason to fail after the work
+            stream.reconfigure(errors="replace")
     arguments = sys.argv[1:]
     try:
         with opening(arguments):

@@ -76,10 +76,10 @@ def _exposed(line: Line) -> str | None:
 
 
 def _lost(line: Line, x: Loss) -> tuple[object, ...]:
-    distances = (None,) * 5 if line.hides and not x.changed else (x.changed, x.distance, x.mean, x.relative, x.largest)
-    return (
-        x.hidden if line.hides else None, *distances, f"{x.kept:,} of {x.margins:,}", x.off, x.hellinger, x.ranks,
-    )  # fmt: skip
+    hides = line.hides and not x.changed
+    distances = (None,) * 5 if hides else (x.changed, x.distance, x.mean, x.relative, x.largest)
+    likeness = (None,) * 3 if hides else (x.off, x.hellinger, x.ranks)
+    return (x.hidden if line.hides else None, *distances, f"{x.kept:,} of {x.margins:,}", *likeness)
 
 
 def charts(problem: Problem, lines: Sequence[Line]) -> list[Bars]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, Field, dataclass, fields, replace
 from functools import partial
 from typing import Any, Literal, get_type_hints
@@ -256,8 +256,21 @@ def entry(name: str) -> Entry:
     tabprotect.errors.InputError: unknown method 'rond'; did you mean 'round'?
     """
     if name not in METHODS:
-        raise InputError(f"unknown method '{name}'{did_you_mean(name, METHODS)}")
+        raise InputError(unknown_method(name, METHODS))
     return METHODS[name]
+
+
+def unknown_method(name: str, known: Iterable[str]) -> str:
+    """Return what is said of a method that there is not.
+
+    Examples
+    --------
+    >>> unknown_method("zork", ["round", "adjust"])
+    "unknown method 'zork'; there are 'round', 'adjust'"
+    """
+    known = list(known)
+    meant = did_you_mean(name, known) or f"; there are {', '.join(map(repr, known))}"
+    return f"unknown method '{name}'{meant}"
 
 
 def names(family: Family | None = None) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -130,5 +130,15 @@ def _right_part(content: Mapping[str, Any]) -> Spec | None:
             return Spec.model_validate({"rules": ["threshold=1"], **kept})
         except ValidationError as error:
             for one in error.errors():
-                kept.pop(str(one["loc"][0]), None)
+                _take_out(kept, one["loc"])
     return None
+
+
+def _take_out(kept: dict[str, Any], place: Sequence[Any]) -> None:
+    """Take out a wrong key, of a table within a specification (such as output) that one alone."""
+    first = str(place[0])
+    inner = kept.get(first)
+    if len(place) > 1 and isinstance(inner, dict) and place[1] in inner:
+        kept[first] = {key: given for key, given in inner.items() if key != place[1]}
+    else:
+        kept.pop(first, None)

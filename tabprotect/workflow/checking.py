@@ -71,10 +71,19 @@ def _together(content: Mapping[str, Any]) -> list[str]:
     if not tables:
         alone = ["'unpublished' goes with linked tables (tables.NAME)"] if content.get("unpublished") else []
         return alone + _of_one(content)
+    unused = [key for key in TableSpec.model_fields if key in content and _is_unused(key, tables)]
+    idle = [f"'{key}' says nothing: every table has its own; take one or the other out" for key in unused]
     wrong = {name: _of_one(_filled_in(content, one)) for name, one in tables.items()}
     shared = [line for line in next(iter(wrong.values())) if all(line in lines for lines in wrong.values())]
     own = [f"tables.{name}: {line}" for name, lines in wrong.items() for line in lines if line not in shared]
-    return shared + own
+    return idle + shared + own
+
+
+def _is_unused(key: str, tables: Mapping[str, Mapping[str, Any]]) -> bool:
+    """Whether no table takes a key from what all of them have in common."""
+    if key in BY_DIMENSION:
+        return False
+    return all(key in one or (key in INPUTS and not one.keys().isdisjoint(INPUTS)) for one in tables.values())
 
 
 def _ruleless(content: Mapping[str, Any]) -> list[str]:

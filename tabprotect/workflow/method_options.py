@@ -10,7 +10,7 @@ from tabprotect.errors import InputError, Problems, did_you_mean
 from tabprotect.methods.base.method import Method
 from tabprotect.methods.base.options import read_options
 from tabprotect.methods.recoding.method import Recode
-from tabprotect.methods.registry import GRANULARITY, OPEN_CLASSES, VALUE_METHODS, entry, names
+from tabprotect.methods.registry import GRANULARITY, OPEN_CLASSES, VALUE_METHODS, entry, names, unknown_method
 from tabprotect.methods.suppression import methods
 from tabprotect.methods.suppression.method import Suppress
 from tabprotect.sensitivity.costs import parse_transform
@@ -42,21 +42,21 @@ def method_of(spec: Spec, base: Path) -> Suppress | Recode | Method:
     if spec.method not in VALUE_METHODS:
         known = names()
         if spec.method not in known:
-            raise InputError(f"unknown method '{spec.method}'{did_you_mean(spec.method, known)}")
+            raise InputError(unknown_method(spec.method, known))
         if spec.options:
             given = ", ".join(spec.options)
             raise InputError(f"options ({given}) are for methods that change values; '{spec.method}' hides cells")
         return _hiding(spec, spec.method)
     shaped = [name for name in ("transform", "preferences") if getattr(spec, name)]
     if shaped:
-        raise InputError(f"{', '.join(shaped)} belong to hiding cells; {spec.method} hides none")
+        raise InputError(f"only for hiding cells, and {spec.method} hides none: {', '.join(shaped)}")
     strange = [
         name
         for name, default in (("engine", "scip"), ("cost", "value"), ("random_costs", 0.0))
         if getattr(spec, name) != default
     ]
     if strange and spec.options.get("weights") != "problem":
-        raise InputError(f"{', '.join(strange)} belong to hiding cells; {spec.method} hides none")
+        raise InputError(f"only for hiding cells, and {spec.method} hides none: {', '.join(strange)}")
     chosen: Method = read_options(VALUE_METHODS[spec.method], spec.options)
     return chosen
 

@@ -237,7 +237,8 @@ def protect(
     }  # fmt: skip
     given = [name for name, word in of_data.items() if word is not None]
     finished = isinstance(data, Table)
-    if rules is None and holding_rules is None and not (finished and STATED & data.columns.keys()):
+    silent = rules is None or (isinstance(rules, Sequence) and not rules)
+    if silent and holding_rules is None and not (finished and STATED & data.columns.keys()):
         raise InputError("nothing says which cells are sensitive: give rules, such as ['p%=15', 'threshold=3']")
     rules = () if rules is None else rules
     if holding_rules is not None:
@@ -252,7 +253,7 @@ def protect(
         allow_unsafe=allow_unsafe, progress=progress, executor=executor, resume=resume, previous=previous,
     )  # fmt: skip
     if finished and given:
-        raise InputError(f"{', '.join(given)} belong to microdata; the table is finished already")
+        raise InputError(f"only for microdata, and the table is finished already: {', '.join(given)}")
     if not finished and by is None:
         raise InputError("microdata need by=, the columns of the dimensions")
     return carry_out(asked)

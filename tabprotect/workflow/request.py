@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from numbers import Real
+from numbers import Integral, Real
 from os import PathLike
 from typing import Any, Literal
 
@@ -146,6 +146,15 @@ class Request(BaseModel):
             raise InputError(f"resume must be a folder, not {given!r}")
         return given
 
+    @field_validator("decimals", mode="before")
+    @classmethod
+    def _decimals(cls, given: Any) -> Any:
+        if given is None:
+            return None
+        if not isinstance(given, Integral) or isinstance(given, bool) or not 0 <= int(given) <= 15:
+            raise InputError(f"decimals must be a whole number from 0 to 15, not {given!r}")
+        return int(given)
+
     @field_validator("limits", mode="before")
     @classmethod
     def _limits(cls, given: Any) -> Any:
@@ -169,7 +178,7 @@ class Request(BaseModel):
             }
             if any(asked.values()):
                 names = ", ".join(name for name, given in asked.items() if given)
-                raise InputError(f"{names} belong to hiding cells; {self.method.name} hides none")
+                raise InputError(f"only for hiding cells, and {self.method.name} hides none: {names}")
         if isinstance(self.method, Recode) and self.previous is not None:
             raise InputError("previous: recoding changes the cells, so the last pattern is none of theirs")
         return self

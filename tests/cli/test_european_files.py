@@ -5,7 +5,10 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import os
 import re
+import subprocess
+import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -353,3 +356,19 @@ def test_a_second_encoding_that_fits_is_said(tmp_path: Path, tabprotect: Callabl
     assert "a.csv: text, encoding cp1252 (cp1250 and iso8859_2 fit, too), separator ';'" in done.out
     named = tabprotect("protect", tmp_path / "a.csv", *flags, "--encoding", "cp1252", "--out", tmp_path / "out")
     assert "a.csv: text, encoding cp1252, separator ';'" in named.out
+
+
+def test_a_terminal_that_cannot_show_a_sign_is_no_failure_of_the_program(tmp_path: Path) -> None:
+    (tmp_path / "d.csv").write_text("straße;wert\nmöwe;3\nmöwe;4\namsel;9\namsel;8\namsel;7\n", "utf-8")
+    command = [sys.executable, "-m", "tabprotect", "protect", "d.csv", "--by", "straße", "--value", "wert"]
+    run = subprocess.run(
+        [*command, "--rule", "threshold=3", "--allow-unsafe", "--out", "o"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode != 70, run.stderr
+    assert "stra?e" in run.stdout
+    assert (tmp_path / "o" / "publish").is_dir()

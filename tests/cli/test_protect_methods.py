@@ -209,7 +209,7 @@ def test_what_does_not_go_is_one_clear_error(place, tabprotect) -> None:
         (["--method", "adjust", "--option", "preserve=mean"], "did you mean 'means'"),
         (["--method", "adjust", "--option", "correlation=0.9"], "for preserve=correlation"),
         (["--base", "5"], "options (base) are for methods that change values"),
-        (["--method", "round", "--cost", "unit"], "cost belong to hiding cells"),
+        (["--method", "round", "--cost", "unit"], "only for hiding cells, and round hides none: cost"),
         (["--method", "cell-key", "--option", "large=0.1"], "large and point go together"),
         (["--method", "cell-key", "--option", "weights=1,2"], "such as '1:0.5:0.3'"),
         (["--method", "cell-key", "--option", "blocked=2"], "blocked belongs to counts"),

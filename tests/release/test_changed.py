@@ -539,7 +539,7 @@ def test_what_cannot_be_swapped_is_told() -> None:
 
 def test_settings_of_hidden_cells_do_not_go_with_changed_values() -> None:
     for option in ({"unions": "off"}, {"separate_statuses": True}, {"decimals": 1}):
-        with pytest.raises(tp.InputError, match=f"{next(iter(option))} belong to hiding cells; round hides none"):
+        with pytest.raises(tp.InputError, match=f"only for hiding cells, and round hides none: {next(iter(option))}"):
             make(tp.Round(), **option)
 
 

@@ -130,3 +130,37 @@ def test_labels_stand_beside_codes_and_are_found(dump: Callable[..., str]) -> No
     assert [row[0] for row in cells(dump(page, find.format("maize")))] == ["▸c3Maize"]
     head = re.findall(r'<th scope="col"[^>]*title="([^"]*)"', dump(page, find.format("SMALL")))
     assert head == ["s small"]
+
+
+def linked(hides: int) -> list[Cube]:
+    """Two tables with other codes, of which one hides a cell."""
+    made = []
+    for k, codes in enumerate((["T", "north", "south"], ["A", "food", "steel"])):
+        value = np.arange(3.0)
+        value[1 if k == hides else 3 :][:1] = np.nan
+        axis = Axis.of("region" if k == 0 else "branch", codes, {codes[0]: codes[1:]})
+        made.append(Cube(f"table {k}", (axis,), (np.arange(3),), value, np.isnan(value).astype(np.int64)))
+    return made
+
+
+def test_linked_tables_open_on_the_first_one_that_hides_cells(dump: Callable[..., str]) -> None:
+    keys = [KEYS[0], replace(KEYS[1], hidden=True)]
+    for hides in (0, 1):
+        shown = cells(dump(public_page("t", "v", linked(hides), keys, 0, "n")))
+        assert shown[1] == [("▸north", "▸food")[hides], "×"]
+
+
+def test_what_another_linked_table_holds_is_found_there(dump: Callable[..., str]) -> None:
+    page = public_page("t", "v", linked(0), [KEYS[0], replace(KEYS[1], hidden=True)], 0, "n")
+    find = "const f = document.getElementById('find'); f.value = 'steel'; f.oninput();"
+    document = dump(page, find)
+    assert "No code or label of this table holds steel." in document
+    go = "[...document.querySelectorAll('button')].find((b) => b.textContent === 'Found in table 1').click();"
+    assert [row[0] for row in cells(dump(page, find + go))] == ["▸steel"]
+
+
+def test_fold_shows_the_upper_levels_of_short_dimensions_too(dump: Callable[..., str]) -> None:
+    page = public_page("t", "v", [cube(20)], KEYS, 0, "note")
+    press = "[...document.querySelectorAll('button')].find((b) => b.textContent === '{}').click();"
+    assert len(cells(dump(page, press.format("Unfold all")))) == 23
+    assert [row[0] for row in cells(dump(page, press.format("Fold")))] == ["▾T", "▸g0", "▸g1"]

@@ -73,7 +73,7 @@ def test_all_faces_give_one_release(
 
 def test_transform_and_preferences_go_with_hiding_only() -> None:
     spec = check_spec({"data": "x.csv", **BASE, "method": "round", "transform": "log"}, "spec")
-    with pytest.raises(InputError, match="transform belong to hiding cells; round hides none"):
+    with pytest.raises(InputError, match="only for hiding cells, and round hides none: transform"):
         request_of(spec, Path())
 
 

@@ -208,7 +208,7 @@ def test_what_cannot_be_protected_is_said_and_never_released(tmp_path: Any) -> N
 
 def test_what_belongs_to_microdata_is_refused_for_finished_tables() -> None:
     table = tp.tabulate(FIRMS, **TABLE)
-    with pytest.raises(tp.InputError, match="value, contributor belong to microdata"):
+    with pytest.raises(tp.InputError, match=r"only for microdata, and .*: value, contributor"):
         tp.protect(table, RULES, value="turnover", contributor="firm")
     with pytest.raises(tp.InputError, match="need by="):
         tp.protect(FIRMS, RULES, value="turnover")
@@ -273,3 +273,11 @@ def test_intervals_end_with_the_limits_and_nothing_else_changes() -> None:
     assert not part.judgement.complete
     assert np.isnan(part.judgement.public.low).any()
     assert not np.isnan(part.judgement.explored().public.low).any()
+
+
+def test_no_rules_at_all_and_decimals_below_0_are_refused() -> None:
+    with pytest.raises(tp.InputError, match="nothing says which cells are sensitive"):
+        tp.protect(FIRMS, [], **TABLE)
+    for decimals in (-1, 1.5, "2", True):
+        with pytest.raises(tp.InputError, match="decimals must be a whole number from 0 to 15"):
+            tp.protect(FIRMS, RULES, decimals=decimals, **TABLE)  # type: ignore[call-overload]

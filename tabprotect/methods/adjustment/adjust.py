@@ -277,7 +277,7 @@ def _result(
     if not verdict.exact:
         off = noticeable(verdict.additive, problem.values)
         apart = f": sums differ by up to {off:.2g}" if off else ""
-        notes.append(f"values are no exact decimals{apart}; give decimals= to round")
+        notes.append(f"values are no exact decimals{apart}; state decimals to round them")
     cost = distance(values - problem.values, weight, st.norm)
     if lowest is not None:
         lowest = min(lowest, cost)

@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from tabprotect.counted import counted
 from tabprotect.errors import InputError
 from tabprotect.methods.base.method import Acts, Call, Changed, Method
 from tabprotect.methods.base.options import COLUMNS, INNER
@@ -105,9 +106,9 @@ class Swap(Method):
         there = f", {100 * s.true / s.shown:.0f} % of them really there" if s.shown else ""
         told = [
             f"{s.moved:,} of {s.records:,} records counted elsewhere ({s.swapped:,} of {s.households:,} households)",
-            f"{s.risky:,} households at risk, {s.unmatched:,} of them without a partner",
+            f"{counted(s.risky, 'household')} at risk, {s.unmatched:,} of them without a partner",
             f"{kept:,} of {len(primaries):,} sensitive cells keep their true value",
-            f"{s.shown:,} records in finest published cells that look sensitive{there}",
+            f"{counted(s.shown, 'record')} in finest published cells that look sensitive{there}",
         ]
         claim = {"method": "swap", "fixed": s.fixed.tolist()}
         return Changed(

@@ -242,7 +242,8 @@ class Engine:
             bases = "1 further base" if diagnosis.steps == 1 else f"{diagnosis.steps} further bases"
             cells = counted(len(diagnosis.cells), "cell")
             open_ = "" if diagnosis.smallest else f" (bound: {diagnosis.least}, gap {100 * diagnosis.gap:.0f} %)"
-            notes.append(f"neighbouring multiples are not enough: {bases}{how}, in {cells}{open_}")
+            where = f"in {cells}" if len(diagnosis.cells) else "for the protection levels"
+            notes.append(f"neighbouring multiples are not enough: {bases}{how}, {where}{open_}")
         if found.exposed:
             notes.append(
                 f"{counted(len(found.exposed), 'protection level was', 'protection levels were')} not met by "

@@ -31,6 +31,7 @@ OWN: Final = "own pattern"
 """The method of a pattern that no search made."""
 
 TRIVIAL: Final = "no time for a lower bound: 0, what the primaries alone cost"
+WEAK: Final = "the bound is 0: as far as its linear programme tells, the primaries protect each other"
 """What a result says whose bound is that of no secondary cell at all."""
 
 
@@ -46,7 +47,7 @@ def with_lower_bound(
     Parameters
     ----------
     result : SuppressionResult
-        As it is where it has a bound, or no safe pattern.
+        As it is where it has a bound that says something, or no safe pattern.
     budget : Budget
         What may be spent; without limits as much work as the method took, or a moment. When nothing is left, the bound
         is 0, since secondary cells alone cost, and the message says so.
@@ -54,12 +55,12 @@ def with_lower_bound(
         Solves attacks side by side.
     options : Options
     """
-    if result.bound is not None or result.cost is None:
+    if result.cost is None or (result.bound is not None and (result.bound > 0 or not result.cost)):
         return result
     problem, before = result.problem, budget.work
     endless = math.isinf(budget.seconds_left) and math.isinf(budget.work_left)
     work = float(max(options.schedule.bound_work, result.work)) if endless else math.inf
-    value, proof = 0.0, BoundProof((), (), Fraction(0))
+    value, proof, finished = 0.0, BoundProof((), (), Fraction(0)), False
     with cancel_on_interrupt(budget), budget.run(work=work) as part:
         if result.cost > 0 and not part.exhausted:
             bound = LocalBound(problem, Surroundings(problem.system), executor, options.local.bound)
@@ -71,8 +72,9 @@ def with_lower_bound(
                     f"a safe pattern costs {result.cost:.10g}, less than the bound of {bound.bound:.10g}; "
                     "please report this"
                 )
-            value, proof = min(bound.bound, result.cost), bound.proof()
-    notes = [result.message, TRIVIAL if not value and result.cost > 0 else ""]
+            value, proof, finished = min(bound.bound, result.cost), bound.proof(), bound.finished
+    trivial = "" if value or not result.cost else WEAK if finished else TRIVIAL
+    notes = [result.message, trivial]
     known = replace(result, cuts=proof, message="; ".join(filter(None, notes)), work=result.work + budget.work - before)
     # a bound met by the cost is a proof, whatever ended the search
     return with_bound(known, value)

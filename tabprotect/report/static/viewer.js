@@ -60,11 +60,11 @@
   };
 
   let table, state;
-  const choose = (which) => {
+  const choose = (which, find = "") => {
     table = tables[which];
     const { down, across, fixed } = layout(table);
     state = {
-      down, across, fixed, find: "", limit: { ...STEP },
+      down, across, fixed, find, limit: { ...STEP },
       open: table.axes.map((axis) => axis.firstOpen()),
     };
     openOnHidden();
@@ -156,7 +156,7 @@
   // Every word is looked for in all dimensions: it filters rows and columns, and chooses the codes of the others
   const search = () => {
     const words = state.find.toLowerCase().split(/\s+/).filter(Boolean);
-    const found = { words: table.axes.map(() => []), fixed: [...state.fixed], nothing: [] };
+    const found = { all: words, words: table.axes.map(() => []), fixed: [...state.fixed], nothing: [] };
     for (const word of words) {
       let known = false;
       table.axes.forEach((axis, k) => {
@@ -196,10 +196,10 @@
     bar.append(make("label", {}, "Find in all dimensions", find));
     const all = (open) => () => {
       const axis = table.axes[state.down];
-      state.open[state.down] = open ? new Set(axis.nodes.keys()) : axis.firstOpen();
+      state.open[state.down] = new Set([...axis.nodes.keys()].filter((i) => open || axis.nodes[i][1] === 0));
       draw();
     };
-    if (table.axes[state.down].nodes.some((_, i) => table.axes[state.down].inner(i)))
+    if (table.axes[state.down].nodes.some(([, depth], i) => depth && table.axes[state.down].inner(i)))
       bar.append(make("button", { textContent: "Unfold all", onclick: all(true) }), make("button", { textContent: "Fold", onclick: all(false) }));
     return bar;
   };
@@ -219,7 +219,7 @@
     head.append(axis.codes[code]);
     if (label(axis, code)) head.append(make("span", { className: "label", textContent: label(axis, code) }));
     const n = open || !axis.inner(i) ? 0 : below(axis, i, counts);
-    if (n) head.append(make("span", { className: "below", textContent: `${n} hidden` , title: `${n} hidden cells below ${named(axis, code)}` }));
+    if (n) head.append(make("span", { className: "below", textContent: `${n} hidden` , title: `${n} hidden cell${n === 1 ? "" : "s"} below ${named(axis, code)}` }));
     return head;
   };
 
@@ -314,7 +314,15 @@
     const before = root.querySelector(".scroll");
     const scroll = make("div", { className: "scroll", tabIndex: 0 }, cube);
     const parts = [controls(found.fixed), scroll];
-    if (found.nothing.length) parts.push(make("p", { className: "soft", textContent: `No code or label holds ${found.nothing.join(", ")}.` }));
+    if (found.nothing.length) {
+      const here = tables.length > 1 ? " of this table" : "";
+      const line = make("p", { className: "soft" }, `No code or label${here} holds ${found.nothing.join(", ")}. `);
+      tables.forEach((other, k) => {
+        if (other !== table && found.all.every((word) => other.axes.some((axis) => axis.nodes.some((_, i) => has(axis, i, word)))))
+          line.append(make("button", { textContent: `Found in ${other.name}`, onclick: () => choose(k, state.find) }), " ");
+      });
+      parts.push(line);
+    }
     const more = (kind, all, what) => {
       if (all.length > limit[kind]) {
         const left = all.length - state.limit[kind];
@@ -385,5 +393,6 @@
   };
   addEventListener("beforeprint", paper);
   addEventListener("afterprint", () => draw());
-  choose(0);
+  // the first table with hidden cells, else the first one
+  choose(Math.max(0, tables.findIndex((one) => one.hidden.length)));
 })();

@@ -28,7 +28,7 @@ SETTINGS = tuple(
 )
 """What every cluster may decide for itself: method, options, cost, limits, ..."""
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+_NAME = re.compile(r"\w(?:[\w. -]*[\w-])?")
 _RESERVED = ("publish", "internal")
 _WORDS = {"bool": "true or false", "float": "a number", "str": "a text"}
 
@@ -229,7 +229,7 @@ def _names(
     for kind, names in (("clusters", clusters), ("microdata", microdata), ("tables", tables)):
         for name in names:
             if not _NAME.fullmatch(name) or name in _RESERVED:
-                problems.add(f"{kind}.{name}: a folder cannot have this name; use letters, digits, -, _ and .")
+                problems.add(f"{kind}.{name}: a folder cannot have this name; use letters, digits, spaces, -, _ and .")
     for name in microdata:
         if name in clusters or name in tables:
             problems.add(f"microdata.{name}: tables have this name as well; every part needs a folder of its own")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import tabprotect as tp
@@ -105,6 +106,24 @@ def test_without_time_the_bound_is_trivial_and_that_is_said():
     assert TRIVIAL in trivial.message
     assert trivial.gap == 1.0
     assert certify(problem, trivial.pattern, bound=0.0, proof=trivial.cuts).bound == 0
+
+
+def test_a_short_limit_leaves_time_to_search_where_respondents_attack():
+    """Answering attackers again at the end had five seconds set aside, whatever the limit."""
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame({"age": rng.choice(list("abcdef"), 30), "region": rng.choice(list("nsw"), 30)})
+    frame = frame.assign(firm=np.arange(30), turnover=np.ceil(rng.lognormal(4, 1.5, 30)))
+    roles = {"by": ["age", "region"], "value": "turnover", "contributor": "firm", "intervals": False}
+    release = tp.protect(frame, ["p%=20", "threshold=3"], "local", limits=4.0, **roles)
+    assert release.problem.attackers
+    assert release.result.bound > 0
+    assert release.result.cost == tp.protect(frame, ["p%=20", "threshold=3"], "local", **roles).result.cost
+
+
+def test_a_bound_of_nothing_is_worked_on():
+    problem = load(EUSTAT)
+    found = lower_bound.replace(suppress(problem, method="joint"), bound=0.0, cuts=None, status="feasible")
+    assert with_lower_bound(found, Budget()).bound > 0
 
 
 def test_nothing_hidden_besides_is_optimal():

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from tabprotect.counted import counted
 from tabprotect.methods.suppression.classic.passes import Passes, Piece
 from tabprotect.methods.suppression.classic.subtables import subtables
 from tabprotect.methods.suppression.options import DEFAULTS, Options
@@ -77,7 +78,9 @@ def modular(
         passes = Passes(problem, pieces, problem.must_hide if start is None else start, options=options)
         with budget.part(options.classic.passes.subtables_limit_share) as part:
             passes.run(part, seed, "modular")
-        return complete(problem, passes.pattern, budget, f"modular ({len(pieces)} subtables)", options=options)
+        return complete(
+            problem, passes.pattern, budget, f"modular ({counted(len(pieces), 'subtable')})", options=options
+        )
 
 
 def pieces_of(system: LinearSystem) -> list[Piece]:

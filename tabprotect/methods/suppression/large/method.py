@@ -176,7 +176,8 @@ class _Search:
             before = budget.seconds
             exposed = self.judge.check(cover.pattern, budget)
             again = self._options.attacker_time_share * (before - start)
-            again = max(again, self._options.grace_seconds) if watched else 0.0
+            least = min(self._options.grace_seconds, self._options.grace_limit_share * budget.seconds_left)
+            again = max(again, least) if watched else 0.0
             self.reserve = self._options.judgement_multiple * (budget.seconds - before) + again
             left = [cover.question(e.key, e.needed) for e in exposed]
             left = [k for k in left if k not in self.rebuilder.unattainable]

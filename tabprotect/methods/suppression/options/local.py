@@ -37,6 +37,8 @@ class LocalSearchOptions(Stage):
         Share of the time for answering attackers at first that is set aside for doing so again.
     grace_seconds : float, default 5.0
         Seconds that are set aside for that at least.
+    grace_limit_share : float, default 0.2
+        But no more than this share of the time left.
     fair_share : float, default 0.1
         Share of what goes to cheaper patterns that ruin and recreate, and windows, each get at least.
     rounds_before_windows : float, default 3
@@ -57,6 +59,7 @@ class LocalSearchOptions(Stage):
     judgement_multiple: float = number(1.5)
     attacker_time_share: float = number(0.3)
     grace_seconds: float = number(5.0)
+    grace_limit_share: float = number(0.2, most=1)
     fair_share: float = number(0.1, most=0.5)
     rounds_before_windows: float = number(3)
     ruin_fade: float = number(0.98, most=1)
