@@ -63,9 +63,9 @@ def test_releases_repeat_and_span_what_they_should() -> None:
 @pytest.mark.slow
 def test_the_first_releases_have_no_faults() -> None:
     lines: list[str] = []
-    fuzz.run(range(20), 3.0, lines.append)
+    fuzz.run(range(5), 3.0, lines.append)  # `make fuzz-short` has more
     assert [line for line in lines[:-1] if "): overrun" not in line] == []
-    assert lines[-1].startswith("40 releases")
+    assert lines[-1].startswith("10 releases")
 
 
 @pytest.mark.parametrize("seed", [pytest.param(78, marks=pytest.mark.slow), 129, 1122, 2023])

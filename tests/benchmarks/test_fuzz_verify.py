@@ -70,10 +70,10 @@ def test_another_pattern_or_claim_is_another_statement(releases: Path) -> None:
 
 
 @pytest.mark.slow
-def test_three_hundred_alterations() -> None:
+def test_a_hundred_alterations() -> None:
     lines: list[str] = []
-    assert fuzz.run(range(300), fuzz.SECONDS, lines.append, costly=False) == 0, lines
-    assert lines[-2].startswith("300 alterations: ")
+    assert fuzz.run(range(100), fuzz.SECONDS, lines.append, costly=False) == 0, lines
+    assert lines[-2].startswith("100 alterations: ")
 
 
 @pytest.mark.parametrize("seed", [136, 239, 309, 434, 2501])

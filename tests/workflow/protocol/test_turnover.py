@@ -69,7 +69,7 @@ def test_from_a_list_to_two_periods(shared: Shared, tmp_path: Path, monkeypatch:
     lay_out(shared, tmp_path)
     monkeypatch.chdir(tmp_path)
     # the limit is for a machine that has much else to do
-    rules = ["--rule", "threshold=3", "--rule", "nk=1,85", "--time-limit", "45"]
+    rules = ["--rule", "threshold=3", "--rule", "nk=1,85", "--time-limit", "20"]
     assert run(["plan", "tables.csv", *rules, "--out", "turnover.toml"]) == 0
     assert run(["develop", "turnover.toml", "--as-given"]) == 0
     assert run(["apply", "turnover.fixed.toml", "--data", ".", "--out", "first"]) in (0, 3)
