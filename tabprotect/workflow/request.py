@@ -151,8 +151,8 @@ class Request(BaseModel):
     def _decimals(cls, given: Any) -> Any:
         if given is None:
             return None
-        if not isinstance(given, Integral) or isinstance(given, bool) or not 0 <= int(given) <= 15:
-            raise InputError(f"decimals must be a whole number from 0 to 15, not {given!r}")
+        if not isinstance(given, Integral) or isinstance(given, bool) or not -15 <= int(given) <= 15:
+            raise InputError(f"decimals must be a whole number from -15 to 15, not {given!r}")
         return int(given)
 
     @field_validator("limits", mode="before")

@@ -132,7 +132,7 @@ def test_every_key_is_set_on_the_command_line(key: str, place: Path, tabprotect:
         if finished
         else ["firms.csv"]
     )
-    common = [] if key == "by" else ["--by", "code"]
+    common = [] if key in ("by", "tables", "unpublished") else ["--by", "code"]
     rules = [] if key == "rules" else ["--rule", "threshold=3"]
     done = tabprotect("protect", *source, *common, *rules, "--value", "turnover", *arguments)
     assert done.code == 0, done.err

@@ -25,7 +25,7 @@ from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
 from tabprotect.solver.tolerances import COST_ROUNDING
 
-__all__ = ["TRIVIAL", "found_safe", "own_pattern", "with_lower_bound"]
+__all__ = ["TRIVIAL", "WEAK", "found_safe", "own_pattern", "with_lower_bound"]
 
 OWN: Final = "own pattern"
 """The method of a pattern that no search made."""
@@ -47,7 +47,7 @@ def with_lower_bound(
     Parameters
     ----------
     result : SuppressionResult
-        As it is where it has a bound that says something, or no safe pattern.
+        As it is where it has a bound, or no safe pattern.
     budget : Budget
         What may be spent; without limits as much work as the method took, or a moment. When nothing is left, the bound
         is 0, since secondary cells alone cost, and the message says so.
@@ -55,7 +55,7 @@ def with_lower_bound(
         Solves attacks side by side.
     options : Options
     """
-    if result.cost is None or (result.bound is not None and (result.bound > 0 or not result.cost)):
+    if result.bound is not None or result.cost is None:
         return result
     problem, before = result.problem, budget.work
     endless = math.isinf(budget.seconds_left) and math.isinf(budget.work_left)

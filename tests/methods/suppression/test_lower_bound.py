@@ -120,12 +120,6 @@ def test_a_short_limit_leaves_time_to_search_where_respondents_attack():
     assert release.result.cost == tp.protect(frame, ["p%=20", "threshold=3"], "local", **roles).result.cost
 
 
-def test_a_bound_of_nothing_is_worked_on():
-    problem = load(EUSTAT)
-    found = lower_bound.replace(suppress(problem, method="joint"), bound=0.0, cuts=None, status="feasible")
-    assert with_lower_bound(found, Budget()).bound > 0
-
-
 def test_nothing_hidden_besides_is_optimal():
     problem = Problem.from_arrays([[-1, 1, 1]], [20, 9, 11], primary=[1, 2], lpl=2, upl=2)
     result = suppress(problem, method="joint")

@@ -105,6 +105,9 @@ def local(
     result = replace(result, stopped=result.stopped or ended)
     if result.cost is None or bound is None:
         return result
+    if not bound and result.cost:
+        said = "no lower bound above 0, which is what the primaries alone cost, was found"
+        result = replace(result, message="; ".join(filter(None, (result.message, said))))
     return with_bound(replace(result, cuts=proof), bound)
 
 
