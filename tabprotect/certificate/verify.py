@@ -48,7 +48,7 @@ from tabprotect.certificate.verification import Verification
 __all__ = ["Verification", "verify"]
 
 NOTICEABLE = Fraction(1, 10**9)
-"""Shares of the largest value below which a residual is that of the last digits of floats, and not told."""
+"""Largest residual, relative to the largest value, that is left to the rounding of floating-point numbers."""
 
 
 def verify(certificate: Any, *, against: Any = None, limits: Limits = LIMITS) -> Verification:

@@ -47,7 +47,7 @@ _PHRASES = (
 )  # fmt: skip
 _MORE = re.compile(rf"(?<![-.\w%])(maxima|count)=({_VALUE})?(?=[\s;,.):]|$)")
 _WITHIN = re.compile(r"\bhierarchy\.([^:\s]+): (?=(?:lengths|digits)=)")
-_SPEC = re.compile(r"^flags: (?:'([\w.]+)' is missing|'(\w+)' belongs|([\w.]+): )")
+_SPEC = re.compile(r"^flags: (?:'([\w.]+)' (?:is missing|says nothing)|'(\w+)' belongs|([\w.]+): )")
 
 
 @dataclass(frozen=True)

@@ -116,7 +116,10 @@ _ROWS, _COLUMNS = 24, 8
 
 
 def show_table(console: Console, release: Publication, numbers: Numbers) -> None:
-    """Print the upper levels of a table: the longest dimension down, the next one across, totals of all others."""
+    """Print the upper levels of a table: the longest dimension down, the next one across, totals of all others.
+
+    Of linked tables the first one that hides cells.
+    """
     from tabprotect.release.changed import ChangedRelease
     from tabprotect.release.suppressed import Release
     from tabprotect.report.parts import published_parts
@@ -124,7 +127,13 @@ def show_table(console: Console, release: Publication, numbers: Numbers) -> None
 
     values = release.values if isinstance(release, ChangedRelease) else release.table.values
     places = None if values is None else decimals_of(values)
-    part = published_parts(release.table)[0]
+    parts = published_parts(release.table)
+    hides = [
+        isinstance(release, Release) and bool(release.pattern[release.table.row_cell[p.rows]].any()) for p in parts
+    ]
+    part = parts[hides.index(True)] if True in hides else parts[0]
+    if len(parts) > 1:
+        console.print(f"{part.name} (1 of {len(parts)} linked tables)", style="bold")
     tops = [[code for code, depth in axis.nodes if depth <= 1] for axis in part.axes]
     order = sorted(range(len(tops)), key=lambda k: -len(part.axes[k].codes))
     down = tops[order[0]]

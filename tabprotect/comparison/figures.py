@@ -26,8 +26,8 @@ _MAIN_NOTE = (
     "measure of each method and not comparable between methods. A dash: the measure does not apply."
 )
 _LOSS_NOTE = (
-    "Distances, Hellinger and rank correlation are over the cells that a method publishes; distances do not apply to "
-    "methods that hide cells and publish the others as they are."
+    "Distances, Hellinger and rank correlation are over the cells that a method publishes; these and sums off do not "
+    "apply to methods that hide cells and publish the others as they are."
 )
 _RISK_NOTE = (
     "Exposed: sensitive cells of which an intruder comes nearer than a protection level allows. Every intruder knows "

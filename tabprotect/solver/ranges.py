@@ -31,7 +31,7 @@ def ranges(starts: npt.NDArray[Any], lengths: npt.NDArray[Any]) -> Ints:
 def entries_of(indptr: npt.NDArray[Any], rows: npt.NDArray[Any]) -> tuple[Ints, npt.NDArray[Any]]:
     """Return where the entries of some rows of a compressed matrix are, and how many each has.
 
-    A matrix of these rows takes ten times as long to make.
+    In loops over small selections this takes less time than a matrix of these rows.
 
     Parameters
     ----------

@@ -237,13 +237,11 @@ def protect(
     }  # fmt: skip
     given = [name for name, word in of_data.items() if word is not None]
     finished = isinstance(data, Table)
-    silent = rules is None or (isinstance(rules, Sequence) and not rules)
-    if silent and holding_rules is None and not (finished and STATED & data.columns.keys()):
+    at_both = as_rules(() if rules is None else rules), as_rules(() if holding_rules is None else holding_rules)
+    rules = (*at_both[0], *at_holdings(at_both[1]))
+    if not rules and not (finished and STATED & data.columns.keys()):
         raise InputError("nothing says which cells are sensitive: give rules, such as ['p%=15', 'threshold=3']")
-    rules = () if rules is None else rules
-    if holding_rules is not None:
-        rules = (*as_rules(rules), *at_holdings(as_rules(holding_rules)))
-    of_data["both_levels"] = both_levels(as_rules(rules))
+    of_data["both_levels"] = both_levels(rules)
     asked = Request.of(
         source=Finished(data) if finished else Records(data, of_data),
         rules=rules, method=method, levels=levels, bounds=bounds, singletons=singletons,

@@ -147,8 +147,9 @@ class Rounds:
         found = []
         for result in first_results(problem, budget, start, self.options):
             if everything or not result.pattern[problem.may_hide].all():
+                # of the slice, whose work the whole does not know yet
+                budget.report("first pattern", result.cost)
                 found.append(Answer(problem, result, self.look(result)))
-                self.budget.report("first pattern", result.cost)
         return found
 
     def look(self, result: SuppressionResult) -> tuple[UnionExposure, ...]:

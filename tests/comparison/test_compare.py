@@ -218,6 +218,16 @@ def test_what_only_the_solver_says_is_marked_in_every_table() -> None:
     assert found.frame["optimality"][0] == line.words
 
 
+def test_what_cannot_be_lost_by_hiding_is_a_dash_and_no_best_figure() -> None:
+    found = compare(sensitive(), ["suppress", "round:base=5"], limits=Limits(seconds=20))
+    (lost,) = [grid for grid in found.grids() if grid.title == "Information loss"]
+    of = {name: dict(zip(lost.columns, row, strict=True)) for row in lost.rows for name in [str(row[0])]}
+    hidden, rounded = of["suppress"], next(row for name, row in of.items() if "round" in name)
+    same = [name for name in lost.columns if hidden[name] is None]
+    assert {"Hellinger", "rank correlation", "sums off by"} <= set(same)
+    assert all(rounded[name] is not None for name in same)
+
+
 @pytest.mark.parametrize("bad", [0.5, np.nan, np.inf])
 def test_keys_that_are_not_whole_are_refused(bad: float) -> None:
     p = Problem.from_arrays([[-1, 1, 1]], [5, 2, 3], primary=[1], lpl=1, upl=1, integer=True)

@@ -68,6 +68,6 @@ def test_what_the_index_would_refuse(checkout: Path, tmp_path: Path) -> None:
 def test_the_wheel_has_every_room_and_runs_the_demo(installed: Path, tmp_path: Path) -> None:
     assert run(installed / "python", "-c", IMPORTED, cwd=tmp_path).split()[0] == "16"
     assert (installed.parent / "share" / "man" / "man1" / "tabprotect.1").exists()
-    run(installed / "tabprotect", "demo", "--time-limit", 10, "--out", tmp_path / "demo", cwd=tmp_path)
+    run(installed / "tabprotect", "demo", "--work-limit", 30_000, "--out", tmp_path / "demo", cwd=tmp_path)
     assert {path.name for path in (tmp_path / "demo").iterdir()} >= {"publish", "internal"}
     run(installed / "tabprotect", "verify", tmp_path / "demo", cwd=tmp_path)

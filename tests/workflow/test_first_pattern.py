@@ -58,6 +58,17 @@ def test_the_register_with_261_attackers_has_a_pattern_within_a_tenth(method: st
 
 
 @pytest.mark.slow
+def test_the_register_has_a_pattern_within_twenty_seconds() -> None:
+    by = ["division", "nuts", "size"]
+    ladders = {name: tp.Hierarchy.read(data(f"{name}.hrc")) for name in by[:2]}
+    release = tp.protect(
+        data("register.csv"), ["p%=15", "threshold=3"], by=by, hierarchies=ladders, value="turnover",
+        contributor="enterprise_id", holding="group_id", limits=20.0, intervals=False,
+    )  # fmt: skip
+    assert release.safe
+
+
+@pytest.mark.slow
 def test_nothing_is_unknown_where_greedy_or_joint_find_a_pattern() -> None:
     for seed in range(8):
         _, peer = lost(case(seed, most=200), None, 3000)

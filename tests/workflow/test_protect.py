@@ -278,6 +278,8 @@ def test_intervals_end_with_the_limits_and_nothing_else_changes() -> None:
 def test_no_rules_at_all_and_decimals_that_are_none_are_refused() -> None:
     with pytest.raises(tp.InputError, match="nothing says which cells are sensitive"):
         tp.protect(FIRMS, [], **TABLE)
+    with pytest.raises(tp.InputError, match="nothing says which cells are sensitive"):
+        tp.protect(FIRMS, (), holding_rules=[], **TABLE)
     for decimals in (-16, 1.5, "2", True):
         with pytest.raises(tp.InputError, match="decimals must be a whole number from -15 to 15"):
             tp.protect(FIRMS, RULES, decimals=decimals, **TABLE)  # type: ignore[call-overload]

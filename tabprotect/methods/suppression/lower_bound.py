@@ -18,20 +18,19 @@ from tabprotect.counted import counted
 from tabprotect.errors import InputError, SolverError
 from tabprotect.methods.suppression.large.bound import LocalBound
 from tabprotect.methods.suppression.large.surroundings import Surroundings
-from tabprotect.methods.suppression.merge import with_bound
+from tabprotect.methods.suppression.merge import NOTHING_FOUND, with_bound
 from tabprotect.methods.suppression.options import DEFAULTS, Options
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
 from tabprotect.solver.tolerances import COST_ROUNDING
 
-__all__ = ["TRIVIAL", "WEAK", "found_safe", "own_pattern", "with_lower_bound"]
+__all__ = ["TRIVIAL", "found_safe", "own_pattern", "with_lower_bound"]
 
 OWN: Final = "own pattern"
 """The method of a pattern that no search made."""
 
 TRIVIAL: Final = "no time for a lower bound: 0, what the primaries alone cost"
-WEAK: Final = "the bound is 0: as far as its linear programme tells, the primaries protect each other"
 """What a result says whose bound is that of no secondary cell at all."""
 
 
@@ -73,7 +72,7 @@ def with_lower_bound(
                     "please report this"
                 )
             value, proof, finished = min(bound.bound, result.cost), bound.proof(), bound.finished
-    trivial = "" if value or not result.cost else WEAK if finished else TRIVIAL
+    trivial = "" if value or not result.cost else NOTHING_FOUND if finished else TRIVIAL
     notes = [result.message, trivial]
     known = replace(result, cuts=proof, message="; ".join(filter(None, notes)), work=result.work + budget.work - before)
     # a bound met by the cost is a proof, whatever ended the search

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Final
 
 from tabprotect.attack.proof_rows import BoundProof
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.solver.limits import is_optimal
 
-__all__ = ["joined", "with_bound", "with_bound_of"]
+__all__ = ["NOTHING_FOUND", "joined", "with_bound", "with_bound_of"]
+
+NOTHING_FOUND: Final = "no lower bound above 0 was found, which is what the primaries alone cost"
+"""What a result says whose bound is that of no secondary cell at all, although it was looked for."""
 
 
 def with_bound(result: SuppressionResult, bound: float) -> SuppressionResult:

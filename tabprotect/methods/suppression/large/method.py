@@ -18,7 +18,7 @@ from tabprotect.methods.suppression.large.rebuild import Rebuilder
 from tabprotect.methods.suppression.large.surroundings import Surroundings
 from tabprotect.methods.suppression.large.warm_start import adopt
 from tabprotect.methods.suppression.large.windows import Windows
-from tabprotect.methods.suppression.merge import with_bound
+from tabprotect.methods.suppression.merge import NOTHING_FOUND, with_bound
 from tabprotect.methods.suppression.options import DEFAULTS, Options
 from tabprotect.methods.suppression.postsolve.finish import finish, stopped
 from tabprotect.methods.suppression.result import SuppressionResult
@@ -106,8 +106,7 @@ def local(
     if result.cost is None or bound is None:
         return result
     if not bound and result.cost:
-        said = "no lower bound above 0, which is what the primaries alone cost, was found"
-        result = replace(result, message="; ".join(filter(None, (result.message, said))))
+        result = replace(result, message="; ".join(filter(None, (result.message, NOTHING_FOUND))))
     return with_bound(replace(result, cuts=proof), bound)
 
 
