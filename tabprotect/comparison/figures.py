@@ -78,7 +78,8 @@ def _exposed(line: Line) -> str | None:
 def _lost(line: Line, x: Loss) -> tuple[object, ...]:
     hides = line.hides and not x.changed
     distances = (None,) * 5 if hides else (x.changed, x.distance, x.mean, x.relative, x.largest)
-    likeness = (None,) * 3 if hides else (x.off, x.hellinger, x.ranks)
+    # sums that are off although nothing was changed were so before, which is to be seen
+    likeness = (x.off or None, None, None) if hides else (x.off, x.hellinger, x.ranks)
     return (x.hidden if line.hides else None, *distances, f"{x.kept:,} of {x.margins:,}", *likeness)
 
 
