@@ -161,12 +161,22 @@ def solve_milp(
     stop = h.cbMipInterrupt if is_mip else h.cbSimplexInterrupt
     stop.subscribe(lambda event: event.interrupt(budget.exhausted))
     h.run()
-    if h.getModelStatus() == _Status.kSolveError and h.getRunTime() >= _AT_LIMIT * limit:
+    if h.getModelStatus() == _Status.kSolveError:
         # interior point that is cut off calls it an error; there is no answer either way
-        return MilpAnswer("unknown", None, None, None, None, 0, "time limit reached")
+        if budget.exhausted or h.getRunTime() >= _AT_LIMIT * limit:
+            return MilpAnswer("unknown", None, None, None, None, 0, "time limit reached")
+        _run_plainly(h)
     answer = _read(h, is_mip, cost)
     budget.spend(answer.work)
     return answer
+
+
+def _run_plainly(h: Any) -> None:
+    """Once more without presolve and by simplex, from nothing (HiGHS counts its time limit over both runs)."""
+    h.clearSolver()
+    h.setOptionValue("presolve", "off")
+    h.setOptionValue("solver", "simplex")
+    h.run()
 
 
 def _model(

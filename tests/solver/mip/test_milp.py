@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import highspy
 import numpy as np
 import pytest
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 
+from tabprotect.errors import SolverError
 from tabprotect.solver.limits import Budget, Limits
+from tabprotect.solver.mip import milp as milp_module
 from tabprotect.solver.mip.milp import solve_milp
 
 
@@ -73,3 +76,30 @@ def test_stop_is_asked_and_work_is_charged():
     assert first.status == "feasible"
     assert (first.objective, first.bound, first.work) == (second.objective, second.bound, second.work)
     assert one.work == first.work > 0
+
+
+@pytest.mark.parametrize("fails", [1, 2])
+@pytest.mark.parametrize("method", ["choose", "ipm"])
+def test_an_error_of_highs_is_followed_by_a_plain_simplex(monkeypatch, method, fails):
+    """Interior point can end with 'solve error' in the crossover of a large programme; the programme is fine."""
+
+    class Failing(highspy.Highs):
+        runs = 0
+
+        def run(self):
+            self.runs += 1
+            return super().run()
+
+        def getModelStatus(self):
+            return highspy.HighsModelStatus.kSolveError if self.runs <= fails else super().getModelStatus()
+
+    A, low, high, lower, upper, cost = random_programme(3)
+    expected = solve_milp(A, low, high, lower, upper, cost)
+    monkeypatch.setattr(milp_module.highspy, "Highs", Failing)
+    if fails == 2:
+        with pytest.raises(SolverError, match="solve error"):
+            solve_milp(A, low, high, lower, upper, cost, method=method)
+        return
+    again = solve_milp(A, low, high, lower, upper, cost, method=method, seconds=60)
+    assert again.status == "optimal"
+    assert again.objective == pytest.approx(expected.objective)
