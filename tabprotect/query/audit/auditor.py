@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -33,7 +34,7 @@ together."""
 ROUNDS = 3
 """Times that sums are left out of a table."""
 
-WORK = 20_000
+WORK = 12_000
 """Simplex iterations for one decision (the set-up of a programme counts as 50)."""
 
 
@@ -174,7 +175,7 @@ class Auditor:
         decision, state, _ = self._decide(sets, self.work if work is None else min(work, self.work))
         return decision, state
 
-    def decide_most(self, sets: Groups, follow: Sequence[Terms | None]) -> tuple[list[int], Decision, State]:
+    def decide_most(self, sets: Groups, follow: Sequence[Terms | None], work: int) -> tuple[list[int], Decision, State]:
         """Decide on disjoint sums, and in large systems leave some out where they cannot all be answered together.
 
         Parameters
@@ -182,29 +183,32 @@ class Auditor:
         sets : Groups
         follow : sequence of list or None
             How each of them follows from the basis; see `State.follow`.
+        work : int
+            What may be spent.
 
         Returns
         -------
         kept : list of int
             The sums that the decision is about.
         decision : Decision
+            With all work that was spent.
         state : State
             After it.
         """
-        kept, work, total = list(range(len(sets))), self.work, [int(abs(t)) for t in sets.sums(self.records.values)]
+        kept, left, total = list(range(len(sets))), work, [int(abs(t)) for t in sets.sums(self.records.values)]
         first: Step | None = None
         for _ in range(ROUNDS):
             some = sets.only(kept)
             known = [follow[k] for k in kept]
-            decision, state, left_out = self._decide(some, work, [total[k] for k in kept], known, first)
+            decision, state, left_out = self._decide(some, left, [total[k] for k in kept], known, first)
             first = decision.steps[0]
-            work -= decision.work
-            if decision.answered or not left_out or work <= 0:
+            left -= decision.work
+            if decision.answered or not left_out or left <= 0:
                 break
             kept = [k for i, k in enumerate(kept) if i not in left_out]
             if not kept:
                 break
-        return kept, decision, state
+        return kept, replace(decision, work=work - left), state
 
     def _decide(
         self,

@@ -25,7 +25,10 @@ Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
 BATCH: Final = 16
-"""Targets that are looked at together in large systems."""
+"""Targets that are looked at together in large systems, to begin with."""
+
+LARGEST_BATCH: Final = 128
+"""Targets that are looked at together at most."""
 
 
 @dataclass(eq=False)
@@ -170,19 +173,15 @@ class Task:
         return classes[fixed][:1] if fixed.any() else None
 
     def _together(self, need: Needs, targets: Targets, done: Bools) -> tuple[Denial, str] | None:
-        """Look for worlds that protect many targets at once; halve those for which there is none.
+        """Look for worlds that protect many targets at once: twice as many after a success, half of them otherwise.
 
         Ends at the first single target for which there is none.
         """
-        left = np.flatnonzero(~done)
-        todo = [left[i : i + BATCH] for i in range(0, len(left), BATCH)][::-1]
-        while todo:
-            batch = todo.pop()
-            batch = batch[~done[batch]]
-            if not len(batch):
-                continue
+        left, size, most = np.flatnonzero(~done), BATCH, LARGEST_BATCH
+        while len(left := left[~done[left]]):
             if not self.search.left:
                 return Denial.UNDECIDED, "the permitted work is used up"
+            batch = left[:size]
             box, centres = self._demanded(need, [targets[i] for i in batch.tolist()])
             world = self.search.near(box, centres)
             if world is None and len(batch) == 1:
@@ -190,13 +189,14 @@ class Task:
             if world is not None:
                 self._keep(world, need, targets, done)
             if done[batch].all():
-                continue
-            if len(batch) == 1:
-                if (why := self._each_union(need, targets[int(batch[0])])) is not None:
-                    return why
-                continue
-            half = len(batch) // 2
-            todo += [batch[half:], batch[:half]]
+                # sizes near one that was too large are come back to little by little
+                size, most = min(2 * len(batch), most), min(most + most // 4 + 1, LARGEST_BATCH)
+            elif len(batch) > 1:
+                size = most = len(batch) // 2
+            elif (why := self._each_union(need, targets[int(batch[0])])) is not None:
+                return why
+            else:
+                left = left[1:]
         return None
 
     def _demanded(self, need: Needs, targets: list[Target]) -> tuple[Box, Ints]:

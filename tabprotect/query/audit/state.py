@@ -32,6 +32,9 @@ SIDES: tuple[Side, Side] = (1, -1)
 WORLDS = 20_000
 """Data sets remembered for every intruder."""
 
+CARRIED = 10_000_000
+"""Moves of classes that new query sets cut that are shared anew, in data sets that are carried over."""
+
 
 @dataclass(frozen=True, eq=False)
 class Knowledge:
@@ -177,7 +180,7 @@ class State:
                 steps = _steps(small.partition.class_of, label[:, None] == np.flatnonzero(query >= 0), splits)
                 for class_of, split in steps:
                     bounds = partial(_coarser, new.box, partition.class_of, class_of, len(split.inside))
-                    worlds = worlds.carried(split, bounds)
+                    worlds = worlds.carried(split, bounds, CARRIED // len(splits))
             knowledge.append(replace(new, worlds=worlds))
         return State(whole, basis, totals, tuple(knowledge))
 
@@ -219,6 +222,10 @@ class State:
             box, judged = _judged(records, partition.class_of, everything, rules, k.hidden)
             knowledge.append(Knowledge(k.name, k.hidden, box, judged))
         return State(partition, basis, totals, tuple(knowledge))
+
+    def forgetting(self) -> State:
+        """Return the state without worlds, for what needs no proofs."""
+        return replace(self, knowledge=tuple(replace(k, worlds=NONE) for k in self.knowledge))
 
     def remembering(self, worlds: list[Worlds]) -> State:
         """Return the state with further worlds for every intruder, the oldest forgotten."""
@@ -300,7 +307,7 @@ def _again(
     k: Knowledge, records: Records, partition: Partition, split: Split, changed: Ints, parts: Parts | None
 ) -> Knowledge:
     new = _judged_again(k, records, partition, np.sort(changed), parts)
-    return replace(new, worlds=k.worlds.carried(split, lambda: new.box))
+    return replace(new, worlds=k.worlds.carried(split, lambda: new.box, CARRIED))
 
 
 def _judged_again(

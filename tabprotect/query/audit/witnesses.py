@@ -22,8 +22,8 @@ Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 Numbers = npt.NDArray[np.int32]
 
-MOST: Final = 2000
-"""Data sets that are carried over to a finer partition one by one."""
+TOGETHER: Final = 1_000_000
+"""Moves of classes that were cut that are shared at once."""
 
 TRIES: Final = 200
 """Data sets that are looked at for one target, the newest first."""
@@ -105,11 +105,12 @@ class Worlds:
             np.r_[self.denominators, other.denominators],
         )
 
-    def carried(self, split: Split, bounds: Callable[[], Box]) -> Worlds:
+    def carried(self, split: Split, bounds: Callable[[], Box], most: int) -> Worlds:
         """Return the worlds so that they give the same answer to one more query, too, without those that cannot.
 
         A world in which no class moves that was cut stays as it is, if its moves within the query set add up to 0. In
-        others the moves of classes that were cut are shared between the parts, within the bounds on these.
+        others, the newest, the moves of classes that were cut are shared between the parts, within the bounds on these:
+        at most so many moves.
         """
         n = len(split.inside)
         cut = np.zeros(n, bool)
@@ -126,36 +127,48 @@ class Worlds:
             return kept
         box = bounds()
         ends = [np.concatenate([bound[split.parents], bound[split.children]]) for bound in (box.lower, box.upper)]
-        again = [self._shared(k, int(balance[k]), split, cut, ends) for k in change[-MOST:].tolist()]
-        return kept.plus(_joined([world for world in again if world is not None]))
+        r = len(split.parents)
+        change, many = change[-max(1, most // r) :], max(1, TOGETHER // r)
+        for k in range(0, len(change), many):
+            some = change[k : k + many]
+            kept = kept.plus(self.taken(np.isin(np.arange(len(self)), some))._shared(balance[some], split, cut, ends))
+        return kept
 
-    def _shared(self, k: int, fixed: int, split: Split, cut: Bools, ends: list[Ints]) -> _Sparse | None:
-        """Share the moves of classes that were cut so that the sum over the query set stays."""
-        part = slice(self.starts[k], self.starts[k + 1])
-        index, moves, factor = self.index[part], self.moves[part], int(self.denominators[k])
-        here = cut[index]
-        whole = np.zeros(len(split.parents), np.int64)
-        whole[np.searchsorted(split.parents, index[here])] = moves[here]
+    def _shared(self, fixed: Ints, split: Split, cut: Bools, ends: list[Ints]) -> Worlds:
+        """Share the moves of classes that were cut so that the sums over the query set stay; drop worlds that cannot.
+
+        `fixed` is what the classes in the query set that were not cut move by, world by world.
+        """
+        here = cut[self.index]
+        r = len(split.parents)
+        whole = np.zeros((len(self), r), np.int64)
+        whole[self.owner[here], np.searchsorted(split.parents, self.index[here])] = self.moves[here]
         far = LIMIT // (2 * len(cut) + 2)
+        factor = self.denominators[:, None]
         low = np.where(ends[0] > -FREE, times(ends[0], factor), -far)
         high = np.where(ends[1] < FREE, times(ends[1], factor), far)
-        r = len(whole)
-        least = np.maximum(low[r:], whole - high[:r])
-        most = np.minimum(high[r:], whole - low[:r])
-        if np.any(least > most):
-            return None
+        least = np.maximum(low[:, r:], whole - high[:, :r])
+        most = np.minimum(high[:, r:], whole - low[:, :r])
+        within = ~(least > most).any(axis=1)
+        most = np.maximum(least, most)
         start = np.clip(whole // 2, least, most)
-        missing = -fixed - int(start.sum())
-        spare = (most - start) if missing > 0 else (start - least)
-        taken = np.minimum(np.cumsum(spare), abs(missing))
-        if int(taken[-1]) != abs(missing):
-            return None
-        share = start + (1 if missing > 0 else -1) * np.diff(taken, prepend=0)
-        index = np.r_[index[~here], split.parents, split.children]
-        moves = np.r_[moves[~here], whole - share, share]
-        order = np.argsort(index, kind="stable")
-        order = order[moves[order] != 0]
-        return index[order], moves[order], factor
+        missing = -fixed - start.sum(axis=1)
+        spare = np.where(missing[:, None] > 0, most - start, start - least)
+        taken = np.minimum(np.cumsum(spare, axis=1), np.abs(missing)[:, None])
+        within &= taken[:, -1] == np.abs(missing)
+        share = start + np.sign(missing)[:, None] * np.diff(taken, axis=1, prepend=0)
+        return self._parted(within, split, here, np.hstack([whole - share, share]))
+
+    def _parted(self, some: Bools, split: Split, here: Bools, shares: Ints) -> Worlds:
+        """Return some worlds in which the parts of classes that were cut move by their shares."""
+        stay = ~here & some[self.owner]
+        row, column = np.nonzero(shares * some[:, None])
+        owner = np.r_[self.owner[stay], row]
+        index = np.r_[self.index[stay], np.r_[split.parents, split.children][column]]
+        moves = np.r_[self.moves[stay], shares[row, column]]
+        order = np.lexsort((index, owner))
+        starts = np.r_[0, np.cumsum(np.bincount(owner, minlength=len(self))[some])]
+        return Worlds(starts, index[order], moves[order], self.denominators[some])
 
 
 _Sparse = tuple[Ints, Ints, int]

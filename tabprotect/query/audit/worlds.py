@@ -69,8 +69,8 @@ class Box:
         return np.asarray(~(below | above))
 
 
-def times(bounds: Ints, factor: int) -> Ints:
-    return np.where(np.abs(bounds) >= FREE, 0, bounds) * factor
+def times(bounds: Ints, factor: int | Ints) -> Ints:
+    return np.asarray(np.where(np.abs(bounds) >= FREE, 0, bounds) * factor, np.int64)
 
 
 def demands(need: Needs, target: Target, whole: Box, elsewhere: Ints) -> Box:

@@ -43,6 +43,9 @@ MEMBERS: Final = 50_000_000
 WORK: Final = 20_000
 """Work units of the engine: a limit of work, so that the pattern does not depend on how busy the machine is."""
 
+TOGETHER: Final = 0.7
+"""Share of the work of a decision for all groups together; they are tried one by one with the rest."""
+
 EACH: Final = 100
 """What every group counts as that is tried by itself, besides the work of its safety test."""
 
@@ -96,29 +99,37 @@ def protect_groups(auditor: Auditor, sets: Sequence[Bools], open_: Sequence[int]
         return Grouped((), auditor.state, (), tuple(steps))
     groups = _groups(sets).only(kept)
     follow = auditor.state.follow(groups)
-    some, decision, state = auditor.decide_most(groups, follow)
+    some, decision, state = auditor.decide_most(groups, follow, int(TOGETHER * auditor.work))
     if len(some) < len(kept):
         steps.append(f"{len(kept) - len(some)} further groups cannot be answered together with the others")
     if decision.answered:
         published = tuple(kept[i] for i in some)
         return Grouped(published, state, published, (*steps, *map(str, decision.steps)))
     steps.append(f"all {len(some)} others together: {decision.denial}")
-    judged = decision.work > 0
+    left, judged = auditor.work - decision.work, decision.work > 0
     proposed = _proposal(auditor, sets, list(open_), bad)
     if proposed is not None:
         steps.append(f"the suppression engine hides {len(kept) - len(proposed)} further groups")
     if proposed:
-        decision, state = auditor.decide(chosen(sets, proposed))
+        decision, state = auditor.decide(chosen(sets, proposed), left)
+        left -= decision.work
         if decision.answered:
             return Grouped(tuple(proposed), state, tuple(proposed), (*steps, *map(str, decision.steps)))
     known = [k for k, terms in zip(kept, follow, strict=True) if terms is not None]
-    return _singly(auditor, sets, kept, known, steps, judged=judged)
+    return _singly(auditor, sets, kept, known, steps, left, judged=judged)
 
 
 def _singly(
-    auditor: Auditor, sets: Sequence[Bools], kept: list[int], good: list[int], steps: list[str], *, judged: bool
+    auditor: Auditor,
+    sets: Sequence[Bools],
+    kept: list[int],
+    good: list[int],
+    steps: list[str],
+    left: int,
+    *,
+    judged: bool,
 ) -> Grouped:
-    """Try one group after another, the largest first, with the work of one decision for all of them.
+    """Try one group after another, the largest first, with the work that is left for all of them.
 
     What follows from earlier answers (`good`) is published without being tried. Where any of the rest, once answered,
     gives all the others, each says as much as all of them together: if these were `judged`, and denied, none is tried.
@@ -130,11 +141,11 @@ def _singly(
         return Grouped(tuple(good), trials.state, tuple(good), tuple(steps))
     sizes = [abs(total) for total in totals(auditor.records, chosen(sets, rest))]
     order = [rest[i] for i in sorted(range(len(rest)), key=lambda i: -sizes[i])][:SINGLY]
-    good, left, tried = list(good), auditor.work, 0
+    good, tried = list(good), 0
     for k in order:
         if left <= 0:
             break
-        answered, work = trials.decide(k, min(left, auditor.work))
+        answered, work = trials.decide(k, left)
         left -= work + EACH
         tried += 1
         if answered:
@@ -152,12 +163,11 @@ def _groups(sets: Sequence[Bools]) -> Groups:
 
 def _proposal(auditor: Auditor, sets: Sequence[Bools], open_: list[int], bad: set[int]) -> list[int] | None:
     """Ask the suppression engine which groups to publish; None where it gives no answer."""
-    state = auditor.state
+    state = auditor.state.forgetting()
     earlier = state.partition.n_queries
     if (state.partition.n_classes + len(open_)) * len(auditor.records) > MEMBERS:
         return None
-    for k in open_:
-        state = state.with_query(auditor.records, sets[k])
+    state = state.with_queries(auditor.records, chosen(sets, open_))
     n = state.partition.n_classes
     if n > LARGEST or (n + len(open_)) * len(auditor.records) > MEMBERS:
         return None

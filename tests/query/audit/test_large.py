@@ -66,7 +66,7 @@ def test_nothing_follows_from_groups_of_which_some_are_left_out(spread, monkeypa
             if not fine:
                 continue
             some = groups.only(fine)
-            kept, decision, state = auditor.decide_most(some, auditor.state.follow(some))
+            kept, decision, state = auditor.decide_most(some, auditor.state.follow(some), auditor.work)
             if decision.answered:
                 auditor.state = state
                 sets += [groups[fine[k]] for k in kept]

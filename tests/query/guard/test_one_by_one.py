@@ -81,7 +81,7 @@ def sequence(seed: int, n: int, most: int) -> tuple[int, int]:
             continue
         good, tried, state = one_by_one(auditor, sets, kept)
         known = [k for k in kept if auditor.state.follows(sets[k]) is not None]
-        result = grouped._singly(auditor, sets, kept, known, [], judged=False)
+        result = grouped._singly(auditor, sets, kept, known, [], auditor.work, judged=False)
         assert result.published == tuple(sorted(good))
         assert result.applied == tuple(good)
         assert result.steps[-1].endswith(f"{tried} were tried")
@@ -144,7 +144,7 @@ def test_what_follows_is_published_whatever_the_work():
     auditor = Auditor(Records.of(np.full(12, 10.0)), "p%=10", work=1)
     groups = Groups(np.arange(12) // 4, 3)
     assert all(auditor.ask(groups[k]).answered for k in (1, 2))
-    result = grouped._singly(auditor, groups, [0, 1, 2], [1, 2], [], judged=False)
+    result = grouped._singly(auditor, groups, [0, 1, 2], [1, 2], [], 1, judged=False)
     assert {1, 2} <= set(result.published)
 
 
@@ -157,12 +157,12 @@ def test_groups_that_say_the_same_are_denied_as_one_by_one():
     good, tried, state = one_by_one(auditor, groups, [0, 1, 2])
     assert (good, tried) == ([2], 2)
     assert not auditor.copy().ask_together(groups).answered
-    result = grouped._singly(auditor, groups, [0, 1, 2], [2], [], judged=True)
+    result = grouped._singly(auditor, groups, [0, 1, 2], [2], [], auditor.work, judged=True)
     assert result.published == (2,)
     assert result.steps[-1].startswith("each of 2 groups says as much")
     same(result.state, state)
     # nothing of the kind where two sums are open
     apart = Groups(np.array([*np.arange(10) // 3, *[3] * 5]), 4)
-    result = grouped._singly(auditor, apart, [0, 1, 2, 3], [3], [], judged=True)
+    result = grouped._singly(auditor, apart, [0, 1, 2, 3], [3], [], auditor.work, judged=True)
     assert result.steps[-1].endswith("3 were tried")
     assert grouped.protect_groups(auditor, groups, [0, 1, 2]).published == (2,)
