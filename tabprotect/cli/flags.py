@@ -199,7 +199,9 @@ def by_key() -> dict[str, Flag]:
 
 def flag_names() -> dict[str, str]:
     """Return the names of flags by the keys that they set, as ``hierarchy.*.lengths``."""
-    return {**{key: flag.name for key, flag in by_key().items()}, **ELSEWHERE}
+    both = [flag for flag in by_key().values() if flag.form == "two"]
+    sides = {side: flag.name for flag in both for side in ("lower", "upper")}
+    return {**{key: flag.name for key, flag in by_key().items()}, **sides, **ELSEWHERE}
 
 
 def with_flags(*, release: bool) -> Callable[[Callable[..., int]], Callable[..., int]]:

@@ -11,7 +11,7 @@ from tabprotect.sensitivity.parse import as_rules
 from tabprotect.sensitivity.rule import Override, Rule, Spoken
 from tabprotect.table.table import Table
 
-__all__ = ["Rules", "check_commas", "check_needs", "needs", "readings"]
+__all__ = ["Rules", "check_commas", "check_needs", "check_rules", "needs", "readings"]
 
 Rules = Rule | Override | str | Iterable[Rule | Override | str]
 
@@ -42,6 +42,14 @@ def needs(rules: Rules) -> int:
     (2, 3, 0)
     """
     return max((rule.needs().top for rule in as_rules(rules) if isinstance(rule, Rule)), default=0)
+
+
+def check_rules(table: Table, rules: Iterable[Rule | Override]) -> None:
+    """Raise one error for rules that can be read in two ways, and for what the table lacks for any of them."""
+    rules = tuple(rules)
+    with collect() as problems:
+        problems.attempt(check_commas, table, rules)
+        problems.attempt(check_needs, table, rules)
 
 
 def check_commas(table: Table, rules: Iterable[Rule | Override]) -> None:
