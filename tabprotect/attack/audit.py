@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -286,9 +286,32 @@ class Audit:
         return "\n".join(lines)
 
 
+class Judged(Protocol):
+    """What was judged as a whole, such as a release."""
+
+    @property
+    def judgement(self) -> Audit | None:
+        """The judgement on its pattern; None without anything to publish."""
+        ...
+
+
+class Patterned(Protocol):
+    """A problem with a pattern, such as the result of a search, or an audit."""
+
+    @property
+    def problem(self) -> Problem:
+        """The problem."""
+        ...
+
+    @property
+    def pattern(self) -> Bools:
+        """True where a cell is hidden."""
+        ...
+
+
 def audit(
-    problem: Problem,
-    pattern: Any,
+    problem: Problem | Judged | Patterned,
+    pattern: Any = None,
     *,
     intervals: bool = True,
     budget: Budget | Limits | float | None = None,
@@ -305,9 +328,11 @@ def audit(
 
     Parameters
     ----------
-    problem : Problem
-    pattern : sequence of bool or of positions
-        The hidden cells. Sums that are protected as cells (`Problem.sums`) may be left out; they are never published.
+    problem : Problem, release or result
+        A release, or what a search for a pattern returns, has a pattern of its own.
+    pattern : sequence of bool or of positions, optional
+        The hidden cells of a problem. Sums that are protected as cells (`Problem.sums`) may be left out; they are
+        never published.
     intervals : bool
         Compute the interval of every hidden cell for the public intruder, and of the primaries for every attacker who
         knows cells; otherwise only answer whether the levels are reached.
@@ -329,7 +354,7 @@ def audit(
     Raises
     ------
     InputError
-        If `problem` is no problem, or the pattern does not fit it.
+        If `problem` is none of these, or the pattern is missing or does not fit it.
 
     Examples
     --------
@@ -343,7 +368,12 @@ def audit(
     1 moves 0 downwards, needs 2
     can be recomputed exactly: 1
     """
-    need_problem(problem, "audit")
+    whole = None if isinstance(problem, Problem) else _whole(problem, pattern)
+    if whole is None and pattern is None:
+        raise InputError("audit needs the pattern of a problem: True for every hidden cell, or their positions")
+    if whole is not None:
+        problem, pattern = whole.problem, whole.pattern
+    assert isinstance(problem, Problem)
     budget = Budget.of(budget, name="budget")
     intervals, stop_at_first = as_bool(intervals, "intervals"), as_bool(stop_at_first, "stop_at_first")
     check_executor(executor)
@@ -359,7 +389,7 @@ def audit(
     intervals = intervals and exhaustive
     seen = ExactProblem(problem).problem if problem.integer else problem
     public, insiders = explore(seen, hidden, _asked(hidden, of), of is None, intervals, budget, executor)
-    return Audit(
+    found = Audit(
         problem,
         hidden,
         public,
@@ -372,6 +402,21 @@ def audit(
         exhaustive,
         problem.n_cells - problem.sums if problem.sums else None,
     )
+    # a release says how many of the cells are those of its table
+    return replace(found, cells=whole.cells, rows=whole.rows) if isinstance(whole, Audit) else found
+
+
+def _whole(given: Judged | Patterned, pattern: Any) -> Patterned:
+    """Return what has a problem and a pattern, of something that has both."""
+    whole: Any = getattr(given, "judgement", given)
+    kind = type(given).__name__
+    if whole is None:
+        raise InputError(f"there is nothing to audit: this {kind} has no values to publish")
+    if not isinstance(getattr(whole, "problem", None), Problem) or not hasattr(whole, "pattern"):
+        need_problem(given, "audit")
+    if pattern is not None:
+        raise InputError(f"a {kind} has a pattern of its own; to audit another one give its problem: .problem")
+    return whole  # type: ignore[no-any-return]
 
 
 def _asked(hidden: Bools, of: npt.ArrayLike | None) -> Ints:
