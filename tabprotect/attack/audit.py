@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -25,6 +26,7 @@ from tabprotect.errors import InputError, as_bool, as_items, need
 from tabprotect.problem import Problem, Status, cell_mask, need_problem
 from tabprotect.solver.limits import Budget, Limits
 from tabprotect.solver.tasks.pieces import check_executor
+from tabprotect.table.decimals import check_sign, written
 from tabprotect.table.naming import cell_of_system
 from tabprotect.views import view
 
@@ -249,22 +251,32 @@ class Audit:
             }
         )
 
-    def shortfalls(self, most: int = 10) -> list[str]:
+    @property
+    def left_out(self) -> str:
+        """How many intervals the limits left out, and what that means, in words; empty where they left out none."""
+        if self.complete:
+            return ""
+        low = np.concatenate([one.low for one in (self.public, *self.insiders)])
+        gone = f"{int(np.isnan(low).sum()):,} of {counted(len(low), 'interval')}"
+        return f"{gone} were not computed within the limits; whether the pattern is safe does not depend on them"
+
+    def shortfalls(self, most: int = 10, decimal: str = ".") -> list[str]:
         """Return a line an exposure, up to so many, and one for all others; confidential."""
+        check_sign(decimal)
         if isinstance(most, bool) or not isinstance(most, int) or most < 0:
             raise InputError(f"most must be a whole number, 0 or more, not {most!r}")
-        lines = []
+        lines, number = [], partial(written, decimal=decimal, form=".15g")
         for e in self.exposures[:most]:
             who = "" if e.key.attacker < 0 else f" for {self.problem.attackers[e.key.attacker].name}"
             way = {1: "upwards", -1: "downwards", 0: "in width"}[e.key.side]
             doubt = "" if e.decided else " (not decided)"
             label = self.problem.system.label(e.key.cell)
-            lines.append(f"{label} moves {e.reached:.15g} {way}{who}, needs {e.needed:.15g}{doubt}")
+            lines.append(f"{label} moves {number(e.reached)} {way}{who}, needs {number(e.needed)}{doubt}")
         if len(self.exposures) > most:
             lines.append(f"... and {len(self.exposures) - most} more")
         return lines
 
-    def summary(self) -> str:
+    def summary(self, decimal: str = ".") -> str:
         """Return the judgement in words, at most ten exposures written out; confidential."""
         label = self.problem.system.label
         counts = self.counts
@@ -273,7 +285,7 @@ class Audit:
             lines.append(counts.sums_words)
         if len(self.shown):
             lines.append(f"published although they must be hidden: {', '.join(label(int(i)) for i in self.shown[:10])}")
-        lines += self.shortfalls()
+        lines += self.shortfalls(decimal=decimal)
         if not self.exhaustive:
             lines.append("the audit stopped here, at the first exposed cell; others may be exposed, too")
         if self.unproven:
@@ -281,8 +293,8 @@ class Audit:
         if len(self.recomputable):
             lines.append(f"can be recomputed exactly: {', '.join(label(int(i)) for i in self.recomputable[:10])}")
         lines += [f"warning: {line}" for line in self.warnings()]
-        if not self.complete:
-            lines.append("the limits ended the computation of intervals")
+        if self.left_out:
+            lines.append(f"{self.left_out}; a larger budget computes them")
         return "\n".join(lines)
 
 

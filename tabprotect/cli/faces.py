@@ -33,6 +33,8 @@ _VALUE = r"'[^']*'|\[[^]]*\]|\([^)]*\)|\.\.\.|[-+\w]+(?:\.\w+)?"
 _KEYWORD = re.compile(rf"(?<![-.\w%])({'|'.join((*_KEYS, *_OTHER, 'bounds'))})=({_VALUE})?(?=[\s;,.):?]|$)")
 _DIMENSION = re.compile(rf"(?:name the total differently: |with )?Dimension\('([^']*)', (total|missing)=({_VALUE})\)")
 _OPTION = re.compile(r"options=(\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\})")
+_NAMES = re.compile(r"\bnames=(?:\{'([^']*)': '\.\.\.'\})?")
+_CODES = re.compile(r"\bcodes=(?:\{'([^']*)': \{\.\.\.\}\})?")
 _FEW = re.compile(r"give top=(\d+) to tabulate, or \d+ columns of maxima to Table\.from_cells")
 _PHRASES = (
     (", or the columns of maxima to Table.from_cells", ", or maxima=[...]"),
@@ -114,6 +116,11 @@ def said_on(message: str, face: Face) -> str:
     message = _FEW.sub(r"give the columns of \1 largest contributions, maxima=[...]", message)
     for old, new in _PHRASES:
         message = message.replace(old, new)
+    if "--name" in face.flags:
+        message = _NAMES.sub(
+            lambda found: f"--name {_shell(f'{found[1]}=ID')}" if found[1] else "--name DIM=ID", message
+        )
+        message = _CODES.sub(lambda found: f"--code {_shell(f'{found[1]}:CODE=ID')}" if found[1] else "--code", message)
     message = _OPTION.sub(lambda found: _options(_value(found[1]), face), message)
     message = _DIMENSION.sub(lambda found: _write(found[2], found[3], face, found[1]), message)
     message = _KEYWORD.sub(lambda found: _write(_OTHER.get(found[1], found[1]), found[2], face, dimension), message)

@@ -241,7 +241,7 @@ class Release(Publication):
             lines.append(("sums", n.said(counts.sums_words)))
         lines += [("not safe", exposure.reason) for exposure in self.unions[:10]]
         if result.safe:
-            lines += [("not safe", line) for line in self.judgement.shortfalls()]
+            lines += [("not safe", line) for line in self.judgement.shortfalls(decimal=n.decimal)]
         lines += [("warning", line) for line in self.judgement.warnings()]
         lines += [("unprotectable", f"{problem.system.label(u.cell)}: {u.reason}") for u in result.unprotectable[:10]]
         lines += [("note", note) for note in (*problem.notes, result.message) if note]

@@ -6,12 +6,15 @@ from collections.abc import Mapping
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tabprotect.certificate.limits import LIMITS, UNLIMITED, Limits
 from tabprotect.certificate.verification import Verification
 from tabprotect.certificate.verify import verify as check
 from tabprotect.errors import InputError, need
+
+if TYPE_CHECKING:
+    from tabprotect.release.read import Released
 
 __all__ = ["check_folder", "verify"]
 
@@ -59,15 +62,15 @@ def verify(certificate: Any, *, against: Any = None, limits: Limits | None = Non
     try:
         data = None if against is None else _data(against)
         if isinstance(certificate, str | PathLike) and Path(certificate).is_dir():
-            found, failures = check_folder(Path(certificate), data, allowed)
-            return replace(found, failures=(*found.failures, *failures))
+            found, released = check_folder(Path(certificate), data, allowed)
+            return replace(found, failures=(*found.failures, *(released.failures if released else ())))
         return check(_document(certificate, "verify needs"), against=data, limits=allowed)
     except OSError as error:
         raise InputError(f"{error.filename or certificate} cannot be checked: {error.strerror or error}") from error
 
 
-def check_folder(folder: Path, against: Any, limits: Limits) -> tuple[Verification, tuple[str, ...]]:
-    """Check the certificate of a release; and return what is wrong with its files, which are made again from it.
+def check_folder(folder: Path, against: Any, limits: Limits) -> tuple[Verification, Released | None]:
+    """Check the certificate of a release, and read its files, which are made again from it; None without any proof.
 
     Raises
     ------
@@ -79,14 +82,14 @@ def check_folder(folder: Path, against: Any, limits: Limits) -> tuple[Verificati
     found = check(certificate_of(folder), against=against, limits=limits)
     if not found.ok and not found.checked:
         # what is no certificate at all is not used to make anything
-        return found, ()
+        return found, None
     released = read_release(folder, limits)
     older = "shown" not in released.certificate.document["problem"]
     inside = "the report and the table in the internal folder, but for their digests"
     left = [what for what in found.not_checked if what != _FILES]
     words = f"{inside}; {_WORDS}{_NAMES if older else ''}"
     files = "the public files, made again from the proof and compared byte for byte"
-    return replace(found, checked=(*found.checked, files), not_checked=(*left, words)), released.failures
+    return replace(found, checked=(*found.checked, files), not_checked=(*left, words)), released
 
 
 def _document(given: Any, wanted: str) -> Any:

@@ -54,7 +54,7 @@ def check_rules(table: Table, rules: Iterable[Rule | Override]) -> None:
 
 def check_commas(table: Table, rules: Iterable[Rule | Override]) -> None:
     """Refuse rules that a reader of the data, whose decimal sign is a comma, would read as other ones."""
-    comma = any((found.decimal or ("," if found.separator == ";" else ".")) == "," for found in table.recognised)
+    comma = any(found.sign == "," for found in table.recognised)
     with collect() as problems:
         for rule in map(_spoken, rules if comma else ()):
             if rule is not None and rule.doubt:

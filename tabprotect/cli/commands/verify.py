@@ -83,17 +83,17 @@ def _verify(target: Path, against: Path | None, no_limits: bool) -> int:
     limits = UNLIMITED if no_limits else LIMITS
     if against is not None:
         against = certificate_of(against) if against.is_dir() else check_file(against)
-    failures: tuple[str, ...] = ()
+    released = None
     try:
         if target.is_dir():
-            found, failures = check_folder(target, against, limits)
+            found, released = check_folder(target, against, limits)
         else:
             found = check(check_file(target), against=against, limits=limits)
     except (OSError, Malformed) as error:
         raise InputError(f"{target} cannot be checked: {error}") from error
-    console = screen.out()
+    console, failures = screen.out(), () if released is None else released.failures
     colour = "green" if found.safe and not failures else "red"
-    first, *rest = found.summary().split("\n")
+    first, *rest = found.summary("." if released is None else released.dialect.decimal).split("\n")
     console.print(first, style=f"bold {colour}")
     for line in rest:
         console.print(line)
