@@ -72,7 +72,7 @@ class Release(Publication):
     separate_statuses : bool
         Tell the public which hidden cells are primary.
     decimals : int, optional
-        Round published values to this; by default to the decimals that they have.
+        Round published values to this, and write them so; by default each with the decimals that it has.
     allow_unsafe : bool
         Whoever sets this takes the responsibility for releasing what is not safe.
     provenance : mapping

@@ -173,7 +173,7 @@ def protect(
     separate_statuses : bool
         The public sees which hidden cells are primary.
     decimals : int, optional
-        Round published values.
+        Round published values to so many decimals, and write them with all of these.
     allow_unsafe : bool
         A release that is not safe can be written; the internal report warns.
     progress : callable, optional

@@ -148,3 +148,18 @@ def test_no_table_is_made_of_a_specification_that_says_wrongly_what_it_is(place:
     assert "2 problems" in done.err
     assert "margins: 'ad' is not possible" in done.err
     assert "no column 'l'" in done.err
+
+
+@pytest.mark.parametrize(
+    ("line", "meant"),
+    [
+        ('source = "Office"', "unknown key 'source'; did you mean 'output.source'?"),
+        ("seconds = 5", "unknown key 'seconds'; did you mean 'limits.seconds'?"),
+        ('[output]\nunit = "EUR"', "unknown key 'output.unit'; did you mean 'unit'?"),
+        ('[output]\ntitel = "T"', "unknown key 'output.titel'; did you mean 'title'?"),
+    ],
+)
+def test_a_key_in_the_wrong_table_is_sent_to_the_right_one(place: Path, tabprotect: Run, line: str, meant: str) -> None:
+    (place / "spec.toml").write_text(SPEC + line + "\n")
+    done = tabprotect("protect", "spec.toml")
+    assert (done.code, meant in done.err) == (2, True), done.err
