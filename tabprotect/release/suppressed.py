@@ -19,8 +19,9 @@ from tabprotect.attack.proof_rows import BoundProof
 from tabprotect.counted import counted
 from tabprotect.errors import InfeasibleError
 from tabprotect.formats.dialect import Dialect
+from tabprotect.methods.frames import status_words
 from tabprotect.methods.suppression.result import SuppressionResult
-from tabprotect.problem import Problem, Status
+from tabprotect.problem import Problem
 from tabprotect.proven import optimality
 from tabprotect.release.by_status import by_status
 from tabprotect.release.carried import Carried
@@ -132,11 +133,7 @@ class Release(Publication):
     @cached_property
     def words(self) -> npt.NDArray[np.object_]:
         """What every cell is: safe, primary, secondary, forced, protected or zero."""
-        names = np.array([status.name.lower() for status in Status], dtype=object)
-        status = self.problem.status[: self.table.n_cells]
-        words = names[status]
-        words[self.pattern & (status != Status.PRIMARY) & (status != Status.FORCED)] = SECONDARY
-        return words
+        return status_words(self.problem.status[: self.table.n_cells], self.pattern)
 
     @cached_property
     def statuses(self) -> pd.DataFrame:

@@ -30,7 +30,7 @@ def release(decimals: int | None) -> tp.Release:
 def test_all_values_have_the_decimals_that_are_asked_for(tmp_path: Path, name: str) -> None:
     folder = release(2).write(tmp_path / "out", ["csv", "text.csv"], dialect=Dialect(";", ","))
     values = [line.split(";")[2] for line in lines(folder, name)]
-    assert {"149,25", "144,50", "140,00", "4,75"} == {value for value in values if value}
+    assert {"149,25", "144,50", "140,00", "4,75", "9,25"} == {value for value in values if value}
     assert tp.verify(folder).safe
 
 
