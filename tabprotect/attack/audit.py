@@ -422,7 +422,7 @@ def _whole(given: Judged | Patterned, pattern: Any) -> Patterned:
     """Return what has a problem and a pattern, of something that has both."""
     whole: Any = getattr(given, "judgement", given)
     kind = type(given).__name__
-    if whole is None:
+    if whole is None and given is not None:
         raise InputError(f"there is nothing to audit: this {kind} has no values to publish")
     if not isinstance(getattr(whole, "problem", None), Problem) or not hasattr(whole, "pattern"):
         need_problem(given, "audit")

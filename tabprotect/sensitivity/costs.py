@@ -147,7 +147,8 @@ def costs(
         base = np.where(np.isnan(override), base, override)
     if transform is not None:
         base = np.asarray(transform(base), dtype=np.float64)
-    base = np.prod([base, *(factors for factors in found if factors is not None)], axis=0)
+    for factors in found:
+        base = base if factors is None else base * factors
     bad = ~(np.isfinite(base) & (base >= 0))
     if bad.any():
         names = ", ".join(table.system.label(int(i)) for i in np.flatnonzero(bad)[:5])

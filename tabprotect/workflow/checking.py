@@ -182,7 +182,12 @@ def _elsewhere(name: str) -> str | None:
     >>> _elsewhere("source"), _elsewhere("unit"), _elsewhere("sorce")
     ('output.source', 'unit', None)
     """
-    places = {"": Spec, "limits.": LimitsSpec, "output.": OutputSpec, "previous.": CarriedSpec}
+    places: dict[str, type[BaseModel]] = {
+        "": Spec,
+        "limits.": LimitsSpec,
+        "output.": OutputSpec,
+        "previous.": CarriedSpec,
+    }
     return next((f"{place}{name}" for place, model in places.items() if name in model.model_fields), None)
 
 
