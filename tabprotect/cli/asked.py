@@ -82,7 +82,7 @@ def asked(path: Path | None, flags: Mapping[str, Any], **more: Any) -> Asked:
 
 def is_given(value: Any) -> bool:
     """Return whether a flag was given: 0 was, a switch that is off was not."""
-    return not (value is None or value is False or value == [])
+    return not (value is None or value is False or value in ([], ()))
 
 
 def _put(said: dict[str, Any], flag: Flag, value: Any, spec: Path | None, problems: Problems) -> None:
