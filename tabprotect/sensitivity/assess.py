@@ -18,7 +18,7 @@ from tabprotect.sensitivity.rule import NOTHING, Decisions, Override, Rule
 from tabprotect.sensitivity.rules.manual import COLUMNS, Manual
 from tabprotect.table.table import Table, need_table
 
-__all__ = ["Levels", "assess", "shape_levels", "smallest_level"]
+__all__ = ["Levels", "assess", "check_levels", "shape_levels", "smallest_level"]
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]

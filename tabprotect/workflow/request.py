@@ -8,6 +8,7 @@ from numbers import Integral, Real
 from os import PathLike
 from typing import Any, Literal
 
+from numpy.random import Generator
 from pydantic import BaseModel, ConfigDict, ValidationError, ValidatorFunctionWrapHandler, field_validator
 from pydantic_core import PydanticCustomError
 
@@ -17,6 +18,8 @@ from tabprotect.methods.recoding.method import Recode
 from tabprotect.methods.suppression.method import Suppress
 from tabprotect.problem import Attacker
 from tabprotect.release.earlier import Previous
+from tabprotect.seeds import as_seed
+from tabprotect.sensitivity.assess import check_levels
 from tabprotect.sensitivity.parse import as_rules
 from tabprotect.sensitivity.rules.granularity import Granularity
 from tabprotect.solver.limits import Limits, check_progress
@@ -126,6 +129,18 @@ class Request(BaseModel):
                 f"{{'tax office': ['N x small']}}, not {given!r}"
             )
         return {str(name): tuple(cells) for name, cells in given.items()}
+
+    @field_validator("levels")
+    @classmethod
+    def _levels(cls, given: Any) -> Any:
+        check_levels(given)
+        return given
+
+    @field_validator("seed")
+    @classmethod
+    def _seed(cls, given: Any) -> Any:
+        # a generator is asked for its next number when that is used
+        return given if given is None or isinstance(given, Generator) else as_seed(given)
 
     @field_validator("progress")
     @classmethod

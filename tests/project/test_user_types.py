@@ -56,7 +56,7 @@ def test_a_strict_type_checker_accepts_what_users_write(packages: Path, tmp_path
 
 @pytest.mark.slow
 def test_the_checkout_is_as_good_as_the_package(checkout: Path, tmp_path: Path) -> None:
-    """`make setup` puts the path of the checkout beside the editable install, whose import hook mypy does not follow."""
+    """`make setup` puts the path of the checkout beside the editable install, whose import hook mypy ignores."""
     assert "tabprotect_checkout.pth" in (checkout / "Makefile").read_text()
     venv.create(tmp_path / "venv")
     python = tmp_path / "venv" / "bin" / "python"

@@ -58,11 +58,11 @@ def test_python_hears_everything_at_once(tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         tp.protect(  # type: ignore[call-overload]
             FIRMS, ["treshold=3", "nk=5,70"], "wrong", by=["region", "nowhere"], value="v", kind="both", unions="fix",
-            levels="sideways", resume=tmp_path, previous=tmp_path / "last",
+            levels="sideways", seed=-1, resume=tmp_path, previous=tmp_path / "last",
         )  # fmt: skip
     words = [
         "did you mean 'threshold'?", "unknown method 'wrong'", "no column 'nowhere'", "kind must be",
-        "unions must be", f"{tmp_path}: not a folder for resuming",
+        "unions must be", "levels must be", "seed must be", f"{tmp_path}: not a folder for resuming",
         "previous: there is no folder",
     ]  # fmt: skip
     said = "\n".join(caught.value.problems)
