@@ -27,7 +27,10 @@ $(STAMP): requirements/locked.txt pyproject.toml setup.py
 	$(BIN)/python -m pip install --quiet --requirement requirements/locked.txt
 	@# setuptools warns that ./tabprotect comes first on the path, which is what an editable install is for
 	PYTHONWARNINGS=ignore $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
-	@# mypy follows no import hooks: links that place models/ and instances/ where the installed package has them
+	@# mypy follows no import hooks: a path for the files of users
+	@$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \
+		| { read -r packages && pwd > "$$packages/tabprotect_checkout.pth"; }
+	@# and links that place models/ and instances/ where the installed package has them
 	@mkdir -p .venv/typings/tabprotect
 	@ln -sfn ../../../models .venv/typings/tabprotect/models
 	@ln -sfn ../../../instances .venv/typings/tabprotect/instances

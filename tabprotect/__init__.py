@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tabprotect.attack.audit import Audit, audit
     from tabprotect.attack.certificate import Certificate, certify
     from tabprotect.attack.proof_rows import BoundProof
-    from tabprotect.certificate.verify import Verification, verify
+    from tabprotect.certificate.verification import Verification
     from tabprotect.comparison import Comparison, compare
     from tabprotect.errors import InfeasibleError, InputError, SolverError, TabprotectError
     from tabprotect.formats import read_instance
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from tabprotect.release.changed import ChangedRelease
     from tabprotect.release.earlier import Previous
     from tabprotect.release.suppressed import Release
+    from tabprotect.release.verify import verify
     from tabprotect.sensitivity import (
         PQ,
         APriori,
@@ -82,7 +83,7 @@ _HOMES = {
     "attack.audit": ("Audit", "audit"),
     "attack.certificate": ("Certificate", "certify"),
     "attack.proof_rows": ("BoundProof",),
-    "certificate.verify": ("Verification", "verify"),
+    "certificate.verification": ("Verification",),
     "comparison": ("Comparison", "compare"),
     "errors": ("InfeasibleError", "InputError", "SolverError", "TabprotectError"),
     "formats": ("read_instance",),
@@ -110,6 +111,7 @@ _HOMES = {
     "release.changed": ("ChangedRelease",),
     "release.earlier": ("Previous",),
     "release.suppressed": ("Release",),
+    "release.verify": ("verify",),
     "sensitivity": (
         "APriori",
         "Assessment",

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,6 +27,8 @@ __all__ = [
     "did_you_mean",
     "need",
 ]
+
+T = TypeVar("T")
 
 
 class TabprotectError(Exception):
@@ -68,6 +70,21 @@ class Problems:
     def add(self, problem: str) -> None:
         """Note one problem."""
         self.found.append(problem)
+
+    def attempt(self, call: Callable[..., T], *given: Any, **named: Any) -> T | None:
+        """Return what a call returns; what it finds wrong is noted, and there is nothing to return then.
+
+        Examples
+        --------
+        >>> problems = Problems()
+        >>> problems.attempt(as_number, 5, "base"), problems.attempt(as_number, "5", "base"), problems.found
+        (5.0, None, ["base must be a number, not '5'"])
+        """
+        try:
+            return call(*given, **named)
+        except InputError as error:
+            self.found += error.problems
+            return None
 
     def raise_if_any(self) -> None:
         """Raise one `InputError` with every problem noted so far."""

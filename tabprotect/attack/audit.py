@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import partial
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +26,7 @@ from tabprotect.errors import InputError, as_bool, as_items, need
 from tabprotect.problem import Problem, Status, cell_mask, need_problem
 from tabprotect.solver.limits import Budget, Limits
 from tabprotect.solver.tasks.pieces import check_executor
+from tabprotect.table.decimals import check_sign, written
 from tabprotect.table.naming import cell_of_system
 from tabprotect.views import view
 
@@ -249,22 +251,32 @@ class Audit:
             }
         )
 
-    def shortfalls(self, most: int = 10) -> list[str]:
+    @property
+    def left_out(self) -> str:
+        """How many intervals the limits left out, and what that means, in words; empty where they left out none."""
+        if self.complete:
+            return ""
+        low = np.concatenate([one.low for one in (self.public, *self.insiders)])
+        gone = f"{int(np.isnan(low).sum()):,} of {counted(len(low), 'interval')}"
+        return f"{gone} were not computed within the limits; whether the pattern is safe does not depend on them"
+
+    def shortfalls(self, most: int = 10, decimal: str = ".") -> list[str]:
         """Return a line an exposure, up to so many, and one for all others; confidential."""
+        check_sign(decimal)
         if isinstance(most, bool) or not isinstance(most, int) or most < 0:
             raise InputError(f"most must be a whole number, 0 or more, not {most!r}")
-        lines = []
+        lines, number = [], partial(written, decimal=decimal, form=".15g")
         for e in self.exposures[:most]:
             who = "" if e.key.attacker < 0 else f" for {self.problem.attackers[e.key.attacker].name}"
             way = {1: "upwards", -1: "downwards", 0: "in width"}[e.key.side]
             doubt = "" if e.decided else " (not decided)"
             label = self.problem.system.label(e.key.cell)
-            lines.append(f"{label} moves {e.reached:.15g} {way}{who}, needs {e.needed:.15g}{doubt}")
+            lines.append(f"{label} moves {number(e.reached)} {way}{who}, needs {number(e.needed)}{doubt}")
         if len(self.exposures) > most:
             lines.append(f"... and {len(self.exposures) - most} more")
         return lines
 
-    def summary(self) -> str:
+    def summary(self, decimal: str = ".") -> str:
         """Return the judgement in words, at most ten exposures written out; confidential."""
         label = self.problem.system.label
         counts = self.counts
@@ -273,7 +285,7 @@ class Audit:
             lines.append(counts.sums_words)
         if len(self.shown):
             lines.append(f"published although they must be hidden: {', '.join(label(int(i)) for i in self.shown[:10])}")
-        lines += self.shortfalls()
+        lines += self.shortfalls(decimal=decimal)
         if not self.exhaustive:
             lines.append("the audit stopped here, at the first exposed cell; others may be exposed, too")
         if self.unproven:
@@ -281,14 +293,37 @@ class Audit:
         if len(self.recomputable):
             lines.append(f"can be recomputed exactly: {', '.join(label(int(i)) for i in self.recomputable[:10])}")
         lines += [f"warning: {line}" for line in self.warnings()]
-        if not self.complete:
-            lines.append("the limits ended the computation of intervals")
+        if self.left_out:
+            lines.append(f"{self.left_out}; a larger budget computes them")
         return "\n".join(lines)
 
 
+class Judged(Protocol):
+    """What was judged as a whole, such as a release."""
+
+    @property
+    def judgement(self) -> Audit | None:
+        """The judgement on its pattern; None without anything to publish."""
+        ...
+
+
+class Patterned(Protocol):
+    """A problem with a pattern, such as the result of a search, or an audit."""
+
+    @property
+    def problem(self) -> Problem:
+        """The problem."""
+        ...
+
+    @property
+    def pattern(self) -> Bools:
+        """True where a cell is hidden."""
+        ...
+
+
 def audit(
-    problem: Problem,
-    pattern: Any,
+    problem: Problem | Judged | Patterned,
+    pattern: Any = None,
     *,
     intervals: bool = True,
     budget: Budget | Limits | float | None = None,
@@ -305,9 +340,11 @@ def audit(
 
     Parameters
     ----------
-    problem : Problem
-    pattern : sequence of bool or of positions
-        The hidden cells. Sums that are protected as cells (`Problem.sums`) may be left out; they are never published.
+    problem : Problem, release or result
+        A release, or what a search for a pattern returns, has a pattern of its own.
+    pattern : sequence of bool or of positions, optional
+        The hidden cells of a problem. Sums that are protected as cells (`Problem.sums`) may be left out; they are
+        never published.
     intervals : bool
         Compute the interval of every hidden cell for the public intruder, and of the primaries for every attacker who
         knows cells; otherwise only answer whether the levels are reached.
@@ -329,7 +366,7 @@ def audit(
     Raises
     ------
     InputError
-        If `problem` is no problem, or the pattern does not fit it.
+        If `problem` is none of these, or the pattern is missing or does not fit it.
 
     Examples
     --------
@@ -343,7 +380,12 @@ def audit(
     1 moves 0 downwards, needs 2
     can be recomputed exactly: 1
     """
-    need_problem(problem, "audit")
+    whole = None if isinstance(problem, Problem) else _whole(problem, pattern)
+    if whole is None and pattern is None:
+        raise InputError("audit needs the pattern of a problem: True for every hidden cell, or their positions")
+    if whole is not None:
+        problem, pattern = whole.problem, whole.pattern
+    assert isinstance(problem, Problem)
     budget = Budget.of(budget, name="budget")
     intervals, stop_at_first = as_bool(intervals, "intervals"), as_bool(stop_at_first, "stop_at_first")
     check_executor(executor)
@@ -359,7 +401,7 @@ def audit(
     intervals = intervals and exhaustive
     seen = ExactProblem(problem).problem if problem.integer else problem
     public, insiders = explore(seen, hidden, _asked(hidden, of), of is None, intervals, budget, executor)
-    return Audit(
+    found = Audit(
         problem,
         hidden,
         public,
@@ -372,6 +414,21 @@ def audit(
         exhaustive,
         problem.n_cells - problem.sums if problem.sums else None,
     )
+    # a release says how many of the cells are those of its table
+    return replace(found, cells=whole.cells, rows=whole.rows) if isinstance(whole, Audit) else found
+
+
+def _whole(given: Judged | Patterned, pattern: Any) -> Patterned:
+    """Return what has a problem and a pattern, of something that has both."""
+    whole: Any = getattr(given, "judgement", given)
+    kind = type(given).__name__
+    if whole is None and given is not None:
+        raise InputError(f"there is nothing to audit: this {kind} has no values to publish")
+    if not isinstance(getattr(whole, "problem", None), Problem) or not hasattr(whole, "pattern"):
+        need_problem(given, "audit")
+    if pattern is not None:
+        raise InputError(f"a {kind} has a pattern of its own; to audit another one give its problem: .problem")
+    return whole  # type: ignore[no-any-return]
 
 
 def _asked(hidden: Bools, of: npt.ArrayLike | None) -> Ints:

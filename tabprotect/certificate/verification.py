@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -9,6 +10,8 @@ from tabprotect.certificate.document import words_of
 from tabprotect.certificate.extent import beyond, within
 
 __all__ = ["Verification"]
+
+_POINT = re.compile(r"(?<=\d)\.(?=\d)")
 
 
 @dataclass(frozen=True)
@@ -57,8 +60,8 @@ class Verification:
         """True when the certificate holds and proves that every level is reached."""
         return self.ok and self.verdict == "safe"
 
-    def summary(self) -> str:
-        """Return the outcome in words."""
+    def summary(self, decimal: str = ".") -> str:
+        """Return the outcome in words, numbers with a decimal sign."""
         lines = [f"certificate {'holds' if self.ok else 'REJECTED'}"]
         if self.ok:
             lines[0] += f": {self.verdict}, {self.questions} questions answered by {self.witnesses} witnesses"
@@ -67,7 +70,8 @@ class Verification:
         lines += [f"... and {len(self.failures) - 20} more"] if len(self.failures) > 20 else []
         lines += [f"checked: {what}" for what in self.checked]
         lines += [f"not checked: {what}" for what in self.not_checked]
-        return "\n".join(lines)
+        # what failed names cells, whose codes stay as they are
+        return "\n".join(line if line.startswith("wrong: ") else _POINT.sub(decimal, line) for line in lines)
 
     def _bounds(self, cost: Fraction) -> str:
         """Say how far the pattern can be from the cheapest one: what is proven, and what is only claimed."""

@@ -82,13 +82,13 @@ def asked(path: Path | None, flags: Mapping[str, Any], **more: Any) -> Asked:
 
 def is_given(value: Any) -> bool:
     """Return whether a flag was given: 0 was, a switch that is off was not."""
-    return not (value is None or value is False or value == [])
+    return not (value is None or value is False or value in ([], ()))
 
 
 def _put(said: dict[str, Any], flag: Flag, value: Any, spec: Path | None, problems: Problems) -> None:
     """Put the value of a flag where its key belongs."""
     if flag.form == "two":
-        said.update(_bounds(value))
+        said.update(_bounds(flag, value, problems))
     elif flag.by_dimension:
         _by_dimension(said, flag, value, spec, problems)
     else:
@@ -142,8 +142,13 @@ def _place(path: Path, spec: Path | None) -> str:
     return str(path if spec is None else path.absolute())
 
 
-def _bounds(text: str) -> dict[str, Any]:
+def _bounds(flag: Flag, text: str, problems: Problems) -> dict[str, Any]:
     lower, sign, upper = text.partition(",")
+    if "," in upper or not text.strip(", "):
+        problems.add(
+            f"{flag.name} '{text}': write one bound, such as {flag.name} 50%, or {flag.metavar}, such as {flag.name} "
+            "0,150% (decimals with a point)"
+        )
     sides = {"lower": lower.strip(), "upper": upper.strip() if sign else lower.strip()}
     return {name: _number(side) for name, side in sides.items() if side}
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tabprotect.cli.flags import Flag, by_key, flag_names
@@ -33,6 +33,8 @@ _VALUE = r"'[^']*'|\[[^]]*\]|\([^)]*\)|\.\.\.|[-+\w]+(?:\.\w+)?"
 _KEYWORD = re.compile(rf"(?<![-.\w%])({'|'.join((*_KEYS, *_OTHER, 'bounds'))})=({_VALUE})?(?=[\s;,.):?]|$)")
 _DIMENSION = re.compile(rf"(?:name the total differently: |with )?Dimension\('([^']*)', (total|missing)=({_VALUE})\)")
 _OPTION = re.compile(r"options=(\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\})")
+_NAMES = re.compile(r"\bnames=(?:\{'([^']*)': '\.\.\.'\})?")
+_CODES = re.compile(r"\bcodes=(?:\{'([^']*)': \{\.\.\.\}\})?")
 _FEW = re.compile(r"give top=(\d+) to tabulate, or \d+ columns of maxima to Table\.from_cells")
 _PHRASES = (
     (", or the columns of maxima to Table.from_cells", ", or maxima=[...]"),
@@ -47,6 +49,8 @@ _PHRASES = (
 )  # fmt: skip
 _MORE = re.compile(rf"(?<![-.\w%])(maxima|count)=({_VALUE})?(?=[\s;,.):]|$)")
 _WITHIN = re.compile(r"\bhierarchy\.([^:\s]+): (?=(?:lengths|digits)=)")
+_HIERARCHY = re.compile(r"\bhierarchy\.([^:\s]+): ")
+_OF_FILE = re.compile(r"^(?P<file>[^:]*\.toml: )(?:'([\w.]+)' (?:belongs|says nothing)|([\w.]+): )")
 _SPEC = re.compile(r"^flags: (?:'([\w.]+)' (?:is missing|says nothing)|'(\w+)' belongs|([\w.]+): )")
 
 
@@ -60,10 +64,27 @@ class Face:
         Those of the command.
     specification : bool
         Whether what is wrong is in a specification (TOML).
+    given : mapping
+        The flags that were given, and their values: what is wrong with them is not in the specification.
     """
 
     flags: Collection[str]
     specification: bool = False
+    given: Mapping[str, Any] = field(default_factory=dict)
+
+    def sets(self, key: str) -> bool:
+        """Whether a flag sets a key, such as ``upper`` or ``hierarchy.nuts``."""
+        names = flag_names()
+        return names.get(key) in self.given or self.of_dimension(key) is not None
+
+    def of_dimension(self, key: str) -> str | None:
+        """Return the flag that says something of one dimension, as in ``hierarchy.nuts``."""
+        first, _, name = key.partition(".")
+        flags = [flag for flag in by_key().values() if flag.by_dimension and flag.key.split(".")[0] == first]
+        for flag in flags:
+            if any(word.startswith(f"{name.partition('.')[0]}=") for word in self.given.get(flag.name, ())):
+                return flag.name
+        return None
 
 
 def said_on(message: str, face: Face) -> str:
@@ -81,21 +102,38 @@ def said_on(message: str, face: Face) -> str:
     >>> said_on("flags: 'by' is missing: Columns.", flags)
     '--by is missing: Columns.'
     """
-    message = _checked(message)
+    of_file = _OF_FILE.match(message)
+    if of_file and face.sets(of_file[2] or of_file[3]):
+        message, face = f"flags: {message[of_file.end('file') :]}", replace(face, specification=False)
+    message = _checked(message, face)
     within = _WITHIN.search(message)
     if within and not face.specification:
         message = message.replace(within[0], "", 1)
     dimension = within[1] if within else None
+    message = _HIERARCHY.sub(lambda found: _of_dimension(found, face), message)
+    if "--preference" in face.given:
+        message = re.sub("^preferences: ", "--preference: ", message)
     message = _FEW.sub(r"give the columns of \1 largest contributions, maxima=[...]", message)
     for old, new in _PHRASES:
         message = message.replace(old, new)
+    if "--name" in face.flags:
+        message = _NAMES.sub(
+            lambda found: f"--name {_shell(f'{found[1]}=ID')}" if found[1] else "--name DIM=ID", message
+        )
+        message = _CODES.sub(lambda found: f"--code {_shell(f'{found[1]}:CODE=ID')}" if found[1] else "--code", message)
     message = _OPTION.sub(lambda found: _options(_value(found[1]), face), message)
     message = _DIMENSION.sub(lambda found: _write(found[2], found[3], face, found[1]), message)
     message = _KEYWORD.sub(lambda found: _write(_OTHER.get(found[1], found[1]), found[2], face, dimension), message)
     return _MORE.sub(lambda found: _write(found[1], found[2], face), message)
 
 
-def _checked(message: str) -> str:
+def _of_dimension(found: re.Match[str], face: Face) -> str:
+    """Name a hierarchy by the flag that it was given by."""
+    flag = face.of_dimension(f"hierarchy.{found[1]}")
+    return found[0] if flag is None else f"{flag} {found[1]}: "
+
+
+def _checked(message: str, face: Face) -> str:
     """Let what a check of flags found begin with the flag."""
     if not message.startswith("flags: "):
         return message
@@ -119,7 +157,7 @@ def _checked(message: str) -> str:
         return f"{names.get('.'.join(parts[:-1]), f'--set {key}')}{rest.removeprefix(key)}"
     plain = key if key in names else f"{parts[0]}.*.{parts[-1]}" if len(parts) > 2 else parts[0]
     if parts[0] == "hierarchy" and len(parts) == 2:
-        return f"--hierarchy {parts[1]}={rest.removeprefix(key)}"
+        return f"{face.of_dimension(key) or '--hierarchy'} {parts[1]}={rest.removeprefix(key)}"
     if parts[0] in ("total", "missing") and len(parts) == 2:
         return f"--{parts[0]} {parts[1]}={rest.removeprefix(key)}"
     return f"{names.get(plain, f'--set {key}')}{rest.removeprefix(key)}"

@@ -171,7 +171,8 @@ RELEASE: tuple[Flag, ...] = (
          "WORD"),
     Flag("--unit", "unit", "text", "Unit of the values, such as '1,000 EUR'; public.", OUTPUT, "TEXT"),
     Flag("--source", "output.source", "text", "Who the values are from; public.", OUTPUT, "TEXT"),
-    Flag("--decimals", "output.decimals", "whole", "Round published values.", OUTPUT, "N", 0),
+    Flag("--decimals", "output.decimals", "whole",
+         "Round published values to so many decimals, and write them with all of these.", OUTPUT, "N", 0),
     Flag("--separate-statuses", "output.separate_statuses", "switch", "Tell the public which cells are primary.",
          OUTPUT),
     Flag("--allow-unsafe", "output.allow_unsafe", "switch", "Write the release even if it is not safe.", OUTPUT),
@@ -199,7 +200,9 @@ def by_key() -> dict[str, Flag]:
 
 def flag_names() -> dict[str, str]:
     """Return the names of flags by the keys that they set, as ``hierarchy.*.lengths``."""
-    return {**{key: flag.name for key, flag in by_key().items()}, **ELSEWHERE}
+    both = [flag for flag in by_key().values() if flag.form == "two"]
+    sides = {side: flag.name for flag in both for side in ("lower", "upper")}
+    return {**{key: flag.name for key, flag in by_key().items()}, **sides, **ELSEWHERE}
 
 
 def with_flags(*, release: bool) -> Callable[[Callable[..., int]], Callable[..., int]]:

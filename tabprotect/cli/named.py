@@ -8,7 +8,9 @@ from typing import Any
 import typer
 import typer.core
 
+from tabprotect.cli.asked import is_given
 from tabprotect.cli.faces import Face, said_on
+from tabprotect.cli.flags import by_key
 from tabprotect.errors import InputError
 
 __all__ = ["Command", "Stopped", "filled"]
@@ -36,7 +38,9 @@ class Command(typer.core.TyperCommand):
         except InputError as error:
             options = [name for parameter in self.params for name in parameter.opts if name.startswith("--")]
             arguments = [one for one in ctx.params.values() if isinstance(one, Path)]
-            face = Face(options, any(path.suffix.lower() == ".toml" for path in arguments))
+            given = {flag.name: ctx.params.get(flag.parameter) for flag in by_key().values()}
+            given = {name: value for name, value in given.items() if is_given(value)}
+            face = Face(options, any(path.suffix.lower() == ".toml" for path in arguments), given)
             raise InputError(*(said_on(problem, face) for problem in error.problems)) from error
         except KeyboardInterrupt as error:
             # typer would end the program without a word

@@ -113,7 +113,7 @@ def _report(release: Publication, folder: Path, dialect: Dialect, planned: str =
         return Exit.LIMIT if asked else Exit.UNSAFE
     if not release.safe:
         if release.judgement is not None:
-            console.print(release.judgement.summary(), style="red")
+            console.print(release.judgement.summary(dialect.decimal), style="red")
         bad = ("NOT SAFE", "bold red")
         if not release.allow_unsafe:
             cure = "--allow-unsafe writes it on your responsibility"

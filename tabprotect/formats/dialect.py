@@ -101,7 +101,7 @@ class Dialect:
         found: dict[str, str] = {}
         if first is not None:
             thousands = first.thousands if first.thousands in _THOUSANDS else ""
-            decimal = first.decimal or ("," if first.separator == ";" and thousands != "," else ".")
+            decimal = first.sign
             found = {"separator": first.separator, "decimal": decimal, "encoding": first.encoding.split(",")[0]}
             if found["separator"] not in (",", ";", "\t", "|"):
                 del found["separator"]

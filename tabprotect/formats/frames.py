@@ -36,7 +36,13 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)  # the first moment that a zip archive can name
 
 
 def encode_frame(
-    frame: pd.DataFrame, kind: str, *, title: str = "table", confidential: bool = False, dialect: Dialect = STANDARD
+    frame: pd.DataFrame,
+    kind: str,
+    *,
+    title: str = "table",
+    confidential: bool = False,
+    dialect: Dialect = STANDARD,
+    decimals: int | None = None,
 ) -> bytes:
     r"""Return the bytes of a file that holds the columns of a frame, and nothing else.
 
@@ -53,6 +59,8 @@ def encode_frame(
         Mark every printed page of an Excel sheet as confidential.
     dialect : Dialect
         How text is written.
+    decimals : int, optional
+        With how many decimals text has numbers that are not whole by their type; by default as many as each has.
 
     Raises
     ------
@@ -69,15 +77,17 @@ def encode_frame(
     """
     if kind not in FRAME_FORMATS:
         raise InputError(f"tables are not written as '{kind}'{did_you_mean(kind, FRAME_FORMATS)}")
-    data = FRAME_FORMATS[kind](frame, title, confidential)
-    if kind not in ("csv", "text.csv") or dialect == STANDARD:
+    text = kind in ("csv", "text.csv")
+    fixed = {"float_format": f"%.{decimals}f"} if text and decimals is not None else {}
+    data = FRAME_FORMATS[kind](frame, title, confidential, **fixed)
+    if not text or dialect == STANDARD:
         return data
     numbers = [str(name) for name in frame.columns if pd.api.types.is_numeric_dtype(frame[name])]
     return dialect.encode(data, numbers)
 
 
-def _csv(frame: pd.DataFrame, _title: str, _confidential: bool) -> bytes:
-    return frame.to_csv(index=False, lineterminator="\n").encode()
+def _csv(frame: pd.DataFrame, _title: str, _confidential: bool, float_format: str | None = None) -> bytes:
+    return frame.to_csv(index=False, lineterminator="\n", float_format=float_format).encode()
 
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
@@ -116,7 +126,7 @@ def _texts(frame: pd.DataFrame) -> list[tuple[int, pd.Series[Any]]]:
     return [(k, column) for k, column in columns if not pd.api.types.is_numeric_dtype(column)]
 
 
-def _text_csv(frame: pd.DataFrame, _title: str, _confidential: bool) -> bytes:
+def _text_csv(frame: pd.DataFrame, _title: str, _confidential: bool, float_format: str | None = None) -> bytes:
     def quoted(word: Any) -> Any:
         return f"'{word}" if isinstance(word, str) and word.startswith((*_FORMULA, "'")) else word
 
@@ -124,7 +134,7 @@ def _text_csv(frame: pd.DataFrame, _title: str, _confidential: bool) -> bytes:
     for k, column in _texts(frame):
         columns[k] = column.astype(object).map(quoted)
     made = pd.concat(columns, axis=1).set_axis([quoted(str(name)) for name in frame.columns], axis=1)
-    return _csv(made, "", False)
+    return _csv(made, "", False, float_format)
 
 
 def _parquet(frame: pd.DataFrame, _title: str, _confidential: bool) -> bytes:
@@ -227,7 +237,7 @@ def without_clock(archive: bytes) -> bytes:
     return stream.getvalue()
 
 
-FRAME_FORMATS: dict[str, Callable[[pd.DataFrame, str, bool], bytes]] = {
+FRAME_FORMATS: dict[str, Callable[..., bytes]] = {
     "csv": _csv,
     "text.csv": _text_csv,
     "parquet": _parquet,

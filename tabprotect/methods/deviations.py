@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
+from tabprotect.methods.frames import frame_of
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import relative_gap
 
@@ -27,6 +29,14 @@ class Deviations:
     values: npt.NDArray[np.float64] | None
     cost: float | None
     bound: float | None
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """One row a cell: its codes, ``value``, ``status`` and ``published``; confidential.
+
+        `InputError` where the cells of the problem have positions only, and no codes.
+        """
+        return frame_of(self.problem, self.values)
 
     @property
     def gap(self) -> float | None:

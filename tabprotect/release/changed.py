@@ -18,8 +18,9 @@ from tabprotect.counted import counted
 from tabprotect.errors import InfeasibleError
 from tabprotect.formats.dialect import Dialect
 from tabprotect.methods.base.method import Changed
+from tabprotect.methods.frames import status_words
 from tabprotect.methods.loss import Loss, loss
-from tabprotect.problem import Problem, Status
+from tabprotect.problem import Problem
 from tabprotect.proven import optimality
 from tabprotect.release.by_status import by_status
 from tabprotect.release.publication import Publication, Summary, native
@@ -109,8 +110,7 @@ class ChangedRelease(Publication):
     @cached_property
     def words(self) -> npt.NDArray[np.object_]:
         """What every cell is: safe, primary, forced, protected or zero; confidential."""
-        names = np.array([status.name.lower() for status in Status], dtype=object)
-        return np.asarray(names[self.problem.status[: self.table.n_cells]])
+        return status_words(self.problem.status[: self.table.n_cells])
 
     @cached_property
     def statuses(self) -> pd.DataFrame:

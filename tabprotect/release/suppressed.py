@@ -19,8 +19,9 @@ from tabprotect.attack.proof_rows import BoundProof
 from tabprotect.counted import counted
 from tabprotect.errors import InfeasibleError
 from tabprotect.formats.dialect import Dialect
+from tabprotect.methods.frames import status_words
 from tabprotect.methods.suppression.result import SuppressionResult
-from tabprotect.problem import Problem, Status
+from tabprotect.problem import Problem
 from tabprotect.proven import optimality
 from tabprotect.release.by_status import by_status
 from tabprotect.release.carried import Carried
@@ -72,7 +73,7 @@ class Release(Publication):
     separate_statuses : bool
         Tell the public which hidden cells are primary.
     decimals : int, optional
-        Round published values to this; by default to the decimals that they have.
+        Round published values to this, and write them so; by default each with the decimals that it has.
     allow_unsafe : bool
         Whoever sets this takes the responsibility for releasing what is not safe.
     provenance : mapping
@@ -132,11 +133,7 @@ class Release(Publication):
     @cached_property
     def words(self) -> npt.NDArray[np.object_]:
         """What every cell is: safe, primary, secondary, forced, protected or zero."""
-        names = np.array([status.name.lower() for status in Status], dtype=object)
-        status = self.problem.status[: self.table.n_cells]
-        words = names[status]
-        words[self.pattern & (status != Status.PRIMARY) & (status != Status.FORCED)] = SECONDARY
-        return words
+        return status_words(self.problem.status[: self.table.n_cells], self.pattern)
 
     @cached_property
     def statuses(self) -> pd.DataFrame:
@@ -241,7 +238,7 @@ class Release(Publication):
             lines.append(("sums", n.said(counts.sums_words)))
         lines += [("not safe", exposure.reason) for exposure in self.unions[:10]]
         if result.safe:
-            lines += [("not safe", line) for line in self.judgement.shortfalls()]
+            lines += [("not safe", line) for line in self.judgement.shortfalls(decimal=n.decimal)]
         lines += [("warning", line) for line in self.judgement.warnings()]
         lines += [("unprotectable", f"{problem.system.label(u.cell)}: {u.reason}") for u in result.unprotectable[:10]]
         lines += [("note", note) for note in (*problem.notes, result.message) if note]

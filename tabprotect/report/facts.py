@@ -54,7 +54,10 @@ def alarms(safe: bool, judgement: Audit) -> list[str]:
             "was found."
         )
     if not judgement.complete:
-        found.append("The limits ended the computation of intervals; some are missing.")
+        found.append(
+            f"{judgement.left_out}. They are missing in this report and in interval_low and interval_high of the table "
+            "beside it; a larger limit computes them, and so does: tabprotect audit RELEASE --intervals OUT.csv"
+        )
     return found + [f"Warning: {line}." for line in judgement.warnings()]
 
 

@@ -66,7 +66,7 @@ _ENTRIES = (
     "cell",
     "written",
 )
-_OPTIONAL = {"dialect", "unit", "source"}
+_OPTIONAL = {"dialect", "unit", "source", "fixed"}
 """Where they say something; layouts of earlier versions have none of them."""
 
 _MOST_DECIMALS = 15
@@ -154,6 +154,7 @@ class Layout:
                 ],
                 "cell": table.row_cell[order].tolist(),
                 "written": writers(formats),
+                **({} if decimals is None else {"fixed": True}),
                 **({"unit": unit} if unit else {}),
                 **({"source": source} if source else {}),
                 **({} if dialect == STANDARD else {"dialect": dialect.document()}),
@@ -180,7 +181,8 @@ class Layout:
             text_of(document[name], name)
         decimals = document["decimals"]
         require(decimals is None or (type(decimals) is int and abs(decimals) <= _MOST_DECIMALS), "wrong 'decimals'")
-        require(isinstance(document["separate"], bool), "'separate' must be true or false")
+        for name in ("separate", *({"fixed"} & other)):
+            require(isinstance(document[name], bool), f"'{name}' must be true or false")
         formats = list_of(document["formats"], "formats")
         known = all(isinstance(kind, str) and kind in FRAME_FORMATS for kind in formats)
         require(known and len(set(formats)) == len(formats), "'formats' names what no table is written as")
@@ -236,7 +238,8 @@ class Layout:
         shown = np.where(False if hidden is None else hidden, np.nan, values)
         value = free_name(layout["value"], frame.columns)
         made = assembled(frame, value, tuple(parts), shown, cell, words, layout["title"], layout["decimals"], note)
-        return replace(made, unit=layout.get("unit", ""), source=layout.get("source", ""))
+        beside = {"unit": layout.get("unit", ""), "source": layout.get("source", "")}
+        return replace(made, **beside, fixed=layout.get("fixed", False))
 
     def files(self, public: PublicTable) -> Mapping[str, bytes]:
         """Return the files of the public folder by name."""

@@ -70,6 +70,8 @@ class PublicTable:
         Decimals of the published values; None for more than six.
     first : ndarray of bool
         True where a row is the first that shows its cell.
+    fixed : bool
+        Text files have every value with all its decimals, too, as the page has.
     """
 
     title: str
@@ -82,6 +84,7 @@ class PublicTable:
     note: str = "Cells marked × are suppressed to keep the information of respondents confidential."
     unit: str = ""
     source: str = ""
+    fixed: bool = False
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{n:,} {word}" for word, n in self.counts().items())
@@ -137,12 +140,12 @@ def public_table(
     title, unit, source : str
         See `PublicTable`.
     decimals : int, optional
-        Round published values to this; by default to the decimals that they have.
+        Round published values to this, and write them so; by default each with the decimals that it has.
     """
     shown = np.where(hidden, np.nan, table.values)
     frame, value, parts, cell = _rows(table)
     made = assembled(frame, value, parts, shown, cell, words[cell], title, decimals)
-    return replace(made, unit=unit, source=source)
+    return replace(made, unit=unit, source=source, fixed=decimals is not None)
 
 
 def public_values(
@@ -241,7 +244,8 @@ def _encoded(public: PublicTable, kind: str, dialect: Dialect) -> bytes:
     """Return one file; an Excel file has the list of all rows, and every table in rows and columns besides."""
     if kind == "xlsx":
         return encode_list(public.frame, public.tables())
-    return encode_frame(public.frame, kind, title="table", dialect=dialect)
+    places = max(0, public.decimals or 0) if public.fixed else None
+    return encode_frame(public.frame, kind, title="table", dialect=dialect, decimals=places)
 
 
 def page(public: PublicTable, numbers: Numbers = COMMAS) -> str:

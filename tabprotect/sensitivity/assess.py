@@ -13,12 +13,12 @@ from tabprotect.problem import Status
 from tabprotect.sensitivity.assessment import Assessment
 from tabprotect.sensitivity.concentration import counts
 from tabprotect.sensitivity.parse import as_rules
-from tabprotect.sensitivity.requirements import Rules, check_commas, check_needs
+from tabprotect.sensitivity.requirements import Rules, check_rules
 from tabprotect.sensitivity.rule import NOTHING, Decisions, Override, Rule
 from tabprotect.sensitivity.rules.manual import COLUMNS, Manual
 from tabprotect.table.table import Table, need_table
 
-__all__ = ["Levels", "assess", "shape_levels", "smallest_level"]
+__all__ = ["Levels", "assess", "check_levels", "shape_levels", "smallest_level"]
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -127,8 +127,7 @@ def assess(
     wanted = as_rules(rules)
     if not COLUMNS.isdisjoint(table.columns) and not any(isinstance(rule, Manual) for rule in wanted):
         wanted = (*wanted, Manual())
-    check_commas(table, wanted)
-    check_needs(table, wanted)
+    check_rules(table, wanted)
     if not among(empty, (None, "zero", "safe")):
         raise InputError(f"empty must be 'zero' or 'safe', not {empty!r}")
     least = smallest_level(table) if minimum is None else as_number(minimum, "minimum")

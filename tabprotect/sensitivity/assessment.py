@@ -13,6 +13,7 @@ import pandas as pd
 from tabprotect.problem import Status
 from tabprotect.sensitivity.requirements import readings
 from tabprotect.sensitivity.rule import Override, Rule
+from tabprotect.table.decimals import written
 from tabprotect.table.naming import cell_of_table
 from tabprotect.table.table import Table
 from tabprotect.views import many, view
@@ -110,7 +111,10 @@ class Assessment:
         """
         i = cell_of_table(self.table, cell)
         status = Status(self.status[i])
-        lines = [f"{self.table.system.label(i)}: {self.table.values[i]:.12g}, {status.name.lower()}"]
+        value, *level = (
+            written(one[i], self.table.decimal) for one in (self.table.values, self.lpl, self.upl, self.spl)
+        )
+        lines = [f"{self.table.system.label(i)}: {value}, {status.name.lower()}"]
         for rule in self.rules:
             hit = self.reasons.get(str(rule))
             mark = "sensitive" if hit is not None and hit[i] else "not sensitive"
@@ -120,7 +124,6 @@ class Assessment:
                 decided = rule.decide(self.table).status[i]
                 lines.append(f"  {rule}: " + (f"makes it {Status(decided).name.lower()}" if decided >= 0 else "silent"))
         if status == Status.PRIMARY:
-            levels = f"down by {self.lpl[i]:.12g}, up by {self.upl[i]:.12g}"
-            sliding = f", over a width of {self.spl[i]:.12g}" if self.spl[i] else ""
-            lines.append(f"  an intruder must find it able to move {levels}{sliding}")
+            sliding = f", over a width of {level[2]}" if self.spl[i] else ""
+            lines.append(f"  an intruder must find it able to move down by {level[0]}, up by {level[1]}{sliding}")
         return "\n".join(lines)

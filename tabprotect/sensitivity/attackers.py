@@ -16,7 +16,7 @@ from tabprotect.sensitivity.concentration import counts
 from tabprotect.table.naming import cell_of_table
 from tabprotect.table.table import Table
 
-__all__ = ["HOLDING", "knowing", "of_both_levels", "singletons"]
+__all__ = ["HOLDING", "knowing", "known_cells", "of_both_levels", "singletons"]
 
 HOLDING: Final = "holding"
 """The name of an attacker who is no individual contributor begins with it."""
@@ -125,18 +125,31 @@ def knowing(problem: Problem, table: Table, attackers: Mapping[str, Sequence[Any
     (2, 3)
     """
     more = []
+    for name, known in known_cells(table, attackers).items():
+        hidden = tuple(sorted(cell for cell in known if problem.may_hide[cell]))
+        if hidden:
+            more.append(Attacker(name, hidden))
+    return replace(problem, attackers=(*problem.attackers, *more)) if more else problem
+
+
+def known_cells(table: Table, attackers: Mapping[str, Sequence[Any]]) -> dict[str, set[int]]:
+    """Return by the name of each intruder the positions of the cells that he knows.
+
+    Raises
+    ------
+    InputError
+        Names every cell that there is not.
+    """
+    found: dict[str, set[int]] = {}
     with collect() as problems:
         for name, cells in attackers.items():
-            known = set()
+            found[name] = known = set()
             for cell in cells:
                 try:
                     known.add(cell_of_table(table, cell))
                 except InputError as error:
                     problems.found += [f"attacker '{name}': {problem}" for problem in error.problems]
-            hidden = tuple(sorted(cell for cell in known if problem.may_hide[cell]))
-            if hidden:
-                more.append(Attacker(name, hidden))
-    return replace(problem, attackers=(*problem.attackers, *more)) if more else problem
+    return found
 
 
 def _holders(table: Table, cells: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.object_]]:

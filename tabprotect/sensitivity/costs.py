@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from tabprotect.errors import InputError, as_numbers, did_you_mean
+from tabprotect.errors import InputError, as_numbers, collect, did_you_mean
 from tabprotect.sensitivity.cells import code_levels
 from tabprotect.sensitivity.concentration import counts
 from tabprotect.table.table import Table
@@ -139,13 +139,16 @@ def costs(
     """
     if wrong := list(wrong_changes(transform, preferences)):
         raise InputError(*wrong)
-    base = _base(table, cost)
+    with collect() as problems:
+        base = problems.attempt(_base, table, cost)
+        found = [problems.attempt(_factors, table, name, given) for name, given in dict(preferences or {}).items()]
+    assert base is not None
     if override is not None:
         base = np.where(np.isnan(override), base, override)
     if transform is not None:
         base = np.asarray(transform(base), dtype=np.float64)
-    for name, factors in (preferences or {}).items():
-        base = base * _factors(table, name, factors)
+    for factors in found:
+        base = base if factors is None else base * factors
     bad = ~(np.isfinite(base) & (base >= 0))
     if bad.any():
         names = ", ".join(table.system.label(int(i)) for i in np.flatnonzero(bad)[:5])

@@ -15,7 +15,7 @@ from tabprotect.sensitivity.level import OF_HOLDINGS, at_holdings
 from tabprotect.sensitivity.rule import Override, Rule, Spoken
 from tabprotect.sensitivity.rules import RULES
 
-__all__ = ["as_rules", "parse_rule", "parse_rules", "rules_in"]
+__all__ = ["as_rules", "parse_rule", "parse_rules", "right_rules", "rules_in"]
 
 _TWICE: Final = {"P": 2, "NK": 2}
 """tau-ARGUS applies the first of these to contributors, and what comes after to holdings."""
@@ -130,6 +130,20 @@ def as_rules(rules: Rule | Override | str | Iterable[Rule | Override | str]) -> 
             problems.add(f"{rule!r} is no rule; give a text such as 'p%=15' or an object such as PPercent(15)")
     problems.raise_if_any()
     return tuple(dict.fromkeys(found))
+
+
+def right_rules(problems: Problems, rules: Any) -> tuple[Rule | Override, ...]:
+    """Note what is wrong with rules, and return those that can be read.
+
+    Examples
+    --------
+    >>> problems = Problems()
+    >>> right_rules(problems, ["p%15", "threshold=3"]), problems.found
+    ((Threshold(n=3, range=10.0),), ["rule 'p%15' is not known; did you mean 'p%=15'?"])
+    """
+    several = isinstance(rules, Iterable) and not isinstance(rules, str | Rule | Override)
+    found = [problems.attempt(as_rules, [one] if several else one) or () for one in (rules if several else [rules])]
+    return tuple(dict.fromkeys(rule for some in found for rule in some))
 
 
 def _split(text: str) -> tuple[str, list[str], bool]:

@@ -11,7 +11,7 @@ from tabprotect.sensitivity.parse import as_rules
 from tabprotect.sensitivity.rule import Override, Rule, Spoken
 from tabprotect.table.table import Table
 
-__all__ = ["Rules", "check_commas", "check_needs", "needs", "readings"]
+__all__ = ["Rules", "check_commas", "check_needs", "check_rules", "needs", "readings"]
 
 Rules = Rule | Override | str | Iterable[Rule | Override | str]
 
@@ -44,9 +44,17 @@ def needs(rules: Rules) -> int:
     return max((rule.needs().top for rule in as_rules(rules) if isinstance(rule, Rule)), default=0)
 
 
+def check_rules(table: Table, rules: Iterable[Rule | Override]) -> None:
+    """Raise one error for rules that can be read in two ways, and for what the table lacks for any of them."""
+    rules = tuple(rules)
+    with collect() as problems:
+        problems.attempt(check_commas, table, rules)
+        problems.attempt(check_needs, table, rules)
+
+
 def check_commas(table: Table, rules: Iterable[Rule | Override]) -> None:
     """Refuse rules that a reader of the data, whose decimal sign is a comma, would read as other ones."""
-    comma = any((found.decimal or ("," if found.separator == ";" else ".")) == "," for found in table.recognised)
+    comma = any(found.sign == "," for found in table.recognised)
     with collect() as problems:
         for rule in map(_spoken, rules if comma else ()):
             if rule is not None and rule.doubt:

@@ -1,11 +1,13 @@
-"""How many decimals the values of a table have."""
+"""How many decimals the values of a table have, and how one is written."""
 
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["MOST_DECIMALS", "decimals_of"]
+from tabprotect.errors import InputError, among
+
+__all__ = ["MOST_DECIMALS", "check_sign", "decimals_of", "written"]
 
 MOST_DECIMALS = 6
 """Published values are rounded to the decimals that they have, up to this many; values with more stay as they are."""
@@ -26,3 +28,25 @@ def decimals_of(values: npt.NDArray[np.float64]) -> int | None:
         if np.all(np.abs(scaled - np.rint(scaled)) <= noise):
             return places
     return None
+
+
+def written(value: float, decimal: str = ".", form: str = ".12g") -> str:
+    """Return a number for people, with a decimal sign.
+
+    Examples
+    --------
+    >>> written(12.5, ","), written(3.0)
+    ('12,5', '3')
+    """
+    return format(value, form).replace(".", decimal)
+
+
+def check_sign(decimal: object) -> None:
+    """Refuse what is no decimal sign.
+
+    Raises
+    ------
+    InputError
+    """
+    if decimal is None or not among(decimal, (".", ",")):
+        raise InputError(f"decimal must be '.' or ',', not {decimal!r}")

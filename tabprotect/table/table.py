@@ -310,6 +310,12 @@ class Table:
         return self.system.n_cells
 
     @property
+    def decimal(self) -> str:
+        """The decimal sign of the text that the table was made of; a point where it came in another form."""
+        texts = [one for one in self.recognised if one.kind == "text" and one.separator]
+        return texts[0].sign if texts else "."
+
+    @property
     def published_rows(self) -> Bools:
         """Which rows a publication has: all but those of codes that are not published."""
         return np.ones(len(self.rows), bool) if self.unpublished is None else ~self.unpublished

@@ -14,14 +14,20 @@ from tabprotect.errors import InputError, Problems
 from tabprotect.formats.folder import check_replaceable
 from tabprotect.formats.places import temporary_prefix
 from tabprotect.release.earlier import check_last
+from tabprotect.sensitivity.level import at_holdings, both_levels
+from tabprotect.sensitivity.parse import as_rules, right_rules
+from tabprotect.sensitivity.rule import Spoken
 from tabprotect.solver.tasks.store import check_resumable
+from tabprotect.table.table import Table
 from tabprotect.workflow.checking import check_spec
-from tabprotect.workflow.inputs import check_readable
-from tabprotect.workflow.method_options import method_of
-from tabprotect.workflow.specification import Spec
-from tabprotect.workflow.specified import request_of
+from tabprotect.workflow.fitting import unfitting
+from tabprotect.workflow.prepare import tabulated_so
+from tabprotect.workflow.request import Request
+from tabprotect.workflow.source import Finished, Records
+from tabprotect.workflow.specification import STATED, Spec, TableSpec, dialect_of
+from tabprotect.workflow.specified import right_part
 
-__all__ = ["check_beforehand"]
+__all__ = ["asked_for", "check_beforehand", "check_place"]
 
 
 def check_beforehand(
@@ -29,7 +35,7 @@ def check_beforehand(
 ) -> Spec:
     """Return the specification, or raise one error with everything that is wrong in it and around it.
 
-    Files are looked at only where something else is wrong: without that, reading them comes next anyhow, and says
+    Data are looked at only where something else is wrong: without that, reading them comes next anyhow, and says
     the same.
 
     Parameters
@@ -64,25 +70,101 @@ def check_beforehand(
         spec = check_spec(content, name)
     except InputError as error:
         problems.found += error.problems
-    likely = spec or _right_part(content)
+    likely, wrong = (spec, set()) if spec is not None else _right_part(content)
     if likely is not None:
         if writes:
-            _check(problems, check_place, base / likely.output.folder)
-            _check(problems, _check_formats, likely)
-        if resume is not None:
-            _check(problems, check_resumable, resume)
-        if likely.previous is not None:
-            _check(problems, check_last, base / likely.previous.release)
-        if spec is not None:
-            _check(problems, request_of, spec, base, resume=resume)
-        else:
-            _check(problems, method_of, likely, base)
-        if problems.found and ((likely.data is None) != (likely.cells is None) or likely.tables):
-            _check(problems, check_readable, likely, base)
-    problems.found = list(dict.fromkeys(problems.found))
-    problems.raise_if_any()
+            problems.attempt(check_place, base / likely.output.folder)
+            problems.attempt(_check_formats, likely)
+        problems.attempt(dialect_of, likely.output, ())
+        readable = (likely.data is None) != (likely.cells is None) or bool(likely.tables)
+        # a table without what is wrong in its own keys would be another one
+        whole = wrong.isdisjoint((*TableSpec.model_fields, "method", "tables", "unpublished"))
+        request = right_part(problems, likely, base, resume=resume)
+        _look_around(request, problems, readable, whole)
+    _raise(problems)
     assert spec is not None
     return spec
+
+
+def asked_for(data: Any, roles: Mapping[str, Any], rules: Any, holding_rules: Any, **other: Any) -> Request:
+    """Return what is asked for from Python, or raise one error with everything that is wrong in it and around it.
+
+    Parameters
+    ----------
+    data : Table or microdata
+    roles : mapping
+        How microdata are tabulated; nothing of it goes with a finished table.
+    rules, holding_rules
+        Of `tabprotect.protect`.
+    **other
+        Of `Request`.
+
+    Raises
+    ------
+    InputError
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> try:
+    ...     asked_for(pd.DataFrame({"v": [1]}), {"by": ["r"]}, "p%15", None, unions="fix")
+    ... except InputError as error:
+    ...     [problem[:22] for problem in error.problems]
+    ["rule 'p%15' is not kno", "unions must be 'repair", "no column 'r'; there a"]
+    """
+    problems, finished = Problems(), isinstance(data, Table)
+    of_both = [right_rules(problems, () if one is None else one) for one in (rules, holding_rules)]
+    asked = (*of_both[0], *(problems.attempt(at_holdings, of_both[1]) or ()))
+    if not asked and not problems.found and not (finished and STATED & data.columns.keys()):
+        problems.add("nothing says which cells are sensitive: give rules, such as ['p%=15', 'threshold=3']")
+    given = {name: one for name, one in roles.items() if one is not None}
+    if finished and given:
+        problems.add(f"only for microdata, and the table is finished already: {', '.join(given)}")
+    if not finished and "by" not in given:
+        problems.add("microdata need by=, the columns of the dimensions")
+    source = Finished(data) if finished else Records(data, {**roles, "both_levels": both_levels(asked)})
+    request = Request.right_part(problems, source=source, rules=asked, **other)
+    _look_around(request, problems, finished or "by" in given, True)
+    _raise(problems)
+    assert request is not None
+    return request
+
+
+def _look_around(request: Request | None, problems: Problems, readable: bool, whole: bool) -> None:
+    """Note what is wrong with the folders of a request and, where anything is wrong, with its data.
+
+    The table is made only where something of the request names codes, and only of data that are `whole`.
+    """
+    if request is None:
+        return
+    if request.resume is not None:
+        problems.attempt(check_resumable, request.resume)
+    last = None if request.previous is None else request.previous.release
+    if isinstance(last, str | os.PathLike):
+        problems.attempt(check_last, Path(last))
+    if not problems.found or not readable:
+        return
+    before = len(problems.found)
+    problems.attempt(request.source.check)
+    if whole and len(problems.found) == before and _names_codes(request):
+        table = problems.attempt(_table, request)
+        problems.found += [] if table is None else unfitting(request, table)
+
+
+def _names_codes(request: Request) -> bool:
+    """Whether anything can be checked only with the codes of the table, or with how its numbers are written."""
+    in_doubt = any(isinstance(rule, Spoken) and rule.doubt for rule in request.rules)
+    return bool(request.attackers or request.hiding.preferences or in_doubt)
+
+
+def _table(request: Request) -> Table:
+    source, top, memory = tabulated_so(request)
+    return source.table(top, memory)
+
+
+def _raise(problems: Problems) -> None:
+    problems.found = list(dict.fromkeys(problems.found))
+    problems.raise_if_any()
 
 
 def check_place(folder: Path) -> None:
@@ -107,13 +189,6 @@ def check_place(folder: Path) -> None:
         raise InputError(f"{folder} cannot be written: {why}; name another folder") from error
 
 
-def _check(problems: Problems, checks: Any, *things: Any, **named: Any) -> None:
-    try:
-        checks(*things, **named)
-    except InputError as error:
-        problems.found += error.problems
-
-
 def _check_formats(spec: Spec) -> None:
     if "xlsx" in spec.output.formats:
         try:
@@ -122,23 +197,30 @@ def _check_formats(spec: Spec) -> None:
             raise InputError("Excel files need openpyxl: install tabprotect[excel]") from error
 
 
-def _right_part(content: Mapping[str, Any]) -> Spec | None:
-    """Return what is left of a specification without the keys that are wrong; None where nothing can be made of it."""
-    kept = dict(content)
+def _right_part(content: Mapping[str, Any]) -> tuple[Spec | None, set[str]]:
+    """Return what is left of a specification without the keys that are wrong, if anything can be made of it; and these.
+
+    Of a table within a specification, such as output, only the key in it is left out.
+    """
+    kept, wrong = dict(content), set[str]()
     for _ in range(2):
         try:
-            return Spec.model_validate({"rules": ["threshold=1"], **kept})
+            return Spec.model_validate(kept), wrong
         except ValidationError as error:
             for one in error.errors():
+                wrong.add(str(one["loc"][0]))
                 _take_out(kept, one["loc"])
-    return None
+    return None, wrong
 
 
 def _take_out(kept: dict[str, Any], place: Sequence[Any]) -> None:
-    """Take out a wrong key, of a table within a specification (such as output) that one alone."""
+    """Take out a wrong key, of a table within a specification (such as output) that one alone; of rules, wrong ones."""
     first = str(place[0])
     inner = kept.get(first)
-    if len(place) > 1 and isinstance(inner, dict) and place[1] in inner:
+    if first in ("rules", "holding_rules") and isinstance(inner, list):
+        texts = [one for one in inner if isinstance(one, str)]
+        kept[first] = [one for one in texts if Problems().attempt(as_rules, one) is not None]
+    elif len(place) > 1 and isinstance(inner, dict) and place[1] in inner:
         kept[first] = {key: given for key, given in inner.items() if key != place[1]}
     else:
         kept.pop(first, None)

@@ -154,7 +154,9 @@ def _explain(error: Any) -> list[str]:
         place, whole = place[2:], TableSpec
     model = _MODELS.get(place[0], whole) if len(place) > 1 else whole
     if kind == "extra_forbidden":
-        return [f"unknown key '{where}'{did_you_mean(place[-1], model.model_fields)}"]
+        elsewhere = _elsewhere(place[-1])
+        meant = f"; did you mean '{elsewhere}'?" if elsewhere else did_you_mean(place[-1], model.model_fields)
+        return [f"unknown key '{where}'{meant}"]
     if kind == "missing":
         return [f"'{where}' is missing: {model.model_fields[place[-1]].description}"]
     if kind == "parsed":
@@ -170,6 +172,23 @@ def _explain(error: Any) -> list[str]:
         return [f"{where.rpartition('.')[0]}: should be a number or a text, not {given!r}"]
     message = _WORDS.get(kind, str(error["msg"]))
     return [f"{where}: {message[:1].lower()}{message[1:]}, not {given!r}"]
+
+
+def _elsewhere(name: str) -> str | None:
+    """Return the key of this name in another table of the specification, such as ``output.source``.
+
+    Examples
+    --------
+    >>> _elsewhere("source"), _elsewhere("unit"), _elsewhere("sorce")
+    ('output.source', 'unit', None)
+    """
+    places: dict[str, type[BaseModel]] = {
+        "": Spec,
+        "limits.": LimitsSpec,
+        "output.": OutputSpec,
+        "previous.": CarriedSpec,
+    }
+    return next((f"{place}{name}" for place, model in places.items() if name in model.model_fields), None)
 
 
 _WORDS = {

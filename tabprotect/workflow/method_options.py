@@ -16,7 +16,7 @@ from tabprotect.methods.suppression.method import Suppress
 from tabprotect.sensitivity.costs import parse_transform
 from tabprotect.workflow.specification import Spec
 
-__all__ = ["cost_of", "method_of"]
+__all__ = ["cost_of", "hiding", "method_of"]
 
 _COSTS = ("value", "unit", "count")
 
@@ -46,7 +46,7 @@ def method_of(spec: Spec, base: Path) -> Suppress | Recode | Method:
         if spec.options:
             given = ", ".join(spec.options)
             raise InputError(f"options ({given}) are for methods that change values; '{spec.method}' hides cells")
-        return _hiding(spec, spec.method)
+        return hiding(spec, spec.method)
     shaped = [name for name in ("transform", "preferences") if getattr(spec, name)]
     if shaped:
         raise InputError(f"only for hiding cells, and {spec.method} hides none: {', '.join(shaped)}")
@@ -85,7 +85,7 @@ def _recode(spec: Spec, base: Path) -> Recode:
         found.add(f"then must be a method that hides cells, not {then!r}{did_you_mean(then, methods())}")
     if found.found:
         raise InputError(*(f"{one.name}: {problem}" for problem in found.found))
-    recode: Recode = one.factory(then=_hiding(spec, then), **made)
+    recode: Recode = one.factory(then=hiding(spec, then), **made)
     return recode
 
 
@@ -155,8 +155,8 @@ def _number_or_switch(given: Any) -> Any:
         return {"true": True, "false": False}.get(given.lower(), given)
 
 
-def _hiding(spec: Spec, method: str) -> Suppress:
-    """Return how cells are hidden, and what that costs."""
+def hiding(spec: Spec, method: str) -> Suppress:
+    """Return how cells are hidden by a method, and what a specification says that costs."""
     return Suppress(
         cost_of(spec),
         method,

@@ -35,6 +35,7 @@ from tabprotect.solver.limits import Budget, Limits
 from tabprotect.table.duck import share_of
 from tabprotect.table.link.clusters import cells_by_table
 from tabprotect.table.table import Table
+from tabprotect.workflow.fitting import unfitting
 from tabprotect.workflow.groupings import by_least_grouping
 from tabprotect.workflow.open_ends import open_ends
 from tabprotect.workflow.previous import carrying
@@ -45,7 +46,7 @@ from tabprotect.workflow.request import Request
 from tabprotect.workflow.source import Source
 from tabprotect.workflow.swap import swap_table
 
-__all__ = ["Prepared", "draw_seed", "of_search", "prepare", "with_records"]
+__all__ = ["Prepared", "draw_seed", "of_search", "prepare", "tabulated_so", "with_records"]
 
 JUDGE_SHARE = 0.1
 """Part of a limit in seconds that is left for the last audit of a suppression pattern."""
@@ -127,17 +128,10 @@ def prepare(request: Request, contributions: int = 0) -> Prepared:
         Everything that is wrong with the data, or that a rule or the method lacks.
     """
     budget = Budget(of_search(request.limits), request.progress)
-    method, source = request.method, request.source
+    method = request.method
     seed = draw_seed(method, request.seed)
     budget.report("tabulate")
-    if isinstance(method, Recode) and method.rules:
-        source = source.recoded(method.rules)
-    if isinstance(method, Swap):
-        # swapped records may fill cells that are empty, so nobody knows these to be
-        source = source.filled()
-    memory = None if request.limits.memory is None else share_of(request.limits.memory)
-    own = method.contributions if isinstance(method, Method) else 0
-    top = max(TOP, needs(request.rules), own, contributions)
+    source, top, memory = tabulated_so(request, contributions)
     table = source.table(top, memory)
     if request.when_read is not None:
         request.when_read(table.recognised)
@@ -152,13 +146,29 @@ def prepare(request: Request, contributions: int = 0) -> Prepared:
         raise InputError(f"method '{PASSES}' goes table by table through linked tables, and this is one table")
     budget.report("rules", message=f"{counted(table.n_cells, 'cell')}")
     table, earlier, disclosed = carrying(request, table)
-    table, assessment, rolled = _assessed(request, table)
+    try:
+        table, assessment, rolled = _assessed(request, table)
+        problem, lowered = _stated(request, table, assessment, seed, budget, earlier)
+    except InputError as error:
+        raise InputError(*dict.fromkeys([*error.problems, *unfitting(request, table)])) from error
     rolled = "; ".join(filter(None, (opened, rolled))) or None
-    problem, lowered = _stated(request, table, assessment, seed, budget, earlier)
     return Prepared(
         request, source, table, tables, assessment, problem, method, seed, rolled, budget.seconds, budget.work,
         earlier, disclosed, lowered,
     )  # fmt: skip
+
+
+def tabulated_so(request: Request, contributions: int = 0) -> tuple[Source, int, str | None]:
+    """Return the source as the method needs it, how many contributions to a cell are kept, and within what memory."""
+    method, source = request.method, request.source
+    if isinstance(method, Recode) and method.rules:
+        source = source.recoded(method.rules)
+    if isinstance(method, Swap):
+        # swapped records may fill cells that are empty, so nobody knows these to be
+        source = source.filled()
+    memory = None if request.limits.memory is None else share_of(request.limits.memory)
+    own = method.contributions if isinstance(method, Method) else 0
+    return source, max(TOP, needs(request.rules), own, contributions), memory
 
 
 def _assessed(request: Request, table: Table) -> tuple[Table, Assessment, str | None]:

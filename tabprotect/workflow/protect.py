@@ -173,7 +173,7 @@ def protect(
     separate_statuses : bool
         The public sees which hidden cells are primary.
     decimals : int, optional
-        Round published values.
+        Round published values to so many decimals, and write them with all of these.
     allow_unsafe : bool
         A release that is not safe can be written; the internal report warns.
     progress : callable, optional
@@ -220,38 +220,20 @@ def protect(
     7      s      b        40
     8      s      s       100
     """
-    from tabprotect.errors import InputError
-    from tabprotect.sensitivity.level import at_holdings, both_levels
-    from tabprotect.sensitivity.parse import as_rules
     from tabprotect.solver.limits import Limits
-    from tabprotect.table.table import Table
+    from tabprotect.workflow.beforehand import asked_for
     from tabprotect.workflow.carry_out import carry_out
-    from tabprotect.workflow.request import Request
-    from tabprotect.workflow.source import Finished, Records
-    from tabprotect.workflow.specification import STATED
 
-    of_data: dict[str, Any] = {
+    roles: dict[str, Any] = {
         "by": by, "value": value, "shadow": shadow, "cost": cost, "contributor": contributor, "holding": holding,
         "weight": weight, "request": request, "waiver": waiver, "kind": kind, "empty": empty,
         "hierarchies": hierarchies,
     }  # fmt: skip
-    given = [name for name, word in of_data.items() if word is not None]
-    finished = isinstance(data, Table)
-    at_both = as_rules(() if rules is None else rules), as_rules(() if holding_rules is None else holding_rules)
-    rules = (*at_both[0], *at_holdings(at_both[1]))
-    if not rules and not (finished and STATED & data.columns.keys()):
-        raise InputError("nothing says which cells are sensitive: give rules, such as ['p%=15', 'threshold=3']")
-    of_data["both_levels"] = both_levels(rules)
-    asked = Request.of(
-        source=Finished(data) if finished else Records(data, of_data),
-        rules=rules, method=method, levels=levels, bounds=bounds, singletons=singletons,
-        attackers=attackers, unions=unions,
+    asked = asked_for(
+        data, roles, rules, holding_rules,
+        method=method, levels=levels, bounds=bounds, singletons=singletons, attackers=attackers, unions=unions,
         protect_hidden=protect_hidden, limits=Limits() if limits is None else limits, seed=seed, intervals=intervals,
         title=title, unit=unit, source_line=source, separate_statuses=separate_statuses, decimals=decimals,
         allow_unsafe=allow_unsafe, progress=progress, executor=executor, resume=resume, previous=previous,
     )  # fmt: skip
-    if finished and given:
-        raise InputError(f"only for microdata, and the table is finished already: {', '.join(given)}")
-    if not finished and by is None:
-        raise InputError("microdata need by=, the columns of the dimensions")
     return carry_out(asked)

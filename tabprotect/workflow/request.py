@@ -8,15 +8,18 @@ from numbers import Integral, Real
 from os import PathLike
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, model_validator
+from numpy.random import Generator
+from pydantic import BaseModel, ConfigDict, ValidationError, ValidatorFunctionWrapHandler, field_validator
 from pydantic_core import PydanticCustomError
 
-from tabprotect.errors import InputError, did_you_mean
+from tabprotect.errors import InputError, Problems, did_you_mean
 from tabprotect.methods.base.method import Method
 from tabprotect.methods.recoding.method import Recode
 from tabprotect.methods.suppression.method import Suppress
 from tabprotect.problem import Attacker
 from tabprotect.release.earlier import Previous
+from tabprotect.seeds import as_seed
+from tabprotect.sensitivity.assess import check_levels
 from tabprotect.sensitivity.parse import as_rules
 from tabprotect.sensitivity.rules.granularity import Granularity
 from tabprotect.solver.limits import Limits, check_progress
@@ -56,7 +59,7 @@ class Request(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
 
     source: Source
-    rules: Any
+    rules: Any = ()
     method: Any = None
     cost: Any = None
     levels: Any = "symmetric"
@@ -127,6 +130,18 @@ class Request(BaseModel):
             )
         return {str(name): tuple(cells) for name, cells in given.items()}
 
+    @field_validator("levels")
+    @classmethod
+    def _levels(cls, given: Any) -> Any:
+        check_levels(given)
+        return given
+
+    @field_validator("seed")
+    @classmethod
+    def _seed(cls, given: Any) -> Any:
+        # a generator is asked for its next number when that is used
+        return given if given is None or isinstance(given, Generator) else as_seed(given)
+
     @field_validator("progress")
     @classmethod
     def _progress(cls, given: Any) -> Any:
@@ -166,22 +181,28 @@ class Request(BaseModel):
     def _rules(cls, given: Any) -> Any:
         return as_rules(given)
 
-    @model_validator(mode="after")
-    def _only_for_hidden_cells(self) -> Request:
-        if isinstance(self.method, Method):
-            asked = {
-                "unions": self.unions != "repair",
-                "separate_statuses": self.separate_statuses,
-                "decimals": self.decimals is not None,
-                "resume": self.resume is not None,
-                "previous": self.previous is not None,
-            }
-            if any(asked.values()):
-                names = ", ".join(name for name, given in asked.items() if given)
-                raise InputError(f"only for hiding cells, and {self.method.name} hides none: {names}")
+    @field_validator("*", mode="wrap")
+    @classmethod
+    def _together(cls, given: Any, check: ValidatorFunctionWrapHandler) -> Any:
+        """Let what is wrong with one parameter be said beside what is wrong with the others."""
+        try:
+            return check(given)
+        except InputError as error:
+            raise PydanticCustomError("parsed", "{why}", {"why": "\n".join(error.problems)}) from error
+
+    def _apart(self) -> list[str]:
+        """Return what does not go together."""
         if isinstance(self.method, Recode) and self.previous is not None:
-            raise InputError("previous: recoding changes the cells, so the last pattern is none of theirs")
-        return self
+            return ["previous: recoding changes the cells, so the last pattern is none of theirs"]
+        asked = {
+            "unions": self.unions != "repair",
+            "separate_statuses": self.separate_statuses,
+            "decimals": self.decimals is not None,
+            "resume": self.resume is not None,
+            "previous": self.previous is not None,
+        }
+        names = [name for name, given in asked.items() if given and isinstance(self.method, Method)]
+        return [f"only for hiding cells, and {self.method.name} hides none: {', '.join(names)}"] if names else []
 
     @classmethod
     def of(cls, **given: Any) -> Request:
@@ -196,10 +217,23 @@ class Request(BaseModel):
           - source must be an instance of Source, not None
           - unions must be 'repair', 'audit' or 'off', not 'repare'; did you mean 'repair'?
         """
+        problems = Problems()
+        asked = cls.right_part(problems, **given)
+        problems.raise_if_any()
+        assert asked is not None
+        return asked
+
+    @classmethod
+    def right_part(cls, problems: Problems, **given: Any) -> Request | None:
+        """Note what is wrong, and return the request without that; None where it lacks its source."""
         try:
-            asked = cls(method=given.pop("method", None), **given)
+            asked = cls(**{"method": None, **given})
         except ValidationError as error:
-            raise InputError(*map(_explain, error.errors())) from error
+            problems.found += [line for one in error.errors() for line in _explain(one)]
+            wrong = {str(one["loc"][0]) for one in error.errors()}
+            right = {name: one for name, one in given.items() if name not in wrong}
+            return None if "source" in wrong else cls.right_part(Problems(), **right)
+        problems.found += asked._apart()
         method = asked.method
         if not isinstance(method, Recode) or method.granularity is None:
             return asked
@@ -221,13 +255,15 @@ _FACES = {"source_line": "source"}
 """How faces call what has another name here."""
 
 
-def _explain(error: Any) -> str:
+def _explain(error: Any) -> list[str]:
+    if error["type"] == "parsed":
+        return str(error["msg"]).split("\n")
     name, given = ".".join(map(str, error["loc"])), error["input"]
     name = _FACES.get(name, name)
     if error["type"] == "literal_error":
         options = [word.strip("'") for word in error["ctx"]["expected"].replace(" or ", ", ").split(", ")]
         guess = did_you_mean(given, options)
-        return f"{name} must be {error['ctx']['expected']}, not {given!r}{guess if 'mean' in guess else ''}"
+        return [f"{name} must be {error['ctx']['expected']}, not {given!r}{guess if 'mean' in guess else ''}"]
     words = str(error["msg"])
     asked = words.replace("Input should", " must", 1) if words.startswith("Input should") else f": {words}"
-    return f"{name}{asked}, not {given!r}"
+    return [f"{name}{asked}, not {given!r}"]

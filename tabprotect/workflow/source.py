@@ -11,7 +11,7 @@ import pandas as pd
 from tabprotect.errors import InputError
 from tabprotect.table.reading import Recognised
 from tabprotect.table.table import Table
-from tabprotect.table.tabulate import tabulate
+from tabprotect.table.tabulate import check_roles, tabulate
 from tabprotect.workflow.recode import recode_microdata
 from tabprotect.workflow.records import microdata, numbers_of
 
@@ -30,6 +30,10 @@ class Source(Protocol):
     @property
     def roles(self) -> Mapping[str, Any] | None:
         """How records are tabulated, by the keywords of `tabprotect.tabulate`; None without records of one table."""
+        ...
+
+    def check(self) -> None:
+        """Refuse data that are not there or lack a column that is named, without making the table."""
         ...
 
     def table(self, top: int, memory: str | None) -> Table:
@@ -70,6 +74,9 @@ class Finished:
         """None: a finished table has no records."""
         return None
 
+    def check(self) -> None:
+        """Take the table as it is."""
+
     def table(self, top: int, memory: str | None) -> Table:
         """Return the table as it is: it holds what contributions it was made with."""
         return self.given
@@ -103,6 +110,10 @@ class Records:
     data: Any = field(repr=False)
     roles: Mapping[str, Any]
     recognised: tuple[Recognised, ...] = ()
+
+    def check(self) -> None:
+        """Refuse data that lack a column that is named."""
+        check_roles(self.data, **self.roles)
 
     def table(self, top: int, memory: str | None) -> Table:
         """Tabulate."""

@@ -99,7 +99,12 @@ class OutputSpec(_Strict):
         description="text.csv: a CSV file whose labels no spreadsheet takes for formulas.",
     )
     separate_statuses: bool = Field(default=False, description="Tell the public which hidden cells are primary.")
-    decimals: int | None = Field(default=None, ge=0, le=15, description="Round published values.")
+    decimals: int | None = Field(
+        default=None,
+        ge=0,
+        le=15,
+        description="Round published values to so many decimals, and write them with all of these.",
+    )
     separator: Literal[",", ";", "|", "\t"] | None = Field(
         default=None, description="Sign between the fields of text; by default as in the data."
     )

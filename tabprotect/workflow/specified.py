@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from tabprotect.errors import Problems
 from tabprotect.methods.base.method import Method
 from tabprotect.release.earlier import Previous
 from tabprotect.sensitivity.bounds import Bounds
@@ -17,8 +18,8 @@ from tabprotect.sensitivity.parse import rules_in
 from tabprotect.solver.limits import Limits
 from tabprotect.table.reading import File
 from tabprotect.table.table import Table
-from tabprotect.workflow.inputs import GIGABYTE, file_of, is_column, read_tables
-from tabprotect.workflow.method_options import cost_of, method_of
+from tabprotect.workflow.inputs import GIGABYTE, check_readable, file_of, is_column, read_tables
+from tabprotect.workflow.method_options import cost_of, hiding, method_of
 from tabprotect.workflow.recode import recode_microdata
 from tabprotect.workflow.records import microdata, numbers_of
 from tabprotect.workflow.request import Request
@@ -26,7 +27,7 @@ from tabprotect.workflow.source import Source
 from tabprotect.workflow.specification import Spec, each_table
 from tabprotect.workflow.swap import ROLES
 
-__all__ = ["DEFAULT_SECONDS", "Specified", "request_of"]
+__all__ = ["DEFAULT_SECONDS", "Specified", "request_of", "right_part"]
 
 DEFAULT_SECONDS = 40.0
 """A search for values ends then unless the caller sets a limit of his own: proofs may take for ever."""
@@ -61,6 +62,10 @@ class Specified:
             return None
         roles = {name: getattr(self.spec, name) for name in (*ROLES, "empty") if name != "cost"}
         return {**roles, "both_levels": both_levels(self.spec.all_rules)}
+
+    def check(self) -> None:
+        """Refuse files that are not there or lack a column that is named; every problem names the file."""
+        check_readable(self.spec, self.base)
 
     def table(self, top: int, memory: str | None) -> Table:
         """Read the table; every problem names the file."""
@@ -97,7 +102,16 @@ def request_of(spec: Spec, base: Path, **other: Any) -> Request:
     InputError
         Unknown methods and options, values that they cannot have, settings that do not go with them.
     """
-    method = method_of(spec, base)
+    problems = Problems()
+    asked = right_part(problems, spec, base, **other)
+    problems.raise_if_any()
+    assert asked is not None
+    return asked
+
+
+def right_part(problems: Problems, spec: Spec, base: Path, **other: Any) -> Request | None:
+    """Note what is wrong in a request, as `request_of`, and return it without that."""
+    method = problems.attempt(method_of, spec, base) or Problems().attempt(hiding, spec, "auto")
     memory = None if spec.limits.memory is None else int(GIGABYTE * spec.limits.memory)
     seconds = spec.limits.seconds
     if isinstance(method, Method) and seconds is None and spec.limits.work is None:
@@ -110,7 +124,7 @@ def request_of(spec: Spec, base: Path, **other: Any) -> Request:
         "method": method,
         "cost": cost_of(spec),
         "bounds": _bounds(spec),
-        "previous": _previous(spec, base),
+        "previous": problems.attempt(_previous, spec, base),
         "limits": Limits(seconds, spec.limits.work, spec.limits.gap, None, memory),
         "title": spec.output.title,
         "unit": _unit(spec),
@@ -119,7 +133,7 @@ def request_of(spec: Spec, base: Path, **other: Any) -> Request:
         "decimals": spec.output.decimals,
         "allow_unsafe": spec.output.allow_unsafe,
     }
-    return Request.of(**{**given, **other})
+    return Request.right_part(problems, **{**given, **other})
 
 
 def _unit(spec: Spec) -> str:

@@ -21,6 +21,7 @@ from tabprotect.attack.witness import Witnesses
 from tabprotect.errors import InputError
 from tabprotect.formats.jj import read_jj
 from tabprotect.problem import Attacker, Problem
+from tabprotect.report.facts import alarms
 from tabprotect.solver.limits import Budget, Limits
 from tabprotect.solver.lp import LinearProgram
 from tests.checker import Judge
@@ -197,6 +198,7 @@ def test_intervals_are_told_as_far_as_limits_let_them() -> None:
     judged = audit(problem, problem.may_hide, intervals=False)
     whole = judged.explored()
     assert whole.complete
+    assert not whole.left_out
     assert len(whole.insiders) > 1
     for inside, again in zip(whole.insiders, audit(problem, problem.may_hide).insiders, strict=True):
         assert np.array_equal(inside.low, again.low)
@@ -205,6 +207,11 @@ def test_intervals_are_told_as_far_as_limits_let_them() -> None:
         polled = iter(range(10**9))
         part = judged.explored(Budget(Limits(stop=lambda polled=polled, polls=polls: next(polled) >= polls)))
         assert not part.complete
+        missing = sum(int(np.isnan(one.low).sum()) for one in (part.public, *part.insiders))
+        assert part.left_out.startswith(f"{missing:,} of ")
+        assert "a larger budget computes them" in part.summary()
+        (alarm,) = alarms(True, part)
+        assert "interval_low and interval_high of the table" in alarm
         assert (part.safe, part.exposures) == (judged.safe, judged.exposures)
         assert [i.attacker for i in part.insiders] == [i.attacker for i in whole.insiders]
         missing = 0

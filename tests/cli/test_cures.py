@@ -101,3 +101,65 @@ def test_values_that_are_no_codes_are_not_said_to_be_missing(tabprotect: Run) ->
     done = tabprotect("protect", "firms.csv", "--by", "turnover", "--value", "turnover", "--rule", "p%=15")
     assert "cannot be a dimension" in done.err
     assert "has no code" not in done.err
+
+
+@pytest.mark.parametrize("face", [ASKED, ("spec.toml",)], ids=["flags", "flags beside a specification"])
+@pytest.mark.parametrize(
+    ("more", "cure"),
+    [
+        (("--bounds", "1,2,3"), "--bounds '1,2,3': write one bound, such as --bounds 50%"),
+        (("--bounds", ","), "--bounds ','"),
+        (("--bounds", "x"), "--bounds: 'x' is neither a number nor a percentage"),
+        (("--lpl", "low"), "--lpl belongs to a finished table"),
+        (("--lengths", "nowhere=1,2"), "--lengths nowhere=: no such dimension"),
+        (("--preference", "nowhere=1,2"), "--preference: the table has no dimension 'nowhere'"),
+    ],
+)
+def test_the_flag_that_was_typed_is_named(
+    place: Path, tabprotect: Run, face: tuple[str, ...], more: tuple[str, ...], cure: str
+) -> None:
+    (place / "firms.csv").write_text(FIRMS.replace("\n,", "\nn,"))
+    done = tabprotect("protect", *face, *more)
+    assert done.code == 2
+    assert cure in done.err
+
+
+def test_all_that_needs_the_codes_comes_with_all_else(place: Path, tabprotect: Run) -> None:
+    """Rules in doubt, preferences and attackers beside a wrong rule and a wrong method; and beside each other."""
+    (place / "firms.csv").write_text("region;size;firm;turnover\nn;b;f0;90,5\nn;s;f1;5\ns;b;f5;20,5\ns;s;f6;30\n")
+    asked = SPEC + 'preferences = {regon = [1, 2]}\nattackers = {"tax office" = ["W x b"]}\n'
+    codes = ["rule 'p%=10,5' can be read in two ways", "did you mean 'region'?", "attacker 'tax office': there is no"]
+    (place / "spec.toml").write_text(asked.replace('"p%=15"', '"p%=10,5"'))
+    done = tabprotect("protect", "spec.toml")
+    assert (done.code, [word for word in codes if word not in done.err]) == (2, [])
+    (place / "spec.toml").write_text(asked.replace('"p%=15"', '"p%=10,5", "treshold=3"') + 'method = "wrong"\n')
+    done = tabprotect("protect", "spec.toml")
+    words = [*codes, "did you mean 'threshold'?", "unknown method 'wrong'"]
+    assert (done.code, [word for word in words if word not in done.err]) == (2, [])
+
+
+def test_no_table_is_made_of_a_specification_that_says_wrongly_what_it_is(place: Path, tabprotect: Run) -> None:
+    """Without the wrong key the table would be another one, and what is wrong with that is of no use."""
+    (place / "cells.csv").write_text("region,value\nn,70\ns,30\n")
+    (place / "spec.toml").write_text(
+        'cells = "cells.csv"\nby = ["region"]\nvalue = "value"\nmargins = "ad"\nlpl = "l"\n'
+    )
+    done = tabprotect("protect", "spec.toml")
+    assert "2 problems" in done.err
+    assert "margins: 'ad' is not possible" in done.err
+    assert "no column 'l'" in done.err
+
+
+@pytest.mark.parametrize(
+    ("line", "meant"),
+    [
+        ('source = "Office"', "unknown key 'source'; did you mean 'output.source'?"),
+        ("seconds = 5", "unknown key 'seconds'; did you mean 'limits.seconds'?"),
+        ('[output]\nunit = "EUR"', "unknown key 'output.unit'; did you mean 'unit'?"),
+        ('[output]\ntitel = "T"', "unknown key 'output.titel'; did you mean 'title'?"),
+    ],
+)
+def test_a_key_in_the_wrong_table_is_sent_to_the_right_one(place: Path, tabprotect: Run, line: str, meant: str) -> None:
+    (place / "spec.toml").write_text(SPEC + line + "\n")
+    done = tabprotect("protect", "spec.toml")
+    assert (done.code, meant in done.err) == (2, True), done.err

@@ -329,6 +329,34 @@ def test_the_terminal_writes_numbers_as_the_data_do(tmp_path: Path, tabprotect: 
     assert isinstance(values["methods"][0]["cost"], float)
 
 
+def test_the_proof_and_the_intervals_are_written_as_the_data_are(
+    tmp_path: Path, tabprotect: Callable[..., Any]
+) -> None:
+    (tmp_path / "a.csv").write_bytes(TEXT.replace("f3;40", "f3;40,3").encode("cp1252"))
+    tabprotect("protect", tmp_path / "a.csv", *FLAGS, "--method", "exact", "--out", tmp_path / "out")
+    checked = tabprotect("verify", tmp_path / "out")
+    assert re.search(r"cost [\d]+,\d", checked.out)
+    assert not re.search(r"\d\.\d", checked.out), checked.out
+    tabprotect("audit", tmp_path / "out", "--intervals", tmp_path / "in.csv")
+    first, *lines = (tmp_path / "in.csv").read_bytes().decode("cp1252").splitlines()
+    assert first.startswith("cell;attacker;status;value;low")
+    assert any(re.search(r";\d+,\d+;", line) for line in lines)
+    assert not any(re.search(r"\d\.\d", line) for line in lines)
+
+
+def test_why_a_cell_is_sensitive_is_said_with_the_decimal_sign_of_the_data(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes(TEXT.encode("cp1252"))
+    rules = ["p%=12.5,n=1", "nk=1,70.5", "threshold=3"]
+    data = {"by": ["région", "taille"], "value": "chiffre", "contributor": "firme"}
+    release = tp.protect(tmp_path / "a.csv", rules, "greedy", **data, intervals=False)
+    said = release.explain(("N", "g"))
+    assert "N x g: 1099,5, primary" in said
+    assert "12,5 % of 1090,5 = 136,3125" in said
+    assert "% > 70,5 %" in said
+    points = tp.protect(pd.read_csv(io.StringIO(TEXT), sep=";", decimal=",", thousands="."), rules, "greedy", **data)
+    assert "12.5 % of 1090.5 = 136.3125" in points.explain(("N", "g"))
+
+
 def test_changed_values_are_written_as_the_data_are(tmp_path: Path, tabprotect: Callable[..., Any]) -> None:
     (tmp_path / "a.csv").write_bytes(TEXT.replace("1.090,5", "901.090,5").encode("cp1252"))
     flags = ("--method", "adjust", "--out", tmp_path / "out")

@@ -418,3 +418,21 @@ def test_structures_are_exported_by_the_command(firms: pd.DataFrame, tmp_path: P
     lines = (tmp_path / "data.csv").read_text(encoding="utf-8").splitlines()
     assert {line.rsplit(",", 2)[1:] == ["L", "N"] for line in lines if ",," in line} == {True}
     assert run_command([*target, "--conf", "suppressed=ZZ"]) == 2
+
+
+def test_dimensions_get_identifiers_by_the_command(
+    firms: pd.DataFrame, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As `names` from Python: what is no identifier in SDMX gets one, and the error names the flag."""
+    data = firms.rename(columns={"region": "région"})
+    release = protect(data, "p%=15", by=["région", "size"], value="turnover", contributor="firm")
+    folder, out = str(release.write(tmp_path / "out")), str(tmp_path / "data.csv")
+    words = ["--code", "région:Total=_T", "--code", "size:Total=_T"]
+    assert run_command(["export", folder, out, *words]) == 2
+    assert "--name région=ID" in capsys.readouterr().err
+    assert run_command(["export", folder, out, *words, "--name", "région=REF_AREA"]) == 0
+    columns = (tmp_path / "data.csv").read_text(encoding="utf-8").splitlines()[0].split(",")
+    assert columns[3:5] == ["REF_AREA", "size"]
+    assert run_command(["export", folder, out, *words, "--name", "regon=REF_AREA"]) == 2
+    assert "did you mean 'région'" in capsys.readouterr().err
+    assert run_command(["export", folder, str(tmp_path / "a.px"), "--name", "région=REF_AREA"]) == 2

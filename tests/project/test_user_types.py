@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import venv
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,28 @@ def test_a_strict_type_checker_accepts_what_users_write(packages: Path, tmp_path
     assert [re.sub(r"^wrong.py:(\d+): (\w+): .*", r"\1 \2", line) for line in lines] == ["4 error", "5 error", "6 note"]
     assert "Problem" in lines[0]
     assert "Audit" in lines[2]
+
+
+@pytest.mark.slow
+def test_the_checkout_is_as_good_as_the_package(checkout: Path, tmp_path: Path) -> None:
+    """`make setup` puts the path of the checkout beside the editable install, whose import hook mypy ignores."""
+    assert "tabprotect_checkout.pth" in (checkout / "Makefile").read_text()
+    venv.create(tmp_path / "venv")
+    python = tmp_path / "venv" / "bin" / "python"
+    where = [sys.executable, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]
+    own, shared = (
+        Path(subprocess.run([one, *where[1:]], capture_output=True, text=True, check=True).stdout.strip())
+        for one in (str(python), sys.executable)
+    )
+    (own / "tabprotect_checkout.pth").write_text(f"{checkout}\n{shared}\n")
+    (tmp_path / "user.py").write_text("import tabprotect as tp\n\nreveal_type(tp.audit)\n")
+    options = ["--strict", "--config-file=", "--no-error-summary", f"--python-executable={python}"]
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", *options, "user.py"],
+        cwd=tmp_path, env={name: one for name, one in os.environ.items() if name not in ("MYPYPATH", "PYTHONPATH")},
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert "Audit" in done.stdout, done.stdout
 
 
 def test_the_help_of_protect_is_in_groups_of_one_line_each() -> None:

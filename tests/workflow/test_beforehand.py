@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
+import tabprotect as tp
 from tabprotect.errors import InputError
 from tabprotect.workflow.beforehand import check_beforehand, check_place
 
@@ -46,3 +48,45 @@ def test_a_wrong_key_of_the_output_hides_no_wrong_folder(tmp_path: Path) -> None
     said = "\n".join(caught.value.problems)
     assert "'foo' is not possible" in said
     assert "afile is a file" in said
+
+
+FIRMS = pd.DataFrame({"region": list("nnss"), "size": list("bsbs"), "v": [90, 5, 4, 40]})
+
+
+def test_python_hears_everything_at_once(tmp_path: Path) -> None:
+    (tmp_path / "full").touch()
+    with pytest.raises(InputError) as caught:
+        tp.protect(  # type: ignore[call-overload]
+            FIRMS, ["treshold=3", "nk=5,70"], "wrong", by=["region", "nowhere"], value="v", kind="both", unions="fix",
+            levels="sideways", seed=-1, resume=tmp_path, previous=tmp_path / "last",
+        )  # fmt: skip
+    words = [
+        "did you mean 'threshold'?", "unknown method 'wrong'", "no column 'nowhere'", "kind must be",
+        "unions must be", "levels must be", "seed must be", f"{tmp_path}: not a folder for resuming",
+        "previous: there is no folder",
+    ]  # fmt: skip
+    said = "\n".join(caught.value.problems)
+    assert [word for word in words if word not in said] == []
+    assert len(set(caught.value.problems)) == len(caught.value.problems)
+
+
+def test_python_hears_of_codes_beside_all_else() -> None:
+    given = {"by": ["region", "size"], "value": "v", "attackers": {"tax office": ["W x b"]}, "bounds": ("low", None)}
+    how = tp.Suppress(preferences={"regon": [1, 2]})
+    words = ["no column 'low'", "did you mean 'region'?", "attacker 'tax office': there is no cell W x b"]
+    for more in ({}, {"unions": "fix"}):
+        with pytest.raises(InputError) as caught:
+            tp.protect(FIRMS, "nk=5,70", how, **given, **more)
+        said = "\n".join(caught.value.problems)
+        assert [word for word in [*words, *(["unions must be"] if more else [])] if word not in said] == []
+
+
+def test_a_finished_table_is_told_what_does_not_go_with_it_at_once() -> None:
+    table = tp.tabulate(FIRMS, ["region", "size"], "v")
+    with pytest.raises(InputError) as caught:
+        tp.protect(table, "treshold=3", by="region", decimals=99)
+    assert len(caught.value.problems) == 3
+
+
+def test_what_python_may_leave_out_is_no_problem() -> None:
+    assert tp.protect(FIRMS, "threshold=1", by="region", value="v", intervals=False).safe

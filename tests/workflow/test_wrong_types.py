@@ -145,6 +145,7 @@ CALLS = [
     (tp.Request, {"p1": 70}),
     (JUDGED.explored, {}),
     (JUDGED.shortfalls, {}),
+    (tp.verify, {"certificate": RELEASE, "against": RELEASE.problem}),
     (RELEASE.write, {"folder": "release"}),
     (RELEASE.crosstab, {}),
 ]

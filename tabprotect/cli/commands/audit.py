@@ -69,6 +69,7 @@ def audit(
     from tabprotect.cli.exits import Exit
     from tabprotect.cli.progress import Display, interruptible
     from tabprotect.errors import InputError
+    from tabprotect.formats.dialect import STANDARD as AS_COMMAS
     from tabprotect.formats.files import check_writable, write_bytes, write_text
     from tabprotect.formats.folder import check_outside
     from tabprotect.formats.frames import encode_frame
@@ -86,13 +87,14 @@ def audit(
         raise InputError("--first stops before the intervals that --intervals asks for; give one of them")
     failures: tuple[str, ...] = ()
     sizes: tuple[int | None, int | None] = (None, None)
-    numbers = STANDARD
+    numbers, dialect = STANDARD, AS_COMMAS
     recover(target)
     if target.is_dir():
         if pattern is not None:
             raise InputError("--pattern goes with an instance; a release has its own")
         released, failures = _release(target, no_limits)
-        numbers = Numbers.of(released.dialect)
+        dialect = released.dialect
+        numbers = Numbers.of(dialect)
         problem, hidden, sizes = released.problem, released.pattern, (released.cells, released.rows)
     else:
         problem, hidden = _instance(target, pattern)
@@ -105,7 +107,8 @@ def audit(
     found = replace(found, cells=sizes[0], rows=sizes[1])
     if intervals is not None:
         frame = found.frame.drop(columns="cell").rename(columns={"label": "cell"})
-        write_bytes(intervals, encode_frame(frame, intervals.suffix.lstrip("."), confidential=True))
+        form = intervals.suffix.lstrip(".")
+        write_bytes(intervals, encode_frame(frame, form, confidential=True, dialect=dialect))
     own = None if pattern is None or first or not found.safe else _priced(found, budget)
     price = {} if own is None else {"cost": own.cost, "bound": own.bound, "gap": own.gap}
     verdict = {**_verdict(found, failures), **price}

@@ -65,6 +65,9 @@ def export(
     code: Annotated[
         list[str] | None, typer.Option("--code", metavar="DIM:CODE=ID", help="SDMX: identifier of a code.")
     ] = None,
+    name: Annotated[
+        list[str] | None, typer.Option("--name", metavar="DIM=ID", help="SDMX: identifier of a dimension.")
+    ] = None,
     fixed: Annotated[
         list[str] | None, typer.Option("--fixed", metavar="DIM=ID", help="SDMX: a dimension with one code.")
     ] = None,
@@ -93,18 +96,20 @@ def export(
             problems.add(f"statuses must be sdmx or estat, not '{statuses}'")
         for word in code or ():
             dimension, colon, rest = word.partition(":")
-            name, sign, identifier = rest.rpartition("=")
+            own, sign, identifier = rest.rpartition("=")
             if not (colon and sign and dimension):
                 problems.add(f"--code '{word}': write DIM:CODE=ID, such as region:Total=_T")
-            codes.setdefault(dimension, {})[name] = identifier
+            codes.setdefault(dimension, {})[own] = identifier
+        names = _pairs(name, "--name", "DIM=ID, such as region=REF_AREA", problems)
         constants = _pairs(fixed, "--fixed", "DIM=ID, such as TIME_PERIOD=2025", problems)
         files = _pairs(hierarchy, "--hierarchy", "DIM=FILE, such as region=region.hrc", problems)
         other = {
             "conf": _pairs(conf, "--conf", "STATUS=CODE, such as secondary=D", problems),
             "obs": _pairs(obs, "--obs", "STATUS=CODE, such as primary=Q", problems),
         }
-        if chosen in known and chosen not in (*FORMATS, STRUCTURE) and (code or fixed or together or conf or obs):
-            problems.add(f"--code, --fixed, --conf, --obs and --together are for SDMX, not for {chosen}")
+        of_sdmx = name or code or fixed or conf or obs or together
+        if of_sdmx and chosen in known and chosen not in (*FORMATS, STRUCTURE):
+            problems.add(f"--name, --code, --fixed, --conf, --obs and --together are for SDMX, not for {chosen}")
         if files and chosen != STRUCTURE:
             problems.add(f"--hierarchy is for {STRUCTURE}, not for {chosen}")
     by = maps[statuses].together() if together else maps[statuses]
@@ -116,7 +121,7 @@ def export(
         data = encode_crosstab(tables if only is None else only)
     else:
         data = _encoded(next(iter(tables.values())), chosen or "", hierarchy=files, agency=agency, structure=structure,
-                        statuses=by, codes=codes, fixed=constants)  # fmt: skip
+                        statuses=by, names=names, codes=codes, fixed=constants)  # fmt: skip
     write_bytes(out, data)
     rows, gone = (sum(len(one.frame) for one in tables.values()), sum(int(one.hidden.sum()) for one in tables.values()))
     what = counted(rows, "cell") if len(tables) == 1 else f"{len(tables)} tables, {counted(rows, 'cell')}"

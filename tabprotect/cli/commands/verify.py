@@ -74,35 +74,26 @@ def _verify(target: Path, against: Path | None, no_limits: bool) -> int:
     from tabprotect.errors import InputError
     from tabprotect.formats.certificate import check_file
     from tabprotect.formats.folder import MASKED, MASKED_LARGE, read_manifest
-    from tabprotect.release.read import certificate_of, read_release
+    from tabprotect.release.read import certificate_of
+    from tabprotect.release.verify import check_folder
 
     kind = read_manifest(target).get("kind") if target.is_dir() else None
     if kind in (MASKED, MASKED_LARGE):
         return _verify_masked(target, large=kind == MASKED_LARGE)
     limits = UNLIMITED if no_limits else LIMITS
-    release = target.is_dir()
-    certificate = certificate_of(target) if release else check_file(target)
     if against is not None:
         against = certificate_of(against) if against.is_dir() else check_file(against)
+    released = None
     try:
-        found = check(certificate, against=against, limits=limits)
+        if target.is_dir():
+            found, released = check_folder(target, against, limits)
+        else:
+            found = check(check_file(target), against=against, limits=limits)
     except (OSError, Malformed) as error:
         raise InputError(f"{target} cannot be checked: {error}") from error
-    # what is no certificate at all is not used to make anything
-    whole = release and (found.ok or bool(found.checked))
-    released = read_release(target, limits) if whole else None
-    failures = released.failures if released is not None else ()
-    console = screen.out()
+    console, failures = screen.out(), () if released is None else released.failures
     colour = "green" if found.safe and not failures else "red"
-    first, *rest = found.summary().split("\n")
-    if released is not None:
-        rest = [line for line in rest if line != "not checked: the files published"]
-        rest.append("checked: the public files, made again from the proof and compared byte for byte")
-        inside = "the report and the table in the internal folder, but for their digests"
-        words = "titles, units, sources and labels; the order of codes and under which others they are folded"
-        if "shown" not in released.certificate.document["problem"]:
-            words += "; names of columns and tables, which certificates of earlier versions do not state"
-        rest.append(f"not checked: {inside}; {words}")
+    first, *rest = found.summary("." if released is None else released.dialect.decimal).split("\n")
     console.print(first, style=f"bold {colour}")
     for line in rest:
         console.print(line)

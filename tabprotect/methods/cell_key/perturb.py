@@ -7,11 +7,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from tabprotect.errors import InputError
 from tabprotect.methods.cell_key.flex import Flex
 from tabprotect.methods.cell_key.keys import KEYS, other_key
 from tabprotect.methods.cell_key.table import PerturbationTable
+from tabprotect.methods.frames import frame_of
 from tabprotect.problem import Problem
 from tabprotect.table.table import Table
 
@@ -67,6 +69,14 @@ class CellKeyResult:
     values: Floats = field(repr=False)
     additivity: Additivity
     expected_variance: float
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """One row a cell: its codes, ``value``, ``status`` and ``published``; confidential.
+
+        `InputError` where the cells of the problem have positions only, and no codes.
+        """
+        return frame_of(self.problem, self.values)
 
     @property
     def noise(self) -> Floats:

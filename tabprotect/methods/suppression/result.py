@@ -7,8 +7,10 @@ from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from tabprotect.attack.pool import Deviation
+from tabprotect.methods.frames import frame_of
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import relative_gap
 from tabprotect.solver.mip.rows import Inequalities
@@ -105,6 +107,14 @@ class SuppressionResult:
 
     def _repr_html_(self) -> str:
         return view(self)
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """One row a cell: its codes, ``value``, ``status`` and ``published``; confidential.
+
+        `InputError` where the cells of the problem have positions only, and no codes.
+        """
+        return frame_of(self.problem, self.problem.values, self.pattern)
 
     @property
     def gap(self) -> float | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy.typing as npt
 from tabprotect.errors import InputError
 from tabprotect.sensitivity.concentration import coalition, contributions, verdict
 from tabprotect.sensitivity.rule import TIE, Needs, Spoken, Verdict, percentage, whole
+from tabprotect.table.decimals import written
 from tabprotect.table.table import Table
 
 __all__ = ["Dominance"]
@@ -72,6 +74,6 @@ class Dominance(Spoken):
         total, together = float(c.total[cell]), float(coalition(c, self.n).together[cell])
         share = 100 * together / total if total else 0.0
         sign = ">" if 100 * together - self.k * total > TIE * self.k * total else "<="
-        return (
-            f"the {self.n} largest contributors have {together:.12g} of {total:.12g}, {share:.4g} % {sign} {self.k:g} %"
-        )
+        number = partial(written, decimal=table.decimal)
+        per_cent = f"{number(share, form='.4g')} % {sign} {number(self.k, form='g')} %"
+        return f"the {self.n} largest contributors have {number(together)} of {number(total)}, {per_cent}"

@@ -14,6 +14,7 @@ import pandas as pd
 from tabprotect.counted import counted
 from tabprotect.sensitivity.concentration import counts
 from tabprotect.sensitivity.rule import Needs, Spoken, Verdict, percentage, ranged
+from tabprotect.table.decimals import written
 from tabprotect.table.table import Table
 
 __all__ = ["Granularity"]
@@ -87,7 +88,8 @@ class Granularity(Spoken):
                 best = float(row.index[here[0]]), row.words(int(here[0]))
         if best is None:
             return "it is no cell of one contributor in a table of two or three dimensions at their finest codes"
-        return f"{best[1]} ({best[0]:.0f} % {'>=' if best[0] >= self.level else '<'} {self.level:g} %)"
+        sign = ">=" if best[0] >= self.level else "<"
+        return f"{best[1]} ({best[0]:.0f} % {sign} {written(self.level, table.decimal)} %)"
 
 
 @dataclass(frozen=True, eq=False)

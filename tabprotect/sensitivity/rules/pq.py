@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy.typing as npt
 from tabprotect.errors import InputError
 from tabprotect.sensitivity.concentration import coalition, contributions, verdict
 from tabprotect.sensitivity.rule import TIE, Needs, Spoken, Verdict, percentage, whole
+from tabprotect.table.decimals import written
 from tabprotect.table.table import Table
 
 __all__ = ["PQ"]
@@ -75,9 +77,10 @@ class PQ(Spoken):
             rest = 0.0
         name = f" ({c.names[who.holder[cell]]})" if who.holder[cell] >= 0 else ""
         share = self.p / self.q
+        number = partial(written, decimal=table.decimal)
         sign = "<" if self.p * target - self.q * rest > TIE * self.q * c.total[cell] else ">="
         return (
-            f"of the total {c.total[cell]:.12g} the largest contributor{name} has {target:.12g}, the next {self.n} "
-            f"together {others:.12g}; the rest {rest:.12g} {sign} {100 * share:g} % of {target:.12g} = "
-            f"{share * target:.12g}"
+            f"of the total {number(c.total[cell])} the largest contributor{name} has {number(target)}, the next "
+            f"{self.n} together {number(others)}; the rest {number(rest)} {sign} {number(100 * share, form='g')} % of "
+            f"{number(target)} = {number(share * target)}"
         )

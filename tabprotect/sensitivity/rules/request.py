@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy.typing as npt
 
 from tabprotect.sensitivity.concentration import contributions, counts, everybody_waived
 from tabprotect.sensitivity.rule import TIE, Needs, Spoken, Verdict, percentage, ranged, whole
+from tabprotect.table.decimals import written
 from tabprotect.table.table import Table
 
 __all__ = ["Request"]
@@ -91,5 +93,7 @@ class Request(Spoken):
         first = int(asking[np.argmax(above[cell, asking])])
         share = 100 * float(c.values[cell, first]) / float(c.total[cell]) if c.total[cell] else 0.0
         percent = self._percent[int(c.requested[cell, first]) - 1]
-        words = f"a contributor who asked has {share:.4g} % {'>' if above[cell, first] else '<='} {percent:g} %"
-        return words + (f"; {counts(table)[cell]:g} contributors, {self.n} wanted" if self.n else "")
+        number = partial(written, decimal=table.decimal)
+        sign = ">" if above[cell, first] else "<="
+        words = f"a contributor who asked has {number(share, form='.4g')} % {sign} {number(percent, form='g')} %"
+        return words + (f"; {number(counts(table)[cell])} contributors, {self.n} wanted" if self.n else "")

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from tabprotect.sensitivity.concentration import counts, everybody_waived
 from tabprotect.sensitivity.rule import Needs, Spoken, Verdict, percentage, plain, ranged, whole
+from tabprotect.table.decimals import written
 from tabprotect.table.table import Table
 
 __all__ = ["Threshold"]
@@ -76,4 +77,4 @@ class Threshold(Spoken):
         """Say how the rule reads one cell."""
         count = float(counts(table)[cell])
         sign = "<" if count < self.n - NOISE else ">="
-        return f"{count:g} contributor{'' if count == 1 else 's'} {sign} {self.n}"
+        return f"{written(count, table.decimal, 'g')} contributor{'' if count == 1 else 's'} {sign} {self.n}"

@@ -9,6 +9,7 @@ import numpy as np
 
 from tabprotect.sensitivity.concentration import counts, everybody_waived
 from tabprotect.sensitivity.rule import Needs, Spoken, Verdict, percentage
+from tabprotect.table.decimals import written
 from tabprotect.table.table import Table
 
 __all__ = ["ZeroUnsafe"]
@@ -49,4 +50,5 @@ class ZeroUnsafe(Spoken):
 
     def explain(self, table: Table, cell: int) -> str:
         """Say how the rule reads one cell."""
-        return f"value {table.values[cell]:.12g} from {counts(table)[cell]:g} contributors"
+        value, count = (written(one[cell], table.decimal) for one in (table.values, counts(table)))
+        return f"value {value} from {count} contributors"

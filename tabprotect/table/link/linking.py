@@ -155,9 +155,13 @@ def _check(tables: Mapping[str, Table], measures: Mapping[str, str], problems: P
 
 
 def _rows(tables: Mapping[str, Table], name: str) -> pd.DataFrame:
+    """Return the rows of all tables: the columns of codes, the value, and whatever else they have."""
     parts = []
     for table, t in tables.items():
         rows = t.rows.rename(columns={t.value_name: name})
         rows.insert(0, "table", [table] * len(rows))
         parts.append(rows)
-    return pd.concat(parts, ignore_index=True)
+    rows = pd.concat(parts, ignore_index=True)
+    codes = dict.fromkeys(str(dimension.name) for t in tables.values() for dimension in t.dimensions)
+    first = [column for column in ("table", *codes, name) if column in rows]
+    return rows[[*first, *(column for column in rows if column not in first)]]

@@ -78,6 +78,17 @@ class Recognised:
     reasons: tuple[str, ...] = ()
     fits: tuple[str, ...] = ()
 
+    @property
+    def sign(self) -> str:
+        """The decimal sign; where no number has one, that of the usual files with this separator.
+
+        Examples
+        --------
+        >>> Recognised("a.csv", "text", separator=";").sign, Recognised("a.csv", "text", separator=",").sign
+        (',', '.')
+        """
+        return self.decimal or ("," if self.separator == ";" and self.thousands != "," else ".")
+
     def line(self) -> str:
         """Say it in one line.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from numbers import Real
 from os import PathLike
 from typing import Any, Literal
 
@@ -13,16 +12,17 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from tabprotect.errors import InputError, Problems, among, as_bool, collect
-from tabprotect.table.dimension import By, dimensions_of
+from tabprotect.errors import InputError, collect
+from tabprotect.table.dimension import By
 from tabprotect.table.duck import DuckSource, TextFile, set_memory
 from tabprotect.table.grid import Grid
 from tabprotect.table.hierarchy.given import Hierarchies
-from tabprotect.table.kinds import check_kind, missing_cells
+from tabprotect.table.kinds import missing_cells
 from tabprotect.table.read import backend_of, need_columns, open_frame
 from tabprotect.table.reading import File, Recognised, is_file, open_data
 from tabprotect.table.system import LinearSystem
 from tabprotect.table.table import Contributions, Table
+from tabprotect.table.tabulate.checks import check_roles
 from tabprotect.table.tabulate.duck import tabulate_duckdb
 from tabprotect.table.tabulate.lazy import tabulate_lazy
 from tabprotect.table.tabulate.memory import tabulate_frame
@@ -141,19 +141,12 @@ def tabulate(
     >>> table.contributions.values[0].tolist()
     [20.0, 7.0, 5.0]
     """
-    counted = among(kind, ("frequency",)) and value is not None
-    with collect() as problems:
-        dimensions = dimensions_of(by, hierarchies, problems)
-        _check_options(kind, empty, top, decimal, memory_limit, problems)
-        if value is None and among(kind, ("magnitude",)):
-            problems.add("a magnitude table needs a value column")
-        for name, column in (("contributor", contributor), ("holding", holding), ("weight", weight)):
-            if counted and column is not None:
-                problems.add(f"value='{value}' counts units already, so {name}='{column}' has nothing to refer to")
-        if as_bool(both_levels, "both_levels") and holding is None:
-            problems.add("rules at the level of holdings need holding=, the column of the group of a contributor")
-        if value is None and shadow is not None:
-            problems.add(f"shadow='{shadow}' needs a value column: a table of counts has no other variable to look at")
+    dimensions = check_roles(
+        data, by, value, look=False, shadow=shadow, cost=cost, contributor=contributor, holding=holding, weight=weight,
+        request=request, waiver=waiver, top=top, kind=kind, empty=empty, hierarchies=hierarchies, decimal=decimal,
+        memory_limit=memory_limit, both_levels=both_levels,
+    )  # fmt: skip
+    counted = kind == "frequency" and value is not None
     if both_levels:
         given: dict[str, Any] = {
             "shadow": shadow, "cost": cost, "contributor": contributor, "weight": weight, "request": request,
@@ -190,19 +183,6 @@ def tabulate(
         roles = replace(roles, decimal=opened.decimal)
     found, library = _tabulated(data, roles, memory_limit)
     return _table(found, roles, frequency, empty, backend or library, recognised)
-
-
-def _check_options(kind: Any, empty: Any, top: Any, decimal: Any, memory_limit: Any, problems: Problems) -> None:
-    """Note options that are none of those there are."""
-    check_kind(kind, problems.add)
-    if not among(empty, (None, "zero", "structural", "drop")):
-        problems.add(f"empty must be 'zero', 'structural' or 'drop', not {empty!r}")
-    if isinstance(top, bool) or not isinstance(top, Real) or top < 0 or top != top // 1:
-        problems.add(f"top must be a whole number, 0 or more, not {top!r}")
-    if decimal is not None and not isinstance(decimal, str):
-        problems.add(f"decimal must be '.' or ',', not {decimal!r}")
-    if memory_limit is not None and not isinstance(memory_limit, str):
-        problems.add(f"memory_limit must be such as '4GB', not {memory_limit!r}")
 
 
 def _tabulated(data: Any, roles: Roles, memory_limit: str | None) -> tuple[Tabulated, str]:

@@ -225,7 +225,7 @@ def test_measures() -> None:
         link(parts)
     same = link(parts, measure="turnover")
     assert same.n_cells == 5
-    assert same.rows.columns.tolist() == ["table", "a", "turnover", "b"]
+    assert same.rows.columns.tolist() == ["table", "a", "b", "turnover"]
     apart = link(parts, measure={"two": "staff"})
     assert apart.n_cells == 6
     assert apart.system.cells.names[0] == "measure"

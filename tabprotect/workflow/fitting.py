@@ -1,0 +1,43 @@
+"""What a request says of a table that it does not fit: its rules, costs, bounds and attackers, all of it at once."""
+
+from __future__ import annotations
+
+from tabprotect.errors import Problems
+from tabprotect.sensitivity.assess import assess
+from tabprotect.sensitivity.attackers import known_cells
+from tabprotect.sensitivity.bounds import external_bounds
+from tabprotect.sensitivity.costs import costs
+from tabprotect.sensitivity.rule import Override
+from tabprotect.table.table import Table
+from tabprotect.workflow.request import Request
+
+__all__ = ["unfitting"]
+
+
+def unfitting(request: Request, table: Table) -> list[str]:
+    """Return what does not fit a table, of all that a request says of its cells.
+
+    Parameters
+    ----------
+    request : Request
+    table : Table
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from tabprotect.table.tabulate import tabulate
+    >>> from tabprotect.workflow.source import Finished
+    >>> table = tabulate(pd.DataFrame({"region": ["N", "S"], "turnover": [5, 7]}), "region", "turnover")
+    >>> known = {"tax office": ["W"]}
+    >>> request = Request.of(source=Finished(table), rules="nk=5,70", attackers=known, bounds=("low", None))
+    >>> [problem[:22] for problem in unfitting(request, table)]
+    ['rule nk=5,70 needs the', 'lower bound: there is ', "attacker 'tax office':"]
+    """
+    how, problems = request.hiding, Problems()
+    assessment = problems.attempt(assess, table, request.rules, levels=request.levels)
+    # an a-priori file may give bounds, too
+    if assessment is not None or not any(isinstance(rule, Override) for rule in request.rules):
+        problems.attempt(external_bounds, table, request.bounds, None if assessment is None else assessment.bounds)
+    problems.attempt(costs, table, how.cost, transform=how.transform, preferences=how.preferences)
+    problems.attempt(known_cells, table, request.attackers)
+    return problems.found
