@@ -14,8 +14,9 @@ from tabprotect.views import drawn_by
 # what type checkers and editors see; the same names as in `_HOMES`
 if TYPE_CHECKING:
     from tabprotect import instances, microdata, models, query
-    from tabprotect.attack.audit import Audit, audit
+    from tabprotect.attack.audit import audit
     from tabprotect.attack.certificate import Certificate, certify
+    from tabprotect.attack.findings import Audit
     from tabprotect.attack.proof_rows import BoundProof
     from tabprotect.certificate.verification import Verification
     from tabprotect.comparison import Comparison, compare
@@ -80,8 +81,9 @@ if TYPE_CHECKING:
     from tabprotect.workflow.protect import protect
 
 _HOMES = {
-    "attack.audit": ("Audit", "audit"),
+    "attack.audit": ("audit",),
     "attack.certificate": ("Certificate", "certify"),
+    "attack.findings": ("Audit",),
     "attack.proof_rows": ("BoundProof",),
     "certificate.verification": ("Verification",),
     "comparison": ("Comparison", "compare"),

@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from tabprotect.attack.audit import Audit
 from tabprotect.attack.certificate import certify
+from tabprotect.attack.findings import Audit
 from tabprotect.attack.sealed import NOTICE, SealedDocument
 from tabprotect.attack.statement import decimals, problem_statement
 from tabprotect.certificate.claims import DOUBTS, Claim

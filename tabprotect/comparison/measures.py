@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tabprotect.attack.audit import Audit
+from tabprotect.attack.findings import Audit
 from tabprotect.problem import Problem
 
 __all__ = ["Risk", "risk"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from tabprotect.attack.audit import Audit
+from tabprotect.attack.findings import Audit
 from tabprotect.report.numbers import STANDARD, Numbers
 from tabprotect.views import many
 

@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from tabprotect.attack.audit import Audit, audit
+from tabprotect.attack.audit import audit
+from tabprotect.attack.findings import Audit
 from tabprotect.attack.values import ValuesCertificate, certify_values
 from tabprotect.certificate.claims import DOUBTS, note
 from tabprotect.counted import counted

@@ -13,8 +13,8 @@ import pandas as pd
 from rich.table import Table as Grid
 from rich.text import Text
 
-from tabprotect.attack.audit import Audit
 from tabprotect.attack.certificate import Certificate
+from tabprotect.attack.findings import Audit
 from tabprotect.attack.values import ValuesCertificate
 from tabprotect.certificate.verify import Verification
 from tabprotect.errors import as_items, need

@@ -12,9 +12,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from tabprotect.attack.audit import Audit, audit
+from tabprotect.attack.audit import audit
 from tabprotect.attack.certificate import Certificate, certify
 from tabprotect.attack.counts import Counts
+from tabprotect.attack.findings import Audit
 from tabprotect.attack.proof_rows import BoundProof
 from tabprotect.counted import counted
 from tabprotect.errors import InfeasibleError

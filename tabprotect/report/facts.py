@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from tabprotect.attack.audit import Audit
+from tabprotect.attack.findings import Audit
 from tabprotect.problem import Status
 from tabprotect.report.charts import Course, Steps
 from tabprotect.report.intervals import end, intervals

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from tabprotect.attack.audit import Audit
 from tabprotect.attack.certificate import Certificate
 from tabprotect.attack.counts import Counts
+from tabprotect.attack.findings import Audit
 from tabprotect.methods.base.method import Changed
 from tabprotect.methods.loss import Loss
 from tabprotect.methods.suppression.result import SuppressionResult

@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pandas as pd
 from markupsafe import Markup
 
-from tabprotect.attack.audit import Audit
+from tabprotect.attack.findings import Audit
 from tabprotect.errors import InfeasibleError
 from tabprotect.formats.dialect import Dialect
 from tabprotect.methods.suppression.result import SuppressionResult

@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
 
-from tabprotect.attack.audit import Audit, audit
+from tabprotect.attack.audit import audit
+from tabprotect.attack.findings import Audit
 from tabprotect.attack.pool import Deviation
 from tabprotect.methods.suppression.merge import with_bound
 from tabprotect.methods.suppression.options import DEFAULTS, Options

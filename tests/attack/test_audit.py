@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from tabprotect import instances
 from tabprotect.attack import evidence, moves
-from tabprotect.attack.audit import Audit, audit
+from tabprotect.attack.audit import audit
+from tabprotect.attack.findings import Audit
 from tabprotect.attack.keys import Key
 from tabprotect.attack.witness import Witnesses
 from tabprotect.errors import InputError

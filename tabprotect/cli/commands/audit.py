@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from tabprotect.attack.audit import Audit
+    from tabprotect.attack.findings import Audit
     from tabprotect.methods.suppression.result import SuppressionResult
     from tabprotect.problem import Problem
     from tabprotect.release.read import Released

@@ -1,0 +1,306 @@
+"""What an audit has found: the judgement on a pattern, its exposures, and the intervals of its hidden cells."""
+
+from __future__ import annotations
+
+from concurrent.futures import Executor
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from tabprotect.attack.counts import Counts
+from tabprotect.attack.evidence import Evidence
+from tabprotect.attack.exact_problem import ExactProblem
+from tabprotect.attack.explore import Intervals, explore
+from tabprotect.attack.keys import Key
+from tabprotect.attack.left_open import NEARLY, left_open_words, without_level
+from tabprotect.attack.witness import Exposure
+from tabprotect.counted import counted
+from tabprotect.errors import InputError
+from tabprotect.problem import Problem, Status, cell_mask
+from tabprotect.solver.limits import Budget, Limits
+from tabprotect.solver.tasks.pieces import check_executor
+from tabprotect.table.decimals import check_sign, written
+from tabprotect.table.naming import cell_of_system
+from tabprotect.views import view
+
+__all__ = ["Audit", "asked_cells", "is_complete"]
+
+Bools = npt.NDArray[np.bool_]
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Audit:
+    """The judgement on a pattern.
+
+    Attributes
+    ----------
+    problem : Problem
+    pattern : ndarray of bool
+        True where a cell is hidden.
+    public : Intervals
+        Of all hidden cells.
+    insiders : tuple of Intervals
+        Of the attackers who know cells, where they may differ from the public one.
+    exposures : tuple of Exposure
+        Questions that an intruder answers too precisely, with what he reaches and what is needed; those that were not
+        decided within the limits (``decided=False``) count as exposed.
+    unproven : tuple of Key
+        Questions of an integer problem that no integral witness was found for.
+    shown : ndarray of int
+        Primary or forced cells that the pattern does not hide.
+    evidence : Evidence
+        Exact witnesses, which `tabprotect.attack.certificate.certify` takes.
+    complete : bool
+        False when the limits ended the computation of intervals.
+    exhaustive : bool
+        False when the audit stopped at the first exposed cell: others may be exposed, too.
+    cells : int, optional
+        Cells of the table, the first of the problem, where those behind them are sums of hidden cells; None: all.
+    rows : int, optional
+        Code combinations of the table; None: one a cell.
+    """
+
+    problem: Problem = field(repr=False)
+    pattern: Bools = field(repr=False)
+    public: Intervals = field(repr=False)
+    insiders: tuple[Intervals, ...] = field(repr=False)
+    exposures: tuple[Exposure, ...]
+    unproven: tuple[Key, ...]
+    shown: Ints
+    evidence: Evidence = field(repr=False)
+    complete: bool = True
+    exhaustive: bool = True
+    cells: int | None = None
+    rows: int | None = None
+
+    @property
+    def counts(self) -> Counts:
+        """How many cells there are, and are hidden, and why."""
+        return Counts.of(self.problem, self.pattern, cells=self.cells, rows=self.rows)
+
+    def __repr__(self) -> str:
+        facts = [f"{int(self.pattern.sum()):,} of {self.problem.n_cells:,} cells hidden"]
+        facts += [f"{len(self.exposed):,} exposed"] if len(self.exposed) else []
+        facts += [] if self.complete else ["incomplete"]
+        return f"Audit({self.verdict}: {', '.join(facts)})"
+
+    def _repr_html_(self) -> str:
+        return view(self)
+
+    @property
+    def verdict(self) -> str:
+        """'safe', 'LP-safe only', 'not decided' or 'NOT SAFE'."""
+        if self.safe:
+            return "safe"
+        return "LP-safe only" if self.lp_safe_only else "not decided" if self.undecided else "NOT SAFE"
+
+    @property
+    def safe(self) -> bool:
+        """True when every protection level is reached, proven by a witness in exact arithmetic."""
+        return not (self.exposures or self.unproven or len(self.shown))
+
+    @property
+    def lp_safe_only(self) -> bool:
+        """True when only intruders who know that values are integers may conclude too much."""
+        return bool(self.unproven) and not self.exposures and not len(self.shown)
+
+    @property
+    def undecided(self) -> bool:
+        """True when no cell is found exposed, and a limit or Ctrl-C left levels that nobody has judged.
+
+        That is no verdict: the pattern may be safe, and must not be taken for it.
+
+        Examples
+        --------
+        >>> p = Problem.from_arrays([[-1, 1, 1, 1]], [20, 9, 6, 5], primary=[1], lpl=2, upl=2)
+        >>> cancelled = Budget(cancelled=True)
+        >>> audit(p, [1, 2], budget=cancelled), audit(p, [1]).undecided
+        (Audit(not decided: 2 of 4 cells hidden, 1 exposed, incomplete), False)
+        """
+        return bool(self.exposures) and not len(self.shown) and not any(e.decided for e in self.exposures)
+
+    @property
+    def recomputable(self) -> Ints:
+        """Hidden cells (secondaries too) whose value the public intruder can compute exactly."""
+        return self.public.recomputable
+
+    @property
+    def left_open(self) -> Ints:
+        """Hidden cells without protection level that the public intruder can compute exactly, or to within `NEARLY`.
+
+        They do not make a pattern unsafe, since nothing was asked for them: cells of status 'suppressed already', and
+        secondary ones. Where intervals were not computed only what the equations fix exactly is known.
+        """
+        cells, problem = self.public.cells, self.problem
+        bare = np.isin(cells, without_level(problem, self.pattern))
+        near = self.public.high - self.public.low < NEARLY * np.abs(problem.values[cells])
+        return cells[bare & (near | np.isin(cells, self.recomputable))]
+
+    def warnings(self) -> list[str]:
+        """Return what is not unsafe and should be known all the same; confidential."""
+        if not len(cells := self.left_open):
+            return []
+        words = left_open_words(self.problem, cells, int(np.isin(cells, self.recomputable).sum()))
+        return [f"{line}; protect_hidden gives them levels" for line in words]
+
+    @property
+    def exposed(self) -> Ints:
+        """Primary cells with at least one exposure, ascending."""
+        return np.unique(np.concatenate((self.shown, [e.key.cell for e in self.exposures]))).astype(np.int64)
+
+    def interval(self, cell: Any) -> tuple[float, float]:
+        """Return the public intruder's interval of a hidden cell (absolute values).
+
+        Parameters
+        ----------
+        cell : tuple, str, mapping or int
+            The codes of the cell, or its label; its position where no code is a number (see
+            `tabprotect.table.naming.cell_of_system`).
+
+        Raises
+        ------
+        InputError
+            If there is no such cell, or it is not hidden.
+        """
+        i = cell_of_system(self.problem.system, cell)
+        place = int(np.searchsorted(self.public.cells, i))
+        if place == len(self.public.cells) or self.public.cells[place] != i:
+            raise InputError(f"cell {self.problem.system.label(i)} is not hidden: everybody knows its value")
+        return float(self.public.low[place]), float(self.public.high[place])
+
+    def explored(
+        self,
+        budget: Budget | Limits | float | None = None,
+        executor: Executor | None = None,
+        of: npt.ArrayLike | None = None,
+    ) -> Audit:
+        """Return the judgement with the intervals of all hidden cells, in the eyes of every intruder.
+
+        Parameters
+        ----------
+        budget : Budget, Limits or float, optional
+            When it is exhausted the rest stays NaN, and `complete` is False.
+        executor : concurrent.futures.Executor, optional
+            Runs the interval programmes side by side, with the same results.
+        of : sequence of positions, optional
+            As for `audit`.
+
+        Examples
+        --------
+        >>> p = Problem.from_arrays([[-1, 1, 1, 1]], [20, 9, 6, 5], primary=[1], lpl=2, upl=2)
+        >>> judged = audit(p, [1, 2], intervals=False)
+        >>> judged.interval(1), judged.explored().interval(1)
+        ((nan, nan), (0.0, 15.0))
+        """
+        budget = Budget.of(budget, name="budget")
+        check_executor(executor)
+        seen = ExactProblem(self.problem).problem if self.problem.integer else self.problem
+        cells = asked_cells(self.pattern, of)
+        public, insiders = explore(seen, self.pattern, cells, of is None, True, budget, executor)
+        return replace(self, public=public, insiders=insiders, complete=is_complete(public, *insiders))
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """Return one row a hidden cell and intruder; confidential.
+
+        Columns: ``cell`` (position), ``label``, ``attacker`` ('public' or a name), ``status`` (secondaries as
+        'secondary'), ``value``, ``low``, ``high``, ``needed_low``, ``needed_high`` (what the levels ask for, NaN where
+        nothing), ``missing`` (largest shortfall, in the unit of the values), ``exposed``, ``recomputable``.
+        """
+        frames = [self._frame(intervals) for intervals in (self.public, *self.insiders)]
+        return pd.concat([f for f in frames if len(f)] or frames[:1], ignore_index=True)
+
+    def _frame(self, intervals: Intervals) -> pd.DataFrame:
+        problem, cells = self.problem, intervals.cells
+        asked = problem.status[cells] == Status.PRIMARY
+        if intervals.attacker >= 0:
+            asked &= ~np.isin(cells, list(problem.attackers[intervals.attacker].unasked))
+        value, lpl, upl = (a[cells] for a in (problem.values, problem.lpl, problem.upl))
+        missing = np.zeros(len(cells))
+        exposed = np.zeros(len(cells), dtype=bool)
+        for exposure in self.exposures:
+            if exposure.key.attacker in (-1, intervals.attacker):
+                here = cells == exposure.key.cell
+                exposed |= here
+                missing[here] = np.maximum(missing[here], exposure.needed - exposure.reached)
+        words = np.array([Status(s).name.lower() for s in problem.status[cells]], dtype=object)
+        words[np.isin(problem.status[cells], (Status.SAFE, Status.PROTECTED, Status.ZERO))] = "secondary"
+        name = "public" if intervals.attacker < 0 else problem.attackers[intervals.attacker].name
+        return pd.DataFrame(
+            {
+                "cell": cells,
+                "label": [problem.system.label(int(i)) for i in cells],
+                "attacker": np.full(len(cells), name, dtype=object),
+                "status": words,
+                "value": value,
+                "low": intervals.low,
+                "high": intervals.high,
+                "needed_low": np.where(asked & (lpl > 0), value - lpl, np.nan),
+                "needed_high": np.where(asked & (upl > 0), value + upl, np.nan),
+                "missing": missing,
+                "exposed": exposed,
+                "recomputable": np.isin(cells, intervals.recomputable),
+            }
+        )
+
+    @property
+    def left_out(self) -> str:
+        """How many intervals the limits left out, and what that means, in words; empty where they left out none."""
+        if self.complete:
+            return ""
+        low = np.concatenate([one.low for one in (self.public, *self.insiders)])
+        gone = f"{int(np.isnan(low).sum()):,} of {counted(len(low), 'interval')}"
+        return f"{gone} were not computed within the limits; whether the pattern is safe does not depend on them"
+
+    def shortfalls(self, most: int = 10, decimal: str = ".") -> list[str]:
+        """Return a line an exposure, up to so many, and one for all others; confidential."""
+        check_sign(decimal)
+        if isinstance(most, bool) or not isinstance(most, int) or most < 0:
+            raise InputError(f"most must be a whole number, 0 or more, not {most!r}")
+        lines, number = [], partial(written, decimal=decimal, form=".15g")
+        for e in self.exposures[:most]:
+            who = "" if e.key.attacker < 0 else f" for {self.problem.attackers[e.key.attacker].name}"
+            way = {1: "upwards", -1: "downwards", 0: "in width"}[e.key.side]
+            doubt = "" if e.decided else " (not decided)"
+            label = self.problem.system.label(e.key.cell)
+            lines.append(f"{label} moves {number(e.reached)} {way}{who}, needs {number(e.needed)}{doubt}")
+        if len(self.exposures) > most:
+            lines.append(f"... and {len(self.exposures) - most} more")
+        return lines
+
+    def summary(self, decimal: str = ".") -> str:
+        """Return the judgement in words, at most ten exposures written out; confidential."""
+        label = self.problem.system.label
+        counts = self.counts
+        lines = [f"{self.verdict}: {counts.cells_words}, hidden {counts.hidden_words}"]
+        if counts.sums:
+            lines.append(counts.sums_words)
+        if len(self.shown):
+            lines.append(f"published although they must be hidden: {', '.join(label(int(i)) for i in self.shown[:10])}")
+        lines += self.shortfalls(decimal=decimal)
+        if not self.exhaustive:
+            lines.append("the audit stopped here, at the first exposed cell; others may be exposed, too")
+        if self.unproven:
+            lines.append(f"no integral witness found for {counted(len(self.unproven), 'protection level')}")
+        if len(self.recomputable):
+            lines.append(f"can be recomputed exactly: {', '.join(label(int(i)) for i in self.recomputable[:10])}")
+        lines += [f"warning: {line}" for line in self.warnings()]
+        if self.left_out:
+            lines.append(f"{self.left_out}; a larger budget computes them")
+        return "\n".join(lines)
+
+
+def is_complete(*intervals: Intervals) -> bool:
+    """Whether no interval is missing."""
+    return not any(np.isnan(i.low).any() for i in intervals)
+
+
+def asked_cells(hidden: Bools, of: npt.ArrayLike | None) -> Ints:
+    """Return the hidden cells whose intervals are asked for."""
+    cells = np.flatnonzero(hidden)
+    return cells if of is None else np.intersect1d(cells, np.flatnonzero(cell_mask(of, len(hidden), "of")))
