@@ -36,6 +36,7 @@ from tabprotect.table.duck import share_of
 from tabprotect.table.link.clusters import cells_by_table
 from tabprotect.table.table import Table
 from tabprotect.workflow.groupings import by_least_grouping
+from tabprotect.workflow.known_codes import Attackers, Finer, finer_table, with_known
 from tabprotect.workflow.open_ends import open_ends
 from tabprotect.workflow.previous import carrying
 from tabprotect.workflow.previous import lowered as of_last_period
@@ -130,43 +131,55 @@ def prepare(request: Request, contributions: int = 0) -> Prepared:
     method, source = request.method, request.source
     seed = draw_seed(method, request.seed)
     budget.report("tabulate")
-    if isinstance(method, Recode) and method.rules:
-        source = source.recoded(method.rules)
-    if isinstance(method, Swap):
-        # swapped records may fill cells that are empty, so nobody knows these to be
-        source = source.filled()
-    memory = None if request.limits.memory is None else share_of(request.limits.memory)
     own = method.contributions if isinstance(method, Method) else 0
     top = max(TOP, needs(request.rules), own, contributions)
-    table = source.table(top, memory)
-    if request.when_read is not None:
-        request.when_read(table.recognised)
-    opened = None
-    if isinstance(method, Recode) and method.open:
-        table, opened = open_ends(source, table, method.opened, request.rules, top, memory)
-    if isinstance(method, Recode) and method.groupings:
-        table, opened = by_least_grouping(source, table, method.groupings, request.rules, top, memory, budget.limits)
+    source, table, opened, finer = _tabulated(request, method, top, budget.limits)
     method = _with_records(method, request, source, table, seed)
     tables = cells_by_table(table) if table.parts else {}
     if request.hiding.method == PASSES and not tables:
         raise InputError(f"method '{PASSES}' goes table by table through linked tables, and this is one table")
     budget.report("rules", message=f"{counted(table.n_cells, 'cell')}")
     table, earlier, disclosed = carrying(request, table)
-    table, assessment, rolled = _assessed(request, table)
+    table, assessment, rolled = _assessed(request, table, finer)
     rolled = "; ".join(filter(None, (opened, rolled))) or None
-    problem, lowered = _stated(request, table, assessment, seed, budget, earlier)
+    problem, lowered = _stated(request, table, assessment, finer.known, seed, budget, earlier)
     return Prepared(
         request, source, table, tables, assessment, problem, method, seed, rolled, budget.seconds, budget.work,
         earlier, disclosed, lowered,
     )  # fmt: skip
 
 
-def _assessed(request: Request, table: Table) -> tuple[Table, Assessment, str | None]:
+def _tabulated(request: Request, method: Any, top: int, limits: Limits) -> tuple[Source, Table, str | None, Finer]:
+    """Return the records as a method needs them, their table, what recoding them did, and what attackers know."""
+    source, recoded, opened = request.source, None, None
+    if isinstance(method, Recode) and method.rules:
+        source = source.recoded(method.rules)
+        recoded = source.records() if request.attackers else None
+    if isinstance(method, Swap):
+        # swapped records may fill cells that are empty, so nobody knows these to be
+        source = source.filled()
+    memory = None if request.limits.memory is None else share_of(request.limits.memory)
+    table = source.table(top, memory)
+    if request.when_read is not None:
+        request.when_read(table.recognised)
+    if isinstance(method, Recode) and method.open:
+        table, opened, recoded = open_ends(source, table, method.opened, request.rules, top, memory)
+    if isinstance(method, Recode) and method.groupings:
+        table, opened, recoded = by_least_grouping(source, table, method.groupings, request.rules, top, memory, limits)
+    if not isinstance(method, Recode):
+        return source, table, opened, Finer(table, request.attackers)
+    return source, table, opened, finer_table(request.attackers, request.source, recoded, table, top, memory)
+
+
+def _assessed(request: Request, table: Table, finer: Finer) -> tuple[Table, Assessment, str | None]:
     """Apply the rules, and roll up what they find where that is asked for."""
     assessment = assess(table, request.rules, levels=request.levels)
     rolled = None
-    if isinstance(request.method, Recode) and request.method.least:
-        table, rolled = roll_up(table, assessment, request.method.keep, request.limits, request.progress)
+    if isinstance(request.method, Recode):
+        if request.method.least:
+            table, rolled = roll_up(table, assessment, request.method.keep, request.limits, request.progress)
+        table, kept = with_known(finer, table)
+        rolled = "; ".join(filter(None, (rolled, kept)))
         assessment = assess(table, request.rules, levels=request.levels)
     if request.protect_hidden:
         assessment = levels_for_hidden(assessment, request.levels)
@@ -188,7 +201,13 @@ def _check_suppressed(method: Any, assessment: Assessment) -> None:
 
 
 def _stated(
-    request: Request, table: Table, assessment: Assessment, seed: int, budget: Budget, earlier: Earlier | None
+    request: Request,
+    table: Table,
+    assessment: Assessment,
+    attackers: Attackers,
+    seed: int,
+    budget: Budget,
+    earlier: Earlier | None,
 ) -> tuple[Problem, tuple[UnionExposure, ...]]:
     """State the problem, without the levels that nothing can provide; and which of these others can be asked about."""
     how = request.hiding
@@ -201,7 +220,7 @@ def _stated(
         bounds=request.bounds,
         singletons=request.singletons,
     )
-    problem = knowing(problem, table, request.attackers)
+    problem = knowing(problem, table, attackers)
     if how.random_costs:
         problem = replace(problem, weights=raised(problem.weights, how.random_costs, seed))
     if earlier is not None:
