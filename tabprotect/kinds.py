@@ -14,7 +14,7 @@ from typing import Any, Literal, ParamSpec, TypeVar, Union
 
 from tabprotect.errors import InputError, did_you_mean
 
-__all__ = ["check_fields", "of_kinds", "shown"]
+__all__ = ["check_fields", "check_given", "of_kinds", "shown"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -76,8 +76,20 @@ def of_kinds(*names: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     return decorate
 
 
-def check_fields(given: object) -> None:
-    """Refuse fields of a dataclass of another kind than annotated; for ``__post_init__``.
+def check_given(function: Callable[..., Any], given: Mapping[str, Any]) -> None:
+    """Refuse what a function would be given by name, where it is of another kind than annotated.
+
+    Raises
+    ------
+    InputError
+        Names every argument that is of another kind.
+    """
+    hints = _hints(function)
+    _refuse({name: one for name, one in given.items() if name in hints}, hints)
+
+
+def check_fields(given: object, *names: str) -> None:
+    """Refuse fields of a dataclass of another kind than annotated: these, or all; for ``__post_init__``.
 
     Raises
     ------
@@ -86,8 +98,8 @@ def check_fields(given: object) -> None:
     """
     kind: Any = type(given)
     hints = _hints(kind)
-    names = [f.name for f in fields(given)]  # type: ignore[arg-type]
-    _refuse({name: getattr(given, name) for name in names}, hints, f"{type(given).__name__}: ")
+    every = [f.name for f in fields(given)]  # type: ignore[arg-type]
+    _refuse({name: getattr(given, name) for name in names or every}, hints, f"{type(given).__name__}: ")
 
 
 @cache
@@ -129,6 +141,8 @@ def _is(given: Any, part: Any) -> bool:
     if part in _PLAIN:
         kinds = _PLAIN[part][0]
         return _is_flag(given) if part is bool else isinstance(given, kinds) and not _is_flag(given)
+    if origin is tuple and args and args[-1] is not ...:
+        return _is_list(given, Any) and len(given) == len(args) and all(map(_fits, given, args))
     if origin in (Sequence, list, tuple) or part in (Sequence, list, tuple):
         return _is_list(given, args[0] if args and args[0] is not ... else Any)
     if origin in (Mapping, dict) or part in (Mapping, dict):
@@ -137,9 +151,14 @@ def _is(given: Any, part: Any) -> bool:
         )
     if origin is Callable or part is Callable:
         return callable(given)
-    if inspect.isclass(part) and origin is None and part is not object and not getattr(part, "_is_protocol", False):
-        return isinstance(given, part)
-    return True
+    kind = origin or part
+    if not inspect.isclass(kind) or (getattr(kind, "_is_protocol", False) and not _can_be_asked(kind)):
+        return True
+    return isinstance(given, kind)
+
+
+def _can_be_asked(protocol: type) -> bool:
+    return bool(getattr(protocol, "_is_runtime_protocol", False))
 
 
 def _is_flag(given: Any) -> bool:
