@@ -166,7 +166,8 @@ def _is_flag(given: Any) -> bool:
 
 
 def _is_list(given: Any, of: Any) -> bool:
-    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Collection):
+    # a frame has a length and is walked through by its columns, and is no list
+    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Collection) or hasattr(given, "columns"):
         return False
     return all(_fits(one, of) for one in given)
 

@@ -7,13 +7,15 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 import tabprotect as tp
 
 NOTHING = object()
 
 WRONG: tuple[Any, ...] = (
-    "abc", 5, -1, [], {}, [1], NOTHING, float("nan"), True, b"abc", ("a", "b"), {"a": 1}, np.zeros(3), 1j
+    "abc", 5, -1, [], {}, [1], None, pd.DataFrame(), NOTHING, float("nan"), True, b"abc", ("a", "b"), {"a": 1},
+    np.zeros(3), 1j,
 )  # fmt: skip
 
 Case = tuple[Callable[..., Any], Mapping[str, Any]]
