@@ -52,7 +52,7 @@ class Large:
         order = (self.order,) if isinstance(self.order, str) else self.order
         with collect() as problems:
             if self.batch < 1:
-                problems.add(f"Large: batch must be at least 1, not {self.batch!r}")
+                problems.add(f"Large: batch must be a whole number of at least 1, not {self.batch!r}")
         object.__setattr__(self, "order", tuple(order))
 
 
