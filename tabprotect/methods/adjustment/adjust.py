@@ -204,7 +204,7 @@ def _for_free(
         bound = raised(bound, grain(st.weights))
     search.patterns(first)
     if method == "patterns" or _proven(search, bound, budget.limits.gap):
-        return "patterns" if st.norm == "linf" else "patterns (bounded by multipliers)", bound, False
+        return "patterns (bounded by multipliers)" if st.norm == "l2" else "patterns", bound, False
     small, large = st.n <= _EXACT_CELLS and st.k <= _EXACT_SENSES, st.n > _RELAXED_CELLS
     few = method in ("auto", "exact") and np.sum(st.forced == 0) <= proven_senses
     if few and _small_squares(st):
