@@ -23,6 +23,7 @@ from tabprotect.instances.margins import DRAWN
 from tabprotect.instances.microdata import Microdata, draw, flat, grown, protection_problem
 from tabprotect.instances.register import SIZES, hrc, register
 from tabprotect.instances.streams import Stream
+from tabprotect.kinds import check_given, of_kinds
 from tabprotect.problem import Problem
 from tabprotect.table.hierarchy import Hierarchy
 
@@ -249,12 +250,14 @@ def _checked(name: str, known: Mapping[str, Callable[..., Any]], size: dict[str,
         for key in size:
             if key not in keys:
                 problems.add(f"family '{name}' has no size '{key}'{did_you_mean(key, keys)}")
+    check_given(known[name], size)
 
 
 def _stream(name: str, seed: int) -> Stream:
     return Stream(seed, zlib.crc32(name.encode()))
 
 
+@of_kinds()
 def family(name: str, seed: int = 0, **size: Any) -> Problem:
     """Make one problem of a family.
 

@@ -10,6 +10,7 @@ import pandas as pd
 
 from tabprotect.errors import InputError, did_you_mean
 from tabprotect.instances.families import family
+from tabprotect.kinds import of_kinds
 from tabprotect.problem import Problem
 from tabprotect.sensitivity.build import make_problem
 from tabprotect.table.hierarchy import Hierarchy
@@ -22,6 +23,7 @@ _FOLDER = Path(__file__).parent
 FILE = _FOLDER / "index.csv"
 
 
+@of_kinds()
 def data(name: str) -> Path:
     """Return the path of a bundled file.
 
@@ -63,6 +65,7 @@ def names() -> list[str]:
     return [str(name) for name in _index().index]
 
 
+@of_kinds()
 def load(name: str) -> Problem:
     """Build an instance of the index.
 

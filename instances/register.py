@@ -15,6 +15,7 @@ import pandas as pd
 
 from tabprotect.errors import InputError, did_you_mean
 from tabprotect.instances.streams import Stream
+from tabprotect.kinds import of_kinds
 
 __all__ = ["BUNDLED_SEED", "BUNDLED_SIZE", "SIZES", "bundle", "codes", "hrc", "register"]
 
@@ -94,6 +95,7 @@ def _zipf(stream: Stream, n: int, exponent: float) -> npt.NDArray[np.float64]:
     return np.asarray(weights / weights.sum(), dtype=np.float64)
 
 
+@of_kinds()
 def register(n: int = BUNDLED_SIZE, seed: int = BUNDLED_SEED) -> pd.DataFrame:
     """Draw a register.
 

@@ -10,6 +10,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtri
 
+from tabprotect.errors import InputError
+
 __all__ = ["Stream"]
 
 Floats = npt.NDArray[np.float64]
@@ -31,6 +33,8 @@ class Stream:
     """
 
     def __init__(self, *seed: int) -> None:
+        if min(seed, default=0) < 0:
+            raise InputError(f"a seed of generated data must be 0 or more, not {min(seed)}")
         self.seed = seed
         self._bits = np.random.PCG64(np.random.SeedSequence(list(seed)))
 

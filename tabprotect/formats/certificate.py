@@ -16,6 +16,7 @@ from tabprotect.certificate.document import VALUES_FORMAT, Malformed, load
 from tabprotect.certificate.limits import LIMITS, Limits, open_regular
 from tabprotect.certificate.numbers import Numbers
 from tabprotect.errors import InputError, did_you_mean
+from tabprotect.kinds import of_kinds
 from tabprotect.paths import possible
 from tabprotect.problem import Attacker, Problem
 from tabprotect.table.system import LinearSystem
@@ -28,6 +29,7 @@ _OWN = Limits(memory=1_000_000_000)
 """Of the certificate of a problem that is to be solved: nothing but the problem is used of it."""
 
 
+@of_kinds("limits")
 def read_certificate(path: str | Path, limits: Limits = LIMITS) -> Certificate | ValuesCertificate:
     """Read a certificate, of hidden cells or of changed values, without judging it.
 

@@ -10,6 +10,7 @@ from typing import Final
 import pandas as pd
 
 from tabprotect.errors import InputError, Problems, did_you_mean
+from tabprotect.kinds import of_kinds
 from tabprotect.table.hierarchy import Hierarchy
 from tabprotect.table.reading.recognised import SEPARATORS, Recognised, decode
 from tabprotect.table.reading.tabular import read_tabular
@@ -44,6 +45,7 @@ class CodeList:
     recognised: Recognised
 
 
+@of_kinds()
 def read_code_list(
     path: str | Path,
     *,

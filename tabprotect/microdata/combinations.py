@@ -98,8 +98,6 @@ def _whole(value: Any) -> int:
 
 def keys_of_choice(schema: Schema, keys: Sequence[str] | None) -> tuple[str, ...]:
     """Return the keys that a caller names, by default those of the schema; at least one, none twice."""
-    if isinstance(keys, str):
-        raise InputError(f"keys must be a list of columns, such as keys=['{keys}']")
     names = tuple(schema.keys if keys is None else keys)
     if not names or len(set(names)) < len(names):
         raise InputError("name at least one key, and none twice; here or in the schema")

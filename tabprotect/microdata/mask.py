@@ -9,6 +9,7 @@ from typing import Any, Literal, overload
 import numpy as np
 
 from tabprotect.errors import InputError
+from tabprotect.kinds import of_kinds
 from tabprotect.microdata.chain import as_chain, check_chain, check_step, named, step_words, survives
 from tabprotect.microdata.claims import Claim
 from tabprotect.microdata.large.mask import mask_large
@@ -54,6 +55,7 @@ def mask(
 ) -> LargeMasked: ...
 
 
+@of_kinds("title", "decimal", "progress")
 def mask(
     data: Any,
     schema: Schema | None,

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.errors import InputError, Problems, collect, did_you_mean
+from tabprotect.kinds import of_kinds, shown
 from tabprotect.microdata.claims import Claim
 from tabprotect.microdata.records import Records
 from tabprotect.microdata.scales import ANY, Scale
@@ -186,19 +187,6 @@ def _outer(annotation: str) -> str:
     return annotation
 
 
-def shown(value: Any, most: int = 80) -> str:
-    """Return what a message shows of a parameter: itself where that is short, else its type.
-
-    Examples
-    --------
-    >>> shown("x"), shown([1, 2]), shown(np.arange(9))
-    ("'x'", '[1, 2]', 'a value of type ndarray')
-    """
-    plain = value is None or isinstance(value, str | int | float | list | tuple | Mapping)
-    text = repr(value) if plain else ""
-    return text if plain and len(text) <= most and "\n" not in text else f"a value of type {type(value).__name__}"
-
-
 def methods() -> dict[str, type[Method]]:
     """Return every method by its name, in alphabetical order.
 
@@ -211,6 +199,7 @@ def methods() -> dict[str, type[Method]]:
     return dict(sorted(_METHODS.items()))
 
 
+@of_kinds()
 def make_method(name: str, parameters: Mapping[str, Any], base: Path | None = None) -> Method:
     """Make a method from its name and parameters, as a specification gives them; its paths are relative to `base`.
 

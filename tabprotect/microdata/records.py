@@ -13,6 +13,7 @@ import pandas as pd
 
 from tabprotect.counted import counted
 from tabprotect.errors import InputError, Problems, did_you_mean
+from tabprotect.kinds import of_kinds
 from tabprotect.microdata.columns import like_numbers, like_values
 from tabprotect.microdata.intake import check_columns
 from tabprotect.microdata.scales import Scale, scale_of
@@ -307,6 +308,7 @@ def _float_column(frame: nw.DataFrame[Any]) -> nw.Series[Any]:
     return one
 
 
+@of_kinds()
 def read_records(data: Any, schema: Schema, *, decimal: str | None = None) -> Records:
     """Take microdata in, and check that every column of the schema is there.
 

@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from tabprotect.errors import Problems, collect, did_you_mean
+from tabprotect.kinds import of_kinds
 from tabprotect.microdata.combinations import MOST_SUBSETS
 from tabprotect.microdata.keys import KeyCodes, key_codes, row_numbers, subsets
 from tabprotect.microdata.records import read_records
@@ -55,6 +56,7 @@ class RegionalIndicators:
         return {"least": self.least, "areas": self.areas, "combinations": self.table.to_dict("records")}
 
 
+@of_kinds()
 def regional_indicators(
     data: Any,
     schema: Schema | None = None,

@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from tabprotect.errors import InputError, did_you_mean
+from tabprotect.kinds import of_kinds
 from tabprotect.microdata.combinations import (
     Thresholds,
     document_of,
@@ -127,6 +128,7 @@ def unsafe_combinations(
 ) -> LargeUnsafeCombinations: ...
 
 
+@of_kinds()
 def unsafe_combinations(
     data: Any,
     schema: Schema | None = None,

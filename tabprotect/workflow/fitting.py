@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tabprotect.errors import Problems
+from tabprotect.methods.recoding.method import Recode
 from tabprotect.sensitivity.assess import assess
 from tabprotect.sensitivity.attackers import known_cells
 from tabprotect.sensitivity.bounds import external_bounds
@@ -39,5 +40,7 @@ def unfitting(request: Request, table: Table) -> list[str]:
     if assessment is not None or not any(isinstance(rule, Override) for rule in request.rules):
         problems.attempt(external_bounds, table, request.bounds, None if assessment is None else assessment.bounds)
     problems.attempt(costs, table, how.cost, transform=how.transform, preferences=how.preferences)
-    problems.attempt(known_cells, table, request.attackers)
+    if not isinstance(request.method, Recode):
+        # beside a recoding they may know cells of the table before it
+        problems.attempt(known_cells, table, request.attackers)
     return problems.found

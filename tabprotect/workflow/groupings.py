@@ -30,8 +30,8 @@ def by_least_grouping(
     top: int,
     memory: str | None,
     limits: Limits,
-) -> tuple[Table, str]:
-    """Return the table by the groupings that lose least and leave no cell sensitive, and which these are, in words.
+) -> tuple[Table, str, pd.DataFrame]:
+    """Return the table by groupings that lose least and leave no cell sensitive, these in words, and its records.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def by_least_grouping(
     recoded = frame.assign(**{c: text[c].map(groupings[c][which]) for c, which in found.chosen.items()})
     words = [f"{names[c]}: grouping '{which}'" for c, which in found.chosen.items()]
     fewer = f"{counted(int(found.cost or 0), 'combination')} of codes fewer, no finer one is without sensitive cells"
-    return by(recoded), "; ".join([*words, fewer, "not audited next to tables by other groupings"])
+    return by(recoded), "; ".join([*words, fewer, "not audited next to tables by other groupings"]), recoded
 
 
 def _groups(frame: pd.DataFrame, column: str) -> dict[str, None]:

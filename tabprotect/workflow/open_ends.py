@@ -24,8 +24,8 @@ _ROLES = ("value", "shadow", "contributor", "holding", "weight", "request", "wai
 
 def open_ends(
     source: Source, table: Table, wanted: Mapping[str, Sequence[str] | None], rules: Rules, top: int, memory: str | None
-) -> tuple[Table, str]:
-    """Return the table of the records with open classes at the ends of some dimensions, and which these are, in words.
+) -> tuple[Table, str, pd.DataFrame]:
+    """Return the table of records with open classes at the ends of some dimensions, these in words, and the records.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def open_ends(
         if found.recode is not None:
             frame = frame.assign(**{old.columns[0]: found.recode.apply(frame[old.columns[0]])})
             dimensions[name] = replace(old, hierarchy=_recoded(old, categories, found.recode), total=None)
-    return tabulated_anew(frame, source, table, list(dimensions.values()), top, memory), "; ".join(words)
+    return tabulated_anew(frame, source, table, list(dimensions.values()), top, memory), "; ".join(words), frame
 
 
 def tabulated_anew(

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from tabprotect.attack.insiders import within_reach
 from tabprotect.attack.sums import lowered_levels
@@ -37,6 +38,7 @@ from tabprotect.table.link.clusters import cells_by_table
 from tabprotect.table.table import Table
 from tabprotect.workflow.fitting import unfitting
 from tabprotect.workflow.groupings import by_least_grouping
+from tabprotect.workflow.known_codes import Attackers, Finer, finer_table, with_known
 from tabprotect.workflow.open_ends import open_ends
 from tabprotect.workflow.previous import carrying
 from tabprotect.workflow.previous import lowered as of_last_period
@@ -132,14 +134,7 @@ def prepare(request: Request, contributions: int = 0) -> Prepared:
     seed = draw_seed(method, request.seed)
     budget.report("tabulate")
     source, top, memory = tabulated_so(request, contributions)
-    table = source.table(top, memory)
-    if request.when_read is not None:
-        request.when_read(table.recognised)
-    opened = None
-    if isinstance(method, Recode) and method.open:
-        table, opened = open_ends(source, table, method.opened, request.rules, top, memory)
-    if isinstance(method, Recode) and method.groupings:
-        table, opened = by_least_grouping(source, table, method.groupings, request.rules, top, memory, budget.limits)
+    table, opened, recoded = _tabulated(request, source, top, memory, budget)
     method = _with_records(method, request, source, table, seed)
     tables = cells_by_table(table) if table.parts else {}
     if request.hiding.method == PASSES and not tables:
@@ -147,8 +142,11 @@ def prepare(request: Request, contributions: int = 0) -> Prepared:
     budget.report("rules", message=f"{counted(table.n_cells, 'cell')}")
     table, earlier, disclosed = carrying(request, table)
     try:
-        table, assessment, rolled = _assessed(request, table)
-        problem, lowered = _stated(request, table, assessment, seed, budget, earlier)
+        finer = Finer(table, request.attackers)
+        if isinstance(method, Recode):
+            finer = finer_table(request.attackers, request.source, recoded, table, top, memory)
+        table, assessment, rolled = _assessed(request, table, finer)
+        problem, lowered = _stated(request, table, assessment, finer.known, seed, budget, earlier)
     except InputError as error:
         raise InputError(*dict.fromkeys([*error.problems, *unfitting(request, table)])) from error
     rolled = "; ".join(filter(None, (opened, rolled))) or None
@@ -171,12 +169,32 @@ def tabulated_so(request: Request, contributions: int = 0) -> tuple[Source, int,
     return source, max(TOP, needs(request.rules), own, contributions), memory
 
 
-def _assessed(request: Request, table: Table) -> tuple[Table, Assessment, str | None]:
+def _tabulated(
+    request: Request, source: Source, top: int, memory: str | None, budget: Budget
+) -> tuple[Table, str | None, pd.DataFrame | None]:
+    """Return the table, what recoding its codes did in words, and the recoded records where attackers know others."""
+    method, opened = request.method, None
+    recoded = source.records() if isinstance(method, Recode) and method.rules and request.attackers else None
+    table = source.table(top, memory)
+    if request.when_read is not None:
+        request.when_read(table.recognised)
+    if isinstance(method, Recode) and method.open:
+        table, opened, recoded = open_ends(source, table, method.opened, request.rules, top, memory)
+    if isinstance(method, Recode) and method.groupings:
+        rules, limits = request.rules, budget.limits
+        table, opened, recoded = by_least_grouping(source, table, method.groupings, rules, top, memory, limits)
+    return table, opened, recoded
+
+
+def _assessed(request: Request, table: Table, finer: Finer) -> tuple[Table, Assessment, str | None]:
     """Apply the rules, and roll up what they find where that is asked for."""
     assessment = assess(table, request.rules, levels=request.levels)
     rolled = None
-    if isinstance(request.method, Recode) and request.method.least:
-        table, rolled = roll_up(table, assessment, request.method.keep, request.limits, request.progress)
+    if isinstance(request.method, Recode):
+        if request.method.least:
+            table, rolled = roll_up(table, assessment, request.method.keep, request.limits, request.progress)
+        table, kept = with_known(finer, table)
+        rolled = "; ".join(filter(None, (rolled, kept)))
         assessment = assess(table, request.rules, levels=request.levels)
     if request.protect_hidden:
         assessment = levels_for_hidden(assessment, request.levels)
@@ -198,7 +216,13 @@ def _check_suppressed(method: Any, assessment: Assessment) -> None:
 
 
 def _stated(
-    request: Request, table: Table, assessment: Assessment, seed: int, budget: Budget, earlier: Earlier | None
+    request: Request,
+    table: Table,
+    assessment: Assessment,
+    attackers: Attackers,
+    seed: int,
+    budget: Budget,
+    earlier: Earlier | None,
 ) -> tuple[Problem, tuple[UnionExposure, ...]]:
     """State the problem, without the levels that nothing can provide; and which of these others can be asked about."""
     how = request.hiding
@@ -211,7 +235,7 @@ def _stated(
         bounds=request.bounds,
         singletons=request.singletons,
     )
-    problem = knowing(problem, table, request.attackers)
+    problem = knowing(problem, table, attackers)
     if how.random_costs:
         problem = replace(problem, weights=raised(problem.weights, how.random_costs, seed))
     if earlier is not None:

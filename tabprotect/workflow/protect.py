@@ -157,7 +157,8 @@ def protect(
         Protection levels, external bounds, and whether single contributors attack; see `tabprotect.make_problem`.
     attackers : mapping of str to sequence of cells, or sequence of Attacker, optional
         Further intruders by name, and the cells that each knows, such as ``{"tax office": ["N x a", ("S", "b")]}``.
-        Sums of hidden cells are looked at for the public and for respondents only.
+        Sums of hidden cells are looked at for the public and for respondents only. Of codes that `Recode` gives up
+        above a known cell the parts stay in the system: not published, but audited.
     unions : {'repair', 'audit', 'off'}
         Sensitive sums of hidden cells: protect them too, only find them (then the release is not safe), or neither.
     protect_hidden : bool

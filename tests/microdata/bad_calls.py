@@ -480,7 +480,7 @@ UNSAFE: dict[str, tuple[Call, tuple[str, ...]]] = {
     "a key that is not there": (lambda frame: md.unsafe_combinations(frame, keys=["sx"]), ("did you mean 'sex'",)),
     "keys that are numbers": (
         lambda frame: md.unsafe_combinations(frame, keys=[1, 2]),  # type: ignore[list-item]
-        ("no column '1'|names of columns|list of columns",),
+        ("no column '1'|names of columns|list of (columns|names)",),
     ),
     "sizes from zero": (lambda frame: md.unsafe_combinations(frame, keys=["sex"], up_to=0), ("up_to must be",)),
     "a threshold of zero": (

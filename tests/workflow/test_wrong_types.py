@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,12 +12,7 @@ import pytest
 import tabprotect as tp
 from tabprotect.sensitivity.costs import costs
 from tabprotect.table.link.clusters import cells_by_table
-
-NOTHING = object()
-
-WRONG: tuple[Any, ...] = (
-    "abc", 5, -1, [], {}, [1], NOTHING, float("nan"), True, b"abc", ("a", "b"), {"a": 1}, np.zeros(3), 1j
-)  # fmt: skip
+from tests.wrong_kinds import check
 
 METHODS = (
     tp.Suppress, tp.Recode, tp.Round, tp.RandomRound, tp.UnbiasedRound, tp.SuccessiveRound, tp.ConventionalRound,
@@ -32,21 +26,6 @@ RECORDS = pd.DataFrame({"r": ["A1", "A2", "B1", "B2"] * 3, "s": list("fffggghhhf
 def elsewhere(tmp_path, monkeypatch):
     """'abc' is a folder where one is wanted."""
     monkeypatch.chdir(tmp_path)
-
-
-def refused(call: Callable[[Any], Any], wrong: Any) -> str:
-    """Return what a call says of a wrong argument, nothing if it takes it; other errors go through."""
-    try:
-        call(wrong)
-    except tp.TabprotectError as error:
-        return str(error)
-    return ""
-
-
-def check(call: Callable[[Any], Any]) -> None:
-    """What is no value of any kind is refused, and whatever else is wrong is no other error."""
-    said = [refused(call, wrong) for wrong in WRONG]
-    assert said[WRONG.index(NOTHING)], "an object of no kind is taken"
 
 
 def options_of(kind: type) -> list[tuple[type, str]]:

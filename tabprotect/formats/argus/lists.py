@@ -13,6 +13,7 @@ from tabprotect.counted import counted
 from tabprotect.errors import InputError, Problems, did_you_mean
 from tabprotect.formats.argus.text import read_lines
 from tabprotect.formats.files import write_text
+from tabprotect.kinds import of_kinds
 from tabprotect.table.hierarchy import Hierarchy
 
 __all__ = [
@@ -127,6 +128,7 @@ def write_hierarchy(hierarchy: Hierarchy, path: str | Path, leader: str = "@") -
     write_text(path, "\n".join(lines) + "\n")
 
 
+@of_kinds("dimensions", "separator", "ignore")
 def read_apriori(
     path: str | Path, dimensions: int, *, separator: str | None = None, ignore: bool = False
 ) -> tuple[tuple[Change, ...], tuple[str, ...]]:

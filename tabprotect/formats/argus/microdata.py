@@ -14,11 +14,13 @@ from tabprotect.errors import InputError, Problems, collect, did_you_mean
 from tabprotect.formats.argus.rda import Metadata, Variable
 from tabprotect.formats.argus.text import Text, read_lines
 from tabprotect.formats.files import write_text
+from tabprotect.kinds import of_kinds
 from tabprotect.table.reading.numbers import Notation, find_notation, to_numbers
 
 __all__ = ["column_numbers", "read_asc", "rows_of_text", "write_asc"]
 
 
+@of_kinds("metadata")
 def read_asc(path: str | Path, metadata: Metadata) -> pd.DataFrame:
     """Read microdata as their metadata describe them.
 

@@ -14,6 +14,7 @@ from tabprotect.formats.argus.microdata import column_numbers, rows_of_text
 from tabprotect.formats.argus.rda import Metadata, Variable
 from tabprotect.formats.argus.text import read_lines
 from tabprotect.formats.files import write_text
+from tabprotect.kinds import of_kinds
 
 __all__ = ["STATUSES", "read_tab", "write_tab"]
 
@@ -23,6 +24,7 @@ STATUSES = {"safe": "s", "unsafe": "u", "protect": "p"}
 _NUMBERS = ("", "shadow", "cost", "lpl", "upl", "count", "top")
 
 
+@of_kinds("metadata")
 def read_tab(path: str | Path, metadata: Metadata) -> pd.DataFrame:
     """Read a finished table as its metadata describe it.
 

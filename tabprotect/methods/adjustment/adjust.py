@@ -22,6 +22,7 @@ from tabprotect.methods.adjustment.search import Search
 from tabprotect.methods.adjustment.senses import enumerate_senses
 from tabprotect.methods.adjustment.sizes import sizes_bound
 from tabprotect.methods.adjustment.statement import Statement, state
+from tabprotect.methods.adjustment.whole import enumerate_whole, grain, of_given_senses, raised
 from tabprotect.methods.distance import Norm, Weights, check_norm, distance, distance_weights
 from tabprotect.problem import Problem, Status, need_problem
 from tabprotect.seeds import Seed, as_seed
@@ -105,7 +106,8 @@ def adjust(
         With norm 'l2', at most so many free senses (cells that always move together count once), and up to 1,500
         cells, 'exact' and 'auto' decide them by branch and bound, one quadratic programme a node, whose bound is
         computed from multipliers (`tabprotect.methods.adjustment.senses`): the result's bound then trusts no solver.
-        0 leaves it out. Not with correlations to preserve.
+        With decimals, cells are decided in the same way (`tabprotect.methods.adjustment.whole`), with given senses,
+        too. 0 leaves it out. Not with correlations to preserve.
     limits : Limits or float, optional
     seed : int or numpy.random.Generator
         For the order of blocks.
@@ -152,8 +154,7 @@ def adjust(
     given = _given(problem, st, senses)
     with cancel_on_interrupt(budget):
         if given is not None:
-            answer = solve_fixed(st, given, budget)
-            found = _Found(answer.z, given, answer.bound, answer.infeasible, "given senses")
+            found = _for_given(st, given, proven_senses, budget)
         else:
             smaller = reduce(st, problem.system.label)
             rng = np.random.default_rng(seed)
@@ -179,25 +180,40 @@ class _Found(NamedTuple):
     method: str
 
 
+def _for_given(st: Statement, senses: Ints, proven_senses: int, budget: Budget) -> _Found:
+    answer, name = solve_fixed(st, senses, budget), "given senses"
+    if st.step is not None and proven_senses and _small_squares(st) and not answer.infeasible:
+        with budget.part(_SENSES_SHARE) as part:
+            answer, closed = of_given_senses(st, senses, answer, part)
+        name += ", bounded by multipliers" if closed else ""
+    return _Found(answer.z, senses, answer.bound, answer.infeasible, name)
+
+
+def _small_squares(st: Statement) -> bool:
+    """Whether branch and bound by multipliers is for a statement."""
+    return st.norm == "l2" and not st.cones and st.n <= _EXACT_CELLS
+
+
 def _for_free(
     search: Search, first: Ints | None, method: Method, proven_senses: int, budget: Budget, seed: int
 ) -> tuple[str, float, bool]:
     st = search.statement
     share = budget.seconds_left
     bound = sizes_bound(st, search.farthest(), budget, _BOUND_SHARE * share)
+    if st.step is not None and st.norm != "linf":
+        bound = raised(bound, grain(st.weights))
     search.patterns(first)
-    if method == "patterns":
-        return "patterns", bound, False
-    if _proven(search, bound, budget.limits.gap):
-        return "patterns", bound, False
+    if method == "patterns" or _proven(search, bound, budget.limits.gap):
+        return "patterns (bounded by multipliers)" if st.norm == "l2" else "patterns", bound, False
     small, large = st.n <= _EXACT_CELLS and st.k <= _EXACT_SENSES, st.n > _RELAXED_CELLS
-    squares = st.norm == "l2" and not st.cones and st.n <= _EXACT_CELLS and method in ("auto", "exact")
-    if squares and np.sum(st.forced == 0) <= proven_senses:
+    few = method in ("auto", "exact") and np.sum(st.forced == 0) <= proven_senses
+    if few and _small_squares(st):
         with budget.part(_SENSES_SHARE) as part:
-            found = enumerate_senses(search, part)
+            found = (enumerate_senses if st.step is None else enumerate_whole)(search, part)
         bound = max(bound, found.bound)
         if found.infeasible or _proven(search, bound, budget.limits.gap):
-            senses, programmes = counted(found.senses, "free sense"), counted(found.programmes, "quadratic programme")
+            kind = "quadratic programme" if st.step is None else "linear programme"
+            senses, programmes = counted(found.senses, "free sense"), counted(found.programmes, kind)
             return f"exact ({senses} by {programmes}, bounded by multipliers)", bound, found.infeasible
     programme = Programme(st, search.farthest())
     if not large:

@@ -32,7 +32,9 @@ from tabprotect.solver.limits import Budget
 from tabprotect.solver.qp import QpAnswer, solve_qp
 from tabprotect.solver.tolerances import FARTHER, PRUNED
 
-__all__ = ["Enumerated", "enumerate_senses", "lagrangian"]
+__all__ = [
+    "Enumerated", "between", "box", "contradiction", "enumerate_senses", "lagrangian", "least_to_leave", "relaxed",
+]  # fmt: skip
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -52,7 +54,7 @@ class Enumerated:
     infeasible : bool
         No senses are possible, by multipliers that prove it.
     programmes : int
-        Quadratic programmes solved.
+        Quadratic programmes solved (linear ones where steps are whole, one a node).
     senses : int
         Free senses; they were decided in all ``2 ** senses`` combinations, most of them many at a time.
     """
@@ -82,7 +84,7 @@ def enumerate_senses(search: Search, budget: Budget) -> Enumerated:
         if not waiting:
             # without any answer cells had no bounds that could prove these senses impossible
             waiting, again = sorted(again), []
-        if budget.exhausted or waiting[0][0] >= _least(search):
+        if budget.exhausted or waiting[0][0] >= least_to_leave(search):
             break
         known, _, senses = heapq.heappop(waiting)
         bounded = search.z is not None
@@ -98,13 +100,13 @@ def enumerate_senses(search: Search, budget: Budget) -> Enumerated:
         if not len(free) and z is None and not bounded and bound < np.inf:
             again.append((bound, next(numbers), senses))
             continue
-        if not len(free) or bound >= _least(search):
+        if not len(free) or bound >= least_to_leave(search):
             lowest = min(lowest, bound)
             continue
         chosen = free[0] if z is None else _undecided(st, free, z)
         if z is not None and chosen < 0:
             search.try_senses(_rounded(st, senses, z))
-            if bound >= _least(search):
+            if bound >= least_to_leave(search):
                 lowest = min(lowest, bound)
                 continue
             chosen = free[0]
@@ -120,7 +122,7 @@ def enumerate_senses(search: Search, budget: Budget) -> Enumerated:
     return Enumerated(bound, infeasible, programmes, int(np.sum(forced == 0)))
 
 
-def _least(search: Search) -> float:
+def least_to_leave(search: Search) -> float:
     """What a node must cost to be left alone, in the statement's unit."""
     return search.cost / search.statement.objective_unit * (1 - PRUNED)
 
@@ -144,26 +146,31 @@ def _rounded(st: Statement, senses: Ints, z: Floats) -> Ints:
 
 def _node(st: Statement, senses: Ints, search: Search, budget: Budget) -> tuple[float, Floats | None]:
     """Return the proven bound of a node (inf: nothing better is possible in it) and the relaxed deviations."""
-    lower, upper = _box(st, senses, search)
+    lower, upper = box(st, senses, search)
     if np.any(lower > upper):
         return np.inf, None
-    free = st.primaries[senses == 0]
-    inner = np.full(st.n, np.nan), np.full(st.n, np.nan)
-    inner[0][free], inner[1][free] = -st.down[senses == 0], st.up[senses == 0]
-    answer = _relaxed(st, lower, upper, free, inner, budget)
+    free, inner = st.primaries[senses == 0], between(st, senses)
+    answer = relaxed(st, lower, upper, free, inner, budget)
     if answer.x is not None and answer.duals is not None:
         z = answer.x[: st.n].copy()
         z[free] += answer.x[st.n : st.n + len(free)] - answer.x[st.n + len(free) :]
         return lagrangian(st, answer.duals, st.weights, lower, upper, inner), z
     if answer.status == "infeasible":
-        multipliers = _contradiction(st, lower, upper, budget)
+        multipliers = contradiction(st, lower, upper, budget)
         zero = np.zeros(st.n)
         if multipliers is not None and lagrangian(st, multipliers, zero, lower, upper, inner) > 0:
             return np.inf, None
     return -np.inf, None
 
 
-def _box(st: Statement, senses: Ints, search: Search) -> tuple[Floats, Floats]:
+def between(st: Statement, senses: Ints) -> tuple[Floats, Floats]:
+    """For every cell the ends between which it is not: those of primaries with a free sense, else nan."""
+    inner, free = (np.full(st.n, np.nan), np.full(st.n, np.nan)), senses == 0
+    inner[0][st.primaries[free]], inner[1][st.primaries[free]] = -st.down[free], st.up[free]
+    return inner
+
+
+def box(st: Statement, senses: Ints, search: Search) -> tuple[Floats, Floats]:
     """Bounds of the cells in a node; no cell of a better answer moves farther than the whole cost known allows."""
     lower, upper = st.lower.copy(), st.upper.copy()
     up, down = senses > 0, senses < 0
@@ -179,7 +186,7 @@ def _box(st: Statement, senses: Ints, search: Search) -> tuple[Floats, Floats]:
     return lower, upper
 
 
-def _relaxed(
+def relaxed(
     st: Statement, lower: Floats, upper: Floats, free: Ints, inner: tuple[Floats, Floats], budget: Budget
 ) -> QpAnswer:
     """Solve the relaxation of a node over columns z (m for free primaries), p and q."""
@@ -201,7 +208,7 @@ def _relaxed(
     )
 
 
-def _contradiction(st: Statement, lower: Floats, upper: Floats, budget: Budget) -> Floats | None:
+def contradiction(st: Statement, lower: Floats, upper: Floats, budget: Budget) -> Floats | None:
     """Multipliers of the rows by how much they must be broken, at least in squares, within the bounds."""
     rows = st.A.shape[0]
     slack = np.full(rows, np.inf)

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 from scipy import sparse
 
 from tabprotect.errors import InputError, did_you_mean
+from tabprotect.methods.recoding.fewer_codes import codes_of_cells, without_cells
 from tabprotect.solver.limits import Budget, Limits, Progress, as_limits, cancel_on_interrupt, relative_gap
 from tabprotect.solver.mip.milp import solve_milp
 from tabprotect.solver.tolerances import OPTIMAL
-from tabprotect.table.dimension import Dimension
 from tabprotect.table.hierarchy import Hierarchy
-from tabprotect.table.system import LinearSystem
 from tabprotect.table.table import Table
 
 __all__ = ["RecodingResult", "least_recoding"]
@@ -79,7 +77,7 @@ class RecodingResult:
 
     def recoded(self) -> Table:
         """Return the table without the cells that are given up."""
-        return _without(self.table, self.removed, self.hierarchies())
+        return without_cells(self.table, self.removed, self.hierarchies())
 
 
 def least_recoding(
@@ -173,7 +171,7 @@ class _Programme:
                 if parent[code] >= 0:
                     edges.append((number[parent[code]], number[code]))
             place = np.array([number.get(parent[code], -1) if parent[code] >= 0 else -1 for code in range(len(parent))])
-            above[d] = place[_codes_of(table, dimension, d)]
+            above[d] = place[codes_of_cells(table, dimension, d)]
         self.edges = np.array(edges, np.int64).reshape(-1, 2)
         # cells under the same codes in all dimensions are lost together; so are the sensitive ones among them
         classes, where = np.unique(above, axis=1, return_inverse=True)
@@ -292,50 +290,3 @@ def _tree(hierarchy: Hierarchy, name: str, start: int) -> tuple[dict[int, int], 
         parent[parts] = head
         heads.append(head)
     return {head: start + i for i, head in enumerate(heads)}, parent
-
-
-def _codes_of(table: Table, dimension: Dimension, d: int) -> Ints:
-    """Return the canonical position of the code of every cell."""
-    hierarchy = dimension.hierarchy
-    assert hierarchy is not None
-    cells = table.system.cells
-    if not isinstance(cells, pd.MultiIndex) or cells.nlevels != len(table.dimensions):
-        raise InputError("recoding needs the cells of one table, known by a code for every dimension")
-    labels, codes = pd.factorize(cells.get_level_values(d))
-    return hierarchy.canonical[np.array([hierarchy.position[str(code)] for code in codes], np.int64)][labels]
-
-
-def _without(table: Table, removed: Bools, hierarchies: Mapping[str, Hierarchy]) -> Table:
-    """Return the part of a table that is left."""
-    kept = ~removed
-    inside = np.asarray(abs(table.system.A) @ removed.astype(np.float64)) == 0
-    A = sparse.csr_array(table.system.A.tocsc()[:, kept].tocsr()[inside])
-    cells = table.system.cells[kept]
-    system = LinearSystem(
-        A, table.system.b[inside], cells.remove_unused_levels() if isinstance(cells, pd.MultiIndex) else cells
-    )
-    place = np.cumsum(kept) - 1
-    rows = kept[table.row_cell]
-
-    def part(array: Any) -> Any:
-        return None if array is None else array[kept]
-
-    c = table.contributions
-    if c is not None:
-        per_cell = ("total", "values", "weights", "holders", "waived", "requested", "unwaived", "unwaived_holder")
-        c = replace(c, **{name: getattr(c, name)[kept] for name in per_cell})
-    return replace(
-        table,
-        system=system,
-        values=table.values[kept],
-        dimensions=tuple(replace(d, hierarchy=hierarchies[d.name], total=None) for d in table.dimensions),
-        counts=part(table.counts),
-        weighted_counts=part(table.weighted_counts),
-        contributions=c,
-        missing=part(table.missing),
-        columns={name: column[kept] for name, column in table.columns.items()},
-        rows=table.rows[rows].reset_index(drop=True),
-        row_cell=place[table.row_cell[rows]],
-        holdings=None if table.holdings is None else _without(table.holdings, removed, hierarchies),
-        unpublished=None if table.unpublished is None else table.unpublished[rows],
-    )

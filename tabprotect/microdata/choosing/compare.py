@@ -15,6 +15,7 @@ from typing import Any
 
 from tabprotect.errors import InputError, collect
 from tabprotect.formats.folder import write_release
+from tabprotect.kinds import of_kinds
 from tabprotect.microdata.choosing.map import map_page
 from tabprotect.microdata.choosing.score import Score, score
 from tabprotect.microdata.mask import mask
@@ -180,6 +181,7 @@ class Comparison:
         return Path(folder)
 
 
+@of_kinds("schema", "decimal", "linkage")
 def compare_masks(
     data: Any,
     schema: Schema | None,
@@ -246,6 +248,7 @@ def compare_masks(
     return Comparison(done, number)
 
 
+@of_kinds()
 def expand_grid(given: Mapping[str, Any]) -> dict[str, Method]:
     """Return a method for every combination of the parameters of a grid.
 

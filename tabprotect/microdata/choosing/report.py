@@ -11,6 +11,7 @@ import numpy.typing as npt
 from markupsafe import Markup
 
 from tabprotect.errors import InputError
+from tabprotect.kinds import of_kinds
 from tabprotect.microdata import risk, utility
 from tabprotect.microdata.choosing.map import render
 from tabprotect.microdata.choosing.score import score
@@ -32,6 +33,7 @@ class _Exposure:
     records: Floats
 
 
+@of_kinds()
 def disclosure_report(masked: Masked, *, risks: Sequence[Found] = (), most: int = 20) -> str:
     """Return a page on a masked file, with everything in it; confidential.
 

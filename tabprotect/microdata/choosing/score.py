@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from tabprotect.errors import InputError
+from tabprotect.kinds import of_kinds
 from tabprotect.microdata import risk, utility
 from tabprotect.microdata.masked import Masked
 from tabprotect.microdata.risk.base import Measure, Pair, pair
@@ -54,6 +55,7 @@ class Score:
         }  # fmt: skip
 
 
+@of_kinds()
 def score(
     original: Any, masked: Any, schema: Schema | None = None, *, links: Any = None, linkage: bool = False
 ) -> Score:

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from tabprotect.errors import InputError
+from tabprotect.kinds import of_kinds
 from tabprotect.microdata.combinations import keys_of_choice
 from tabprotect.microdata.large.coded import CodedKeys, coded_keys
 from tabprotect.microdata.large.open import open_stage
@@ -79,6 +80,7 @@ class KeyFrequencies:
         )
 
 
+@of_kinds()
 def key_frequencies(
     data: Any,
     schema: Schema | None = None,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tabprotect.errors import InputError, collect
+from tabprotect.kinds import check_fields
 
 __all__ = ["Large", "as_large"]
 
@@ -47,14 +48,11 @@ class Large:
     folder: str | None = None
 
     def __post_init__(self) -> None:
+        check_fields(self)
         order = (self.order,) if isinstance(self.order, str) else self.order
         with collect() as problems:
-            if not isinstance(order, Sequence) or not all(isinstance(name, str) for name in order):
-                problems.add(f"Large: order must name columns, not {self.order!r}")
-            if isinstance(self.batch, bool) or not isinstance(self.batch, int) or self.batch < 1:
+            if self.batch < 1:
                 problems.add(f"Large: batch must be a whole number of at least 1, not {self.batch!r}")
-            if not isinstance(self.memory_limit, str):
-                problems.add(f"Large: memory_limit must be a text such as '4GB', not {self.memory_limit!r}")
         object.__setattr__(self, "order", tuple(order))
 
 

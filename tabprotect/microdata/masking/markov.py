@@ -148,7 +148,7 @@ def wrong_matrix(matrix: Any) -> list[str]:
         p = np.asarray(matrix, dtype=np.float64)
     except (ValueError, TypeError):
         return ["pram: matrix must be a square table of numbers"]
-    if p.ndim != 2 or p.shape[0] != p.shape[1]:
+    if p.ndim != 2 or p.shape[0] != p.shape[1] or not p.size:
         return ["pram: matrix must be a square table of numbers"]
     if not np.isfinite(p).all() or (p < 0).any() or (p > 1).any():
         return ["pram: matrix must hold probabilities between 0 and 1"]

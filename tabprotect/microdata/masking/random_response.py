@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from tabprotect.errors import InputError, Problems
+from tabprotect.kinds import of_kinds
 from tabprotect.microdata.method import Masking, Method, MethodCall, as_columns, need_choice, need_number
 from tabprotect.microdata.records import Records
 from tabprotect.microdata.scales import NOMINAL, Scale
@@ -108,6 +109,7 @@ class RandomResponse(Method):
         return Masking(records, facts)
 
 
+@of_kinds()
 def random_response_estimate(shares: Mapping[Any, float], method: RandomResponse) -> dict[Any, float]:
     """Estimate the true shares from released ones (unbiased; may fall outside of [0, 1]).
 
@@ -122,6 +124,8 @@ def random_response_estimate(shares: Mapping[Any, float], method: RandomResponse
     >>> random_response_estimate({"yes": 0.275, "no": 0.725}, RandomResponse("x", truth=0.75))
     {'yes': 0.2, 'no': 0.8}
     """
+    if not shares:
+        raise InputError("random response is estimated from the shares of all values, and there are none")
     if method.kind == "warner":
         if len(shares) != 2:
             raise InputError("kind='warner' needs the shares of two values")

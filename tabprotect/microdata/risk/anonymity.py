@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.errors import InputError, did_you_mean
+from tabprotect.kinds import of_kinds
 from tabprotect.microdata import anonymity
 from tabprotect.microdata.anonymity import Distance, Missing
 from tabprotect.microdata.records import Records
@@ -29,6 +30,7 @@ CELLS = 10_000_000
 """Counts of classes by values that are held in memory at a time."""
 
 
+@of_kinds()
 def k_anonymity(
     original: Any, masked: Any = None, schema: Schema | None = None, *, k: int = 3, missing: Missing = "any"
 ) -> Measure:
@@ -72,6 +74,7 @@ def k_anonymity(
     return _measure("k-anonymity", counts.astype(np.float64), counts < k, records, details)
 
 
+@of_kinds()
 def l_diversity(
     original: Any,
     masked: Any = None,
@@ -147,6 +150,7 @@ def l_diversity(
     return _measure("l-diversity", of_class[index], bad[index], records, details)
 
 
+@of_kinds()
 def t_closeness(
     original: Any,
     masked: Any = None,
@@ -219,6 +223,7 @@ def t_closeness(
     return _measure("t-closeness", of_class[index], far[index], records, details)
 
 
+@of_kinds()
 def unsafe_combinations(
     original: Any,
     masked: Any = None,

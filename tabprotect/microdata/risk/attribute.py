@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.errors import collect, did_you_mean
+from tabprotect.kinds import of_kinds
 from tabprotect.microdata.masked import Masked
 from tabprotect.microdata.records import read_records
 from tabprotect.microdata.risk.base import Measure, Pair, pair
@@ -20,6 +21,7 @@ __all__ = ["attribute_disclosure"]
 Floats = npt.NDArray[np.float64]
 
 
+@of_kinds()
 def attribute_disclosure(
     original: Any,
     masked: Any,

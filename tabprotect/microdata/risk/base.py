@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from tabprotect.counted import counted
 from tabprotect.errors import InputError
+from tabprotect.errors import as_numbers as numbers_of
 from tabprotect.microdata.masked import Masked
 from tabprotect.microdata.records import Records, read_records
 from tabprotect.microdata.risk.pictures import bars
@@ -139,8 +140,14 @@ def pair(original: Any, masked: Any, schema: Schema | None = None, links: Any = 
                 "record of every masked one (-1 for none), or the Masked itself"
             )
         links = np.arange(len(one))
-    found = np.asarray(links, dtype=np.int64)
-    if found.shape != (len(other),) or found.min(initial=-1) < -1 or found.max(initial=-1) >= len(one):
+    given = numbers_of(links, "links", "a position for every masked record")
+    found = np.where(np.isfinite(given), given, -2).astype(np.int64)
+    if (
+        not np.array_equal(found, given)
+        or found.shape != (len(other),)
+        or found.min(initial=-1) < -1
+        or found.max(initial=-1) >= len(one)
+    ):
         raise InputError(f"links must be {len(other)} positions of original records, from 0 to {len(one) - 1} or -1")
     return Pair(one, other, found)
 

@@ -13,6 +13,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
 from tabprotect.errors import InputError, Problems, did_you_mean
+from tabprotect.kinds import of_kinds
 from tabprotect.microdata.records import Records
 from tabprotect.microdata.risk.base import Measure, pair
 from tabprotect.microdata.risk.linkage import linked_columns
@@ -32,6 +33,7 @@ STARTS = 10
 """Starts of k-means; the tightest partition is kept."""
 
 
+@of_kinds()
 def cluster_linkage(
     original: Any,
     masked: Any,

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.errors import InputError, did_you_mean
+from tabprotect.kinds import of_kinds
 from tabprotect.microdata.keys import match_counts
 from tabprotect.microdata.risk.agreement import joint_codes
 from tabprotect.microdata.risk.base import Measure, pair
@@ -20,6 +21,7 @@ Ints = npt.NDArray[np.int64]
 Missing = Literal["none", "own", "any"]
 
 
+@of_kinds()
 def deterministic_linkage(
     original: Any,
     masked: Any,

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.errors import InputError
+from tabprotect.kinds import of_kinds
 from tabprotect.microdata.records import Records, read_records
 from tabprotect.microdata.risk.base import Measure
 from tabprotect.microdata.schema import Schema, require
@@ -69,6 +70,7 @@ def posterior_mean_of_inverse(f: npt.ArrayLike, p: npt.ArrayLike) -> Floats:
     return found
 
 
+@of_kinds()
 def individual_risk(original: Any, masked: Any = None, schema: Schema | None = None) -> Measure:
     """Risk of every record that an intruder who knows its keys finds it: the expectation of 1 / F given f.
 
@@ -107,6 +109,7 @@ def individual_risk(original: Any, masked: Any = None, schema: Schema | None = N
     return Measure("individual risk", float(risk.sum()), risk, details)
 
 
+@of_kinds()
 def household_risk(original: Any, masked: Any = None, schema: Schema | None = None) -> Measure:
     """Risk of every record that somebody of its household is found: 1 - product of (1 - individual risk).
 

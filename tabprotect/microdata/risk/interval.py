@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.errors import InputError, collect, did_you_mean
+from tabprotect.kinds import of_kinds
 from tabprotect.microdata.masked import Masked
 from tabprotect.microdata.records import Records
 from tabprotect.microdata.risk.base import Measure, Pair, pair
@@ -25,6 +26,7 @@ CONSISTENT = 1.4826
 """Turns a median absolute deviation into the standard deviation of a normal distribution."""
 
 
+@of_kinds()
 def interval_disclosure(
     original: Any,
     masked: Any,

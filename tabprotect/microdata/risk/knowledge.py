@@ -11,6 +11,7 @@ import numpy.typing as npt
 from scipy import stats
 
 from tabprotect.errors import InputError
+from tabprotect.kinds import check_fields
 
 __all__ = [
     "ConsecutiveGroups",
@@ -89,6 +90,7 @@ class RankWindow:
     percent: float
 
     def __post_init__(self) -> None:
+        check_fields(self)
         if not 0 < self.percent <= 100:
             raise InputError(
                 f"rank swapping exchanges within above 0 to 100 percent of the ranks, not {self.percent!r}"
@@ -127,6 +129,7 @@ class RankDraw:
     coverage: float = 0.999
 
     def __post_init__(self) -> None:
+        check_fields(self)
         if not 0 < self.percent <= 100:
             raise InputError(f"p of rank swapping is above 0 to 100 percent of the ranks, not {self.percent!r}")
         need_coverage(self.coverage)
@@ -161,6 +164,7 @@ class ValueWindow:
     percent: float
 
     def __post_init__(self) -> None:
+        check_fields(self)
         if not 0 < self.percent <= 100:
             raise InputError(f"values are exchanged within above 0 to 100 percent of the range, not {self.percent!r}")
 
@@ -193,6 +197,7 @@ class FuzzyDraw:
     columns: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        check_fields(self)
         if not self.m2 >= 1:
             raise InputError(f"m2 must be at least 1, not {self.m2!r}")
 

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from scipy import stats
 
 from tabprotect.errors import InputError
+from tabprotect.kinds import check_fields
 from tabprotect.microdata.risk.knowledge import need_coverage
 
 __all__ = ["AddedNoise", "MultipliedNoise"]
@@ -41,6 +42,7 @@ class AddedNoise:
     shrunk: bool = False
 
     def __post_init__(self) -> None:
+        check_fields(self)
         if not self.deviation > 0 or not math.isfinite(self.deviation):
             raise InputError(f"the deviation of noise must be above 0, not {self.deviation!r}")
         if self.distribution not in ("normal", "uniform"):
@@ -99,6 +101,7 @@ class MultipliedNoise:
     coverage: float = 0.999
 
     def __post_init__(self) -> None:
+        check_fields(self)
         if not self.alpha > 0 or not math.isfinite(self.alpha):
             raise InputError(f"the variance of a factor must be above 0, not {self.alpha!r}")
         if self.most is not None and not 0 < self.most < 1:

@@ -12,6 +12,7 @@ from scipy import optimize, special
 from scipy.spatial import cKDTree
 
 from tabprotect.errors import InputError
+from tabprotect.kinds import of_kinds
 from tabprotect.microdata.risk.base import Measure, pair
 from tabprotect.microdata.risk.linkage import linked_columns, scaled
 from tabprotect.microdata.risk.nearest import Space, gower_space, workers
@@ -29,6 +30,7 @@ SHARPNESS = (1.0, 10.0)
 """Slopes of the logistic loss, relative to the median difference of distances."""
 
 
+@of_kinds()
 def learned_linkage(
     original: Any,
     masked: Any,

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from scipy import linalg, optimize
 
 from tabprotect.errors import InputError, Problems, SolverError, did_you_mean
+from tabprotect.kinds import of_kinds
 from tabprotect.microdata.records import Records
 from tabprotect.microdata.risk.base import Measure, pair
 from tabprotect.microdata.risk.nearest import SAME, by_blocks, by_tree, gower_space
@@ -28,6 +29,7 @@ MOST = 5_000
 """Records that are assigned one to one."""
 
 
+@of_kinds()
 def distance_linkage(
     original: Any,
     masked: Any,
@@ -93,6 +95,7 @@ def distance_linkage(
     return Measure("distance linkage", float(found.mean()), found, details)
 
 
+@of_kinds()
 def rank_linkage(
     original: Any, masked: Any, schema: Schema | None = None, *, columns: Sequence[str] | None = None
 ) -> Measure:
@@ -112,6 +115,7 @@ def rank_linkage(
     return Measure("rank linkage", float(found.mean()), found, details)
 
 
+@of_kinds()
 def assignment_linkage(
     original: Any, masked: Any, schema: Schema | None = None, *, columns: Sequence[str] | None = None
 ) -> Measure:

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.errors import InputError, collect, did_you_mean
+from tabprotect.kinds import of_kinds
 from tabprotect.microdata.records import Records
 from tabprotect.microdata.risk.base import Measure, Pair, pair
 from tabprotect.microdata.schema import Schema
@@ -37,6 +38,7 @@ def at_risk(records: Records, keys: Sequence[str], confidential: Sequence[str]) 
     return np.asarray((sizes == 1)[index] | shared[index])
 
 
+@of_kinds()
 def massc_risk(
     original: Any,
     masked: Any,

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.errors import InputError
+from tabprotect.kinds import of_kinds
 from tabprotect.microdata.masked import Masked
 from tabprotect.microdata.records import Records
 from tabprotect.microdata.risk.agreement import joint_codes
@@ -28,6 +29,7 @@ ROUNDS = 500
 """Rounds of the EM algorithm, at most."""
 
 
+@of_kinds()
 def probabilistic_linkage(original: Any, masked: Any, schema: Schema | None = None) -> Measure:
     """Share of records found by an intruder who links by the likelihood of agreement on keys, estimated by EM.
 

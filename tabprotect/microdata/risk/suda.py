@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tabprotect.errors import InputError
+from tabprotect.kinds import of_kinds
 from tabprotect.microdata.risk.base import Measure
 from tabprotect.microdata.risk.individual import keys_of
 from tabprotect.microdata.schema import Schema
@@ -16,6 +17,7 @@ from tabprotect.microdata.schema import Schema
 __all__ = ["suda"]
 
 
+@of_kinds()
 def suda(
     original: Any,
     masked: Any = None,

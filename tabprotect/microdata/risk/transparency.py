@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.errors import InputError, did_you_mean
+from tabprotect.kinds import of_kinds
 from tabprotect.microdata.masked import Masked
 from tabprotect.microdata.records import Records, read_records
 from tabprotect.microdata.risk.base import as_numbers
@@ -119,6 +120,7 @@ class TransparencyRisk:
         )
 
 
+@of_kinds()
 def transparency(
     original: Any,
     masked: Any,

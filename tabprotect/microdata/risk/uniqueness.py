@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from tabprotect.errors import InputError
+from tabprotect.kinds import of_kinds
 from tabprotect.microdata.keys import row_numbers
 from tabprotect.microdata.records import read_records
 from tabprotect.microdata.risk.agreement import joint_codes
@@ -19,6 +20,7 @@ from tabprotect.microdata.schema import Schema
 __all__ = ["data_intrusion_simulation", "population_uniqueness", "sample_uniqueness"]
 
 
+@of_kinds()
 def sample_uniqueness(original: Any, masked: Any = None, schema: Schema | None = None) -> Measure:
     """Share of records whose keys nobody else in the file has; a missing key is a value of its own.
 
@@ -51,6 +53,7 @@ def sample_uniqueness(original: Any, masked: Any = None, schema: Schema | None =
     return Measure("sample uniques", float((shared == 1).mean()), shared, details)
 
 
+@of_kinds()
 def population_uniqueness(
     original: Any, masked: Any = None, schema: Schema | None = None, *, population: Any = None
 ) -> Measure:
@@ -106,6 +109,7 @@ def population_uniqueness(
     return Measure("population uniques among sample uniques", value, big, details)
 
 
+@of_kinds()
 def data_intrusion_simulation(
     original: Any, masked: Any = None, schema: Schema | None = None, *, fraction: float | None = None
 ) -> Measure:

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import stats
 
 from tabprotect.errors import InputError
+from tabprotect.kinds import of_kinds
 
 __all__ = ["CombinedEstimate", "combine_fully_synthetic", "combine_partially_synthetic"]
 
@@ -51,6 +52,7 @@ def _parts(estimates: Sequence[float], variances: Sequence[float]) -> tuple[int,
     return len(q), float(q.mean()), float(q.var(ddof=1)), float(u.mean())
 
 
+@of_kinds()
 def combine_partially_synthetic(estimates: Sequence[float], variances: Sequence[float]) -> CombinedEstimate:
     """Combine estimates from partially synthetic files: variance ``within + between / m`` (Reiter 2003).
 
@@ -70,6 +72,7 @@ def combine_partially_synthetic(estimates: Sequence[float], variances: Sequence[
     return CombinedEstimate(mean, total, between, within, freedom)
 
 
+@of_kinds()
 def combine_fully_synthetic(
     estimates: Sequence[float], variances: Sequence[float], n: int | None = None, original: int | None = None
 ) -> CombinedEstimate:

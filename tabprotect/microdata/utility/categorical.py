@@ -14,6 +14,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from tabprotect.errors import InputError
+from tabprotect.kinds import of_kinds
 from tabprotect.microdata.masking.distances import category_distances
 from tabprotect.microdata.records import Records
 from tabprotect.microdata.risk.base import Measure, Pair, pair
@@ -27,6 +28,7 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 
+@of_kinds()
 def categorical_loss(
     original: Any, masked: Any, schema: Schema | None = None, *, columns: Sequence[str] | None = None, links: Any = None
 ) -> Measure:
@@ -93,6 +95,7 @@ def _together(before: Records, after: Records, name: str) -> tuple[Ints, list[An
     return np.where(one.index < 0, len(values), one.index), values, to[other.index]
 
 
+@of_kinds()
 def contingency_loss(
     original: Any,
     masked: Any,
@@ -165,6 +168,7 @@ def _variation(one: list[Ints], other: list[Ints], v: Floats, w: Floats) -> floa
     return float(np.abs(p - q).sum() / 2)
 
 
+@of_kinds()
 def entropy_loss(
     original: Any, masked: Any, schema: Schema | None = None, *, columns: Sequence[str] | None = None, links: Any = None
 ) -> Measure:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tabprotect.errors import InputError
+from tabprotect.kinds import of_kinds
 from tabprotect.microdata.risk.base import Measure, pair
 from tabprotect.microdata.risk.limits import joint_strata
 from tabprotect.microdata.scales import Scale
@@ -18,6 +19,7 @@ from tabprotect.microdata.utility.columns import common_columns
 __all__ = ["domain_estimates"]
 
 
+@of_kinds()
 def domain_estimates(
     original: Any, masked: Any, schema: Schema | None = None, *, columns: Sequence[str], by: Sequence[str]
 ) -> Measure:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from scipy import optimize, stats
 
 from tabprotect.errors import InputError
+from tabprotect.kinds import of_kinds
 from tabprotect.microdata.risk.base import Measure, Pair, pair
 from tabprotect.microdata.scales import ANY, Scale
 from tabprotect.microdata.schema import Schema
@@ -24,6 +25,7 @@ RIDGE = 1e-6
 """Penalty per record that keeps coefficients finite where categories separate the files."""
 
 
+@of_kinds()
 def propensity(
     original: Any, masked: Any, schema: Schema | None = None, *, columns: Sequence[str] | None = None, most: int = 50
 ) -> Measure:
@@ -108,6 +110,7 @@ def _logistic(x: Floats, y: Floats) -> tuple[Floats, bool]:
     return np.asarray(done.x), bool(np.abs(gradient).max() <= 1e-5)
 
 
+@of_kinds()
 def regression_fit(
     original: Any, masked: Any, schema: Schema | None = None, *, target: str, on: Sequence[str], level: float = 0.95
 ) -> Measure:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tabprotect.kinds import of_kinds
 from tabprotect.microdata.masking.coding import weighted_quantile
 from tabprotect.microdata.risk.base import Measure, pair
 from tabprotect.microdata.scales import Scale
@@ -25,6 +26,7 @@ Floats = npt.NDArray[np.float64]
 QUANTILES = tuple(round(0.05 * i, 2) for i in range(1, 20))
 
 
+@of_kinds()
 def numeric_loss(
     original: Any,
     masked: Any,

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from scipy import stats
 
 from tabprotect.errors import InputError
+from tabprotect.kinds import of_kinds
 from tabprotect.microdata.risk.base import Measure, pair
 from tabprotect.microdata.scales import Scale
 from tabprotect.microdata.schema import Schema
@@ -22,6 +23,7 @@ Floats = npt.NDArray[np.float64]
 SHARES = tuple(round(0.05 * i, 2) for i in range(1, 20))
 
 
+@of_kinds()
 def probabilistic_loss(
     original: Any, masked: Any, schema: Schema | None = None, *, columns: Sequence[str] | None = None
 ) -> Measure:

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.errors import InputError, Problems
+from tabprotect.kinds import of_kinds
 from tabprotect.query.audit.conflicts import conflicting
 from tabprotect.query.audit.decision import Decision, Denial, Step, combined
 from tabprotect.query.audit.groups import Groups, chosen, totals
@@ -84,6 +85,7 @@ class Auditor:
     together with earlier answers it would determine a sensitive sum
     """
 
+    @of_kinds()
     def __init__(
         self,
         records: Records,
@@ -97,7 +99,7 @@ class Auditor:
         self.rules, self.measures = measures(rules)
         check_size(self.measures, int(np.abs(records.values).sum()))
         _check(intruders, len(records))
-        if isinstance(work, bool) or work != int(work) or work < 1:
+        if work < 1:
             raise InputError(f"work must be a whole number of at least 1, not {work!r}")
         self.work = int(work)
         self.state = State.start(records, self.measures, tuple(intruders))
@@ -143,9 +145,12 @@ class Auditor:
         """
         return self.ask_together([query_set])
 
+    @of_kinds()
     def ask_together(self, query_sets: Sequence[Any]) -> Decision:
         """Decide on several sums that are answered all or none."""
         sets = [self.members(given) for given in query_sets]
+        if not sets:
+            raise InputError("there is no query set to decide on")
         decision, state = self.decide(sets)
         self.state = state
         return decision

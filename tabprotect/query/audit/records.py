@@ -14,6 +14,7 @@ import pandas as pd
 
 from tabprotect.counted import counted
 from tabprotect.errors import InputError, collect
+from tabprotect.kinds import check_fields, of_kinds
 from tabprotect.solver.exact import scaled_integers
 
 __all__ = ["FREE", "Intruder", "Records"]
@@ -41,6 +42,9 @@ class Intruder:
 
     name: str
     known: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
 
 class TooFineError(InputError):
@@ -83,6 +87,7 @@ class Records:
     _shortfalls: dict[tuple[Fraction, int], Ints] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
+    @of_kinds()
     def of(
         cls,
         values: Any,

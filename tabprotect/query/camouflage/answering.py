@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.errors import InputError, collect, did_you_mean
+from tabprotect.kinds import check_fields, of_kinds
 from tabprotect.query.camouflage import ranges
 from tabprotect.query.camouflage.answer import Answer
 from tabprotect.query.camouflage.conditional import Aggregate, Conditional, quantile
@@ -59,6 +60,9 @@ class Query:
     level: float = 0.5
     kind: Literal["sample", "population"] = "sample"
 
+    def __post_init__(self) -> None:
+        check_fields(self, "function", "field", "denominator", "regressors", "name", "level", "kind")
+
 
 @dataclass(frozen=True, eq=False)
 class Answering:
@@ -72,6 +76,7 @@ class Answering:
     public: Mapping[str, npt.NDArray[Any]]
     n: int
 
+    @of_kinds()
     def answer(self, query: Query) -> Answer:
         """Answer a question given as data."""
         q = query
@@ -96,26 +101,32 @@ class Answering:
         """Count records: exact with public conditions only, else a safe outer bound."""
         return self._aggregate("count", "", where)
 
+    @of_kinds("field", "level", "kind", "denominator", "regressors")
     def sum(self, field: str, where: Sequence[Condition] = ()) -> Answer:
         """Sum of a field: exact with public conditions, else a safe outer bound."""
         return self._aggregate("sum", field, where)
 
+    @of_kinds("field", "level", "kind", "denominator", "regressors")
     def mean(self, field: str, where: Sequence[Condition] = ()) -> Answer:
         """Mean of a field: exact with public conditions, else a safe outer bound."""
         return self._aggregate("mean", field, where)
 
+    @of_kinds("field", "level", "kind", "denominator", "regressors")
     def minimum(self, field: str, where: Sequence[Condition] = ()) -> Answer:
         """Smallest value: exact with public conditions, by a linear programme, else a safe outer bound."""
         return self._aggregate("minimum", field, where)
 
+    @of_kinds("field", "level", "kind", "denominator", "regressors")
     def maximum(self, field: str, where: Sequence[Condition] = ()) -> Answer:
         """Largest value: exact with public conditions, by a linear programme, else a safe outer bound."""
         return self._aggregate("maximum", field, where)
 
+    @of_kinds("field", "level", "kind", "denominator", "regressors")
     def median(self, field: str, where: Sequence[Condition] = ()) -> Answer:
         """Median: a safe outer bound, exact where it is found to be attained."""
         return self.quantile(field, 0.5, where)
 
+    @of_kinds("field", "level", "kind", "denominator", "regressors")
     def quantile(self, field: str, level: float, where: Sequence[Condition] = ()) -> Answer:
         """Quantile of a field, linear between order statistics: an outer bound, exact where found to be attained."""
         if not 0 <= level <= 1:
@@ -123,11 +134,13 @@ class Answering:
         (p,) = self._rows((field,), where, "a quantile")
         return _answer(quantile(p, level)) if len(p) else _empty()
 
+    @of_kinds("field", "level", "kind", "denominator", "regressors")
     def ratio(self, numerator: str, denominator: str, where: Sequence[Condition] = ()) -> Answer:
         """Ratio of two sums (of confidential or public columns): exact; infinite where the denominator may be 0."""
         above, below = self._rows((numerator, denominator), where, "a ratio")
         return _answer(ranges.ratio(above, below)) if len(above) else _empty()
 
+    @of_kinds("field", "level", "kind", "denominator", "regressors")
     def variance(
         self, field: str, where: Sequence[Condition] = (), *, kind: Literal["sample", "population"] = "sample"
     ) -> Answer:
@@ -137,6 +150,7 @@ class Answering:
         (p,) = self._rows((field,), where, "a variance")
         return _answer(ranges.variance(p, kind)) if len(p) > (kind == "sample") else _empty()
 
+    @of_kinds("field", "level", "kind", "denominator", "regressors")
     def regression(self, field: str, on: Sequence[str], where: Sequence[Condition] = ()) -> dict[str, Answer]:
         """Least-squares coefficients of a confidential field on public numerical columns, with intercept: exact.
 

@@ -24,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.errors import InputError, did_you_mean
+from tabprotect.kinds import check_fields
 
 __all__ = ["Absolute", "Bounds", "Covering", "Lattice", "Relative", "Row", "Rule", "required"]
 
@@ -105,6 +106,9 @@ class Relative:
     width: float
     least: float = 0.0
 
+    def __post_init__(self) -> None:
+        check_fields(self)
+
     def rows(self, values: Floats, columns: Mapping[str, Any], field: str, lattice: Lattice) -> Rule:
         """Return the rule for the values of a field."""
         if not 0 < self.width < 1:
@@ -143,6 +147,9 @@ class Absolute:
 
     width: float | str
 
+    def __post_init__(self) -> None:
+        check_fields(self)
+
     def rows(self, values: Floats, columns: Mapping[str, Any], field: str, lattice: Lattice) -> Rule:
         """Return the rule for the values of a field."""
         widths = (
@@ -178,6 +185,9 @@ class Covering:
 
     lower: str
     upper: str
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
     def rows(self, values: Floats, columns: Mapping[str, Any], field: str, lattice: Lattice) -> Rule:
         """Return the rule for the values of a field."""

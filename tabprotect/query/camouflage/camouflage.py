@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from tabprotect.counted import counted
 from tabprotect.errors import InputError, SolverError, collect, did_you_mean
+from tabprotect.kinds import of_kinds
 from tabprotect.query.camouflage.answering import Answering
 from tabprotect.query.camouflage.bounds import Absolute, Bounds, Covering, Lattice, Relative, required
 from tabprotect.query.camouflage.build import at_random, build, orders_of, unit_of
@@ -205,6 +206,7 @@ class Camouflage(Answering):
         return np.asarray(found, np.int64)
 
 
+@of_kinds("confidential", "known", "steps", "unit", "workload", "largest_first")
 def camouflage(
     frame: Any,
     confidential: str | Sequence[str],

@@ -30,7 +30,7 @@ def split(
 ) -> tuple[list[Condition], list[Condition]]:
     """Return conditions on public and on confidential columns, or say everything that is wrong with them."""
     with collect() as problems:
-        if isinstance(where, str) or (where and isinstance(where[0], str)):
+        if not isinstance(where, list | tuple) or (where and isinstance(where[0], str)):
             problems.add("where is a list of conditions (column, operator, value), such as [('region', '==', 'north')]")
             where = ()
         for condition in where:

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from io import BytesIO
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from tabprotect.errors import InputError
 from tabprotect.query.delegation.handler import Handler
@@ -18,6 +18,7 @@ from tabprotect.query.delegation.wire import HandlerError, Message, read_message
 __all__ = ["Channel", "HandlerProcess", "SameProcess"]
 
 
+@runtime_checkable
 class Channel(Protocol):
     """Anything that carries a message to a handler and its answer back."""
 

@@ -8,6 +8,7 @@ from math import expm1, log1p, prod
 from sys import float_info
 
 from tabprotect.errors import InputError
+from tabprotect.kinds import of_kinds
 from tabprotect.query.delegation.expression import Expression
 from tabprotect.query.delegation.normal_form import NormalForm
 from tabprotect.query.delegation.probability import Odd, Probability, any_odd, odd_probability
@@ -25,6 +26,7 @@ __all__ = [
 ]
 
 
+@of_kinds()
 def lemma(p: float, q: float) -> float:
     """Probability that two independent parities differ: p (1 - q) + q (1 - p), equation (1) of the notebook.
 
@@ -92,6 +94,7 @@ class Detection:
         return 2.0**-self.difference.degree if self.difference.products else 0.0
 
 
+@of_kinds()
 def detection_probability(
     claimed: Expression | str,
     computed: Expression | str,
@@ -131,6 +134,7 @@ def detection_probability(
     )
 
 
+@of_kinds()
 def detection_of_several(
     pairs: Sequence[tuple[Expression | str, Expression | str]],
     odd: Odd = 0.5,
@@ -158,6 +162,7 @@ def detection_of_several(
     return any_odd(differences, odd, seed)
 
 
+@of_kinds()
 def over_records(probability: float, records: int) -> float:
     """Probability of at least one finding in several independent records: 1 - (1 - P) ** n.
 
@@ -171,6 +176,7 @@ def over_records(probability: float, records: int) -> float:
     return -expm1(records * log1p(-probability))
 
 
+@of_kinds()
 def slot_is_hit(records: int, points: int, altered: int) -> float:
     """Probability that who alters some of the occupied slots alters at least one check point.
 
@@ -182,12 +188,15 @@ def slot_is_hit(records: int, points: int, altered: int) -> float:
     >>> round(slot_is_hit(84, 16, 1), 3)
     0.16
     """
+    if records < 0 or points < 0:
+        raise InputError(f"records and points must be numbers of slots, 0 or more, not {records} and {points}")
     if altered < 0 or altered > records + points:
         raise InputError(f"altered must be from 0 to {records + points}, the number of occupied slots, not {altered}")
     total = records + points
     return 1 - prod(max(total - altered - i, 0) / (total - i) for i in range(points))
 
 
+@of_kinds()
 def point_is_missed(degree: int, modulus: int, points: int) -> float:
     """Upper bound of the probability that another polynomial agrees with the claimed one at all check points.
 

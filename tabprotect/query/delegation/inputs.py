@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.counted import counted
-from tabprotect.errors import Problems, collect, did_you_mean
+from tabprotect.errors import InputError, Problems, collect, did_you_mean
 from tabprotect.query.delegation.expression import Expression
 from tabprotect.query.delegation.normal_form import NormalForm
 
@@ -56,6 +56,8 @@ def checked_inputs(expressions: Sequence[Expression], data: Mapping[str, Any], b
         With every problem: variables that are missing or not needed, values that are not whole or outside their bounds,
         columns of different lengths.
     """
+    if not isinstance(data, Mapping) and not hasattr(data, "columns"):
+        raise InputError(f"data must be columns by variable, such as {{'price': [3, 5]}}, or a frame, not {data!r}")
     needed = sorted({name for expression in expressions for name in expression.variables})
     with collect() as problems:
         for name in needed:

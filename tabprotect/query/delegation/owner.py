@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.errors import InputError
+from tabprotect.kinds import of_kinds
 from tabprotect.query.delegation.channel import Channel, HandlerProcess
 from tabprotect.query.delegation.checks import Expectation, Opened, Slots, check_result, check_sum, odd_records
 from tabprotect.query.delegation.detection import point_is_missed
@@ -36,6 +37,7 @@ SLACK = 1_000_000
 """Bytes by which an answer may exceed its expected size."""
 
 
+@of_kinds("handler", "products")
 def delegate(
     expressions: str | Expression | Sequence[str | Expression],
     data: Mapping[str, npt.ArrayLike],

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import cache
 from math import isqrt, log2, prod
 
-from tabprotect.errors import InputError
+from tabprotect.errors import InputError, collect, did_you_mean
+from tabprotect.kinds import of_kinds
 from tabprotect.query.delegation.expression import Expression
 
 __all__ = ["LARGEST_RESULT", "LEAST_BUDGET", "Parameters", "choose_parameters"]
@@ -55,6 +56,7 @@ class Parameters:
         return prod(self.moduli)
 
 
+@of_kinds()
 def choose_parameters(expressions: Sequence[Expression], bounds: Mapping[str, tuple[int, int]]) -> Parameters:
     """Choose the cheapest parameters with which every result is exact.
 
@@ -86,6 +88,12 @@ def choose_parameters(expressions: Sequence[Expression], bounds: Mapping[str, tu
     >>> found.ring, found.moduli
     (4096, (114689, 65537))
     """
+    if not expressions:
+        raise InputError("no expression is given")
+    with collect() as problems:
+        for name in dict.fromkeys(name for expression in expressions for name in expression.variables):
+            if name not in bounds:
+                problems.add(f"no bounds are given for variable '{name}'{did_you_mean(name, bounds)}")
     largest = 0
     for expression in expressions:
         low, high = expression.interval(bounds)

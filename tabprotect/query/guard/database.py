@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from tabprotect.errors import InputError
+from tabprotect.kinds import of_kinds
 from tabprotect.query.guard.columns import Column, columns_of
 from tabprotect.query.guard.postgres import Postgres, open_postgres
 from tabprotect.query.guard.unavailable import UnavailableError
@@ -131,6 +132,7 @@ def wrap(connection: Any) -> Database:
     raise InputError(f"connections of DuckDB and pg8000 (PostgreSQL) are understood, not {type(opened).__name__}")
 
 
+@of_kinds()
 def connect(place: str, said: Callable[[Recognised], None] | None = None) -> Any:
     """Open a database read-only: a DuckDB file, postgresql://user:password@host:port/name, or a data file.
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tabprotect.errors import InputError
+from tabprotect.kinds import of_kinds
 from tabprotect.query.guard.accounts import PREPARED, Accounts
 from tabprotect.query.guard.answer import Answer
 from tabprotect.query.guard.database import wrap
@@ -69,6 +70,7 @@ class Guard:
     'together with earlier answers it would determine a sensitive sum'
     """
 
+    @of_kinds("policy", "log")
     def __init__(self, connection: Any, policy: Policy | str | Path, log: str | Path) -> None:
         self.policy = policy if isinstance(policy, Policy) else Policy.read(policy)
         self.database = wrap(connection)
@@ -98,6 +100,7 @@ class Guard:
         self.log.close()
         self.database.close()
 
+    @of_kinds()
     def query(self, sql: str, *, user: str = "anonymous") -> Answer:
         """Answer a query, or say why not.
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tabprotect.errors import InputError, Problems, did_you_mean
+from tabprotect.kinds import check_fields, of_kinds
 from tabprotect.query.audit.auditor import WORK
 from tabprotect.query.audit.measures import measures
 from tabprotect.query.guard.views import keyed_view
@@ -29,6 +30,9 @@ class Field:
 
     lower: float = 0.0
     upper: float = math.inf
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,9 @@ class TablePolicy:
     public: tuple[str, ...] = ()
     confidential: Mapping[str, Field] = field(default_factory=dict)
     joins: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
 
 @dataclass(frozen=True)
@@ -108,11 +115,12 @@ class Policy:
     pace: float = 0.0
 
     def __post_init__(self) -> None:
+        check_fields(self)
         problems = Problems()
         for name, value in (("minimum_units", self.minimum_units), ("work", self.work)):
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            if value < 1:
                 problems.add(f"policy: {name} must be a whole number of at least 1, not {value!r}")
-        if not (isinstance(self.pace, int | float) and 0 <= self.pace < math.inf):
+        if not 0 <= self.pace < math.inf:
             problems.add(f"policy: pace must be a number of seconds, not {self.pace!r}")
         if self.pooled and self.groups:
             problems.add("policy: groups need pooled = false; with pooled = true all users share one account")
@@ -178,6 +186,7 @@ class Policy:
         return f"group {self.groups[user]}" if user in self.groups else f"user {user}"
 
     @classmethod
+    @of_kinds()
     def read(cls, path: str | Path) -> Policy:
         """Read a policy from a TOML file.
 
@@ -195,6 +204,7 @@ class Policy:
         return cls.of(content, str(path))
 
     @classmethod
+    @of_kinds()
     def of(cls, content: Mapping[str, Any], where: str = "policy") -> Policy:
         """Make a policy of plain mappings, as TOML holds them."""
         problems = Problems()

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from tabprotect.errors import InputError
+from tabprotect.kinds import of_kinds
 from tabprotect.query.guard.policy import Policy
 from tabprotect.query.guard.source import quoted
 
 __all__ = ["read_only_role"]
 
 
+@of_kinds()
 def read_only_role(policy: Policy, dialect: str = "postgres", role: str = "tabprotect_guard") -> str:
     """Return the SQL that creates the role (it is printed, not run; give it a password yourself).
 

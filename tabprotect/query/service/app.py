@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from tabprotect.errors import InputError
+from tabprotect.kinds import of_kinds
 from tabprotect.query.guard.guard import Guard
 from tabprotect.query.guard.sql import LONGEST
 from tabprotect.query.service.keys import Keys, Rate
@@ -38,6 +39,7 @@ class Refusal(BaseModel):
     detail: str
 
 
+@of_kinds()
 def create_app(guard: Guard, keys: Keys, *, per_minute: int = 60) -> Any:
     """Make the service.
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from tabprotect.errors import InputError
+from tabprotect.kinds import of_kinds
 
 __all__ = ["Keys", "Rate", "hashed"]
 
@@ -42,6 +43,7 @@ class Keys:
         No users, something that is no SHA-256, one key for two users.
     """
 
+    @of_kinds()
     def __init__(self, users: Mapping[str, str]) -> None:
         bad = [
             u

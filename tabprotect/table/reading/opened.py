@@ -13,6 +13,7 @@ import pandas as pd
 import pyarrow as pa
 
 from tabprotect.errors import InputError
+from tabprotect.kinds import check_fields
 from tabprotect.paths import possible
 from tabprotect.table.duck import DuckSource, TextFile, literal, quoted, read_file
 from tabprotect.table.reading.recognised import Recognised
@@ -73,6 +74,7 @@ class File(PathLike[str]):
     relation: str | None = None
 
     def __post_init__(self) -> None:
+        check_fields(self, "path", "thousands", "encoding", "member", "sheet", "relation")
         sign = self.decimal
         if sign is not None and (not isinstance(sign, str) or len(sign) != 1 or sign.isalnum() or sign in "+- "):
             raise InputError(f"decimal must be one sign, such as '.' or ',', not {sign!r}")

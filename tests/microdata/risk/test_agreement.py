@@ -48,5 +48,5 @@ def test_a_missing_key_of_the_population_is_one_of_its_own() -> None:
 
 def test_the_sampling_fraction_must_be_one() -> None:
     for wrong in ("x", True, 0, 1.5, float("nan")):
-        with pytest.raises(md.InputError, match="sampling fraction"):
+        with pytest.raises(md.InputError, match="fraction must be"):
             md.risk.data_intrusion_simulation(coded([1, 2]), schema=SCHEMA, fraction=wrong)  # type: ignore[arg-type]

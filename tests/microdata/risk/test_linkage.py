@@ -173,7 +173,7 @@ def test_a_record_that_is_left_over_may_prove_an_assignment_wrong() -> None:
     [
         ({"a": -1.0}, "at least 0, not -1"),
         ({"a": float("nan")}, "at least 0, not nan"),
-        ({"a": "much"}, "must be a number"),
+        ({"a": "much"}, "weights must be a mapping to numbers"),
         ({"a": 0, "b": 0}, "weights of all linked columns are 0"),
         ({"aa": 1.0}, "did you mean 'a'"),
     ],

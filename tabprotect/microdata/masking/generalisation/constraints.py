@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.errors import InputError, Problems, collect, did_you_mean
+from tabprotect.kinds import check_fields
 from tabprotect.microdata.anonymity import (
     Distance,
     closeness,
@@ -81,6 +82,7 @@ class Diversity(Constraint):
     c: float | None = None
 
     def __post_init__(self) -> None:
+        check_fields(self)
         with collect() as problems:
             if self.kind not in ("distinct", "entropy", "recursive"):
                 problems.add(
@@ -88,7 +90,7 @@ class Diversity(Constraint):
                 )
             whole = self.kind != "entropy"
             number = isinstance(self.l, int | float) and not isinstance(self.l, bool)
-            if not number or self.l < 1 or (whole and self.l != int(self.l)):
+            if not number or self.l < 1 or (whole and not float(self.l).is_integer()):
                 problems.add(
                     f"l of l-diversity must be a {'whole ' if whole else ''}number of at least 1, not {self.l!r}"
                 )
@@ -153,6 +155,7 @@ class Closeness(Constraint):
     distance: Distance = "equal"
 
     def __post_init__(self) -> None:
+        check_fields(self)
         with collect() as problems:
             if isinstance(self.t, bool) or not isinstance(self.t, int | float) or not 0 < self.t <= 1:
                 problems.add(f"t of t-closeness must be above 0 and at most 1, not {self.t!r}")

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.errors import InputError, did_you_mean
+from tabprotect.kinds import check_fields
 from tabprotect.microdata.masking.relabel import range_label
 from tabprotect.table.hierarchy import Hierarchy
 
@@ -105,6 +106,9 @@ class Tree(Ladder):
 
     hierarchy: Hierarchy
 
+    def __post_init__(self) -> None:
+        check_fields(self)
+
     def steps(self, values: Sequence[Any]) -> list[list[Any]]:
         """Return the ancestors of the values."""
         tree = self.hierarchy
@@ -145,11 +149,12 @@ class Prefixes(Ladder):
     (('9413*', '9414*', None), ('941**',))
     """
 
-    steps_of: Sequence[int] = (1,)
+    steps_of: Sequence[int] | int = (1,)
     length: int | None = None
     mark: str = "*"
 
     def __post_init__(self) -> None:
+        check_fields(self)
         given = (self.steps_of,) if isinstance(self.steps_of, int) else tuple(self.steps_of)
         if not given or any(isinstance(n, bool) or not isinstance(n, int) or n < 1 for n in given):
             raise InputError(f"prefixes: say how many characters go, such as (1, 2, 3), not {self.steps_of!r}")
@@ -159,6 +164,7 @@ class Prefixes(Ladder):
 
     def steps(self, values: Sequence[Any]) -> list[list[Any]]:
         """Return the masked codes."""
+        assert not isinstance(self.steps_of, int)
         words = [str(value).zfill(self.length) if self.length else str(value) for value in values]
         return [
             [word[: max(0, len(word) - n)] + self.mark * min(n, len(word)) for word in words] for n in self.steps_of
@@ -184,12 +190,13 @@ class Intervals(Ladder):
     (('30-34', '35-39', '45-49', '>=80', None), ('30-39', '40-49', '>=80', None), ('*',))
     """
 
-    widths: Sequence[float] = (10,)
+    widths: Sequence[float] | float = (10,)
     origin: float = 0
     bottom: float | None = None
     top: float | None = None
 
     def __post_init__(self) -> None:
+        check_fields(self)
         given = (self.widths,) if isinstance(self.widths, int | float) else tuple(self.widths)
         if not given or any(isinstance(w, bool) or not isinstance(w, int | float) or not w > 0 for w in given):
             raise InputError(f"intervals: widths must be numbers above 0, not {self.widths!r}")
@@ -203,6 +210,7 @@ class Intervals(Ladder):
             raise InputError("intervals need numbers") from None
         whole = bool((numbers == np.floor(numbers)).all())
         found = []
+        assert not isinstance(self.widths, int | float)
         for width in self.widths:
             low = np.floor((numbers - self.origin) / width) * width + self.origin
             high = low + width
@@ -228,9 +236,10 @@ class Steps(Ladder):
     (('clerk', 'nurse', None), ('office', 'health', None), ('*',))
     """
 
-    rows: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    rows: Mapping[Any, Sequence[Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        check_fields(self)
         rows = {str(value): tuple(map(str, labels)) for value, labels in self.rows.items()}
         lengths = {len(labels) for labels in rows.values()}
         if len(lengths) != 1 or lengths == {0}:

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.errors import InputError, SolverError
+from tabprotect.kinds import of_kinds
 from tabprotect.microdata.records import Records
 from tabprotect.microdata.risk.base import Measure
 from tabprotect.microdata.risk.population.sample import as_measure, read_sample
@@ -28,6 +29,7 @@ ROUNDS = 1_000
 """Rounds of fitting, at most."""
 
 
+@of_kinds()
 def log_linear_risk(
     original: Any,
     masked: Any = None,

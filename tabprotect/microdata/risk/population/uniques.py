@@ -22,6 +22,7 @@ from scipy import optimize
 from scipy.special import betaln, gammaln
 
 from tabprotect.errors import InputError, SolverError
+from tabprotect.kinds import of_kinds
 from tabprotect.microdata.risk.base import Measure
 from tabprotect.microdata.risk.population.sample import Sample, as_measure, read_sample
 from tabprotect.microdata.schema import Schema
@@ -34,6 +35,7 @@ LOG_SHAPE = (-25.0, 15.0)
 """Where the logarithm of a shape parameter is looked for."""
 
 
+@of_kinds()
 def poisson_gamma_uniques(
     original: Any,
     masked: Any = None,
@@ -94,6 +96,7 @@ def poisson_gamma_uniques(
     return as_measure("Poisson-gamma uniques", sample, given, uniques, details)
 
 
+@of_kinds()
 def dirichlet_multinomial_uniques(
     original: Any,
     masked: Any = None,
@@ -135,6 +138,7 @@ def dirichlet_multinomial_uniques(
     return as_measure("Dirichlet-multinomial uniques", sample, given, sample.population * alone, details)
 
 
+@of_kinds()
 def pitman_uniques(
     original: Any, masked: Any = None, schema: Schema | None = None, *, population_size: int | None = None
 ) -> Measure:
@@ -182,6 +186,7 @@ def pitman_uniques(
     return as_measure("Pitman uniques", sample, float(given), uniques, {"theta": theta, "alpha": alpha})
 
 
+@of_kinds()
 def zayatz_uniques(
     original: Any, masked: Any = None, schema: Schema | None = None, *, population_size: int | None = None
 ) -> Measure:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tabprotect.errors import InputError, collect, did_you_mean
+from tabprotect.kinds import of_kinds
 from tabprotect.microdata.risk.base import Measure, Pair, pair
 from tabprotect.microdata.risk.truta.clusters import ClusterRisk, Clusters
 from tabprotect.microdata.risk.truta.factors import ChangeRule, inversion_change_factor
@@ -18,6 +19,7 @@ from tabprotect.microdata.schema import Schema
 __all__ = ["global_risk"]
 
 
+@of_kinds()
 def global_risk(
     original: Any,
     masked: Any,
