@@ -8,6 +8,7 @@ import typing
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import fields
 from functools import cache, wraps
+from itertools import islice
 from numbers import Integral, Real
 from os import PathLike
 from typing import Any, Literal, ParamSpec, TypeVar, Union
@@ -26,6 +27,9 @@ _PLAIN: Mapping[object, tuple[tuple[type, ...], str]] = {
     str: ((str,), "a text"),
 }
 """Types whose values are of other types as well, and what they are called."""
+
+_LOOKED_AT = 100
+"""Members of a list that are looked at, so that columns of millions cost nothing; functions look at all they use."""
 
 _SEVERAL = {Any: "values", str: "names", int: "whole numbers", float: "numbers"}
 
@@ -169,7 +173,7 @@ def _is_list(given: Any, of: Any) -> bool:
     # a frame has a length and is walked through by its columns, and is no list
     if isinstance(given, str | bytes | Mapping) or not isinstance(given, Collection) or hasattr(given, "columns"):
         return False
-    return all(_fits(one, of) for one in given)
+    return of is Any or all(_fits(one, of) for one in islice(given, _LOOKED_AT))
 
 
 def _words(hint: Any) -> str:

@@ -106,8 +106,7 @@ class State:
 
         With `parts` the partition and `members` are over parts, and `total` is the sum.
         """
-        partition, split = self.partition.refined(members)
-        basis = None if self.basis is None else self.basis.with_last(partition).if_kept()
+        partition, basis, split = self._refined(members)
         changed = np.r_[split.parents, split.children]
         return State(
             partition,
@@ -115,6 +114,15 @@ class State:
             (*self.totals, int(records.values[members].sum()) if total is None else total),
             tuple(_again(k, records, partition, split, changed, parts) for k in self.knowledge),
         )
+
+    def without_knowledge(self, members: Bools) -> State:
+        """Return what tells which sums follow, as it would be if the sum over `members` were answered."""
+        partition, basis, _ = self._refined(members)
+        return State(partition, basis, (*self.totals, 0), ())
+
+    def _refined(self, members: Bools) -> tuple[Partition, Basis | None, Split]:
+        partition, split = self.partition.refined(members)
+        return partition, None if self.basis is None else self.basis.with_last(partition).if_kept(), split
 
     def follows(self, members: Bools) -> Terms | None:
         """Return the exact combination of the basis that gives a sum, or None where it is not inferable."""
