@@ -117,6 +117,7 @@ class Audit:
 
         Examples
         --------
+        >>> from tabprotect.attack.audit import audit
         >>> p = Problem.from_arrays([[-1, 1, 1, 1]], [20, 9, 6, 5], primary=[1], lpl=2, upl=2)
         >>> cancelled = Budget(cancelled=True)
         >>> audit(p, [1, 2], budget=cancelled), audit(p, [1]).undecided
@@ -192,6 +193,7 @@ class Audit:
 
         Examples
         --------
+        >>> from tabprotect.attack.audit import audit
         >>> p = Problem.from_arrays([[-1, 1, 1, 1]], [20, 9, 6, 5], primary=[1], lpl=2, upl=2)
         >>> judged = audit(p, [1, 2], intervals=False)
         >>> judged.interval(1), judged.explored().interval(1)

@@ -124,6 +124,8 @@ def least_recoding(
 
     Examples
     --------
+    >>> import pandas as pd
+    >>> from tabprotect.table.dimension import Dimension
     >>> from tabprotect.table.tabulate import tabulate
     >>> tree = Hierarchy((("Total", ("N", "S")), ("N", ("n1", "n2")), ("S", ("s1", "s2"))))
     >>> data = pd.DataFrame({"region": ["n1", "n2", "n2", "s1", "s1", "s2", "s2"]})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from concurrent.futures import Executor
 from contextlib import nullcontext
@@ -151,12 +152,31 @@ def suppress(
     if isinstance(limits, Budget):
         return _search(problem, method, engine, solver, shared)
     from tabprotect.methods.suppression.lower_bound import with_lower_bound
+    from tabprotect.methods.suppression.merge import joined
     from tabprotect.methods.suppression.postsolve.finish import with_stop_reason
 
+    first = _first(problem, budget, options) if method not in CLASSIC and engine != "pyomo" and start is None else None
     with budget.part(1 - options.schedule.bound_limit_share) if method in UNBOUNDED else nullcontext(budget) as part:
         result = _search(problem, method, engine, solver, {**shared, "limits": part})
+    if first is not None and (result.cost is None or result.cost > problem.cost(first.pattern)):
+        result = joined(first, result)
     result = with_stop_reason(with_lower_bound(result, budget, executor, options), budget)
     return replace(result, seconds=max(result.seconds, budget.seconds))
+
+
+def _first(problem: Problem, budget: Budget, options: Options) -> SuppressionResult | None:
+    """Return a safe pattern to fall back on, where attackers have to be asked and a limit may end that too early."""
+    if not problem.attackers or (math.isinf(budget.seconds_left) and math.isinf(budget.work_left)):
+        return None
+    from tabprotect.methods.suppression.search.first import first_results
+
+    held = None
+    with budget.part(options.schedule.first_limit_share) as part:
+        for result in first_results(problem, part, options=options):
+            if result.safe:
+                held = result
+                part.report("first pattern", result.cost)
+    return held
 
 
 def _search(

@@ -79,6 +79,8 @@ class ScheduleOptions(Stage):
     ----------
     bound_limit_share : float, default 0.15
         Share of the limits that a method without a bound of its own leaves for one.
+    first_limit_share : float, default 0.1
+        Share of the limits for a first safe pattern, where attackers know cells.
     bound_work : int, default 20_000
         Work units that such a bound may take at least where there are no limits.
     cleanup_limit_share : float, default 0.05
@@ -119,6 +121,7 @@ class ScheduleOptions(Stage):
     """
 
     bound_limit_share: float = number(0.15, most=1)
+    first_limit_share: float = number(0.1, most=1)
     bound_work: int = number(20_000)
     cleanup_limit_share: float = number(0.05, most=1)
     tree_limit_share: float = number(0.25, most=1)
