@@ -10,13 +10,22 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.attack.insiders import LARGEST_ASKED, LevelForOthers, within_reach_each
+from tabprotect.attack.keys import Key
 from tabprotect.attack.witness import Witnesses
 from tabprotect.problem import Problem, Status
 from tabprotect.sensitivity.sums_as_cells import protect_against_others, protect_unions
 from tabprotect.sensitivity.union_exposure import UnionExposure
 from tabprotect.solver.limits import Budget
 
-__all__ = ["LARGEST", "LevelsForOthers", "known_too_closely", "levels_for_others", "lowered_levels", "with_sums"]
+__all__ = [
+    "LARGEST",
+    "LevelsForOthers",
+    "known_too_closely",
+    "levels_for_others",
+    "lowered_levels",
+    "not_cells",
+    "with_sums",
+]
 
 LARGEST: Final = 20_000
 """Hidden cells, at most, of a pattern whose sums that one contributor dominates are put to the audit."""
@@ -103,14 +112,50 @@ class LevelsForOthers:
         it is not asked about the cell: whether his lower level is reached is for the judge to say.
     judged : Problem
         These levels as cells of their own behind the others, with the attackers who are spared.
+    complete : bool
+        False where a limit left some attackers out, who are spared then.
     """
 
     aimed: Problem
     judged: Problem
+    complete: bool = True
+
+    def exposed(
+        self, pattern: npt.NDArray[np.bool_], lowered: Sequence[UnionExposure], budget: Budget | None = None
+    ) -> tuple[UnionExposure, ...]:
+        """Return the cells of which somebody comes nearer than a level that he is asked about.
+
+        Parameters
+        ----------
+        pattern : ndarray of bool, shape (cells,)
+            Of the cells that are not sums.
+        lowered : sequence of UnionExposure
+            Of the problem; see `lowered_levels`.
+        budget : Budget, optional
+            What is not decided when it is exhausted counts as known too closely.
+        """
+        n = self.aimed.n_cells
+        asked = _only_sums(self.judged, n)
+        hidden = np.concatenate([np.asarray(pattern, bool), np.ones(asked.n_cells - n, bool)])
+        A = asked.system.A
+        added = range(A.shape[0] - (asked.n_cells - n), A.shape[0])
+        cells = [int(A.indices[A.indptr[row] : A.indptr[row + 1]].min()) for row in added]
+        by_cell = {sum_.cells[0]: sum_ for sum_ in lowered}
+        found: dict[int, UnionExposure] = {}
+        for exposure in Witnesses(asked).check(hidden, budget) if len(cells) else ():
+            attacker, cell, _ = exposure.key
+            place = cells[cell - n]
+            if place not in found:
+                found[place] = _known_by(by_cell[place], asked, attacker)
+        return tuple(found[place] for place in sorted(found))
 
 
 def levels_for_others(
-    problem: Problem, lowered: Sequence[UnionExposure], budget: Budget | None = None
+    problem: Problem,
+    lowered: Sequence[UnionExposure],
+    budget: Budget | None = None,
+    *,
+    reached: dict[Key, float] | None = None,
 ) -> LevelsForOthers:
     """Return what is asked where levels were lowered for the sake of some attackers: they hold for all the others.
 
@@ -122,6 +167,8 @@ def levels_for_others(
         See `lowered_levels`.
     budget : Budget, optional
         Attackers who were not looked at when it is exhausted are spared.
+    reached : dict of Key to float, optional
+        What earlier calls for the same problem found out; see `tabprotect.attack.insiders.within_reach_each`.
 
     Examples
     --------
@@ -141,7 +188,8 @@ def levels_for_others(
     lpl[cells], spl[cells] = [sum_.lpl for sum_ in lowered], [sum_.spl for sum_ in lowered]
     others = (problem.status == Status.PRIMARY) & ~np.isin(np.arange(problem.n_cells), cells)
     status = np.where(others, Status.FORCED, problem.status).astype(np.int8)
-    found = within_reach_each(replace(problem, status=status, lpl=lpl, spl=spl), budget).for_others
+    eased = within_reach_each(replace(problem, status=status, lpl=lpl, spl=spl), budget, reached=reached)
+    found = eased.for_others
     lpl, spl, spared = problem.lpl.copy(), problem.spl.copy(), [set(a.spared) for a in problem.attackers]
     for level in found:
         asked = lpl if level.side else spl
@@ -156,7 +204,7 @@ def levels_for_others(
     ]
     judged = protect_against_others(problem, sums, [level.spared for level in found])
     attackers = tuple(replace(a, spared=tuple(sorted(s))) for a, s in zip(problem.attackers, spared, strict=True))
-    return LevelsForOthers(replace(problem, lpl=lpl, spl=spl, attackers=attackers), judged)
+    return LevelsForOthers(replace(problem, lpl=lpl, spl=spl, attackers=attackers), judged, eased.complete)
 
 
 def known_too_closely(
@@ -176,8 +224,7 @@ def known_too_closely(
     budget : Budget, optional
         What is not decided when it is exhausted counts as known too closely.
     """
-    known = _sums_of(problem)
-    fresh = [sum_ for sum_ in candidates if sum_.cells not in known]
+    fresh = not_cells(problem, candidates)
     n = problem.n_cells
     if not fresh or int(np.sum(pattern)) > LARGEST:
         return ()
@@ -189,14 +236,21 @@ def known_too_closely(
         attacker, cell, _ = exposure.key
         place = number[cell - n]
         if place not in found:
-            name = grown.attackers[attacker].name if attacker >= 0 else ""
-            who = f" by {name}" if name else ""
-            sum_ = fresh[place]
-            words = sum_.reason.replace(
-                "can be computed", f"can be known{who} more closely than its protection level", 1
-            )
-            found[place] = replace(sum_, reason=words, attacker=name)
+            found[place] = _known_by(fresh[place], grown, attacker)
     return tuple(found[i] for i in sorted(found))
+
+
+def _known_by(sum_: UnionExposure, problem: Problem, attacker: int) -> UnionExposure:
+    name = problem.attackers[attacker].name if attacker >= 0 else ""
+    who = f" by {name}" if name else ""
+    words = sum_.reason.replace("can be computed", f"can be known{who} more closely than its protection level", 1)
+    return replace(sum_, reason=words, attacker=name)
+
+
+def not_cells(problem: Problem, sums: Sequence[UnionExposure]) -> list[UnionExposure]:
+    """Return the sums that are no cells of a problem yet."""
+    there = _sums_of(problem)
+    return [sum_ for sum_ in sums if sum_.cells not in there]
 
 
 def _only_sums(problem: Problem, first: int) -> Problem:

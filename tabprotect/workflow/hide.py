@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tabprotect.attack.audit import audit
+from tabprotect.attack.keys import Key
 from tabprotect.attack.left_open import NEARLY, without_level
-from tabprotect.attack.sums import LARGEST, known_too_closely
+from tabprotect.attack.sums import LARGEST, LevelsForOthers, known_too_closely, levels_for_others, not_cells
 from tabprotect.methods.suppression.method import Suppress
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.methods.suppression.suppress import store_for
@@ -44,15 +45,18 @@ class Sums:
 
     prepared: Prepared
     notes: list[str] = field(default_factory=list)
+    _asked: LevelsForOthers | None = field(default=None, init=False, repr=False)
+    _reached: dict[Key, float] = field(default_factory=dict, init=False, repr=False)
 
-    def __call__(self, result: SuppressionResult) -> tuple[UnionExposure, ...]:
+    def __call__(self, result: SuppressionResult, budget: Budget | None = None) -> tuple[UnionExposure, ...]:
         """Return the sums that a result gives away, and cells whose level was lowered for the sake of a respondent.
 
-        A look has no limit: what nobody looked at is not safe. Without a wish for sums only such cells are returned.
+        Without a budget a look has no limit: what nobody looked at is not safe. With one, what is not decided when it
+        is exhausted counts as given away. Without a wish for sums only such cells are returned.
         """
         request, table = self.prepared.request, self.prepared.table
         if request.unions == "off":
-            return self._cells(result)
+            return self._cells(result, budget) if result.safe else ()
         self.notes.clear()
         found = union_exposures(
             table,
@@ -67,11 +71,24 @@ class Sums:
         dominated = dominated_sums(table, request.rules, result.pattern, levels=request.levels)
         if dominated and int(result.pattern.sum()) > LARGEST:
             self.notes.append(TOO_MANY)
-        return known_too_closely(result.problem, result.pattern, (*dominated, *self.prepared.lowered))
+        return known_too_closely(result.problem, result.pattern, dominated, budget) + self._cells(result, budget)
 
-    def _cells(self, result: SuppressionResult) -> tuple[UnionExposure, ...]:
-        lowered = self.prepared.lowered
-        return known_too_closely(result.problem, result.pattern, lowered) if lowered and result.safe else ()
+    def _cells(self, result: SuppressionResult, budget: Budget | None) -> tuple[UnionExposure, ...]:
+        """Return cells whose lowered level is not enough for others; what these can be asked is found out once."""
+        before, n = self.prepared.problem, self.prepared.problem.n_cells
+        lowered = not_cells(result.problem, self.prepared.lowered)
+        if not lowered or int(result.pattern.sum()) > LARGEST:
+            return ()
+        if not np.array_equal(result.problem.may_hide[:n], before.may_hide):
+            return known_too_closely(result.problem, result.pattern, lowered, budget)
+        if self._asked is None:
+            asked = levels_for_others(before, self.prepared.lowered, budget, reached=self._reached)
+            if not asked.complete:
+                return tuple(lowered)
+            self._asked = asked
+        exposed = self._asked.exposed(result.pattern[:n], self.prepared.lowered, budget)
+        there = {sum_.cells for sum_ in lowered}
+        return tuple(sum_ for sum_ in exposed if sum_.cells in there)
 
 
 def hide(prepared: Prepared, how: Suppress, budget: Budget, exposed: Sums) -> Answer:

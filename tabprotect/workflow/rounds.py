@@ -35,7 +35,7 @@ from tabprotect.solver.tasks.pieces import Means
 
 __all__ = ["CLEANUP_SHARE", "LINKED", "Answer", "Exposed", "Rounds", "extended", "is_answer"]
 
-Exposed = Callable[[SuppressionResult], tuple[UnionExposure, ...]]
+Exposed = Callable[[SuppressionResult, Budget | None], tuple[UnionExposure, ...]]
 
 LINKED = "linked"
 """What 'auto' does with linked tables: passes, and the exact engine from there."""
@@ -121,9 +121,11 @@ class Rounds:
         """
         held: Answer | None = None
         start: SuppressionResult | None = None
+        # the search would have nothing left where a look at everything hidden takes as long as it likes
+        quick = not late and self.budget.limits.work is None
         with self._slice(late) as whole:
             for _ in range(MOST_ROUNDS):
-                answers = self._held(problem, whole, start, held is None or not is_answer(held))
+                answers = self._held(problem, whole, start, held is None or not is_answer(held), quick)
                 if answers and (is_answer(answers[-1]) or held is None or not held.result.safe):
                     held = next((a for a in reversed(answers) if is_answer(a)), answers[-1])
                 if not answers or not answers[-1].sums or not repair or whole.exhausted:
@@ -141,21 +143,21 @@ class Rounds:
             yield part
 
     def _held(
-        self, problem: Problem, budget: Budget, start: SuppressionResult | None, everything: bool
+        self, problem: Problem, budget: Budget, start: SuppressionResult | None, everything: bool, quick: bool
     ) -> list[Answer]:
-        """Return the first patterns of a problem, with the sums that they give away."""
+        """Return the first patterns of a problem, with the sums that they give away, looked at within the slice."""
         found = []
         for result in first_results(problem, budget, start, self.options):
             if everything or not result.pattern[problem.may_hide].all():
                 # of the slice, whose work the whole does not know yet
                 budget.report("first pattern", result.cost)
-                found.append(Answer(problem, result, self.look(result)))
+                found.append(Answer(problem, result, self.look(result, budget if quick else None)))
         return found
 
-    def look(self, result: SuppressionResult) -> tuple[UnionExposure, ...]:
-        """Return the sums that a result gives away."""
+    def look(self, result: SuppressionResult, budget: Budget | None = None) -> tuple[UnionExposure, ...]:
+        """Return the sums that a result gives away; within a budget, what is not decided by then, too."""
         before = self.budget.seconds
-        sums = self.exposed(result) if result.safe else ()
+        sums = self.exposed(result, budget) if result.safe else ()
         self.looking = self.budget.seconds - before
         return sums
 

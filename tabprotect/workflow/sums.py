@@ -86,8 +86,8 @@ def suppress_with_sums(
     """
     with one_progress(budget, looks=repair) as progress:
 
-        def look(result: SuppressionResult) -> tuple[UnionExposure, ...]:
-            sums = exposed(result)
+        def look(result: SuppressionResult, budget: Budget | None) -> tuple[UnionExposure, ...]:
+            sums = exposed(result, budget)
             if progress is not None and result.safe and not sums:
                 progress.found(result.cost, result.bound)
             return sums

@@ -15,7 +15,7 @@ from tabprotect.attack.insiders import LevelForOthers, within_reach, within_reac
 from tabprotect.attack.keys import Key
 from tabprotect.attack.witness import Witnesses
 from tabprotect.problem import Attacker, Problem, Status
-from tabprotect.solver.limits import Budget
+from tabprotect.solver.limits import Budget, Limits
 
 
 @pytest.mark.parametrize("other", [1014, 10, 7003.5, 0.0421])
@@ -213,3 +213,28 @@ def test_who_is_the_reason_of_a_lower_level_is_found_without_being_asked(seed: i
             expected = {k for k, reached in short[other.cell].items() if reached < other.level * (1 - 1e-4)}
             assert other.spared == expected
     assert {other.cell for other in eased.for_others} == set(short)
+
+
+def test_who_knows_as_much_as_the_reason_of_a_lower_level_is_not_asked_either() -> None:
+    attackers = [Attacker("a", (1,)), Attacker("b", (1,)), Attacker("c", (1,)), Attacker("d", ())]
+    p = Problem.from_arrays([[-1, 1, 1]], [100, 90, 10], primary=[0, 1], lpl=15, upl=15, attackers=attackers)
+    budget = Budget()
+    eased = within_reach_each(p, budget)
+    assert eased.complete
+    assert eased.for_others == (LevelForOthers(0, -1, 15.0, frozenset({0, 1, 2})),)
+    assert budget.work == 1
+
+
+def test_what_one_call_finds_out_the_next_one_need_not() -> None:
+    """c knows half of what the other half moves by, which single equations do not tell."""
+    p = Problem.from_arrays(
+        [[-1, 1, 1, 0, 0, 0], [0, 1, 2, -1, 0, 0], [-1, 0, 0, 0, 1, 1]],
+        [100, 40, 60, 160, 70, 30], primary=[0], lpl=5, upl=0, lower=[0, 0, 0, 160, 0, 29.5],
+        upper=[200, 200, 200, 160, 200, 200], attackers=[Attacker("c", (4,)), Attacker("d", (2, 5))],
+    )  # fmt: skip
+    cut = within_reach_each(p, Budget(Limits(seconds=0)))
+    assert not cut.complete
+    reached: dict[Key, float] = {}
+    first = within_reach_each(p, reached=reached)
+    assert first.complete
+    assert within_reach_each(p, reached=reached).for_others == first.for_others

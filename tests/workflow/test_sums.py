@@ -46,7 +46,7 @@ def test_time_is_left_for_the_rounds_that_sums_need(rounds: int, monkeypatch: py
         clock[0] += BUILD + tidied[-1]
         return result()
 
-    def exposed(found: SuppressionResult) -> Any:
+    def exposed(found: SuppressionResult, budget: Budget | None) -> Any:
         clock[0] += LOOK
         return ("a sum",) if len(tidied) < rounds else ()
 
@@ -70,7 +70,7 @@ def test_the_next_search_begins_with_the_inequalities_of_the_one_before(monkeypa
         begun.append((problem.n_cells, start is not None and start.rows is not None))
         return suppress(problem, **options)
 
-    def exposed(found: SuppressionResult) -> tuple[UnionExposure, ...]:
+    def exposed(found: SuppressionResult, budget: Budget | None) -> tuple[UnionExposure, ...]:
         if len(begun) != 1 or found.problem.sums:
             return ()
         cells = tuple(found.secondaries[:2].tolist())
