@@ -282,7 +282,8 @@ class Auditor:
             gone = {k for k in new for i, _ in follow[k] or () if i in safety.out}
             return self._denied(Denial.INFERABLE, steps, safety.work), self.state, gone
         if safety.denial is not None:
-            return self._denied(safety.denial, steps, safety.work), self.state, set()
+            rank = state.partition.n_queries - self.state.partition.n_queries
+            return self._denied(safety.denial, steps, safety.work, rank), self.state, set()
         state = state.remembering(safety.worlds)
         return Decision(True, values, None, tuple(steps), False, state.partition.n_queries, safety.work), state, set()
 
@@ -291,8 +292,8 @@ class Auditor:
         _, parts = self.state.partition.atoms(sets)
         return len(parts) * -(-(self.basis + len(sets)) // 8) * len(sets)
 
-    def _denied(self, denial: Denial, steps: list[Step], work: int = 0) -> Decision:
-        return Decision(False, (), denial, tuple(steps), False, self.basis, work)
+    def _denied(self, denial: Denial, steps: list[Step], work: int = 0, rank: int = 0) -> Decision:
+        return Decision(False, (), denial, tuple(steps), False, self.basis, work, rank)
 
     def _inferable(self, sets: Sequence[Bools], follow: Sequence[Terms | None]) -> tuple[Step, list[int]]:
         """Step 2: which of the sums follow from the basis, and which are new."""

@@ -58,6 +58,8 @@ class Decision:
         Number of queries in the basis afterwards.
     work : int
         Work that the safety test took (internal).
+    rank : int
+        Sums that the safety test looked at, without those that follow from the basis and others of them.
     """
 
     answered: bool
@@ -67,6 +69,7 @@ class Decision:
     inferable: bool = False
     basis: int = 0
     work: int = field(default=0, repr=False)
+    rank: int = field(default=0, repr=False)
 
     @property
     def value(self) -> float:

@@ -107,6 +107,8 @@ def protect_groups(auditor: Auditor, sets: Sequence[Bools], open_: Sequence[int]
         return Grouped(published, state, published, (*steps, *map(str, decision.steps)))
     steps.append(f"all {len(some)} others together: {decision.denial}")
     left, judged = auditor.work - decision.work, decision.work > 0
+    # in one dimension any of those that do not follow gives all the others
+    same = judged and decision.rank == 1 and len(some) == len(kept)
     proposed = _proposal(auditor, sets, list(open_), bad)
     if proposed is not None:
         steps.append(f"the suppression engine hides {len(kept) - len(proposed)} further groups")
@@ -116,6 +118,9 @@ def protect_groups(auditor: Auditor, sets: Sequence[Bools], open_: Sequence[int]
         if decision.answered:
             return Grouped(tuple(proposed), state, tuple(proposed), (*steps, *map(str, decision.steps)))
     known = [k for k, terms in zip(kept, follow, strict=True) if terms is not None]
+    if same:
+        steps.append(_said_the_same(len(kept) - len(known), len(known)))
+        return Grouped(tuple(known), auditor.state, tuple(known), tuple(steps))
     return _singly(auditor, sets, kept, known, steps, left, judged=judged)
 
 
@@ -137,7 +142,7 @@ def _singly(
     trials = Trials.of(auditor.state, auditor.records, _groups(sets), good)
     rest = [k for k in kept if k not in trials.inferable]
     if judged and trials.say_the_same(rest):
-        steps.append(f"each of {len(rest)} groups says as much as all of them; the other {len(good)} are published")
+        steps.append(_said_the_same(len(rest), len(good)))
         return Grouped(tuple(good), trials.state, tuple(good), tuple(steps))
     sizes = [abs(total) for total in totals(auditor.records, chosen(sets, rest))]
     order = [rest[i] for i in sorted(range(len(rest)), key=lambda i: -sizes[i])][:SINGLY]
@@ -152,6 +157,10 @@ def _singly(
             good.append(k)
     steps.append(f"tried one by one: {len(good)} of {len(kept)} groups are published, {tried} were tried")
     return Grouped(tuple(sorted(good)), trials.state, tuple(good), tuple(steps))
+
+
+def _said_the_same(rest: int, good: int) -> str:
+    return f"each of {rest} groups says as much as all of them; the other {good} are published"
 
 
 def _groups(sets: Sequence[Bools]) -> Groups:

@@ -166,3 +166,18 @@ def test_groups_that_say_the_same_are_denied_as_one_by_one():
     result = grouped._singly(auditor, apart, [0, 1, 2, 3], [3], [], auditor.work, judged=True)
     assert result.steps[-1].endswith("3 were tried")
     assert grouped.protect_groups(auditor, groups, [0, 1, 2]).published == (2,)
+    # what is denied together says of how many dimensions it is
+    ranks = [auditor.decide_most(g, auditor.state.follow(g), auditor.work)[1].rank for g in (groups, apart)]
+    assert ranks[0] == 1 < ranks[1]
+
+
+def test_where_the_engine_proposes_nothing_groups_of_one_dimension_are_not_tried(monkeypatch):
+    records, groups = Records.of(np.full(15, 10.0)), Groups(np.arange(15) // 5, 3)
+    auditor, every = Auditor(records, "p%=10"), np.arange(15)
+    for answered in (every < 10, every >= 10, (every >= 1) & (every < 5) | (every >= 10)):
+        assert auditor.ask(answered).answered
+    monkeypatch.setattr(grouped, "_proposal", lambda *_: None)
+    expected = grouped._singly(auditor, groups, [0, 1, 2], [2], [], auditor.work, judged=True)
+    result = grouped.protect_groups(auditor, groups, [0, 1, 2])
+    assert (result.published, result.applied, result.steps[-1]) == ((2,), (2,), expected.steps[-1])
+    same(result.state, expected.state)
