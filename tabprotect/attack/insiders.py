@@ -54,7 +54,7 @@ class Eased:
     problem : Problem
     for_others : tuple of LevelForOthers
     complete : bool
-        False where a limit left some attackers out.
+        False where a limit may have left out levels or attackers.
     """
 
     problem: Problem
@@ -105,9 +105,7 @@ def within_reach(
     return _lowered(problem, budget, largest, passes)[0]
 
 
-def within_reach_each(
-    problem: Problem, budget: Budget | None = None, *, reached: dict[Key, float] | None = None
-) -> Eased:
+def within_reach_each(problem: Problem, budget: Budget | None = None) -> Eased:
     """Lower levels as `within_reach` does, and find the attackers against whom that was needed.
 
     Parameters
@@ -115,9 +113,6 @@ def within_reach_each(
     problem : Problem
     budget : Budget, optional
         Attackers who were not looked at when it is exhausted count as those against whom a level is out of reach.
-    reached : dict of Key to float, optional
-        How near the attackers get who cannot be kept away further, as far as earlier calls for the same problem found
-        out; what this one finds out is added.
 
     Examples
     --------
@@ -131,8 +126,7 @@ def within_reach_each(
     lower, sliding = eased.lpl < problem.lpl, (eased.spl < problem.spl) & (problem.spl > problem.lpl + problem.upl)
     # against whom a level was lowered need not be asked whether he is the reason
     reasons = {key for key, most in left.items() if key.side < 0 and lower[key.cell] and most <= eased.lpl[key.cell]}
-    earlier = {key for key in reached or () if key.side < 0 and lower[key.cell]}
-    reasons = {key for key in reasons | earlier if not sliding[key.cell]}
+    reasons = {key for key in reasons if not sliding[key.cell]}
     asked = replace(
         problem,
         status=np.where((problem.status == Status.PRIMARY) & ~(lower | sliding), Status.FORCED, problem.status).astype(
@@ -143,24 +137,18 @@ def within_reach_each(
         spl=np.where(sliding, problem.spl, 0.0),
         attackers=_sparing(eased.attackers, reasons),
     )
-    most_of = left if reached is None else {**left, **reached}
     reach: dict[tuple[int, int], dict[int, float]] = {}
     for attacker, cell, side in reasons:
-        reach.setdefault((cell, side), {})[attacker] = most_of[Key(attacker, cell, side)]
-    complete = True
+        reach.setdefault((cell, side), {})[attacker] = left[Key(attacker, cell, side)]
     for exposure in Witnesses(asked).check(problem.may_hide, budget) if np.any(lower | sliding) else ():
         attacker, cell, side = exposure.key
-        most = _safely_below(exposure.reached) if exposure.decided else 0.0
-        reach.setdefault((cell, side), {})[attacker] = most
-        complete &= exposure.decided
-        if reached is not None and exposure.decided and attacker >= 0:
-            reached[exposure.key] = most
+        reach.setdefault((cell, side), {})[attacker] = _safely_below(exposure.reached) if exposure.decided else 0.0
     found = []
-    for (cell, side), of_each in sorted(reach.items()):
+    for (cell, side), most in sorted(reach.items()):
         full, least = (problem.lpl, eased.lpl) if side else (problem.spl, eased.spl)
         # what the public cannot be kept from is asked all the same: that it was asked for is not dropped in silence
-        found += _steps(cell, side, float(full[cell]), float(least[cell]), {k: r for k, r in of_each.items() if k >= 0})
-    return Eased(eased, tuple(found), complete)
+        found += _steps(cell, side, float(full[cell]), float(least[cell]), {k: r for k, r in most.items() if k >= 0})
+    return Eased(eased, tuple(found), complete=budget is None or not budget.exhausted)
 
 
 def _sparing(attackers: Sequence[Attacker], keys: Iterable[Key]) -> tuple[Attacker, ...]:

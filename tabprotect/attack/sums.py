@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.attack.insiders import LARGEST_ASKED, LevelForOthers, within_reach_each
-from tabprotect.attack.keys import Key
 from tabprotect.attack.witness import Witnesses
 from tabprotect.problem import Problem, Status
 from tabprotect.sensitivity.sums_as_cells import protect_against_others, protect_unions
@@ -19,7 +18,9 @@ from tabprotect.solver.limits import Budget
 
 __all__ = [
     "LARGEST",
+    "AskedSums",
     "LevelsForOthers",
+    "asked_sums",
     "known_too_closely",
     "levels_for_others",
     "lowered_levels",
@@ -47,12 +48,14 @@ def with_sums(problem: Problem, sums: Sequence[UnionExposure], budget: Budget | 
     return _grown(problem, sums, budget)[0]
 
 
-def _grown(problem: Problem, sums: Sequence[UnionExposure], budget: Budget | None) -> tuple[Problem, tuple[int, ...]]:
-    """Return the problem with sums, and for every new cell the sum that it is."""
+def _grown(
+    problem: Problem, sums: Sequence[UnionExposure], budget: Budget | None
+) -> tuple[Problem, tuple[int, ...], bool]:
+    """Return the problem with sums, for every new cell the sum that it is, and whether no limit left anything out."""
     n, own = problem.n_cells, tuple(range(len(sums)))
     grown = protect_unions(problem, sums)
     if not problem.attackers or grown.n_cells == n:
-        return grown, own
+        return grown, own, True
     found = within_reach_each(_only_sums(grown, n), budget)
     eased = found.problem
     old = np.arange(grown.n_cells) < n
@@ -71,7 +74,7 @@ def _grown(problem: Problem, sums: Sequence[UnionExposure], budget: Budget | Non
     levels = [_for_others(sums[i], level) for i, level in zip(again, found.for_others, strict=True)]
     who_know = [{k for k, a in enumerate(attackers) if level.cell in a.known} for level in found.for_others]
     spared = [level.spared | known for level, known in zip(found.for_others, who_know, strict=True)]
-    return protect_against_others(grown, levels, spared), own + again
+    return protect_against_others(grown, levels, spared), own + again, found.complete
 
 
 def _for_others(sum_: UnionExposure, level: LevelForOthers) -> UnionExposure:
@@ -112,50 +115,14 @@ class LevelsForOthers:
         it is not asked about the cell: whether his lower level is reached is for the judge to say.
     judged : Problem
         These levels as cells of their own behind the others, with the attackers who are spared.
-    complete : bool
-        False where a limit left some attackers out, who are spared then.
     """
 
     aimed: Problem
     judged: Problem
-    complete: bool = True
-
-    def exposed(
-        self, pattern: npt.NDArray[np.bool_], lowered: Sequence[UnionExposure], budget: Budget | None = None
-    ) -> tuple[UnionExposure, ...]:
-        """Return the cells of which somebody comes nearer than a level that he is asked about.
-
-        Parameters
-        ----------
-        pattern : ndarray of bool, shape (cells,)
-            Of the cells that are not sums.
-        lowered : sequence of UnionExposure
-            Of the problem; see `lowered_levels`.
-        budget : Budget, optional
-            What is not decided when it is exhausted counts as known too closely.
-        """
-        n = self.aimed.n_cells
-        asked = _only_sums(self.judged, n)
-        hidden = np.concatenate([np.asarray(pattern, bool), np.ones(asked.n_cells - n, bool)])
-        A = asked.system.A
-        added = range(A.shape[0] - (asked.n_cells - n), A.shape[0])
-        cells = [int(A.indices[A.indptr[row] : A.indptr[row + 1]].min()) for row in added]
-        by_cell = {sum_.cells[0]: sum_ for sum_ in lowered}
-        found: dict[int, UnionExposure] = {}
-        for exposure in Witnesses(asked).check(hidden, budget) if len(cells) else ():
-            attacker, cell, _ = exposure.key
-            place = cells[cell - n]
-            if place not in found:
-                found[place] = _known_by(by_cell[place], asked, attacker)
-        return tuple(found[place] for place in sorted(found))
 
 
 def levels_for_others(
-    problem: Problem,
-    lowered: Sequence[UnionExposure],
-    budget: Budget | None = None,
-    *,
-    reached: dict[Key, float] | None = None,
+    problem: Problem, lowered: Sequence[UnionExposure], budget: Budget | None = None
 ) -> LevelsForOthers:
     """Return what is asked where levels were lowered for the sake of some attackers: they hold for all the others.
 
@@ -167,8 +134,6 @@ def levels_for_others(
         See `lowered_levels`.
     budget : Budget, optional
         Attackers who were not looked at when it is exhausted are spared.
-    reached : dict of Key to float, optional
-        What earlier calls for the same problem found out; see `tabprotect.attack.insiders.within_reach_each`.
 
     Examples
     --------
@@ -188,8 +153,7 @@ def levels_for_others(
     lpl[cells], spl[cells] = [sum_.lpl for sum_ in lowered], [sum_.spl for sum_ in lowered]
     others = (problem.status == Status.PRIMARY) & ~np.isin(np.arange(problem.n_cells), cells)
     status = np.where(others, Status.FORCED, problem.status).astype(np.int8)
-    eased = within_reach_each(replace(problem, status=status, lpl=lpl, spl=spl), budget, reached=reached)
-    found = eased.for_others
+    found = within_reach_each(replace(problem, status=status, lpl=lpl, spl=spl), budget).for_others
     lpl, spl, spared = problem.lpl.copy(), problem.spl.copy(), [set(a.spared) for a in problem.attackers]
     for level in found:
         asked = lpl if level.side else spl
@@ -204,7 +168,7 @@ def levels_for_others(
     ]
     judged = protect_against_others(problem, sums, [level.spared for level in found])
     attackers = tuple(replace(a, spared=tuple(sorted(s))) for a, s in zip(problem.attackers, spared, strict=True))
-    return LevelsForOthers(replace(problem, lpl=lpl, spl=spl, attackers=attackers), judged, eased.complete)
+    return LevelsForOthers(replace(problem, lpl=lpl, spl=spl, attackers=attackers), judged)
 
 
 def known_too_closely(
@@ -225,19 +189,57 @@ def known_too_closely(
         What is not decided when it is exhausted counts as known too closely.
     """
     fresh = not_cells(problem, candidates)
-    n = problem.n_cells
     if not fresh or int(np.sum(pattern)) > LARGEST:
         return ()
-    grown, number = _grown(_only_sums(problem, n), fresh, budget)
-    grown = _only_sums(grown, n)
-    hidden = np.concatenate([np.asarray(pattern, bool), np.ones(grown.n_cells - n, bool)])
-    found: dict[int, UnionExposure] = {}
-    for exposure in Witnesses(grown).check(hidden, budget):
-        attacker, cell, _ = exposure.key
-        place = number[cell - n]
-        if place not in found:
-            found[place] = _known_by(fresh[place], grown, attacker)
-    return tuple(found[i] for i in sorted(found))
+    return asked_sums(problem, fresh, budget).exposed(pattern, budget)
+
+
+@dataclass(frozen=True, eq=False)
+class AskedSums:
+    """Sums as cells of a problem, with the levels that each intruder is asked about, for any pattern.
+
+    Attributes
+    ----------
+    problem : Problem
+        Asks about these cells, the last ones, and no others.
+    sums : tuple of UnionExposure
+        What each of these cells is.
+    complete : bool
+        False where a limit may have left out levels or intruders.
+    """
+
+    problem: Problem
+    sums: tuple[UnionExposure, ...]
+    complete: bool
+
+    def exposed(self, pattern: npt.NDArray[np.bool_], budget: Budget | None = None) -> tuple[UnionExposure, ...]:
+        """Return the sums whose interval does not reach their levels, by a pattern of the cells before them.
+
+        What is not decided when a limit comes counts as known too closely.
+        """
+        if not self.complete:
+            return tuple(dict.fromkeys(self.sums))
+        n, found = self.problem.n_cells - len(self.sums), dict[tuple[int, ...], UnionExposure]()
+        hidden = np.concatenate([np.asarray(pattern, bool), np.ones(len(self.sums), bool)])
+        for exposure in Witnesses(self.problem).check(hidden, budget):
+            sum_ = self.sums[exposure.key.cell - n]
+            if sum_.cells not in found:
+                found[sum_.cells] = _known_by(sum_, self.problem, exposure.key.attacker)
+        return tuple(found[sum_.cells] for sum_ in dict.fromkeys(self.sums) if sum_.cells in found)
+
+
+def asked_sums(problem: Problem, sums: Sequence[UnionExposure], budget: Budget | None = None) -> AskedSums:
+    """Find out what each intruder can be asked about sums that are no cells of a problem yet.
+
+    Parameters
+    ----------
+    problem : Problem
+    sums : sequence of UnionExposure
+    budget : Budget, optional
+    """
+    n = problem.n_cells
+    grown, number, complete = _grown(_only_sums(problem, n), sums, budget)
+    return AskedSums(_only_sums(grown, n), tuple(sums[i] for i in number), complete)
 
 
 def _known_by(sum_: UnionExposure, problem: Problem, attacker: int) -> UnionExposure:

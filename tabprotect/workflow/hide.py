@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tabprotect.attack.audit import audit
-from tabprotect.attack.keys import Key
 from tabprotect.attack.left_open import NEARLY, without_level
-from tabprotect.attack.sums import LARGEST, LevelsForOthers, known_too_closely, levels_for_others, not_cells
+from tabprotect.attack.sums import LARGEST, AskedSums, asked_sums, known_too_closely, not_cells
 from tabprotect.methods.suppression.method import Suppress
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.methods.suppression.suppress import store_for
@@ -45,8 +44,7 @@ class Sums:
 
     prepared: Prepared
     notes: list[str] = field(default_factory=list)
-    _asked: LevelsForOthers | None = field(default=None, init=False, repr=False)
-    _reached: dict[Key, float] = field(default_factory=dict, init=False, repr=False)
+    _asked: AskedSums | None = field(default=None, init=False, repr=False)
 
     def __call__(self, result: SuppressionResult, budget: Budget | None = None) -> tuple[UnionExposure, ...]:
         """Return the sums that a result gives away, and cells whose level was lowered for the sake of a respondent.
@@ -81,14 +79,10 @@ class Sums:
             return ()
         if not np.array_equal(result.problem.may_hide[:n], before.may_hide):
             return known_too_closely(result.problem, result.pattern, lowered, budget)
-        if self._asked is None:
-            asked = levels_for_others(before, self.prepared.lowered, budget, reached=self._reached)
-            if not asked.complete:
-                return tuple(lowered)
-            self._asked = asked
-        exposed = self._asked.exposed(result.pattern[:n], self.prepared.lowered, budget)
-        there = {sum_.cells for sum_ in lowered}
-        return tuple(sum_ for sum_ in exposed if sum_.cells in there)
+        asked = self._asked or asked_sums(before, self.prepared.lowered, budget)
+        self._asked = asked if asked.complete else None
+        fresh = {sum_.cells for sum_ in lowered}
+        return tuple(sum_ for sum_ in asked.exposed(result.pattern[:n], budget) if sum_.cells in fresh)
 
 
 def hide(prepared: Prepared, how: Suppress, budget: Budget, exposed: Sums) -> Answer:

@@ -16,6 +16,7 @@ from tabprotect.attack.keys import Key
 from tabprotect.attack.witness import Witnesses
 from tabprotect.problem import Attacker, Problem, Status
 from tabprotect.solver.limits import Budget, Limits
+from tests.random_problems import random_problem
 
 
 @pytest.mark.parametrize("other", [1014, 10, 7003.5, 0.0421])
@@ -225,16 +226,10 @@ def test_who_knows_as_much_as_the_reason_of_a_lower_level_is_not_asked_either() 
     assert budget.work == 1
 
 
-def test_what_one_call_finds_out_the_next_one_need_not() -> None:
-    """c knows half of what the other half moves by, which single equations do not tell."""
-    p = Problem.from_arrays(
-        [[-1, 1, 1, 0, 0, 0], [0, 1, 2, -1, 0, 0], [-1, 0, 0, 0, 1, 1]],
-        [100, 40, 60, 160, 70, 30], primary=[0], lpl=5, upl=0, lower=[0, 0, 0, 160, 0, 29.5],
-        upper=[200, 200, 200, 160, 200, 200], attackers=[Attacker("c", (4,)), Attacker("d", (2, 5))],
-    )  # fmt: skip
-    cut = within_reach_each(p, Budget(Limits(seconds=0)))
-    assert not cut.complete
-    reached: dict[Key, float] = {}
-    first = within_reach_each(p, reached=reached)
-    assert first.complete
-    assert within_reach_each(p, reached=reached).for_others == first.for_others
+@pytest.mark.parametrize("seed", [269, 480, 633])
+def test_levels_that_a_limit_left_out_are_not_taken_for_levels_in_reach(seed: int) -> None:
+    """Single equations do not tell of them: only attackers who are played out do."""
+    p = random_problem(seed)
+    whole, cut = within_reach_each(p), within_reach_each(p, Budget(Limits(seconds=0)))
+    assert (len(whole.for_others), whole.complete) == (1, True)
+    assert (len(cut.for_others), cut.complete) == (0, False)

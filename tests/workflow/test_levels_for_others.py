@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,9 @@ import pytest
 import tabprotect as tp
 from tabprotect.comparison import compare
 from tabprotect.release.read import read_release
+from tabprotect.solver.limits import Budget, Limits
+from tabprotect.workflow.hide import Sums
+from tabprotect.workflow.prepare import prepare
 from tabprotect.workflow.request import Request
 from tabprotect.workflow.source import Finished
 from tests.checker import Judge
@@ -123,3 +127,15 @@ def test_methods_are_compared_by_the_levels_for_others() -> None:
     assert wide.risk.exposed == 0
     assert narrow.values is not None
     assert len(narrow.values) == 6
+
+
+def test_a_look_that_a_limit_cuts_short_is_no_answer_and_is_not_remembered() -> None:
+    request = Request.of(source=Finished(table()), rules=(), attackers={"office": ["a"]})
+    looks = Sums(prepare(request))
+    result = tp.suppress(looks.prepared.problem, method="greedy")
+    everything = replace(result, pattern=result.problem.may_hide | result.problem.must_hide)
+    over = Budget(Limits(seconds=0))
+    # everything hidden gives nothing away, which a look without time cannot know; the cheapest pattern does
+    assert [sum_.cells for sum_ in looks(everything, over)] == [(1,)]
+    assert looks(everything) == ()
+    assert [sum_.cells for sum_ in looks(result)] == [(1,)]
