@@ -60,15 +60,15 @@ def five_tables(folder: Path) -> Call:
 
 def run(name: str, call: Call, limit: float) -> str:
     """Make a release within a limit, and return a row of the table."""
-    begun, told = time.monotonic(), []
+    begun, costs = time.monotonic(), []
 
     def listen(progress: tp.Progress) -> None:
         if progress.cost is not None:
-            told.append((time.monotonic() - begun, progress.cost))
+            costs.append((time.monotonic() - begun, progress.cost))
 
     made: Any = call(limits=limit, progress=listen)
     result: Any = getattr(made, "result", made)
-    first = told[0] if told else (float("nan"), float("nan"))
+    first = costs[0] if costs else (float("nan"), float("nan"))
     problem, spent = result.problem, time.monotonic() - begun
     counts = f"{problem.n_cells:,} | {len(problem.attackers)} | {limit:g}"
     return f"| {name} | {counts} | {first[0]:.1f} | {first[1]:,.0f} | {result.cost:,.0f} | {spent:.1f} |"

@@ -92,7 +92,7 @@ def check_given(function: Callable[..., Any], given: Mapping[str, Any]) -> None:
     _refuse({name: one for name, one in given.items() if name in hints}, hints)
 
 
-def check_fields(given: object, *names: str) -> None:
+def check_fields(given: Any, *names: str) -> None:
     """Refuse fields of a dataclass of another kind than annotated: these, or all; for ``__post_init__``.
 
     Raises
@@ -102,7 +102,7 @@ def check_fields(given: object, *names: str) -> None:
     """
     kind: Any = type(given)
     hints = _hints(kind)
-    every = [f.name for f in fields(given)]  # type: ignore[arg-type]
+    every = [f.name for f in fields(given)]
     _refuse({name: getattr(given, name) for name in names or every}, hints, f"{type(given).__name__}: ")
 
 

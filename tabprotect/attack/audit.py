@@ -158,7 +158,8 @@ def _whole(given: Judged | Patterned, pattern: Any) -> Patterned:
         need_problem(given, "audit")
     if pattern is not None:
         raise InputError(f"a {kind} has a pattern of its own; to audit another one give its problem: .problem")
-    return whole  # type: ignore[no-any-return]
+    found: Patterned = whole
+    return found
 
 
 def _hidden(problem: Problem, pattern: Any) -> Bools:

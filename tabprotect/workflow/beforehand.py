@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from tabprotect.errors import InputError, Problems
 from tabprotect.formats.folder import check_replaceable
 from tabprotect.formats.places import temporary_prefix
+from tabprotect.methods.recoding.method import Recode
 from tabprotect.release.earlier import check_last
 from tabprotect.sensitivity.level import at_holdings, both_levels
 from tabprotect.sensitivity.parse import as_rules, right_rules
@@ -146,7 +147,7 @@ def _look_around(request: Request | None, problems: Problems, readable: bool, wh
         return
     before = len(problems.found)
     problems.attempt(request.source.check)
-    if whole and len(problems.found) == before and _names_codes(request):
+    if whole and len(problems.found) == before and _names_codes(request) and not _finds_codes(request):
         table = problems.attempt(_table, request)
         problems.found += [] if table is None else unfitting(request, table)
 
@@ -155,6 +156,11 @@ def _names_codes(request: Request) -> bool:
     """Whether anything can be checked only with the codes of the table, or with how its numbers are written."""
     in_doubt = any(isinstance(rule, Spoken) and rule.doubt for rule in request.rules)
     return bool(request.attackers or request.hiding.preferences or in_doubt)
+
+
+def _finds_codes(request: Request) -> bool:
+    """Whether the codes of the table depend on the data, and are not known before it is recoded."""
+    return isinstance(request.method, Recode) and bool(request.method.open or request.method.groupings)
 
 
 def _table(request: Request) -> Table:

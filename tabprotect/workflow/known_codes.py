@@ -161,7 +161,7 @@ def _before(
     for d, dimension in enumerate(dimensions):
         hierarchy, column = dimension.known, dimension.columns[0]
         taken = set(hierarchy.codes)
-        # of a group that is called as one of its codes, or as another group's, nothing is told apart
+        # a group that is called as one of its codes, or as another group's, cannot be distinguished from it
         parts = {new: olds for new, olds in merged.get(dimension.name, {}).items() if taken.isdisjoint(olds)}
         if parts:
             frame = frame.assign(**{column: recoded[column].where(~recoded[column].isin(parts), before[column])})

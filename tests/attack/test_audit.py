@@ -194,7 +194,7 @@ def test_limits_are_reported_and_nothing_undecided_is_safe() -> None:
     assert "limits" in found.summary()
 
 
-def test_intervals_are_told_as_far_as_limits_let_them() -> None:
+def test_intervals_are_computed_as_far_as_limits_let_them() -> None:
     problem = instances.load("singletons-small")
     judged = audit(problem, problem.may_hide, intervals=False)
     whole = judged.explored()

@@ -35,8 +35,8 @@ def test_what_is_merged_is_not_published_where_the_rest_of_it_is_known() -> None
     assert release.safe
     assert status(release, "NS", "a") == "suppressed"
     assert release.published[["region", "size"]].equals(plain.published[["region", "size"]])
-    told = {a.name: a.known for a in release.problem.attackers}
-    assert [release.table.system.label(cell) for cell in told["office"]] == ["S x a"]
+    known = {a.name: a.known for a in release.problem.attackers}
+    assert [release.table.system.label(cell) for cell in known["office"]] == ["S x a"]
     # with the sums as they were published before, the intruder has the value itself
     system, pattern = release.table.system, release.pattern.copy()
     pattern[[cell for cell in range(len(pattern)) if system.label(cell).startswith(("NS", "Total", "W"))]] = False
@@ -105,8 +105,8 @@ def test_positions_and_keys_name_cells_of_the_recoded_table() -> None:
     by_position = tp.protect(FIRMS, "p%=5", BY_HAND, attackers=[tp.Attacker("office", (5,))], **HOW)
     by_label = tp.protect(FIRMS, "p%=5", BY_HAND, attackers={"office": [label, "S x a"]}, **HOW)
     assert by_position.table.unpublished is None
-    told = {a.name: a.known for a in by_label.problem.attackers}["office"]
-    assert "S x a" in [by_label.table.system.label(cell) for cell in told]
+    known = {a.name: a.known for a in by_label.problem.attackers}["office"]
+    assert "S x a" in [by_label.table.system.label(cell) for cell in known]
 
 
 def test_cells_of_neither_table_are_named_together_and_first() -> None:
@@ -122,7 +122,7 @@ def test_cells_of_neither_table_are_named_together_and_first() -> None:
     assert not [stage for stage in searched if "audit" in stage or "search" in stage]
 
 
-def test_a_code_that_is_old_and_new_has_to_be_told_apart() -> None:
+def test_a_code_that_is_old_and_new_has_to_get_a_name_of_its_own() -> None:
     method = tp.Recode(rules={"region": RecodingRules.parse("N: N, S")})
     words = "'N' of region is one of N, S, and what the recoding puts together of them; give the new code a name"
     with pytest.raises(tp.InputError, match=words):

@@ -18,7 +18,7 @@ from tabprotect.methods.suppression.options import DEFAULTS, Options
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem, need_problem
 from tabprotect.seeds import Seed, as_seed
-from tabprotect.solver.limits import Budget, Limits, Progress
+from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
 from tabprotect.solver.tasks.pieces import Means
 from tabprotect.solver.tasks.store import Store, digest
 
@@ -171,7 +171,7 @@ def _first(problem: Problem, budget: Budget, options: Options) -> SuppressionRes
     from tabprotect.methods.suppression.search.first import first_results
 
     held = None
-    with budget.part(options.schedule.first_limit_share) as part:
+    with budget.part(options.schedule.first_limit_share) as part, cancel_on_interrupt(budget):
         for result in first_results(problem, part, options=options):
             if result.safe:
                 held = result
