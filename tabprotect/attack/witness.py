@@ -251,6 +251,23 @@ class Witnesses:
             found = sparse.csr_array(found[np.flatnonzero(abs(found).sign() @ mine)])
         self.offer_all(found)
 
+    def offer_scaled(self, pattern: Bools) -> None:
+        """Store the table with all values larger, and smaller, in proportion, where a pattern hides all that are not 0.
+
+        Where little is known of the values, these two answer all questions about the public view under such a pattern.
+        """
+        values, q = self.problem.values, self.questions
+        cells = np.flatnonzero(values)
+        if not len(q.need) or not len(cells) or not (np.asarray(pattern, bool) & self._movable)[cells].all():
+            return
+        asked = values[q.cell] != 0
+        widest = (q.need[asked] / np.abs(values[q.cell[asked]])).max(initial=0.0)
+        larger = values[cells] > 0
+        for sign in (1.0, -1.0):
+            room = np.where(larger == (sign > 0), self._up[cells], self._down[cells])
+            factor = min(float(np.min(room / np.abs(values[cells]))), 2.0 ** np.ceil(np.log2(max(widest, 1.0))))
+            self.offer(Deviation(cells, sign * factor * values[cells]))
+
     def _store(self, cells: Ints, z: Floats) -> Ints:
         """Split deviations of the same cells, one a row, into parts that no equation joins; keep those that answer."""
         A, n = self._columns, len(cells)

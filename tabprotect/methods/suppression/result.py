@@ -55,7 +55,8 @@ class SuppressionResult:
     ----------
     problem : Problem
     pattern : ndarray of bool
-        True where a cell is hidden (primaries and forced cells included).
+        True where a cell is hidden (primaries and forced cells included). Of an 'unknown' answer, what the search had
+        hidden by then.
     status : {'optimal', 'feasible', 'infeasible', 'unknown'}
         'feasible': a safe pattern, optimality not proven. 'infeasible': some primary cannot be protected.
         'unknown': no safe pattern was found within the limits.

@@ -115,14 +115,7 @@ def automatic(
                 result = joined(first, exact(problem, limits=rest, start=first.pattern, rows=rows, **shared))
             return because(result, "its relaxation leaves little open")
     if method == "exact" and begins(problem, options) == "greedy":
-        with budget.run(options.choice.probe_limit_share, work=options.choice.probe_work) as part:
-            probe: dict[str, Any] = {
-                "cleanup": options.choice.probe_cleanup_share,
-                "patience": options.choice.probe_patience,
-            }
-            first = greedy(
-                problem, limits=part, seed=seed, restarts=0, start=start, means=means, options=options, **probe
-            )
+        first = _by_witnesses(problem, budget, start, seed, means, options)
         if ended(first):
             return because(first, why)
         with budget.run() as rest:
@@ -138,6 +131,9 @@ def automatic(
     with budget.run(**how) as part:
         passes = 0 if method == "exact" else None
         first = local_in_stages(problem, start=start, deviations=deviations, limits=part, passes=passes, **shared)
+    if method == "exact" and first.status == "unknown" and not ended(first):
+        # what is hidden by then counts for nothing here
+        first = joined(first, _by_witnesses(problem, budget, first.pattern, seed, means, options))
     done = first.gap is not None and first.gap <= budget.limits.gap
     loose = method == "local" and (first.gap is None or first.gap > part.limits.gap)
     if alone or done or loose or ended(first) or first.status == "optimal":
@@ -145,6 +141,18 @@ def automatic(
     with budget.run() as rest:
         result = exact(problem, limits=rest, start=first.pattern if first.safe else start, rows=rows, **shared)
     return because(joined(first, result), why)
+
+
+def _by_witnesses(
+    problem: Problem, budget: Budget, start: Bools | None, seed: int, means: Means | None, options: Options
+) -> SuppressionResult:
+    """Return a pattern of cheapest witnesses; unknown where it would take too long."""
+    choice = options.choice
+    with budget.run(min(1.0, choice.probe_patience * choice.probe_limit_share), work=choice.probe_work) as part:
+        return greedy(
+            problem, limits=part, seed=seed, restarts=0, cleanup=choice.probe_cleanup_share, patience=1.0, start=start,
+            means=means, options=options,
+        )  # fmt: skip
 
 
 def by_root_solve(problem: Problem, budget: Budget, engine: str, options: Options = DEFAULTS) -> SuppressionResult:

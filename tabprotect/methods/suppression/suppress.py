@@ -165,8 +165,11 @@ def suppress(
 
 
 def _first(problem: Problem, budget: Budget, options: Options) -> SuppressionResult | None:
-    """Return a safe pattern to fall back on, where attackers have to be asked and a limit may end that too early."""
-    if not problem.attackers or (math.isinf(budget.seconds_left) and math.isinf(budget.work_left)):
+    """Return a safe pattern to fall back on where a limit may end the search early: for the public everything hidden.
+
+    Where attackers have to be asked a cheaper one, too: the search may not get to a second pattern.
+    """
+    if math.isinf(budget.seconds_left) and math.isinf(budget.work_left):
         return None
     from tabprotect.methods.suppression.search.first import first_results
 
@@ -176,7 +179,16 @@ def _first(problem: Problem, budget: Budget, options: Options) -> SuppressionRes
             if result.safe:
                 held = result
                 part.report("first pattern", result.cost)
+            if not problem.attackers:
+                break
+    if held is not None and held.cost is not None and budget.progress is not None:
+        budget.progress = _at_most(held.cost, budget.progress)
     return held
+
+
+def _at_most(cost: float, progress: Callable[[Progress], None]) -> Callable[[Progress], None]:
+    """Return what hands progress on, with this cost where a stage has no cheaper pattern yet."""
+    return lambda line: progress(line if line.cost is not None and line.cost <= cost else replace(line, cost=cost))
 
 
 def _search(

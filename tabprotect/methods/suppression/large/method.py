@@ -93,7 +93,8 @@ def local(
     with cancel_on_interrupt(budget):
         search = _Search(problem, seed, budget, engine, executor, options)
         if not search.first(start, deviations):
-            return finish(problem, search.judge, _cheapest(search.judge, start, None), budget, "local", options)
+            result = finish(problem, search.judge, _cheapest(search.judge, start, None), budget, "local", options)
+            return result if result.safe else replace(result, pattern=search.cover.pattern)
         search.refine()
         if passes != 0:
             search.improve(passes)

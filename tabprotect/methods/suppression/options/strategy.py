@@ -46,10 +46,11 @@ class ChoiceOptions(Stage):
         Share of the limits for a first pattern that the exact engine starts from.
     probe_work : int, default 500_000
         Work units for it.
-    probe_cleanup_share : float, default 0.5
-        Share of what is left of that for the clean-up of a pattern of cheapest witnesses.
     probe_patience : float, default 2.0
-        Multiple of that share that such a pattern may seem to take before it is given up.
+        Multiple of that share that a pattern of cheapest witnesses may take; it is given up where it seems to take
+        longer.
+    probe_cleanup_share : float, default 0.25
+        Share of what it leaves of that for its clean-up.
     """
 
     whole_cells: int = number(1_000)
@@ -67,8 +68,8 @@ class ChoiceOptions(Stage):
     dense_primaries: float = number(0.2, most=1)
     probe_limit_share: float = number(0.4, most=1)
     probe_work: int = number(500_000)
-    probe_cleanup_share: float = number(0.5, most=1)
     probe_patience: float = number(2.0)
+    probe_cleanup_share: float = number(0.25, most=1)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -88,7 +88,10 @@ def first_patterns(
         yield problem.must_hide
         return
     everything = problem.may_hide | problem.must_hide
-    judge.offer_circuits(everything, budget)
+    judge.offer_scaled(everything)
+    known = not problem.attackers and bool(judge.stored(everything).all())
+    if not known:
+        judge.offer_circuits(everything, budget)
     budget.spend(1)
     exposed = judge.check(everything, budget)
     if not all(e.decided for e in exposed) and budget.exhausted:
@@ -96,6 +99,8 @@ def first_patterns(
     lost = {e.key for e in exposed}
     yield everything
     with budget.part(options.circuits.cheaper_slice_share) as cheaper:
+        if known:
+            judge.offer_circuits(everything, cheaper)
         with cheaper.part(options.circuits.circuit_share) as part:
             _cheap_circuits(judge, part, start, options.circuits)
         pattern = _Choice(judge, lost, start, options).run(cheaper)

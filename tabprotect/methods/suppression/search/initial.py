@@ -143,6 +143,7 @@ def _build(search: State, budget: Budget, hint: Bools | None, endless: bool) -> 
 
 def _hide_everything(search: State, budget: Budget) -> None:
     everything = np.ones(search.core.n, dtype=bool)
+    search.judge.offer_scaled(everything)
     if not search.core.attackers and not search.judge.check(everything, budget):
         search.best = everything
 
