@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -21,6 +22,7 @@ from tabprotect.methods.suppression.search.exact import exact
 from tabprotect.methods.suppression.search.greedy import greedy
 from tabprotect.methods.suppression.start.root_solve import root_solve
 from tabprotect.problem import Problem
+from tabprotect.solver.credit import meter_left
 from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
 from tabprotect.solver.mip.pool import pool_solver
 from tabprotect.solver.mip.rows import Inequalities
@@ -115,7 +117,8 @@ def automatic(
                 result = joined(first, exact(problem, limits=rest, start=first.pattern, rows=rows, **shared))
             return because(result, "its relaxation leaves little open")
     if method == "exact" and begins(problem, options) == "greedy":
-        first = _by_witnesses(problem, budget, start, seed, means, options)
+        share = options.choice.probe_patience * options.choice.probe_limit_share
+        first = _by_witnesses(problem, budget, share, start, seed, means, options)
         if ended(first):
             return because(first, why)
         with budget.run() as rest:
@@ -131,9 +134,8 @@ def automatic(
     with budget.run(**how) as part:
         passes = 0 if method == "exact" else None
         first = local_in_stages(problem, start=start, deviations=deviations, limits=part, passes=passes, **shared)
-    if method == "exact" and first.status == "unknown" and not ended(first):
-        # what is hidden by then counts for nothing here
-        first = joined(first, _by_witnesses(problem, budget, first.pattern, seed, means, options))
+    if method == "exact" and start is None and not ended(first) and not math.isinf(meter_left(budget)):
+        first = _beside(first, problem, budget, seed, means, options)
     done = first.gap is not None and first.gap <= budget.limits.gap
     loose = method == "local" and (first.gap is None or first.gap > part.limits.gap)
     if alone or done or loose or ended(first) or first.status == "optimal":
@@ -143,16 +145,35 @@ def automatic(
     return because(joined(first, result), why)
 
 
-def _by_witnesses(
-    problem: Problem, budget: Budget, start: Bools | None, seed: int, means: Means | None, options: Options
+def _beside(
+    first: SuppressionResult, problem: Problem, budget: Budget, seed: int, means: Means | None, options: Options
 ) -> SuppressionResult:
-    """Return a pattern of cheapest witnesses; unknown where it would take too long."""
+    """Return the cheaper one of a first pattern and one of cheapest witnesses, as far as a share of the limits goes.
+
+    Where there is no first pattern yet, cheapest witnesses answer what is left open, and may take more time.
+    """
     choice = options.choice
-    with budget.run(min(1.0, choice.probe_patience * choice.probe_limit_share), work=choice.probe_work) as part:
-        return greedy(
-            problem, limits=part, seed=seed, restarts=0, cleanup=choice.probe_cleanup_share, patience=1.0, start=start,
-            means=means, options=options,
-        )  # fmt: skip
+    start, share = (None, choice.second_start_share) if first.safe else (first.pattern, choice.probe_limit_share)
+    share *= 1.0 if first.safe else choice.probe_patience
+    second = _by_witnesses(problem, budget, share, start, seed, means, options, 1.0 if first.safe else math.inf)
+    return joined(first, second) if second.safe or not first.safe else first
+
+
+def _by_witnesses(
+    problem: Problem,
+    budget: Budget,
+    share: float,
+    start: Bools | None,
+    seed: int,
+    means: Means | None,
+    options: Options,
+    patience: float = 1.0,
+) -> SuppressionResult:
+    """Return a pattern of cheapest witnesses; unknown where it takes longer than a share of the limits, or seems to."""
+    cleanup = options.choice.probe_cleanup_share
+    how: dict[str, Any] = {"restarts": 0, "cleanup": cleanup, "patience": patience}
+    with budget.run(min(1.0, share), work=options.choice.probe_work) as part:
+        return greedy(problem, limits=part, seed=seed, start=start, means=means, options=options, **how)
 
 
 def by_root_solve(problem: Problem, budget: Budget, engine: str, options: Options = DEFAULTS) -> SuppressionResult:

@@ -79,14 +79,14 @@ class Constructor:
         price = np.where(pattern, 0.0, cost)
         # most primaries protect each other
         answered = judge.sweep(pattern, budget)
-        swept = int(pattern.sum())
+        at_once, swept = int(answered.sum()), int(pattern.sum())
         for question in (self.by_level if order is None else order).tolist():
             key = Key(-1, int(q.cell[question]), int(q.side[question]))
             if answered[question] or key in self.unattainable:
                 continue
             spent = meter(budget) - begun
             tried = spent > self._options.trial_limit_share * whole
-            if tried and spent * len(answered) > patience * whole * max(1, int(answered.sum())):
+            if tried and spent * (len(answered) - at_once) > patience * whole * max(1, int(answered.sum()) - at_once):
                 return None
             new = self._answer(key, price, pattern, budget, allowed)
             if new is None:
