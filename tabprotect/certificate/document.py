@@ -20,6 +20,7 @@ __all__ = [
     "VERDICTS",
     "Malformed",
     "canonical",
+    "counted",
     "digest",
     "fraction",
     "integers",
@@ -167,6 +168,17 @@ def words_of(number: Fraction, digits: int = 15) -> str:
         return f"{float(number):.{digits}g}"
     except OverflowError:
         return f"about {'-' if number < 0 else ''}10^{len(str(abs(int(number)))) - 1}"
+
+
+def counted(number: int, one: str, several: str = "") -> str:
+    """Return a number and what is counted, in the singular for one.
+
+    Examples
+    --------
+    >>> counted(1, "cell"), counted(2000, "cell")
+    ('1 cell', '2000 cells')
+    """
+    return f"{number} {one if number == 1 else several or one + 's'}"
 
 
 def label_of(cell: Any) -> str:

@@ -7,7 +7,19 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["INSTANCE", "Engine", "Gap", "MemoryLimit", "Method", "Resume", "Seed", "TimeLimit", "WorkLimit", "Workers"]
+__all__ = [
+    "INSTANCE",
+    "Engine",
+    "Gap",
+    "MemoryLimit",
+    "Method",
+    "Resume",
+    "Seed",
+    "TimeLimit",
+    "WorkLimit",
+    "Workers",
+    "in_bytes",
+]
 
 INSTANCE = typer.Argument(metavar="INSTANCE", help="A problem in a file, such as .jj or .jj.gz.", show_default=False)
 
@@ -62,3 +74,14 @@ Engine = Annotated[
     str | None,
     typer.Option("--engine", help="What solves suppression: scip, highs or pyomo.", show_default="scip"),
 ]
+
+
+def in_bytes(gigabytes: float | None) -> int | None:
+    """Return what --memory-limit says in bytes, as `Limits` takes it.
+
+    Examples
+    --------
+    >>> in_bytes(1.5), in_bytes(None)
+    (1500000000, None)
+    """
+    return None if gigabytes is None else int(10**9 * gigabytes)

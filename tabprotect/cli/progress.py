@@ -16,7 +16,8 @@ from rich.text import Text
 
 from tabprotect.cli.exits import EndedAtOnce
 from tabprotect.cli.opening import over
-from tabprotect.solver.limits import Asks, Budget, Progress
+from tabprotect.solver.interrupts import Asks
+from tabprotect.solver.limits import Budget, Progress
 
 if TYPE_CHECKING:
     from tabprotect.formats.dialect import Dialect

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+import typer
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.table import Table
@@ -17,11 +18,25 @@ from rich.text import Text
 from tabprotect.visible import visible
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tabprotect.release.publication import Publication
     from tabprotect.report.numbers import Numbers
     from tabprotect.table.reading import Recognised
 
-__all__ = ["Screen", "cells_table", "facts", "number", "out", "said", "screen", "show_table", "verdict", "wrong"]
+__all__ = [
+    "Screen",
+    "cells_table",
+    "facts",
+    "number",
+    "out",
+    "put_json",
+    "said",
+    "screen",
+    "show_table",
+    "verdict",
+    "wrong",
+]
 
 
 _FILE_WIDTH = 160  # columns where no terminal says how many it has
@@ -71,6 +86,19 @@ def said(found: Iterable[Recognised]) -> None:
     """Say on standard error how files were read."""
     for one in found:
         screen().print(one.line(), style="dim", soft_wrap=True)
+
+
+def put_json(text: str, place: Path | None) -> bool:
+    """Write a result as JSON where it was asked for, if anywhere; say whether that was standard output (``-``)."""
+    from tabprotect.formats.files import write_text
+
+    if place is None:
+        return False
+    if str(place) != "-":
+        write_text(place, text)
+        return False
+    typer.echo(text, nl=False)
+    return True
 
 
 def facts(console: Console, lines: Iterable[tuple[str, str | Text]]) -> None:

@@ -16,6 +16,7 @@ from tabprotect.formats.places import recover, usual_rights, writing_folder
 from tabprotect.paths import possible
 
 __all__ = [
+    "CERTIFICATE",
     "INTERNAL",
     "MANIFEST",
     "MASKED",
@@ -35,6 +36,9 @@ Content = bytes | Callable[[Path], object]
 PUBLISH, INTERNAL = "publish", "internal"
 MANIFEST = "release.json"
 """In the internal folder: what was asked for, and the digest of every other file of the release."""
+
+CERTIFICATE = "certificate.json"
+"""In the internal folder: the proof."""
 
 MASKED, MASKED_LARGE = "masked microdata", "large masked microdata"
 """Kinds of releases that are no tables, as their manifest names them."""

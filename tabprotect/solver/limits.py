@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import math
 import mmap
-import signal
 import sys
-import threading
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -18,7 +15,7 @@ from pathlib import Path
 from tabprotect.errors import InputError
 from tabprotect.solver.tolerances import OPTIMAL
 
-__all__ = ["Asks", "Budget", "Limits", "Progress", "cancel_on_interrupt", "held_memory", "is_optimal", "relative_gap"]
+__all__ = ["Budget", "Limits", "Progress", "held_memory", "is_optimal", "relative_gap"]
 
 LOOK = 0.05
 """Seconds between two looks at the memory."""
@@ -332,32 +329,3 @@ class Budget:
         if self.progress is not None:
             seconds, work = self.seconds_before + self.seconds, self.work_before + self.work
             self.progress(Progress(stage, cost, bound, seconds, work, message))
-
-
-class Asks(ABC):
-    """A handler of Ctrl-C that asks for the best answer so far the first time; it is told what the solvers catch."""
-
-    @abstractmethod
-    def __call__(self, number: int, frame: object) -> None:
-        """Ask, or end the program where that was asked before."""
-
-
-@contextmanager
-def cancel_on_interrupt(budget: Budget) -> Iterator[None]:
-    """Within the block the first Ctrl-C cancels the budget; a second one interrupts as usual."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.getsignal(signal.SIGINT)
-
-    def handler(number: int, frame: object) -> None:
-        budget.cancel()
-        signal.signal(signal.SIGINT, before)
-        if isinstance(before, Asks):
-            before(number, frame)
-
-    signal.signal(signal.SIGINT, handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -128,10 +129,7 @@ class Dimension:
         count = np.ones(len(codes.index), dtype=np.int64) if times is None else times
         rows = np.arange(len(codes.index)) if first is None else first
 
-        def where(bad: npt.NDArray[np.bool_]) -> str:
-            n = int(count[bad].sum())
-            return (f"{n:,} records, first in " if n != 1 else "") + f"row {rows[bad].min() + 1}"
-
+        where = partial(_where, count, rows)
         none = codes.index < 0
         use = [code for code in self.missing if code in codes.values]
         if none.any() and not any(column.problems for column in coded):
@@ -168,17 +166,7 @@ class Dimension:
             number = f"{len(unknown)} codes" if len(unknown) > 1 else "a code"
             problems.add(f"column '{column}' holds {number} that its hierarchy has not: {', '.join(words)}{more}")
         for i in groups[:5]:
-            group, there = codes.values[i], where(codes.index == i)
-            if group == hierarchy.total:
-                problems.add(
-                    f"column '{column}' holds '{group}', the code of the total ({there}); take rows of totals out, "
-                    f"or name the total differently: Dimension('{column}', total='all')"
-                )
-            else:
-                below = some([hierarchy.leaves[i] for i in hierarchy.members[[hierarchy.position[group]]].indices])
-                problems.add(
-                    f"column '{column}' holds '{group}', a group ({there}); records need a leaf of it: {below}"
-                )
+            problems.add(_no_leaf(column, codes.values[i], where(codes.index == i), hierarchy))
         return found, leaf[codes.index]
 
     def with_data(
@@ -210,6 +198,23 @@ class Dimension:
                     problems.add(problem)
                 return self
         return replace(self, hierarchy=hierarchy.with_leaves(missing), total=None)
+
+
+def _where(count: Ints, rows: Ints, bad: npt.NDArray[np.bool_]) -> str:
+    """Say how many records are bad, and in which row the first one is."""
+    n = int(count[bad].sum())
+    return (f"{n:,} records, first in " if n != 1 else "") + f"row {rows[bad].min() + 1}"
+
+
+def _no_leaf(column: str, group: str, where: str, hierarchy: Hierarchy) -> str:
+    """Say that records have the code of a group, or of the total, and what they need."""
+    if group == hierarchy.total:
+        return (
+            f"column '{column}' holds '{group}', the code of the total ({where}); take rows of totals out, "
+            f"or name the total differently: Dimension('{column}', total='all')"
+        )
+    below = some([hierarchy.leaves[i] for i in hierarchy.members[[hierarchy.position[group]]].indices])
+    return f"column '{column}' holds '{group}', a group ({where}); records need a leaf of it: {below}"
 
 
 By: TypeAlias = Dimension | str | Sequence[Dimension | str | Sequence[str]] | Mapping[str, HierarchyLike | None]

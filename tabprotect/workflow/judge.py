@@ -15,7 +15,8 @@ from tabprotect.methods.suppression.options import DEFAULTS, Options
 from tabprotect.methods.suppression.postsolve.settle import settle
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem
-from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
+from tabprotect.solver.interrupts import cancel_on_interrupt
+from tabprotect.solver.limits import Budget, Limits, Progress
 from tabprotect.solver.tolerances import LEVEL_ROOM
 
 __all__ = ["found_safe", "judge"]

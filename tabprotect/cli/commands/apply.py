@@ -19,6 +19,30 @@ EPILOG = """Examples:
 [bold]tabprotect apply publication.fixed.toml --data 2024-final --previous release2024 --revision --out final2024[/]
 """
 
+Previous = Annotated[
+    Path | None,
+    typer.Option(
+        "--previous", metavar="RELEASE", help="The last period's release: its pattern is kept where it can be."
+    ),
+]
+Revision = Annotated[
+    bool | None,
+    typer.Option(
+        "--revision/--no-revision",
+        help="Both releases are of the same quantities, and are audited together; by default as the protocol says.",
+    ),
+]
+Workers = Annotated[
+    int | None,
+    typer.Option(
+        "--workers",
+        metavar="N",
+        min=1,
+        help="Clusters at a time, each in a process; by default one for every processor, unless they are small.",
+        show_default=False,
+    ),
+]
+
 
 def apply(
     protocol: Annotated[Path, typer.Argument(metavar="FIXED.toml", help="What `tabprotect develop` wrote.")],
@@ -28,29 +52,9 @@ def apply(
     out: Annotated[
         Path, typer.Option("--out", metavar="FOLDER", help="Gets a folder for every cluster and every microdata file.")
     ],
-    previous: Annotated[
-        Path | None,
-        typer.Option(
-            "--previous", metavar="RELEASE", help="The last period's release: its pattern is kept where it can be."
-        ),
-    ] = None,
-    revision: Annotated[
-        bool | None,
-        typer.Option(
-            "--revision/--no-revision",
-            help="Both releases are of the same quantities, and are audited together; by default as the protocol says.",
-        ),
-    ] = None,
-    workers: Annotated[
-        int | None,
-        typer.Option(
-            "--workers",
-            metavar="N",
-            min=1,
-            help="Clusters at a time, each in a process; by default one for every processor, unless they are small.",
-            show_default=False,
-        ),
-    ] = None,
+    previous: Previous = None,
+    revision: Revision = None,
+    workers: Workers = None,
 ) -> int:
     """Run a fixed protocol on new data, and verify every release; data of another structure are refused.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from tabprotect.attack.findings import Audit
+    from tabprotect.formats.dialect import Dialect
     from tabprotect.methods.suppression.result import SuppressionResult
     from tabprotect.problem import Problem
-    from tabprotect.release.read import Released
     from tabprotect.report.numbers import Numbers
     from tabprotect.solver.limits import Budget
 
@@ -30,32 +30,38 @@ EPILOG = """Examples:
 """
 
 
+Target = Annotated[
+    Path, typer.Argument(metavar="INSTANCE|RELEASE", help="An instance file, or the folder of a release.")
+]
+Pattern = Annotated[
+    Path | None,
+    typer.Option(
+        "--pattern",
+        metavar="PATTERN.json",
+        help="For an instance: a list of cell ids, or what `tabprotect solve --json` wrote.",
+        show_default=False,
+    ),
+]
+Intervals = Annotated[
+    Path | None,
+    typer.Option("--intervals", metavar="OUT", help="Write the intruder's interval of every hidden cell (.csv)."),
+]
+JsonOut = Annotated[
+    Path | None, typer.Option("--json", metavar="OUT", help="Write the verdict there; - is standard output.")
+]
+First = Annotated[bool, typer.Option("--first", help="Only say whether it is safe: stop at the first exposed cell.")]
+NoLimits = Annotated[
+    bool, typer.Option("--no-limits", help="Read a release of any size: for those that you made yourself.")
+]
+
+
 def audit(
-    target: Annotated[
-        Path, typer.Argument(metavar="INSTANCE|RELEASE", help="An instance file, or the folder of a release.")
-    ],
-    pattern: Annotated[
-        Path | None,
-        typer.Option(
-            "--pattern",
-            metavar="PATTERN.json",
-            help="For an instance: a list of cell ids, or what `tabprotect solve --json` wrote.",
-            show_default=False,
-        ),
-    ] = None,
-    intervals: Annotated[
-        Path | None,
-        typer.Option("--intervals", metavar="OUT", help="Write the intruder's interval of every hidden cell (.csv)."),
-    ] = None,
-    json_: Annotated[
-        Path | None, typer.Option("--json", metavar="OUT", help="Write the verdict there; - is standard output.")
-    ] = None,
-    first: Annotated[
-        bool, typer.Option("--first", help="Only say whether it is safe: stop at the first exposed cell.")
-    ] = False,
-    no_limits: Annotated[
-        bool, typer.Option("--no-limits", help="Read a release of any size: for those that you made yourself.")
-    ] = False,
+    target: Target,
+    pattern: Pattern = None,
+    intervals: Intervals = None,
+    json_: JsonOut = None,
+    first: First = False,
+    no_limits: NoLimits = False,
     time_limit: TimeLimit = None,
 ) -> int:
     """Say whether an intruder can conclude too much from what is published, and about which cells.
@@ -68,14 +74,38 @@ def audit(
     from tabprotect.cli import screen
     from tabprotect.cli.exits import Exit
     from tabprotect.cli.progress import Display, interruptible
-    from tabprotect.errors import InputError
-    from tabprotect.formats.dialect import STANDARD as AS_COMMAS
-    from tabprotect.formats.files import check_writable, write_bytes, write_text
-    from tabprotect.formats.folder import check_outside
-    from tabprotect.formats.frames import encode_frame
-    from tabprotect.formats.places import recover
-    from tabprotect.report.numbers import STANDARD, Numbers
+    from tabprotect.report.numbers import Numbers
     from tabprotect.solver.limits import Budget, Limits
+
+    _check(intervals, json_, first)
+    given = _given(target, pattern, no_limits)
+    for note in _odd(given.problem, given.hidden):
+        screen.screen().print(note, style="yellow")
+    with interruptible(screen.screen()) as asked, Display(screen.screen()) as progress:
+        budget = Budget(Limits(seconds=time_limit, stop=asked.is_set), progress)
+        budget.report("audit")
+        found = judge(given.problem, given.hidden, intervals=intervals is not None, budget=budget, stop_at_first=first)
+    found = replace(found, cells=given.cells, rows=given.rows)
+    if intervals is not None:
+        _write(found, intervals, given.dialect)
+    own = None if pattern is None or first or not found.safe else _priced(found, budget)
+    price = {} if own is None else {"cost": own.cost, "bound": own.bound, "gap": own.gap}
+    verdict = {**_verdict(found, given.failures), **price}
+    if not screen.put_json(json.dumps(verdict, indent=2, allow_nan=False) + "\n", json_):
+        _show(screen.out(), found, given.failures, Numbers.of(given.dialect))
+        if own is not None:
+            screen.out().print(_priced_words(own))
+    if not found.safe or given.failures:
+        # what Ctrl-C left undecided may be exposed: 3 would call it safe
+        return Exit.UNSAFE
+    return Exit.LIMIT if asked.is_set() else Exit.DONE
+
+
+def _check(intervals: Path | None, json_: Path | None, first: bool) -> None:
+    """Refuse places that cannot be written, and options that do not go together, before the work."""
+    from tabprotect.errors import InputError
+    from tabprotect.formats.files import check_writable
+    from tabprotect.formats.folder import check_outside
 
     for out in (intervals, json_):
         if out is not None and str(out) != "-":
@@ -85,68 +115,63 @@ def audit(
         raise InputError(f"{intervals}: intervals are written as .csv, .parquet or .xlsx")
     if first and intervals is not None:
         raise InputError("--first stops before the intervals that --intervals asks for; give one of them")
+
+
+@dataclass(frozen=True)
+class _Given:
+    """What is judged: a pattern of an instance, or a release and what is wrong with its files."""
+
+    problem: Problem
+    hidden: npt.NDArray[np.bool_]
+    dialect: Dialect
     failures: tuple[str, ...] = ()
-    sizes: tuple[int | None, int | None] = (None, None)
-    numbers, dialect = STANDARD, AS_COMMAS
+    cells: int | None = None
+    rows: int | None = None
+
+
+def _given(target: Path, pattern: Path | None, no_limits: bool) -> _Given:
+    from tabprotect.errors import InputError
+    from tabprotect.formats.places import recover
+
     recover(target)
-    if target.is_dir():
-        if pattern is not None:
-            raise InputError("--pattern goes with an instance; a release has its own")
-        released, failures = _release(target, no_limits)
-        dialect = released.dialect
-        numbers = Numbers.of(dialect)
-        problem, hidden, sizes = released.problem, released.pattern, (released.cells, released.rows)
-    else:
-        problem, hidden = _instance(target, pattern)
-    for note in _odd(problem, hidden):
-        screen.screen().print(note, style="yellow")
-    with interruptible(screen.screen()) as asked, Display(screen.screen()) as progress:
-        budget = Budget(Limits(seconds=time_limit, stop=asked.is_set), progress)
-        budget.report("audit")
-        found = judge(problem, hidden, intervals=intervals is not None, budget=budget, stop_at_first=first)
-    found = replace(found, cells=sizes[0], rows=sizes[1])
-    if intervals is not None:
-        frame = found.frame.drop(columns="cell").rename(columns={"label": "cell"})
-        form = intervals.suffix.lstrip(".")
-        write_bytes(intervals, encode_frame(frame, form, confidential=True, dialect=dialect))
-    own = None if pattern is None or first or not found.safe else _priced(found, budget)
-    price = {} if own is None else {"cost": own.cost, "bound": own.bound, "gap": own.gap}
-    verdict = {**_verdict(found, failures), **price}
-    text = json.dumps(verdict, indent=2, allow_nan=False) + "\n"
-    if json_ is not None and str(json_) == "-":
-        typer.echo(text, nl=False)
-    else:
-        if json_ is not None:
-            write_text(json_, text)
-        _show(screen.out(), found, failures, numbers)
-        if own is not None:
-            screen.out().print(_priced_words(own))
-    if not found.safe or failures:
-        # what Ctrl-C left undecided may be exposed: 3 would call it safe
-        return Exit.UNSAFE
-    return Exit.LIMIT if asked.is_set() else Exit.DONE
+    if not target.is_dir():
+        return _instance(target, pattern)
+    if pattern is not None:
+        raise InputError("--pattern goes with an instance; a release has its own")
+    return _release(target, no_limits)
 
 
-def _instance(path: Path, pattern: Path | None) -> tuple[Problem, npt.NDArray[np.bool_]]:
+def _instance(path: Path, pattern: Path | None) -> _Given:
     from tabprotect.errors import InputError
     from tabprotect.formats import read_instance
+    from tabprotect.formats.dialect import STANDARD
     from tabprotect.formats.pattern import read_pattern
 
     problem = read_instance(path)
     if pattern is None:
         raise InputError("an instance needs --pattern PATTERN.json, the cells that are hidden")
-    return problem, read_pattern(pattern, problem.system)
+    return _Given(problem, read_pattern(pattern, problem.system), STANDARD)
 
 
-def _release(folder: Path, no_limits: bool) -> tuple[Released, tuple[str, ...]]:
+def _release(folder: Path, no_limits: bool) -> _Given:
     from tabprotect.certificate.claims import DOUBTS
     from tabprotect.certificate.limits import LIMITS, UNLIMITED
     from tabprotect.release.read import read_release
 
-    released = read_release(folder, UNLIMITED if no_limits else LIMITS)
-    claim = released.certificate.document.get("claim", {})
+    found = read_release(folder, UNLIMITED if no_limits else LIMITS)
+    claim = found.certificate.document.get("claim", {})
     doubt = [f"'{claim['method']}' leaves doubt and proves no distance"] if claim.get("method") in DOUBTS else []
-    return released, (*released.failures, *doubt)
+    return _Given(found.problem, found.pattern, found.dialect, (*found.failures, *doubt), found.cells, found.rows)
+
+
+def _write(found: Audit, place: Path, dialect: Dialect) -> None:
+    """Write the intervals of hidden cells, in the form that the ending of the place says."""
+    from tabprotect.formats.files import write_bytes
+    from tabprotect.formats.frames import encode_frame
+
+    frame = found.frame.drop(columns="cell").rename(columns={"label": "cell"})
+    form = place.suffix.lstrip(".")
+    write_bytes(place, encode_frame(frame, form, confidential=True, dialect=dialect))
 
 
 def _priced(found: Audit, budget: Budget) -> SuppressionResult | None:

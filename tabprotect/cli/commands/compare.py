@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tabprotect.cli.arguments import MemoryLimit, Seed, WorkLimit
+from tabprotect.cli.arguments import MemoryLimit, Seed, WorkLimit, in_bytes
 from tabprotect.cli.flags import SEARCH, with_flags
 
 if TYPE_CHECKING:
@@ -29,44 +29,47 @@ EPILOG = """Examples:
 [bold]tabprotect compare table8.jj --method suppress --method adjust:norm=l2 --method round:base=5,levels=yes[/]
 """
 
-GIGABYTE = 10**9
+SpecOrInstance = Annotated[
+    Path | None,
+    typer.Argument(
+        metavar="SPEC.toml|DATA|INSTANCE",
+        help="What `tabprotect protect` takes, or an instance file such as .jj.",
+        show_default=False,
+    ),
+]
+Methods = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--method",
+        metavar="NAME[:OPTION=VALUE,...]",
+        help="{compared}; repeat it. --base and --option go to each that has them.",
+        rich_help_panel=SEARCH,
+        show_default=False,
+    ),
+]
+TimeLimit = Annotated[
+    float, typer.Option("--time-limit", metavar="SECONDS", min=0.0, help="Of each method, and of each judgement.")
+]
+Html = Annotated[Path | None, typer.Option("--html", metavar="OUT", help="Write a page there.")]
+Plot = Annotated[Path | None, typer.Option("--plot", metavar="OUT", help="Draw the main measures: .png, .svg or .pdf.")]
+JsonOut = Annotated[
+    Path | None, typer.Option("--json", metavar="OUT", help="Write all measures there; - is standard output.")
+]
 
 
 @with_flags(release=False)
 def compare(
-    spec: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="SPEC.toml|DATA|INSTANCE",
-            help="What `tabprotect protect` takes, or an instance file such as .jj.",
-            show_default=False,
-        ),
-    ] = None,
-    method: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--method",
-            metavar="NAME[:OPTION=VALUE,...]",
-            help="{compared}; repeat it. --base and --option go to each that has them.",
-            rich_help_panel=SEARCH,
-            show_default=False,
-        ),
-    ] = None,
-    time_limit: Annotated[
-        float, typer.Option("--time-limit", metavar="SECONDS", min=0.0, help="Of each method, and of each judgement.")
-    ] = 60.0,
+    spec: SpecOrInstance = None,
+    method: Methods = None,
+    time_limit: TimeLimit = 60.0,
     work_limit: WorkLimit = None,
     memory_limit: MemoryLimit = None,
     seed: Seed = 0,
     *,
     flags: Mapping[str, Any],
-    html: Annotated[Path | None, typer.Option("--html", metavar="OUT", help="Write a page there.")] = None,
-    plot: Annotated[
-        Path | None, typer.Option("--plot", metavar="OUT", help="Draw the main measures: .png, .svg or .pdf.")
-    ] = None,
-    json_: Annotated[
-        Path | None, typer.Option("--json", metavar="OUT", help="Write all measures there; - is standard output.")
-    ] = None,
+    html: Html = None,
+    plot: Plot = None,
+    json_: JsonOut = None,
 ) -> int:
     """Run several methods on one table; show what each loses, what its intruder still learns, and how long it takes.
 
@@ -75,7 +78,7 @@ def compare(
     """
     from tabprotect.cli.exits import Exit
     from tabprotect.cli.progress import Display, interruptible
-    from tabprotect.cli.screen import out, screen
+    from tabprotect.cli.screen import out, put_json, screen
     from tabprotect.comparison import compare as side_by_side
     from tabprotect.formats.dialect import Dialect
     from tabprotect.formats.files import write_text
@@ -85,7 +88,6 @@ def compare(
     from tabprotect.workflow.specification import dialect_of
 
     problem, approaches, output = _checked(spec, flags, method, (html, plot, json_), memory_limit, seed)
-    memory = None if memory_limit is None else int(GIGABYTE * memory_limit)
     heading = flags["--title"] or f"Comparison of methods: {_source(spec, flags)}"
     with interruptible(screen()) as asked, Display(screen()) as progress:
         if isinstance(problem, Request) and output is not None:
@@ -93,19 +95,14 @@ def compare(
         found = side_by_side(
             problem,
             approaches,
-            limits=Limits(time_limit, work_limit, flags["--gap"] or 0.0, asked.is_set, memory),
+            limits=Limits(time_limit, work_limit, flags["--gap"] or 0.0, asked.is_set, in_bytes(memory_limit)),
             audit_limits=Limits(time_limit, stop=asked.is_set),
             seed=seed,
             title=heading,
             progress=progress,
         )
     dialect = None if output is None else dialect_of(output, found.recognised)
-    text = _json(found)
-    if json_ is not None and str(json_) == "-":
-        typer.echo(text, nl=False)
-    else:
-        if json_ is not None:
-            write_text(json_, text)
+    if not put_json(_json(found), json_):
         _show(out(), found, Numbers.of(dialect or Dialect.like(found.recognised)))
     if html is not None:
         write_text(html, found.html(dialect))

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from tabprotect.formats.dialect import Dialect
     from tabprotect.workflow.protocol.apply import Period
     from tabprotect.workflow.protocol.develop import Trial
+    from tabprotect.workflow.protocol.model import Protocol
 
 EPILOG = """Examples:
 
@@ -25,34 +26,38 @@ Trial 1 are the settings of the protocol; those of \\[\\[trial]] in the protocol
 """
 
 
+Tries = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--try", metavar="NAME[:OPTION=VALUE,...]", help="A method to compare with; repeat it.", show_default=False
+    ),
+]
+Choose = Annotated[
+    list[str] | None,
+    typer.Option("--choose", metavar="CLUSTER=NUMBER", help="Decide for a trial; repeat it.", show_default=False),
+]
+AsGiven = Annotated[
+    bool, typer.Option("--as-given", help="Decide for the settings of the protocol, without trying anything.")
+]
+Data = Annotated[
+    Path | None,
+    typer.Option("--data", metavar="FOLDER", help="Data to develop on; by default those beside the protocol."),
+]
+Out = Annotated[Path | None, typer.Option("--out", metavar="FIXED.toml", help="By default PROTOCOL.fixed.toml.")]
+TimeLimit = Annotated[
+    float | None,
+    typer.Option("--time-limit", metavar="SECONDS", min=0.0, help="Of each trial; by default that of the protocol."),
+]
+
+
 def develop(
     protocol: Annotated[Path, typer.Argument(metavar="PROTOCOL.toml", help="What `tabprotect plan` wrote.")],
-    tries: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--try", metavar="NAME[:OPTION=VALUE,...]", help="A method to compare with; repeat it.", show_default=False
-        ),
-    ] = None,
-    choose: Annotated[
-        list[str] | None,
-        typer.Option("--choose", metavar="CLUSTER=NUMBER", help="Decide for a trial; repeat it.", show_default=False),
-    ] = None,
-    as_given: Annotated[
-        bool, typer.Option("--as-given", help="Decide for the settings of the protocol, without trying anything.")
-    ] = False,
-    data: Annotated[
-        Path | None,
-        typer.Option("--data", metavar="FOLDER", help="Data to develop on; by default those beside the protocol."),
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", metavar="FIXED.toml", help="By default PROTOCOL.fixed.toml.")
-    ] = None,
-    time_limit: Annotated[
-        float | None,
-        typer.Option(
-            "--time-limit", metavar="SECONDS", min=0.0, help="Of each trial; by default that of the protocol."
-        ),
-    ] = None,
+    tries: Tries = None,
+    choose: Choose = None,
+    as_given: AsGiven = False,
+    data: Data = None,
+    out: Out = None,
+    time_limit: TimeLimit = None,
 ) -> int:
     """Compare settings for every cluster, record what was decided, and write the protocol that `apply` runs.
 
@@ -64,62 +69,60 @@ def develop(
     from tabprotect.cli import screen
     from tabprotect.cli.app import Exit
     from tabprotect.cli.progress import Display, interruptible
-    from tabprotect.comparison.approaches import parse_approach
-    from tabprotect.comparison.trials import settings_of, try_settings
-    from tabprotect.errors import InputError, Problems
+    from tabprotect.comparison.trials import try_settings
+    from tabprotect.errors import InputError
     from tabprotect.formats.dialect import Dialect
     from tabprotect.solver.limits import Limits
     from tabprotect.workflow.protocol.apply import open_period
-    from tabprotect.workflow.protocol.develop import Trial, append_decisions, fix, fixed_path
+    from tabprotect.workflow.protocol.develop import append_decisions, decided, fix, fixed_path, untried
     from tabprotect.workflow.protocol.model import read_protocol
 
     if as_given and (tries or choose):
         raise InputError("--as-given tries nothing, so --try and --choose do not go with it")
     given = read_protocol(protocol)
     place = fixed_path(given, out)
-    problems = Problems()
-    settings: list[Mapping[str, Any]] = [{}, *given.trials]
-    for text in tries or ():
-        try:
-            settings.append(settings_of(parse_approach(text)))
-        except InputError as error:
-            problems.found += [f"--try {problem}" for problem in error.problems]
-    problems.raise_if_any()
+    settings = _settings(given, tries or [])
     period = open_period(given, data, fixed=False)
     wanted = _choices(choose or [], period, len(settings))
-    trials: dict[str, list[Trial]] = {}
-    dialects: dict[str, Dialect] = {}
     err = screen.screen()
     with interruptible(err) as asked, Display(err) as progress:
         limits = None if time_limit is None else Limits(time_limit)
-        for cluster in period.clusters if not as_given else ():
-            trials[cluster], found = try_settings(
-                period, cluster, settings, limits=limits, stop=asked.is_set, progress=progress
-            )
-            dialects[cluster] = Dialect.like(found[0].recognised)
+        compared = {
+            cluster: try_settings(period, cluster, settings, limits=limits, stop=asked.is_set, progress=progress)
+            for cluster in (period.clusters if not as_given else ())
+        }
     if as_given:
-        trials = {cluster: [Trial(cluster, 1, {}, "as given", "not tried", 0.0)] for cluster in period.clusters}
-        chosen = {cluster: one for cluster, (one,) in trials.items()}
-        for cluster in chosen:
-            period.request(cluster)
+        chosen = untried(period)
+        trials: Mapping[str, Sequence[Trial]] = {cluster: [one] for cluster, one in chosen.items()}
     else:
-        _show(trials, dialects)
-        chosen = _decide(trials, wanted)
-    append_decisions(
-        given, period, [one for some in trials.values() for one in some], chosen,
-        datetime.now(UTC).isoformat(timespec="seconds"),
-    )  # fmt: skip
-    console = screen.out()
-    missing = [cluster for cluster in trials if cluster not in chosen]
-    if missing:
-        console.print(f"no trial of {', '.join(missing)} is safe; nothing was fixed", style="bold red")
+        trials = {cluster: found for cluster, (found, _) in compared.items()}
+        _show(trials, {cluster: Dialect.like(found[0].recognised) for cluster, (_, found) in compared.items()})
+        chosen = decided(trials, wanted)
+    when = datetime.now(UTC).isoformat(timespec="seconds")
+    append_decisions(given, period, [one for some in trials.values() for one in some], chosen, when)
+    if missing := [cluster for cluster in trials if cluster not in chosen]:
+        screen.out().print(f"no trial of {', '.join(missing)} is safe; nothing was fixed", style="bold red")
         return Exit.UNSAFE
     fix(given, period, chosen, place)
-    for cluster, one in chosen.items():
-        console.print(f"{cluster}: trial {one.number} ({one.method})")
-    facts = [("fixed protocol", str(place)), ("confidential", f"{given.internal}")]
-    screen.facts(console, [*facts, ("next", f"tabprotect apply {place} --data DATA --out RELEASE")])
+    _show_fixed(given, chosen, place)
     return Exit.LIMIT if asked.is_set() else Exit.DONE
+
+
+def _settings(protocol: Protocol, words: Sequence[str]) -> list[Mapping[str, Any]]:
+    """Return the settings to try: those of the protocol, those of its trials, and those of --try."""
+    from tabprotect.comparison.approaches import parse_approach
+    from tabprotect.comparison.trials import settings_of
+    from tabprotect.errors import InputError, Problems
+
+    problems = Problems()
+    settings: list[Mapping[str, Any]] = [{}, *protocol.trials]
+    for word in words:
+        try:
+            settings.append(settings_of(parse_approach(word)))
+        except InputError as error:
+            problems.found += [f"--try {problem}" for problem in error.problems]
+    problems.raise_if_any()
+    return settings
 
 
 def _choices(words: Sequence[str], period: Period, trials: int) -> dict[str, int]:
@@ -138,18 +141,6 @@ def _choices(words: Sequence[str], period: Period, trials: int) -> dict[str, int
             else:
                 wanted[cluster] = int(number)
     return wanted
-
-
-def _decide(trials: Mapping[str, Sequence[Trial]], wanted: Mapping[str, int]) -> dict[str, Trial]:
-    """Return the trial of every cluster; one that is wanted has to be safe, too."""
-    from tabprotect.workflow.protocol.develop import best_of
-
-    chosen = {}
-    for cluster, found in trials.items():
-        one = found[wanted[cluster] - 1] if cluster in wanted else best_of(found)
-        if one is not None and one.safe:
-            chosen[cluster] = one
-    return chosen
 
 
 def _show(trials: Mapping[str, Sequence[Trial]], dialects: Mapping[str, Dialect]) -> None:
@@ -179,3 +170,14 @@ def _show(trials: Mapping[str, Sequence[Trial]], dialects: Mapping[str, Dialect]
             if one.message and not one.safe:
                 console.print(f"trial {one.number}: {one.message}", style="yellow")
         console.print()
+
+
+def _show_fixed(protocol: Protocol, chosen: Mapping[str, Trial], place: Path) -> None:
+    """Say what was decided, and what comes next."""
+    from tabprotect.cli import screen
+
+    console = screen.out()
+    for cluster, one in chosen.items():
+        console.print(f"{cluster}: trial {one.number} ({one.method})")
+    facts = [("fixed protocol", str(place)), ("confidential", f"{protocol.internal}")]
+    screen.facts(console, [*facts, ("next", f"tabprotect apply {place} --data DATA --out RELEASE")])

@@ -28,49 +28,54 @@ STRUCTURE = "structure-2.1"
 
 _SUFFIXES = {".px": "px", ".xlsx": "xlsx", ".json": "json-stat", ".csv": "csv-2.0", ".xml": "ml-3.0"}
 
+Form = Annotated[
+    str | None,
+    typer.Option(
+        "--form",
+        help="px, xlsx, json-stat, or SDMX: csv-1.0, csv-2.0, ml-2.1, ml-2.1-generic, ml-3.0, and structure-2.1, "
+        "the data structure; by default by the ending of OUT.",
+    ),
+]
+TableName = Annotated[
+    str | None,
+    typer.Option("--table", metavar="NAME", help="Of linked tables: this one; xlsx holds all, a sheet a table."),
+]
+Agency = Annotated[str, typer.Option("--agency", help="SDMX: agency of the data structure.")]
+Structure = Annotated[str, typer.Option("--structure", help="SDMX: the data structure.")]
+Statuses = Annotated[str, typer.Option("--statuses", help="SDMX: codes as in sdmx, or as in estat.")]
+Together = Annotated[bool, typer.Option("--together", help="SDMX: do not tell primary and secondary cells apart.")]
+Conf = Annotated[
+    list[str] | None,
+    typer.Option("--conf", metavar="STATUS=CODE", help="SDMX: CONF_STATUS of a status, such as secondary=D."),
+]
+Obs = Annotated[
+    list[str] | None,
+    typer.Option("--obs", metavar="STATUS=CODE", help="SDMX: OBS_STATUS of a status, such as primary=Q."),
+]
+Hierarchies = Annotated[
+    list[str] | None,
+    typer.Option("--hierarchy", metavar="DIM=FILE", help="structure-2.1: code list that says which code is above."),
+]
+Codes = Annotated[list[str] | None, typer.Option("--code", metavar="DIM:CODE=ID", help="SDMX: identifier of a code.")]
+Names = Annotated[list[str] | None, typer.Option("--name", metavar="DIM=ID", help="SDMX: identifier of a dimension.")]
+Fixed = Annotated[list[str] | None, typer.Option("--fixed", metavar="DIM=ID", help="SDMX: a dimension with one code.")]
+
 
 def export(
     release: Annotated[Path, typer.Argument(metavar="RELEASE", help="A release folder.", show_default=False)],
     out: Annotated[Path, typer.Argument(metavar="OUT", help="The file to write.", show_default=False)],
-    form: Annotated[
-        str | None,
-        typer.Option(
-            "--form",
-            help="px, xlsx, json-stat, or SDMX: csv-1.0, csv-2.0, ml-2.1, ml-2.1-generic, ml-3.0, and structure-2.1, "
-            "the data structure; by default by the ending of OUT.",
-        ),
-    ] = None,
-    table: Annotated[
-        str | None,
-        typer.Option("--table", metavar="NAME", help="Of linked tables: this one; xlsx holds all, a sheet a table."),
-    ] = None,
-    agency: Annotated[str, typer.Option("--agency", help="SDMX: agency of the data structure.")] = "ORG",
-    structure: Annotated[str, typer.Option("--structure", help="SDMX: the data structure.")] = "DSD_TABLE",
-    statuses: Annotated[str, typer.Option("--statuses", help="SDMX: codes as in sdmx, or as in estat.")] = "sdmx",
-    together: Annotated[
-        bool, typer.Option("--together", help="SDMX: do not tell primary and secondary cells apart.")
-    ] = False,
-    conf: Annotated[
-        list[str] | None,
-        typer.Option("--conf", metavar="STATUS=CODE", help="SDMX: CONF_STATUS of a status, such as secondary=D."),
-    ] = None,
-    obs: Annotated[
-        list[str] | None,
-        typer.Option("--obs", metavar="STATUS=CODE", help="SDMX: OBS_STATUS of a status, such as primary=Q."),
-    ] = None,
-    hierarchy: Annotated[
-        list[str] | None,
-        typer.Option("--hierarchy", metavar="DIM=FILE", help="structure-2.1: code list that says which code is above."),
-    ] = None,
-    code: Annotated[
-        list[str] | None, typer.Option("--code", metavar="DIM:CODE=ID", help="SDMX: identifier of a code.")
-    ] = None,
-    name: Annotated[
-        list[str] | None, typer.Option("--name", metavar="DIM=ID", help="SDMX: identifier of a dimension.")
-    ] = None,
-    fixed: Annotated[
-        list[str] | None, typer.Option("--fixed", metavar="DIM=ID", help="SDMX: a dimension with one code.")
-    ] = None,
+    form: Form = None,
+    table: TableName = None,
+    agency: Agency = "ORG",
+    structure: Structure = "DSD_TABLE",
+    statuses: Statuses = "sdmx",
+    together: Together = False,
+    conf: Conf = None,
+    obs: Obs = None,
+    hierarchy: Hierarchies = None,
+    code: Codes = None,
+    name: Names = None,
+    fixed: Fixed = None,
 ) -> int:
     """Write the public table of a release as PC-Axis, JSON-stat, SDMX or a coloured Excel sheet.
 
@@ -78,55 +83,59 @@ def export(
     """
     from tabprotect.cli.exits import Exit
     from tabprotect.cli.screen import out as console
-    from tabprotect.errors import collect, did_you_mean
-    from tabprotect.formats.crosstab import encode_crosstab
+    from tabprotect.errors import collect
     from tabprotect.formats.files import write_bytes
     from tabprotect.formats.folder import check_outside
     from tabprotect.formats.published import read_tables
-    from tabprotect.formats.sdmx import ESTAT, FORMATS, SDMX
+    from tabprotect.formats.sdmx import ESTAT, SDMX
 
     chosen = form or _SUFFIXES.get(out.suffix.lower())
-    known = ("px", "xlsx", "json-stat", *FORMATS, STRUCTURE)
     maps = {"sdmx": SDMX, "estat": ESTAT}
-    codes: dict[str, dict[str, str]] = {}
     with collect() as problems:
-        if chosen not in known:
-            problems.add(f"no form '{chosen or out.suffix}'{did_you_mean(chosen or '', known)}")
+        _check_form(chosen, out, problems)
         if statuses not in maps:
             problems.add(f"statuses must be sdmx or estat, not '{statuses}'")
-        for word in code or ():
-            dimension, colon, rest = word.partition(":")
-            own, sign, identifier = rest.rpartition("=")
-            if not (colon and sign and dimension):
-                problems.add(f"--code '{word}': write DIM:CODE=ID, such as region:Total=_T")
-            codes.setdefault(dimension, {})[own] = identifier
+        codes = _codes(code or (), problems)
         names = _pairs(name, "--name", "DIM=ID, such as region=REF_AREA", problems)
         constants = _pairs(fixed, "--fixed", "DIM=ID, such as TIME_PERIOD=2025", problems)
         files = _pairs(hierarchy, "--hierarchy", "DIM=FILE, such as region=region.hrc", problems)
-        other = {
-            "conf": _pairs(conf, "--conf", "STATUS=CODE, such as secondary=D", problems),
-            "obs": _pairs(obs, "--obs", "STATUS=CODE, such as primary=Q", problems),
-        }
-        of_sdmx = name or code or fixed or conf or obs or together
-        if of_sdmx and chosen in known and chosen not in (*FORMATS, STRUCTURE):
-            problems.add(f"--name, --code, --fixed, --conf, --obs and --together are for SDMX, not for {chosen}")
-        if files and chosen != STRUCTURE:
-            problems.add(f"--hierarchy is for {STRUCTURE}, not for {chosen}")
+        confidentiality = _pairs(conf, "--conf", "STATUS=CODE, such as secondary=D", problems)
+        observation = _pairs(obs, "--obs", "STATUS=CODE, such as primary=Q", problems)
+        sdmx = bool(name or code or fixed or conf or obs or together)
+        _check_fitting(chosen, sdmx=sdmx, files=bool(files), problems=problems)
     by = maps[statuses].together() if together else maps[statuses]
-    by = replace(by, conf={**by.conf, **other["conf"]}, obs={**by.obs, **other["obs"]})
+    by = replace(by, conf={**by.conf, **confidentiality}, obs={**by.obs, **observation})
     check_outside(out)
     tables = _chosen(release, read_tables(release), table, single=chosen != "xlsx")
-    if chosen == "xlsx":
-        only = next(iter(tables.values())) if len(tables) == 1 else None
-        data = encode_crosstab(tables if only is None else only)
-    else:
-        data = _encoded(next(iter(tables.values())), chosen or "", hierarchy=files, agency=agency, structure=structure,
-                        statuses=by, names=names, codes=codes, fixed=constants)  # fmt: skip
+    data = _encoded(tables, chosen or "", hierarchy=files, agency=agency, structure=structure, statuses=by, names=names,
+                    codes=codes, fixed=constants)  # fmt: skip
     write_bytes(out, data)
-    rows, gone = (sum(len(one.frame) for one in tables.values()), sum(int(one.hidden.sum()) for one in tables.values()))
-    what = counted(rows, "cell") if len(tables) == 1 else f"{len(tables)} tables, {counted(rows, 'cell')}"
-    console().print(f"{out}: {what}, {gone:,} hidden, as {chosen}.", markup=False)
+    console().print(f"{out}: {_what(list(tables.values()))}, as {chosen}.", markup=False)
     return Exit.DONE
+
+
+def _known() -> tuple[str, ...]:
+    from tabprotect.formats.sdmx import FORMATS
+
+    return ("px", "xlsx", "json-stat", *FORMATS, STRUCTURE)
+
+
+def _check_form(form: str | None, out: Path, problems: Problems) -> None:
+    """Refuse a form that there is not, or an ending that stands for none."""
+    from tabprotect.errors import did_you_mean
+
+    if form not in _known():
+        problems.add(f"no form '{form or out.suffix}'{did_you_mean(form or '', _known())}")
+
+
+def _check_fitting(form: str | None, *, sdmx: bool, files: bool, problems: Problems) -> None:
+    """Refuse options for SDMX, and files of hierarchies, where the form has no use for them."""
+    from tabprotect.formats.sdmx import FORMATS
+
+    if sdmx and form in _known() and form not in (*FORMATS, STRUCTURE):
+        problems.add(f"--name, --code, --fixed, --conf, --obs and --together are for SDMX, not for {form}")
+    if files and form != STRUCTURE:
+        problems.add(f"--hierarchy is for {STRUCTURE}, not for {form}")
 
 
 def _chosen(release: Path, tables: dict[str, Published], name: str | None, *, single: bool) -> dict[str, Published]:
@@ -147,13 +156,17 @@ def _chosen(release: Path, tables: dict[str, Published], name: str | None, *, si
     return tables if name is None else {name: tables[name]}
 
 
-def _encoded(table: Published, form: str, *, hierarchy: Mapping[str, str], **words: Any) -> bytes:
-    """Return a table in a form other than Excel's."""
+def _encoded(tables: Mapping[str, Published], form: str, *, hierarchy: Mapping[str, str], **words: Any) -> bytes:
+    """Return tables in a form: the only one, but for Excel's."""
+    from tabprotect.formats.crosstab import encode_crosstab
     from tabprotect.formats.jsonstat import encode_jsonstat
     from tabprotect.formats.px import encode_px
     from tabprotect.formats.sdmx import encode_sdmx, encode_structure
     from tabprotect.workflow.files import read_hierarchy
 
+    table = next(iter(tables.values()))
+    if form == "xlsx":
+        return encode_crosstab(tables if len(tables) > 1 else table)
     if form == "px":
         return encode_px(table)
     if form == "json-stat":
@@ -162,6 +175,25 @@ def _encoded(table: Published, form: str, *, hierarchy: Mapping[str, str], **wor
         return encode_sdmx(table, form, **words)
     trees = {name: read_hierarchy(Path(file), "@", None) for name, file in hierarchy.items()}
     return encode_structure(table, hierarchies=trees, **words)
+
+
+def _what(tables: Sequence[Published]) -> str:
+    """Say how much was written."""
+    cells, hidden = sum(len(one.frame) for one in tables), sum(int(one.hidden.sum()) for one in tables)
+    what = counted(cells, "cell") if len(tables) == 1 else f"{len(tables)} tables, {counted(cells, 'cell')}"
+    return f"{what}, {hidden:,} hidden"
+
+
+def _codes(words: Sequence[str], problems: Problems) -> dict[str, dict[str, str]]:
+    """Read identifiers of codes, by dimension and code."""
+    codes: dict[str, dict[str, str]] = {}
+    for word in words:
+        dimension, colon, rest = word.partition(":")
+        own, sign, identifier = rest.rpartition("=")
+        if not (colon and sign and dimension):
+            problems.add(f"--code '{word}': write DIM:CODE=ID, such as region:Total=_T")
+        codes.setdefault(dimension, {})[own] = identifier
+    return codes
 
 
 def _pairs(words: Sequence[str] | None, flag: str, form: str, problems: Problems) -> dict[str, str]:

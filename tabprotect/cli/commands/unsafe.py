@@ -17,32 +17,43 @@ What this prints is confidential.
 """
 
 
+Data = Annotated[
+    Path, typer.Argument(metavar="DATA", help="File with a record in every row: text, Excel, Parquet, DuckDB.")
+]
+Keys = Annotated[str, typer.Option("--keys", metavar="A,B,C", help="Columns that an intruder may know.")]
+UpTo = Annotated[int, typer.Option("--up-to", min=1, help="The most keys in a combination.")]
+Threshold = Annotated[
+    str, typer.Option("--threshold", metavar="N[,N]", help="Records that must share a combination; one by size.")
+]
+Decimal = Annotated[str | None, typer.Option("--decimal", metavar="SIGN", help="Decimal sign; recognised.")]
+Separator = Annotated[
+    str | None, typer.Option("--separator", metavar="SIGN", help="Sign between fields, or 'tab'; recognised.")
+]
+Encoding = Annotated[str | None, typer.Option("--encoding", metavar="NAME", help="Such as cp1252; recognised.")]
+Settings = Annotated[
+    list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="thousands, member, sheet or relation.")
+]
+Rows = Annotated[int, typer.Option("--rows", min=1, help="How many sets of keys are shown.")]
+JsonOut = Annotated[
+    Path | None, typer.Option("--json", metavar="OUT", help="Write the whole table as JSON.", show_default=False)
+]
+Large = Annotated[
+    bool, typer.Option("--large", help="Count outside of memory, in files of any size; DATA may be a pattern.")
+]
+
+
 def unsafe(
-    data: Annotated[
-        Path, typer.Argument(metavar="DATA", help="File with a record in every row: text, Excel, Parquet, DuckDB.")
-    ],
-    keys: Annotated[str, typer.Option("--keys", metavar="A,B,C", help="Columns that an intruder may know.")],
-    up_to: Annotated[int, typer.Option("--up-to", min=1, help="The most keys in a combination.")] = 3,
-    threshold: Annotated[
-        str, typer.Option("--threshold", metavar="N[,N]", help="Records that must share a combination; one by size.")
-    ] = "3",
-    decimal: Annotated[str | None, typer.Option("--decimal", metavar="SIGN", help="Decimal sign; recognised.")] = None,
-    separator: Annotated[
-        str | None, typer.Option("--separator", metavar="SIGN", help="Sign between fields, or 'tab'; recognised.")
-    ] = None,
-    encoding: Annotated[
-        str | None, typer.Option("--encoding", metavar="NAME", help="Such as cp1252; recognised.")
-    ] = None,
-    settings: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="thousands, member, sheet or relation.")
-    ] = None,
-    rows: Annotated[int, typer.Option("--rows", min=1, help="How many sets of keys are shown.")] = 30,
-    json_out: Annotated[
-        Path | None, typer.Option("--json", metavar="OUT", help="Write the whole table as JSON.", show_default=False)
-    ] = None,
-    large: Annotated[
-        bool, typer.Option("--large", help="Count outside of memory, in files of any size; DATA may be a pattern.")
-    ] = False,
+    data: Data,
+    keys: Keys,
+    up_to: UpTo = 3,
+    threshold: Threshold = "3",
+    decimal: Decimal = None,
+    separator: Separator = None,
+    encoding: Encoding = None,
+    settings: Settings = None,
+    rows: Rows = 30,
+    json_out: JsonOut = None,
+    large: Large = False,
 ) -> int:
     """Count combinations of keys that too few records share: which keys to recode, and what is left to suppress."""
     import json

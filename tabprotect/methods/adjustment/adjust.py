@@ -26,7 +26,8 @@ from tabprotect.methods.adjustment.whole import enumerate_whole, grain, of_given
 from tabprotect.methods.distance import Norm, Weights, check_norm, distance, distance_weights
 from tabprotect.problem import Problem, Status, need_problem
 from tabprotect.seeds import Seed, as_seed
-from tabprotect.solver.limits import Budget, Limits, Progress, as_limits, cancel_on_interrupt
+from tabprotect.solver.interrupts import cancel_on_interrupt
+from tabprotect.solver.limits import Budget, Limits, Progress, as_limits
 from tabprotect.solver.tolerances import CONDITION, PROVEN, PROVEN_SQUARES
 from tabprotect.table.additivity import noticeable
 

@@ -10,11 +10,12 @@ from scipy import sparse
 
 from tabprotect.errors import InfeasibleError
 from tabprotect.methods.adjustment.statement import Statement
-from tabprotect.solver.exact.elimination import eliminate
+from tabprotect.solver.exact.elimination import Elimination, eliminate
 from tabprotect.solver.qp import Cone
 
 __all__ = ["Reduction", "reduce"]
 
+Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 #: more cells than this are not worth the elimination
@@ -66,23 +67,13 @@ def reduce(statement: Statement, label: object = str) -> Reduction:
     if st.n > _LARGEST or not st.k:
         return Reduction(st, sparse.eye_array(st.n, format="csr"), np.arange(st.k), np.ones(st.k, np.int64))
     elimination = eliminate(equations)
-    zero, tied = elimination.ties(np.random.default_rng(0))
-    if st.step is not None:
-        # whole steps and ratios other than 1 do not go together
-        tied = [tie for tie in tied if abs(tie[2]) == 1]
-    leader, ratio = np.arange(st.n), np.ones(st.n)
-    ratio[zero] = 0.0
-    for j, i, s in tied:
-        leader[j], ratio[j] = i, float(s)
+    leader, ratio = _ties(elimination, st)
     kept = np.unique(leader[ratio != 0])
     place = np.full(st.n, -1, np.int64)
     place[kept] = np.arange(len(kept))
     some = np.flatnonzero(ratio != 0)
     back = sparse.csr_array((ratio[some], (some, place[leader[some]])), shape=(st.n, len(kept)))
-    lower, upper = np.full(len(kept), -np.inf), np.full(len(kept), np.inf)
-    ends = np.sort(np.stack((st.lower[some] / ratio[some], st.upper[some] / ratio[some])), axis=0)
-    np.maximum.at(lower, place[leader[some]], ends[0])
-    np.minimum.at(upper, place[leader[some]], ends[1])
+    lower, upper = _bounds(st, ratio[some], some, place[leader[some]], len(kept))
     size = {"l1": np.abs(ratio), "l2": ratio**2, "linf": np.abs(ratio)}[st.norm] * st.weights
     weights = np.zeros(len(kept))
     (np.maximum if st.norm == "linf" else np.add).at(weights, place[leader[some]], size[some])
@@ -120,6 +111,28 @@ def reduce(statement: Statement, label: object = str) -> Reduction:
         cells=st.cells[kept],
     )
     return Reduction(smaller, back, np.asarray(new, np.int64), np.where(r > 0, 1, -1))
+
+
+def _ties(elimination: Elimination, st: Statement) -> tuple[Ints, Floats]:
+    """Return of every cell the one that it moves with, and how much for each unit of that: 0 where it cannot move."""
+    zero, tied = elimination.ties(np.random.default_rng(0))
+    if st.step is not None:
+        # whole steps and ratios other than 1 do not go together
+        tied = [tie for tie in tied if abs(tie[2]) == 1]
+    leader, ratio = np.arange(st.n), np.ones(st.n)
+    ratio[zero] = 0.0
+    for j, i, s in tied:
+        leader[j], ratio[j] = i, float(s)
+    return leader, ratio
+
+
+def _bounds(st: Statement, ratio: Floats, cells: Ints, place: Ints, n: int) -> tuple[Floats, Floats]:
+    """Return how far each of n leaders can move, with all cells that move with it."""
+    lower, upper = np.full(n, -np.inf), np.full(n, np.inf)
+    ends = np.sort(np.stack((st.lower[cells] / ratio, st.upper[cells] / ratio)), axis=0)
+    np.maximum.at(lower, place, ends[0])
+    np.minimum.at(upper, place, ends[1])
+    return lower, upper
 
 
 def _stuck(what: str, st: Statement, cells: Ints, label: object) -> InfeasibleError:

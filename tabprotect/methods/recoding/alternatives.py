@@ -13,7 +13,8 @@ import pandas as pd
 from tabprotect.errors import InputError, Problems, did_you_mean
 from tabprotect.sensitivity.assess import assess
 from tabprotect.sensitivity.requirements import Rules
-from tabprotect.solver.limits import Budget, Limits, as_limits, cancel_on_interrupt
+from tabprotect.solver.interrupts import cancel_on_interrupt
+from tabprotect.solver.limits import Budget, Limits, as_limits
 from tabprotect.table.table import Table
 
 __all__ = ["GroupingResult", "least_grouping"]

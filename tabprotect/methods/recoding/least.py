@@ -12,7 +12,8 @@ from scipy import sparse
 
 from tabprotect.errors import InputError, did_you_mean
 from tabprotect.methods.recoding.fewer_codes import codes_of_cells, without_cells
-from tabprotect.solver.limits import Budget, Limits, Progress, as_limits, cancel_on_interrupt, relative_gap
+from tabprotect.solver.interrupts import cancel_on_interrupt
+from tabprotect.solver.limits import Budget, Limits, Progress, as_limits, relative_gap
 from tabprotect.solver.mip.milp import solve_milp
 from tabprotect.solver.tolerances import OPTIMAL
 from tabprotect.table.hierarchy import Hierarchy

@@ -13,7 +13,8 @@ from tabprotect.methods.rounding.engine import METHODS, Engine, Method
 from tabprotect.methods.rounding.result import RoundingResult
 from tabprotect.problem import Problem, need_problem
 from tabprotect.seeds import Seed, as_seed
-from tabprotect.solver.limits import Budget, Limits, Progress, as_limits, cancel_on_interrupt
+from tabprotect.solver.interrupts import cancel_on_interrupt
+from tabprotect.solver.limits import Budget, Limits, Progress, as_limits
 
 __all__ = ["round"]
 

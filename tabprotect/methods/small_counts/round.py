@@ -15,7 +15,8 @@ from tabprotect.methods.small_counts.search import guess, improved, neighbourhoo
 from tabprotect.methods.small_counts.statement import SIMPLEX, Statement
 from tabprotect.problem import Problem
 from tabprotect.seeds import Seed, as_seed
-from tabprotect.solver.limits import Budget, Limits, Progress, as_limits, cancel_on_interrupt
+from tabprotect.solver.interrupts import cancel_on_interrupt
+from tabprotect.solver.limits import Budget, Limits, Progress, as_limits
 from tabprotect.solver.tolerances import OPTIMAL
 
 __all__ = ["small_counts"]

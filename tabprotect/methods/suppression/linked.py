@@ -20,7 +20,8 @@ from tabprotect.methods.suppression.strategy import ended
 from tabprotect.methods.suppression.suppress import suppress
 from tabprotect.problem import Problem, cell_mask, need_problem
 from tabprotect.seeds import Seed, as_seed
-from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
+from tabprotect.solver.interrupts import cancel_on_interrupt
+from tabprotect.solver.limits import Budget, Limits, Progress
 from tabprotect.solver.tasks.pieces import Means
 from tabprotect.table.system import LinearSystem
 

@@ -22,7 +22,8 @@ from tabprotect.methods.suppression.merge import NOTHING_FOUND, with_bound
 from tabprotect.methods.suppression.options import DEFAULTS, Options
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem
-from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
+from tabprotect.solver.interrupts import cancel_on_interrupt
+from tabprotect.solver.limits import Budget, Limits, Progress
 from tabprotect.solver.tolerances import COST_ROUNDING
 
 __all__ = ["TRIVIAL", "found_safe", "own_pattern", "with_lower_bound"]

@@ -23,7 +23,8 @@ from tabprotect.methods.suppression.search.greedy import greedy
 from tabprotect.methods.suppression.start.root_solve import root_solve
 from tabprotect.problem import Problem
 from tabprotect.solver.credit import meter_left
-from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
+from tabprotect.solver.interrupts import cancel_on_interrupt
+from tabprotect.solver.limits import Budget, Limits, Progress
 from tabprotect.solver.mip.pool import pool_solver
 from tabprotect.solver.mip.rows import Inequalities
 from tabprotect.solver.tasks.pieces import Means

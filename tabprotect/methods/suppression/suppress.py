@@ -18,7 +18,8 @@ from tabprotect.methods.suppression.options import DEFAULTS, Options
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem, need_problem
 from tabprotect.seeds import Seed, as_seed
-from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
+from tabprotect.solver.interrupts import cancel_on_interrupt
+from tabprotect.solver.limits import Budget, Limits, Progress
 from tabprotect.solver.tasks.pieces import Means
 from tabprotect.solver.tasks.store import Store, digest
 

@@ -12,10 +12,10 @@ import numpy.typing as npt
 
 from tabprotect.errors import InputError, Problems
 from tabprotect.kinds import of_kinds
+from tabprotect.query.audit.combinations import Terms
 from tabprotect.query.audit.conflicts import conflicting
 from tabprotect.query.audit.decision import Decision, Denial, Step, combined
 from tabprotect.query.audit.groups import Groups, chosen, totals
-from tabprotect.query.audit.inference import Terms
 from tabprotect.query.audit.measures import check_size, measures
 from tabprotect.query.audit.records import Intruder, Records
 from tabprotect.query.audit.safety import judge

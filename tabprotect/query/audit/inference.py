@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
-from math import lcm
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
+from tabprotect.query.audit.combinations import PRIME, Terms, believed, fractions, product, verified
 from tabprotect.query.audit.partition import Partition
-from tabprotect.solver.exact import solve_exactly
 
-__all__ = ["Basis", "Terms", "combination"]
+__all__ = ["Basis"]
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
-
-Terms = list[tuple[int, Fraction]]
-"""A combination of rows: their numbers and factors."""
-
-PRIME: Final = 2**31 - 1
 
 LARGEST: Final = 2000
 """Rank up to which the inverse is kept; beyond, queries are not tested for being inferable, which is safe."""
@@ -32,9 +24,6 @@ PENDING: Final = 64
 
 TOGETHER: Final = 256
 """Rows whose combinations are worked out together."""
-
-SMALL: Final = 20_000
-"""Entries of M up to which combinations that modular arithmetic did not settle are looked for in fractions."""
 
 SAMPLE: Final = 256
 """Columns that are compared before all are."""
@@ -97,7 +86,7 @@ class Basis:
         """The inverse of M[rows, pivots] modulo the prime."""
         more = len(self.rows) - len(self.settled)
         settled = np.pad(self.settled, (0, more))
-        return np.asarray((settled + _product(self.left, self.right)) % PRIME)
+        return np.asarray((settled + product(self.left, self.right)) % PRIME)
 
     def if_kept(self) -> Basis | None:
         """Return this basis, or None if it is too large to be kept."""
@@ -114,7 +103,7 @@ class Basis:
         sums = np.zeros((len(some), len(self.rows)), np.int64)
         for k, these in enumerate(some):
             sums[k, :r] = self.settled[these[:r]].sum(axis=0)
-        return np.asarray((sums + _product(some.astype(np.int64) @ self.left % PRIME, self.right)) % PRIME)
+        return np.asarray((sums + product(some.astype(np.int64) @ self.left % PRIME, self.right)) % PRIME)
 
     def combinations(self, partition: Partition, label: Ints, n: int) -> list[Terms | None]:
         """Return the `combination` of every one of n disjoint rows: row k is 1 where `label` is k, and not empty."""
@@ -124,9 +113,9 @@ class Basis:
         M = partition.some(self.rows, columns).astype(np.int64)
         for some in (there[i : i + TOGETHER] for i in range(0, len(there), TOGETHER)):
             c = self._sums(label[self.pivots] == some[:, None])
-            fits = (_product(c, M) == (label[columns] == some[:, None])).all(axis=1)
+            fits = (product(c, M) == (label[columns] == some[:, None])).all(axis=1)
             for i in np.flatnonzero(fits).tolist():
-                found[some[i]] = _believed(partition, self.rows, label == some[i], c[i])
+                found[some[i]] = believed(partition, self.rows, label == some[i], c[i])
         return found
 
     def combination(self, partition: Partition, v: Bools) -> Terms | None:
@@ -137,7 +126,7 @@ class Basis:
         c = self.coefficients(v)
         if self._differs(partition, v, c, _likely(v)) is not None:
             return None
-        return _believed(partition, self.rows, v, c)
+        return believed(partition, self.rows, v, c)
 
     def determined(self, partition: Partition, classes: Ints) -> Bools:
         """Return which single classes follow from the answers: whose unit row lies in the span (verified)."""
@@ -151,7 +140,7 @@ class Basis:
         M = partition.some(self.rows, columns).astype(np.int64)
         parts = self._sums(place[classes[where]][:, None] == np.arange(len(self.pivots)))
         unit = columns[None, :] == classes[where, None]
-        for k in np.flatnonzero((_product(parts, M) == unit).all(axis=1)).tolist():
+        for k in np.flatnonzero((product(parts, M) == unit).all(axis=1)).tolist():
             row = np.zeros(partition.n_classes, bool)
             row[classes[where[k]]] = True
             result[where[k]] = self.combination(partition, row) is not None
@@ -188,7 +177,7 @@ class Basis:
         left[:r, :old], left[:r, old:] = self.left, self._times(partition.some(self.rows, pivots).astype(np.int64))
         left[r:, old:] = (PRIME - 1) * np.eye(change, dtype=np.int64)
         right = np.zeros((old + change, r + change), np.int64)
-        right[:old, :r], right[old:, :r], right[old:, r:] = self.right, _product(inverse, c), -inverse % PRIME
+        right[:old, :r], right[old:, :r], right[old:, r:] = self.right, product(inverse, c), -inverse % PRIME
         basis = Basis(np.r_[self.rows, rows.new[kept]], np.r_[self.pivots, pivots], self.settled, left, right)
         done = left.shape[1] < PENDING
         return basis if done else Basis.of(basis.rows, basis.pivots, basis.inverse), dependent
@@ -201,8 +190,8 @@ class Basis:
     def _times(self, columns: Ints) -> Ints:
         """Return the inverse times some columns, modulo the prime."""
         done = len(self.settled)
-        result = _product(self.left, _product(self.right, columns))
-        result[:done] = (result[:done] + _product(self.settled, columns[:done])) % PRIME
+        result = product(self.left, product(self.right, columns))
+        result[:done] = (result[:done] + product(self.settled, columns[:done])) % PRIME
         return result
 
     def _differs(self, partition: Partition, v: npt.NDArray[np.generic], c: Ints, columns: Ints) -> int | None:
@@ -261,7 +250,7 @@ class _Elimination:
         columns = np.unique(
             np.concatenate([_some(values.shape[1], few), *(some[_some(len(some), few)] for some in inside)])
         )
-        rest = (values[:, columns] - _product(c, partition.some(basis.rows, columns).astype(np.int64))) % PRIME
+        rest = (values[:, columns] - product(c, partition.some(basis.rows, columns).astype(np.int64))) % PRIME
         return cls(basis, partition, new, values, c, columns.tolist(), rest, np.eye(len(new), dtype=np.int64))
 
     def eliminate(self, i: int) -> None:
@@ -285,34 +274,22 @@ class _Elimination:
     def _further(self, i: int) -> int | None:
         """Look for a class in which something is left of a row where nothing is in those looked at so far."""
         partition, old, v = self.partition, self.basis.rows, self.values[i].astype(bool)
-        before = _product(self.factors[i : i + 1], self.coefficients)[0]
+        before = product(self.factors[i : i + 1], self.coefficients)[0]
         rows, c = np.r_[old, self.new[self.kept]], np.r_[before, -self.factors[i, self.kept] % PRIME]
-        terms = _fractions(rows, c)
-        if terms is not None and _verified(partition, terms, v):
+        terms = fractions(rows, c)
+        if terms is not None and verified(partition, terms, v):
             self.dependent.append(i)
             return None
         weights = np.zeros(partition.n_queries, np.int64)
         weights[rows], weights[self.new[i]] = -c % PRIME, 1
         left = np.flatnonzero(partition.weighted(weights) % PRIME)[:1]
         if not len(left):
-            self.dependent += [i] if _believed(partition, rows, v, c) is not None else []
+            self.dependent += [i] if believed(partition, rows, v, c) is not None else []
             return None
-        rest = self.values[:, left] - _product(self.coefficients, partition.some(old, left).astype(np.int64))
+        rest = self.values[:, left] - product(self.coefficients, partition.some(old, left).astype(np.int64))
         self.columns.append(int(left[0]))
-        self.rest = np.c_[self.rest, _product(self.factors, rest % PRIME)]
+        self.rest = np.c_[self.rest, product(self.factors, rest % PRIME)]
         return len(self.columns) - 1
-
-
-def _product(a: Ints, b: Ints) -> Ints:
-    """Return a @ b modulo the prime, by halves of 16 bits: sums of 2^21 of their products are exact in floats."""
-    a_high, a_low = (a >> 16).astype(float), (a & 0xFFFF).astype(float)
-    b_high, b_low = b >> 16, (b & 0xFFFF).astype(float)
-    high = middle = np.zeros(1, np.int64)
-    if b_high.any():
-        b_high = b_high.astype(float)
-        high, middle = (a_high @ b_high).astype(np.int64) % PRIME, (a_low @ b_high).astype(np.int64)
-    middle = (high << 16) + middle + (a_high @ b_low).astype(np.int64)
-    return np.asarray(((middle % PRIME << 16) + (a_low @ b_low).astype(np.int64)) % PRIME)
 
 
 def _some(n: int, size: int = SAMPLE) -> Ints:
@@ -324,69 +301,3 @@ def _likely(v: npt.NDArray[np.generic]) -> Ints:
     """Return a fixed choice of columns and some in which a row is 1: most rows outside the span differ in these."""
     inside = np.flatnonzero(v)
     return np.union1d(_some(len(v)), inside[_some(len(inside))])
-
-
-def _rational(c: int, most: int = 2**15 - 1) -> Fraction | None:
-    """Return the fraction of small numbers that a residue stands for (Wang's algorithm), or None.
-
-    Examples
-    --------
-    >>> str(_rational(-3 * pow(4, -1, PRIME) % PRIME))
-    '-3/4'
-    """
-    (a, x), (b, y) = (PRIME, 0), (c, 1)
-    while b > most:
-        q = a // b
-        (a, x), (b, y) = (b, y), (a - q * b, x - q * y)
-    return Fraction(b, y) if 0 < abs(y) <= most else None
-
-
-def _fractions(rows: Ints, c: Ints) -> Terms | None:
-    """Return rows with the fractions that their coefficients modulo the prime stand for, or None if one has none."""
-    used = np.flatnonzero(c)
-    known = [(i, f) for i, k in zip(rows[used].tolist(), c[used].tolist(), strict=True) if (f := _rational(k))]
-    return known if len(known) == len(used) else None
-
-
-def _believed(partition: Partition, rows: Ints, v: Bools, c: Ints) -> Terms | None:
-    """Return the combination of independent rows that gives a row, verified, or None."""
-    terms = _fractions(rows, c)
-    if terms is not None and _verified(partition, terms, v):
-        return terms
-    if partition.n_classes * len(rows) > SMALL:
-        return None
-    found = combination(sparse.csr_array(partition.rows()[rows]), v)
-    return None if found is None else [(int(rows[i]), f) for i, f in found]
-
-
-def _verified(partition: Partition, terms: Terms, v: Bools) -> bool:
-    """Whether a combination gives a row, in integers, over all classes."""
-    common = lcm(1, *(f.denominator for _, f in terms))
-    weights = [int(f * common) for _, f in terms]
-    if common >= 2**40 or sum(map(abs, weights)) >= 2**40:
-        return False
-    row = np.zeros(partition.n_queries, np.int64)
-    row[[i for i, _ in terms]] = weights
-    return np.array_equal(partition.weighted(row), common * np.asarray(v, np.int64))
-
-
-def combination(M: sparse.csr_array, target: Bools) -> Terms | None:
-    """Return exact coefficients of the rows whose sum is the target row, or None where there are none.
-
-    Parameters
-    ----------
-    M : csr_array of int, shape (queries, classes)
-        Independent rows.
-    target : ndarray of bool, shape (classes,)
-        Support of a sum expression x(A) (Malvestuto and Moscarini, definition 2).
-
-    Examples
-    --------
-    >>> M = sparse.csr_array(np.array([[1, 0, 0], [0, 1, 0], [1, 1, 1]]))
-    >>> [(i, str(c)) for i, c in combination(M, np.array([False, False, True]))]
-    [(0, '-1'), (1, '-1'), (2, '1')]
-    """
-    found = solve_exactly(sparse.csr_array(M.T), np.asarray(target, np.int64))
-    if found is None:
-        return None
-    return [(i, found[i]) for i in np.flatnonzero(found.numerators).tolist()]

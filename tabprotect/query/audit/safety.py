@@ -11,10 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.query.audit.decision import Denial, combined
+from tabprotect.query.audit.knowledge import NONE, Knowledge
 from tabprotect.query.audit.needs import Needs, Target, Targets
 from tabprotect.query.audit.records import FREE, Records
 from tabprotect.query.audit.search import Search
-from tabprotect.query.audit.state import NONE, Knowledge, State
+from tabprotect.query.audit.state import State
 from tabprotect.query.audit.unions import plain, unions_with
 from tabprotect.query.audit.witnesses import Worlds, met
 from tabprotect.query.audit.worlds import Box, World, demands

@@ -14,11 +14,12 @@ from tabprotect.counted import counted
 from tabprotect.errors import InputError, SolverError, collect, did_you_mean
 from tabprotect.kinds import of_kinds
 from tabprotect.query.camouflage.answering import Answering
-from tabprotect.query.camouflage.bounds import Absolute, Bounds, Covering, Lattice, Relative, required
-from tabprotect.query.camouflage.build import at_random, build, orders_of, unit_of
+from tabprotect.query.camouflage.bounds import Bounds, Covering, Lattice, required
+from tabprotect.query.camouflage.build import at_random, build, orders_of
 from tabprotect.query.camouflage.construction import draw_patterns, draw_weights, group_sums, rows_in_order
 from tabprotect.query.camouflage.data import Grouping, Table, groups_of, numbers, read
 from tabprotect.query.camouflage.intruder import ranges_given
+from tabprotect.query.camouflage.parameters import number_of_vectors, rules_of, steps_of, units_of
 from tabprotect.query.camouflage.ranges import ROUNDING
 from tabprotect.query.camouflage.vectors import Vectors
 from tabprotect.seeds import Seed, secret_seed
@@ -27,9 +28,6 @@ __all__ = ["Camouflage", "Protection", "camouflage"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
-
-MOST_STEPS = 2**20
-"""More would cost digits of the values without need."""
 
 
 @dataclass(frozen=True)
@@ -272,8 +270,8 @@ def camouflage(
     """
     fields = [confidential] if isinstance(confidential, str) else list(confidential)
     groupings = tuple((g,) if isinstance(g, str) else tuple(g) for g in workload)
-    rules = _rules(fields, bounds)
-    vectors = _number(k, known)
+    rules = rules_of(fields, bounds)
+    vectors = number_of_vectors(k, known)
     named = [c for g in groupings for c in g] + ([largest_first] if largest_first is not None else [])
     table = read(frame, fields, rules)
     with collect() as problems:
@@ -281,7 +279,7 @@ def camouflage(
             if name not in table.public:
                 problems.add(f"'{name}' is no public column{did_you_mean(name, table.public)}")
     number = secret_seed(seed)
-    units, size = _units(fields, unit, table), _steps(steps, vectors)
+    units, size = units_of(fields, unit, table), steps_of(steps, vectors)
     parts = draw_weights(vectors, size, np.random.default_rng([number, 0]))
     rng = np.random.default_rng([number, 1, 0])
     groups = groups_of(table, groupings)
@@ -313,52 +311,6 @@ def _checked(made: Camouflage) -> Camouflage:
             f"relative error {found.residual:.1e}; give the fields in other units or wider bounds"
         )
     return made
-
-
-def _rules(fields: list[str], bounds: Bounds | float | Mapping[str, Bounds | float]) -> dict[str, Bounds]:
-    with collect() as problems:
-        if not fields:
-            problems.add("there is no confidential field")
-        if len(set(fields)) < len(fields):
-            problems.add("a confidential field is named twice")
-        given = dict(bounds) if isinstance(bounds, Mapping) else dict.fromkeys(fields, bounds)
-        for name in fields:
-            if name not in given:
-                problems.add(f"there are no bounds for field '{name}'")
-        for name, b in given.items():
-            if name not in fields:
-                problems.add(f"bounds are given for '{name}', which is not confidential{did_you_mean(name, fields)}")
-            if isinstance(b, bool) or not isinstance(b, Relative | Absolute | Covering | float | int):
-                problems.add(f"bounds of '{name}' are Relative, Absolute, Covering or a relative width, not {b!r}")
-    return {f: b if isinstance(b, Relative | Absolute | Covering) else Relative(float(b)) for f, b in given.items()}
-
-
-def _number(k: int | None, known: int) -> int:
-    with collect() as problems:
-        if isinstance(known, bool) or not isinstance(known, int | np.integer) or known < 0:
-            problems.add(f"known must be a whole number of at least 0, not {known!r}")
-            known = 0
-        least = max(3, known + 2)
-        if k is not None and (isinstance(k, bool) or not isinstance(k, int | np.integer) or k < least):
-            problems.add(f"k must be a whole number of at least {least}, not {k!r}: known + 2, and 3 in any case")
-    return max(3, 2 * known + 3) if k is None else int(k)
-
-
-def _steps(steps: int, k: int) -> int:
-    if isinstance(steps, bool) or not isinstance(steps, int | np.integer) or not 4 * k <= steps <= MOST_STEPS:
-        raise InputError(f"steps must be a whole number from {4 * k} (4 k) to {MOST_STEPS}, not {steps!r}")
-    return int(steps)
-
-
-def _units(fields: list[str], unit: float | Mapping[str, float] | None, table: Table) -> dict[str, float]:
-    given = dict(unit) if isinstance(unit, Mapping) else {} if unit is None else dict.fromkeys(fields, unit)
-    with collect() as problems:
-        for name, x in given.items():
-            if name not in fields:
-                problems.add(f"a unit is given for '{name}', which is not confidential{did_you_mean(name, fields)}")
-            elif isinstance(x, bool) or not isinstance(x, int | float | np.number) or not 0 < x < math.inf:
-                problems.add(f"the unit of '{name}' must be a number above 0, not {x!r}")
-    return {f: float(given[f]) if f in given else unit_of(table.values[f]) for f in fields}
 
 
 def _with(column: Floats, at: Ints, new: Floats) -> Floats:

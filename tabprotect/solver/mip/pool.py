@@ -163,28 +163,8 @@ def _highs(
         h.setOptionValue("time_limit", max(0.01, budget.seconds_left))
     if math.isfinite(cutoff):
         h.setOptionValue("objective_bound", cutoff)
-    n = len(cost)
-    lp = highspy.HighsLp()
-    lp.num_col_, lp.num_row_ = n, len(rhs)
-    lp.col_cost_, lp.col_lower_, lp.col_upper_ = cost, fixed.astype(np.float64), np.ones(n)
-    lp.row_lower_, lp.row_upper_ = rhs, np.full(len(rhs), np.inf)
-    lp.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-    lp.a_matrix_.start_ = matrix.indptr.astype(np.int32)
-    lp.a_matrix_.index_ = matrix.indices.astype(np.int32)
-    lp.a_matrix_.value_ = matrix.data
-    lp.integrality_ = [highspy.HighsVarType.kInteger] * n
-    h.passModel(lp)
-    spent = 0
-
-    def watch(event: Any) -> None:
-        nonlocal spent
-        now = int(event.data_out.simplex_iteration_count) + int(event.data_out.mip_node_count)
-        budget.spend(max(0, now - spent))
-        spent = max(spent, now)
-        if budget.exhausted:
-            event.interrupt()
-
-    h.cbMipInterrupt.subscribe(watch)
+    h.passModel(_binary_programme(cost, fixed, matrix, rhs))
+    _spend(h, budget)
     budget.spend(1)
     h.run()
     status, info = h.getModelStatus(), h.getInfo()
@@ -199,3 +179,33 @@ def _highs(
     ordered = sorted(solutions.values(), key=lambda v: float(cost[v].sum()))
     bound = float(info.mip_dual_bound)
     return PoolAnswer(max(0.0, bound) if math.isfinite(bound) else 0.0, tuple(ordered[:most]), int(info.mip_node_count))
+
+
+def _binary_programme(cost: Floats, fixed: Bools, matrix: sparse.csr_array, rhs: Floats) -> Any:
+    """Return the programme as HiGHS takes it."""
+    n = len(cost)
+    lp = highspy.HighsLp()
+    lp.num_col_, lp.num_row_ = n, len(rhs)
+    lp.col_cost_, lp.col_lower_, lp.col_upper_ = cost, fixed.astype(np.float64), np.ones(n)
+    lp.row_lower_, lp.row_upper_ = rhs, np.full(len(rhs), np.inf)
+    lp.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+    lp.a_matrix_.start_ = matrix.indptr.astype(np.int32)
+    lp.a_matrix_.index_ = matrix.indices.astype(np.int32)
+    lp.a_matrix_.value_ = matrix.data
+    lp.integrality_ = [highspy.HighsVarType.kInteger] * n
+    return lp
+
+
+def _spend(h: Any, budget: Budget) -> None:
+    """Charge the iterations and nodes of HiGHS to a budget while it runs, and end it when that is exhausted."""
+    spent = 0
+
+    def watch(event: Any) -> None:
+        nonlocal spent
+        now = int(event.data_out.simplex_iteration_count) + int(event.data_out.mip_node_count)
+        budget.spend(max(0, now - spent))
+        spent = max(spent, now)
+        if budget.exhausted:
+            event.interrupt()
+
+    h.cbMipInterrupt.subscribe(watch)

@@ -5,21 +5,17 @@ from __future__ import annotations
 import csv
 import glob
 import io
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from os import fspath
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from tabprotect.counted import counted
-from tabprotect.errors import InputError, Problems, collect, did_you_mean
+from tabprotect.errors import InputError, collect, did_you_mean
 from tabprotect.paths import possible
-from tabprotect.table.read import need_columns
-from tabprotect.table.reading.numbers import Notation, find_notation, plain_numbers, to_numbers
+from tabprotect.table.reading.number_columns import need_commas, numbered, with_notation
 from tabprotect.table.reading.recognised import Recognised, check_header, decode, find_separator, unpack
 from tabprotect.table.reading.stores import open_duckdb, pandas_of, read_excel, read_parquet
 
@@ -27,7 +23,6 @@ __all__ = ["DUCKDB", "PARQUET", "files_of", "has_pattern", "read_tabular", "reco
 
 PARQUET = (".parquet", ".pq")
 DUCKDB = (".duckdb", ".ddb")
-_CODE = re.compile(r"\s*[+-]?0\d")
 _EXCEL = b"PK\x03\x04"
 
 
@@ -95,7 +90,7 @@ def read_tabular(
     """
     place = possible(path)
     if has_pattern(fspath(path)):
-        return _numbered(
+        return numbered(
             *_several(fspath(path), (separator, decimal, thousands, encoding), numbers), numbers, needed, strict
         )
     if place.is_dir():
@@ -106,20 +101,20 @@ def read_tabular(
     if suffix in DUCKDB:
         opened, found = open_duckdb(place, relation)
         frame = pandas_of(opened.to_arrow_table())
-        return _numbered(frame, replace(found, rows=len(frame)), numbers, needed, strict)
+        return numbered(frame, replace(found, rows=len(frame)), numbers, needed, strict)
     if suffix in PARQUET:
-        return _numbered(*read_parquet([place], fspath(path)), numbers, needed, strict)
+        return numbered(*read_parquet([place], fspath(path)), numbers, needed, strict)
     raw, packed, inside, why = unpack(place, place.read_bytes(), member)
     if raw[:4] == b"PAR1":
         frame, found = read_parquet(raw, str(place))
     elif raw[:4] == _EXCEL:
         frame, found = read_excel(place, raw, sheet)
         words = frame.select_dtypes(object).map(lambda v: v if isinstance(v, str) else None)
-        found = _with_notation(words, found, (), None, None)
+        found = with_notation(words, found, (), None, None)
     else:
         frame, found = _text(place, raw, numbers, (separator, decimal, thousands, encoding))
     found = replace(found, packed=packed, member=inside, reasons=(*why, *found.reasons))
-    return _numbered(frame, found, numbers, needed, strict)
+    return numbered(frame, found, numbers, needed, strict)
 
 
 def recognise(
@@ -189,95 +184,10 @@ def _text(
     )
     if decimal is None and separator == "," and thousands != ".":
         # a comma ends a field; numbers in quotes may hold one between thousands, or a decimal comma where all do
-        usual = _with_notation(frame, found, numbers, ".", thousands)
-        commas = _with_notation(frame, found, numbers, ",", thousands) if _commas(frame, numbers) else usual
+        usual = with_notation(frame, found, numbers, ".", thousands)
+        commas = with_notation(frame, found, numbers, ",", thousands) if need_commas(frame, numbers) else usual
         return frame, commas
-    return frame, _with_notation(frame, found, numbers, decimal, thousands)
-
-
-def _commas(frame: pd.DataFrame, numbers: Sequence[str]) -> bool:
-    """Whether a column of numbers can be read with a decimal comma only."""
-    texts = [frame[name].dropna().astype(str).unique().tolist() for name in numbers if name in frame]
-    return any(
-        find_notation(words, decimal=".") is None and find_notation(words, decimal=",") is not None for words in texts
-    )
-
-
-def _with_notation(
-    frame: pd.DataFrame, found: Recognised, numbers: Sequence[str], decimal: str | None, thousands: str | None
-) -> Recognised:
-    """Find out how numbers are written: from the columns of numbers, or from all that can be such."""
-    texts = {name: frame[name].dropna().astype(str).unique().tolist() for name in numbers or frame if name in frame}
-    if not numbers:
-        # codes such as 01.11 say nothing of numbers
-        texts = {name: words for name, words in texts.items() if not any(map(_CODE.match, words))}
-    ways = {name: find_notation(words, decimal=decimal, thousands=thousands) for name, words in texts.items() if words}
-    telling = [
-        name for name, way in ways.items() if way is not None and any(set(w) & set(",. '’ ") for w in texts[name])
-    ]
-    together = find_notation((w for name in telling for w in texts[name]), decimal=decimal, thousands=thousands)
-    if not telling:
-        return replace(found, decimal=decimal or "", thousands=thousands or "")
-    if together is None:
-        example = {name: texts[name][0] for name in telling[:3]}
-        words = ", ".join(f"'{word}' in {name}" for name, word in example.items())
-        return replace(found, several=words)
-    shown = next((w for name in telling for w in texts[name] if set(w) & set(",.")), texts[telling[0]][0])
-    return replace(
-        found,
-        decimal=together.decimal,
-        thousands=together.thousands,
-        doubt=together.doubt,
-        reasons=(*found.reasons, f"numbers are written like '{shown}' in {telling[0]}"),
-    )
-
-
-def _numbered(
-    frame: pd.DataFrame, found: Recognised, numbers: Sequence[str], needed: Sequence[str], strict: bool
-) -> tuple[pd.DataFrame, Recognised]:
-    """Turn the columns of numbers into floats."""
-    missing = Problems()
-    need_columns(map(str, frame.columns), (*needed, *numbers), missing)
-    if missing.found:
-        raise InputError(*(f"{found.path}: {problem}" for problem in missing.found))
-    columns = {}
-    with collect() as problems:
-        for name in numbers:
-            columns[name] = _number_column(frame[name], found, name, problems, strict)
-    return frame.assign(**columns), found
-
-
-def _number_column(column: pd.Series, found: Recognised, name: str, problems: Problems, strict: bool) -> Any:
-    if pd.api.types.is_bool_dtype(column) and not strict:
-        return column
-    if pd.api.types.is_bool_dtype(column):
-        problems.add(f"{found.path}: column '{name}' must hold numbers, but holds true and false")
-        return column
-    if pd.api.types.is_numeric_dtype(column):
-        return column.astype(np.float64)
-    texts = column.map(
-        lambda value: value if isinstance(value, str) else "" if value is None or value != value else repr(value)
-    )
-    if found.doubt:
-        problems.add(
-            f"{found.path}: '{found.doubt}' in a column of numbers can be read in two ways, and nothing decides; pass "
-            "decimal=',' or decimal='.'"
-        )
-        return column
-    if found.several and found.kind != "excel":
-        said = f"{found.path}: numbers are written in several ways ({found.several}); pass decimal="
-        if said not in problems.found:
-            problems.add(said)
-        return column
-    notation = Notation(found.decimal or ".", found.thousands)
-    try:
-        return to_numbers(texts, notation, name)
-    except InputError as error:
-        if not strict:
-            plain = dict(zip(words := texts.unique().tolist(), plain_numbers(words, notation), strict=True))
-            return texts.map(lambda word: word if plain[word] is None else plain[word] or None)
-        problems.found += [f"{found.path}: {problem}" for problem in error.problems]
-        return column
+    return frame, with_notation(frame, found, numbers, decimal, thousands)
 
 
 def _several(
@@ -315,7 +225,7 @@ def _several(
         fits=tuple(sorted({other for one in found for other in one.fits} - encodings)),
     )
     decimal = "." if given[1] is None and all(one.separator == "," for one in found) else given[1]
-    return whole, _with_notation(whole, together, numbers, decimal, given[2])
+    return whole, with_notation(whole, together, numbers, decimal, given[2])
 
 
 def has_pattern(path: str) -> bool:

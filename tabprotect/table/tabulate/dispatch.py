@@ -173,16 +173,18 @@ def tabulate(
     if memory_limit is not None:
         with duckdb.connect() as connection:
             set_memory(connection, memory_limit)
-    recognised: tuple[Recognised, ...] = ()
-    backend = ""
-    if is_file(data) and not isinstance(data, TextFile):
-        backend = "file"
-        codes = [name for name in roles.columns if name not in roles.numbers]
-        opened = open_data(File.of(data, decimal), codes, roles.numbers)
-        data, recognised = opened.source, (opened.recognised,)
-        roles = replace(roles, decimal=opened.decimal)
+    data, roles, recognised = _opened(data, roles, decimal)
     found, library = _tabulated(data, roles, memory_limit)
-    return _table(found, roles, frequency, empty, backend or library, recognised)
+    return _table(found, roles, frequency, empty, "file" if recognised else library, recognised)
+
+
+def _opened(data: Any, roles: Roles, decimal: str | None) -> tuple[Any, Roles, tuple[Recognised, ...]]:
+    """Open data that are a file; return what was recognised in it, too."""
+    if not is_file(data) or isinstance(data, TextFile):
+        return data, roles, ()
+    codes = [name for name in roles.columns if name not in roles.numbers]
+    opened = open_data(File.of(data, decimal), codes, roles.numbers)
+    return opened.source, replace(roles, decimal=opened.decimal), (opened.recognised,)
 
 
 def _tabulated(data: Any, roles: Roles, memory_limit: str | None) -> tuple[Tabulated, str]:

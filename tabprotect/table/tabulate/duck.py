@@ -20,7 +20,8 @@ from tabprotect.table.duck import DuckSource, in_pieces, literal
 from tabprotect.table.grid import Grid
 from tabprotect.table.levels import Measures, Totals, levels_of
 from tabprotect.table.tabulate.duck_columns import check_ids, flag, identity, number, resolve
-from tabprotect.table.tabulate.ranking import NO_REQUEST, Entries, Ranking, rank
+from tabprotect.table.tabulate.entries import Entries
+from tabprotect.table.tabulate.ranking import NO_REQUEST, Ranking, rank
 from tabprotect.table.tabulate.roles import Roles, Tabulated
 from tabprotect.table.tabulate.rollup import roll_up
 

@@ -17,7 +17,8 @@ from tabprotect.table.dimension import Dimension
 from tabprotect.table.grid import Grid
 from tabprotect.table.levels import Measures, Totals, add_up, levels_of
 from tabprotect.table.read import read_flags, read_ids, read_numbers
-from tabprotect.table.tabulate.ranking import NO_REQUEST, Entries, rank
+from tabprotect.table.tabulate.entries import Entries
+from tabprotect.table.tabulate.ranking import NO_REQUEST, rank
 from tabprotect.table.tabulate.roles import Roles, Tabulated
 from tabprotect.table.tabulate.rollup import roll_up
 

@@ -18,7 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.table.levels import Level, Measures, Totals
-from tabprotect.table.tabulate.ranking import Candidates, Entries, Ranking, by_number, rank
+from tabprotect.table.tabulate.entries import Entries, by_number
+from tabprotect.table.tabulate.ranking import Candidates, Ranking, rank
 
 __all__ = ["Summary", "beside", "roll_up"]
 

@@ -17,7 +17,7 @@ from tabprotect.workflow.protocol.model import Protocol
 from tabprotect.workflow.protocol.structure import structure_text
 from tabprotect.workflow.protocol.toml import toml_of
 
-__all__ = ["DECISIONS", "Trial", "append_decisions", "best_of", "fix", "fixed_path"]
+__all__ = ["DECISIONS", "Trial", "append_decisions", "best_of", "decided", "fix", "fixed_path", "untried"]
 
 DECISIONS = "decisions.jsonl"
 """In the internal folder of a protocol: one line a decision, each with the digest of all lines before."""
@@ -87,6 +87,37 @@ def best_of(trials: Sequence[Trial]) -> Trial | None:
     if measured:
         return min(measured, key=lambda one: (one.cost, one.number))
     return safe[0] if safe else None
+
+
+def decided(trials: Mapping[str, Sequence[Trial]], wanted: Mapping[str, int]) -> dict[str, Trial]:
+    """Return the trial of every cluster that has a safe one: the one that is wanted, by number, else the best.
+
+    Examples
+    --------
+    >>> given = Trial("a", 1, {}, "auto", "feasible", 1.0, 20.0, exposed=0, undecided=0)
+    >>> unsafe = Trial("a", 2, {"method": "exact"}, "exact", "optimal", 9.0, 15.0, exposed=1, undecided=0)
+    >>> decided({"a": [given, unsafe]}, {})["a"].number, decided({"a": [given, unsafe]}, {"a": 2})
+    (1, {})
+    """
+    chosen = {}
+    for cluster, found in trials.items():
+        one = found[wanted[cluster] - 1] if cluster in wanted else best_of(found)
+        if one is not None and one.safe:
+            chosen[cluster] = one
+    return chosen
+
+
+def untried(period: Period) -> dict[str, Trial]:
+    """Return the settings of the protocol, as they are and without running them, as the trial of every cluster.
+
+    Raises
+    ------
+    InputError
+        Settings that do not go together.
+    """
+    for cluster in period.clusters:
+        period.request(cluster)
+    return {cluster: Trial(cluster, 1, {}, "as given", "not tried", 0.0) for cluster in period.clusters}
 
 
 def fixed_path(protocol: Protocol, out: Path | None) -> Path:

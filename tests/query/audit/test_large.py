@@ -7,8 +7,9 @@ import pytest
 
 from benchmarks.query.safety import play
 from tabprotect.query.audit import Auditor, Denial, Intruder, Records, inference, search, worlds
+from tabprotect.query.audit.combinations import PRIME, combination
 from tabprotect.query.audit.groups import Groups
-from tabprotect.query.audit.inference import Basis, combination
+from tabprotect.query.audit.inference import Basis
 from tabprotect.query.audit.partition import Partition
 from tabprotect.query.audit.sensitive import sensitivity_step
 from tabprotect.query.audit.stored import dump, restore
@@ -185,7 +186,7 @@ def test_rows_taken_together_give_the_basis_of_one_after_another(seed, pending, 
     assert len(dependent) > 0 or not seed % 2
     M = partition.rows().toarray()
     square = M[together.rows][:, together.pivots].astype(object)
-    assert np.array_equal(square @ together.inverse.astype(object) % inference.PRIME, np.eye(len(square), dtype=int))
+    assert np.array_equal(square @ together.inverse.astype(object) % PRIME, np.eye(len(square), dtype=int))
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tabprotect.query.audit import Auditor, Records, state
+from tabprotect.query.audit import Auditor, Records, knowledge
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -20,7 +20,7 @@ def test_decisions_are_the_same_without_screening(seed, monkeypatch):
     got = [screened.ask(s).answered for s in sets]
     nobody = lambda r, c, classes, *_: (np.zeros(len(classes), np.int64), np.zeros(len(classes), bool))  # noqa: E731
     with monkeypatch.context() as m:
-        m.setattr(state, "_screened", nobody)
+        m.setattr(knowledge, "_screened", nobody)
         exact = Auditor(records, rules)
         assert [exact.ask(s).answered for s in sets] == got
 
@@ -29,6 +29,6 @@ def test_large_classes_have_no_needs():
     records = Records.of(np.full(200, 10.0))
     auditor = Auditor(records, "p%=10|threshold=3")
     assert auditor.ask(range(100)).answered
-    _, large = state._screened(records, auditor.state.partition.class_of, np.arange(2), auditor.measures, None)
+    _, large = knowledge._screened(records, auditor.state.partition.class_of, np.arange(2), auditor.measures, None)
     assert large.all()
     assert auditor.ask(range(98)).denial is not None

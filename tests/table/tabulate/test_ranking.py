@@ -10,7 +10,8 @@ import pytest
 from tabprotect.sums import Limbs
 from tabprotect.table.levels import Measures
 from tabprotect.table.tabulate import ranking
-from tabprotect.table.tabulate.ranking import Entries, Ranking, rank
+from tabprotect.table.tabulate.entries import Entries
+from tabprotect.table.tabulate.ranking import Ranking, rank
 
 ONE = Limbs((1.0,))
 

@@ -14,7 +14,8 @@ from tabprotect.methods.suppression.options import DEFAULTS, Options
 from tabprotect.methods.suppression.postsolve.completion import complete
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem, Status
-from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
+from tabprotect.solver.interrupts import cancel_on_interrupt
+from tabprotect.solver.limits import Budget, Limits, Progress
 
 __all__ = ["hypercube"]
 

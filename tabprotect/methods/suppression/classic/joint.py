@@ -15,7 +15,8 @@ from tabprotect.methods.suppression.options.classic import JointOptions
 from tabprotect.methods.suppression.postsolve.completion import complete
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem
-from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
+from tabprotect.solver.interrupts import cancel_on_interrupt
+from tabprotect.solver.limits import Budget, Limits, Progress
 from tabprotect.solver.lp import LinearProgram
 from tabprotect.solver.tolerances import LP_FEASIBILITY, MULTIPLIER
 

@@ -15,7 +15,8 @@ from tabprotect.methods.suppression.options import DEFAULTS, Options
 from tabprotect.methods.suppression.postsolve.completion import complete
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem
-from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
+from tabprotect.solver.interrupts import cancel_on_interrupt
+from tabprotect.solver.limits import Budget, Limits, Progress
 from tabprotect.table.system import LinearSystem
 
 __all__ = ["modular", "pieces_of", "rows_within"]

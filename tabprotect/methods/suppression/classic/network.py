@@ -18,7 +18,8 @@ from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem
 from tabprotect.solver.connected import connected
 from tabprotect.solver.exact.elimination import eliminate
-from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
+from tabprotect.solver.interrupts import cancel_on_interrupt
+from tabprotect.solver.limits import Budget, Limits, Progress
 
 __all__ = ["Network", "network", "network_of"]
 

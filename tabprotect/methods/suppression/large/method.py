@@ -24,7 +24,8 @@ from tabprotect.methods.suppression.postsolve.finish import finish, stopped
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem
 from tabprotect.solver.credit import Credit, is_first
-from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
+from tabprotect.solver.interrupts import cancel_on_interrupt
+from tabprotect.solver.limits import Budget, Limits, Progress
 from tabprotect.solver.tasks.pieces import Means, processors
 from tabprotect.solver.tolerances import OPTIMAL
 

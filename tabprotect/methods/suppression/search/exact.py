@@ -24,7 +24,8 @@ from tabprotect.methods.suppression.search.rounds import search_in_rounds
 from tabprotect.methods.suppression.search.schedule import go_on, reporter
 from tabprotect.methods.suppression.start.root_solve import root_solve
 from tabprotect.problem import Problem
-from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
+from tabprotect.solver.interrupts import cancel_on_interrupt
+from tabprotect.solver.limits import Budget, Limits, Progress
 from tabprotect.solver.mip.pool import pool_solver
 from tabprotect.solver.mip.rows import Inequalities, RowPool
 from tabprotect.solver.tasks.pieces import Means
@@ -128,15 +129,21 @@ def exact(
         if result.safe and not result.stopped and any(k not in pools and not s.done for k, s in enumerate(searches)):
             result = replace(result, message="levels are reached to floating-point accuracy only: there is no bound")
         if prove and result.safe:
-            left = 0.0 if result.stopped == "cancelled" else budget.seconds_left
-            share = None if math.isinf(left) else options.proof.cuts_share * left
-            cuts = Budget(replace(budget.limits, seconds=share, work=None)) if proof_seconds <= left + 1.0 else None
+            cuts = _time_for_cuts(budget, result.stopped == "cancelled", proof_seconds, options.proof.cuts_share)
             result = _proven(result, reduction, pools, cuts, options)
     learned = inequalities_of(reduction, ((reduction.cores[k], pool) for k, (pool, _) in pools.items()))
     bound = reduction.constant + sum(s.bound for s in searches)
     if isinstance(result.cuts, BoundProof):
         bound = max(bound, float(result.cuts.bound))
     return with_bound(replace(result, rows=learned), bound)
+
+
+def _time_for_cuts(budget: Budget, cancelled: bool, proof_seconds: float, share: float) -> Budget | None:
+    """Return the budget of joint cuts in a proof, a share of the time left; None where the proof has no time itself."""
+    left = 0.0 if cancelled else budget.seconds_left
+    if proof_seconds > left + 1.0:
+        return None
+    return Budget(replace(budget.limits, seconds=None if math.isinf(left) else share * left, work=None))
 
 
 def _proven(

@@ -20,7 +20,8 @@ from tabprotect.methods.suppression.search.improvement import Improver
 from tabprotect.methods.suppression.start.cleanup import clean
 from tabprotect.methods.suppression.start.construct import Constructor
 from tabprotect.problem import Problem
-from tabprotect.solver.limits import Budget, Limits, Progress, cancel_on_interrupt
+from tabprotect.solver.interrupts import cancel_on_interrupt
+from tabprotect.solver.limits import Budget, Limits, Progress
 from tabprotect.solver.tasks.pieces import GRACE, Means
 from tabprotect.solver.tasks.store import digest
 
