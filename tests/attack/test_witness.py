@@ -16,7 +16,7 @@ from tabprotect.attack.attackers import AttackProgramme
 from tabprotect.attack.region import open_region
 from tabprotect.attack.witness import Exposure, Key, Witnesses, capacity, keys
 from tabprotect.formats.jj import read_jj
-from tabprotect.instances import load
+from tabprotect.instances import family, load
 from tabprotect.problem import Attacker, Problem
 from tabprotect.solver.limits import Budget, Limits
 
@@ -160,6 +160,35 @@ def test_stored_witnesses_answer_without_programmes() -> None:
     judge.check(problem.may_hide)
     assert solved > 0
     assert judge.programmes == solved
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_the_table_in_proportion_answers_nothing_that_programmes_deny(seed: int) -> None:
+    problem, _ = random_problem(seed)
+    judge, everything = Witnesses(problem), problem.may_hide | problem.must_hide
+    judge.offer_scaled(everything)
+    for deviation in judge.deviations(everything):
+        unit = np.abs(deviation.z).max()
+        assert np.abs(problem.system.A[:, deviation.cells] @ deviation.z).max() <= 1e-9 * unit
+        assert np.all(deviation.z <= problem.up[deviation.cells])
+        assert np.all(deviation.z >= -problem.down[deviation.cells])
+    q = judge.questions
+    answered = {(int(q.cell[k]), int(q.side[k])) for k in np.flatnonzero(judge.stored(everything))}
+    denied = {(e.key.cell, e.key.side) for e in Witnesses(problem).check(everything) if e.key.attacker < 0}
+    assert not answered & denied
+
+
+def test_the_table_in_proportion_answers_all_where_little_is_known_and_nothing_where_a_value_is_published() -> None:
+    problem = family("flat2d", 1, rows=6, columns=6)
+    judge, everything = Witnesses(problem), problem.may_hide | problem.must_hide
+    judge.offer_scaled(everything)
+    assert judge.stored(everything).all()
+    assert judge.programmes == 0
+    one = Witnesses(problem)
+    pattern = everything.copy()
+    pattern[np.flatnonzero(problem.values)[-1]] = False
+    one.offer_scaled(pattern)
+    assert not len(one.pool)
 
 
 def test_published_primary_is_exposed_with_a_proof() -> None:

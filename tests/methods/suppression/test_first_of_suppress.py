@@ -9,7 +9,8 @@ import pytest
 
 import tabprotect as tp
 from tabprotect.attack.audit import audit
-from tabprotect.instances import load
+from tabprotect.instances import family, load
+from tabprotect.methods.suppression.options import Options, changed
 
 
 @pytest.mark.parametrize("method", ["auto", "exact", "local"])
@@ -36,9 +37,44 @@ def test_ctrl_c_in_it_returns_it():
     assert audit(problem, result.pattern, intervals=False).safe
 
 
-def test_without_attackers_or_limits_there_is_none():
+@pytest.mark.parametrize("method", ["auto", "exact", "greedy", "local"])
+def test_no_time_at_all_leaves_everything_hidden_where_that_is_safe(method):
+    problem, heard = family("hier2d", seed=1), []
+    result = tp.suppress(problem, method=method, limits=0, progress=heard.append)
+    assert (result.status, result.stopped) == ("feasible", "time")
+    assert result.pattern[problem.may_hide].all()
+    assert audit(problem, result.pattern, intervals=False).safe
+    assert (heard[0].stage, heard[0].cost) == ("first pattern", result.cost)
+
+
+def test_costs_never_rise_while_a_search_has_no_pattern_of_its_own():
+    heard = []
+    result = tp.suppress(family("hier2d", seed=1), limits=tp.Limits(work=3000), progress=heard.append)
+    costs = [one.cost for one in heard]
+    assert heard[0].stage == "first pattern"
+    assert costs == sorted(costs, reverse=True)
+    assert costs[-1] == result.cost < costs[0]
+
+
+def test_without_limits_there_is_none():
     heard = []
     tp.suppress(load("singletons-small"), limits=tp.Limits(), progress=heard.append)
-    problem = tp.Problem.from_arrays([[-1, 1, 1, 1]], [20, 9, 6, 5], primary=[1], lpl=2, upl=2)
-    tp.suppress(problem, limits=tp.Limits(work=1000), progress=heard.append)
     assert "first pattern" not in {one.stage for one in heard}
+
+
+@pytest.mark.parametrize("work", [30_000, 60_000])
+def test_what_local_programmes_leave_open_is_answered_by_cheapest_witnesses(work):
+    problem = family("thin", 2, sizes=(12, 3, 3, 3))
+    result = tp.suppress(problem, limits=tp.Limits(work=work))
+    assert result.method.startswith("auto: greedy, then exact")
+    assert result.cost < 0.3 * problem.weights[~problem.must_hide].sum()
+    assert audit(problem, result.pattern, intervals=False).safe
+
+
+def test_cheapest_witnesses_are_tried_beside_local_programmes():
+    problem = family("thin", 2, sizes=(8, 8, 8))
+    options = changed(Options(), "choice.second_start_share", 0.0)
+    alone, both = (tp.suppress(problem, limits=tp.Limits(work=60_000), options=one) for one in (options, Options()))
+    assert alone.method.startswith("auto: local, then exact")
+    assert both.method.startswith("auto: local, then greedy, then exact")
+    assert both.cost <= alone.cost

@@ -13,6 +13,7 @@ from tabprotect.instances import load
 from tabprotect.methods.suppression import suppress
 from tabprotect.methods.suppression.options import Options, changed
 from tabprotect.methods.suppression.search.branch_and_cut import Search
+from tabprotect.methods.suppression.search.exact import exact
 from tabprotect.models import cell_suppression
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Limits
@@ -153,7 +154,7 @@ def test_same_seed_and_work_limit_give_the_same_answer():
 def test_a_limit_that_leaves_no_time_ends_in_status_unknown():
     A, values, primary, level = grid(4)
     problem = Problem.from_arrays(A, values, primary, lpl=level, upl=level)
-    result = suppress(problem, method="exact", limits=Limits(seconds=0.0))
+    result = exact(problem, limits=Limits(seconds=0.0))
     assert (result.status, result.safe, result.cost, result.stopped) == ("unknown", False, None, "time")
 
 
