@@ -146,7 +146,10 @@ class Rounds:
         self, problem: Problem, budget: Budget, start: SuppressionResult | None, everything: bool, quick: bool
     ) -> list[Answer]:
         """Return the first patterns of a problem, with the sums that they give away, looked at within the slice."""
-        found = []
+        found: list[Answer] = []
+        if problem.n_cells > self.options.circuits.most_cells:
+            # a look at the sums of everything hidden takes too long
+            return found
         for result in first_results(problem, budget, start, self.options):
             if everything or not result.pattern[problem.may_hide].all():
                 # of the slice, whose work the whole does not know yet

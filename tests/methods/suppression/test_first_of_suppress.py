@@ -10,6 +10,7 @@ import pytest
 import tabprotect as tp
 from tabprotect.attack.audit import audit
 from tabprotect.instances import family, load
+from tabprotect.instances.large import large
 from tabprotect.methods.suppression.options import Options, changed
 
 
@@ -45,6 +46,13 @@ def test_no_time_at_all_leaves_everything_hidden_where_that_is_safe(method):
     assert result.pattern[problem.may_hide].all()
     assert audit(problem, result.pattern, intervals=False).safe
     assert (heard[0].stage, heard[0].cost) == ("first pattern", result.cost)
+
+
+def test_tables_of_any_size_have_one():
+    problem, heard = large(40_000), []
+    result = tp.suppress(problem, limits=tp.Limits(work=100), progress=heard.append)
+    assert (result.status, heard[0].stage, heard[0].work) == ("feasible", "first pattern", 1)
+    assert audit(problem, result.pattern, intervals=False).safe
 
 
 def test_costs_never_rise_while_a_search_has_no_pattern_of_its_own():

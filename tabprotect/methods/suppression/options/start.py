@@ -66,7 +66,7 @@ class CircuitOptions(Stage):
     Parameters
     ----------
     most_cells : int, default 30_000
-        Cells beyond which circuits take longer than local programmes.
+        Cells beyond which circuits take longer than local programmes, and a look at the sums of everything hidden too.
     level_quantiles : tuple[float, ...], default (0.5, 0.8, 0.95, 0.25, 1.0, 0.0)
         Quantiles of the levels for which circuits are looked for, in this order.
     cheaper_slice_share : float, default 0.4

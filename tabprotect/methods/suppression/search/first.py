@@ -57,8 +57,6 @@ def first_results(
     >>> [(r.status, r.suppressed.tolist(), r.cost) for r in first_results(p, Budget())]
     [('feasible', [0, 1, 2, 3], 31.0), ('feasible', [1, 3], 5.0)]
     """
-    if problem.n_cells > options.circuits.most_cells:
-        return
     judge = Witnesses(problem)
     if start is not None:
         judge.offer_many(start.deviations)
@@ -78,7 +76,8 @@ def first_patterns(
     judge : Witnesses
         It is left with the witnesses of the patterns.
     budget : Budget
-        Nothing is yielded where it is exhausted before hiding everything is judged.
+        Nothing is yielded where it is exhausted before hiding everything is judged. Of large tables only everything
+        hidden is, where the table in proportion shows that this is safe.
     start : ndarray of bool, shape (cells,), optional
         Cells hidden in any case.
     options : Options
@@ -90,6 +89,9 @@ def first_patterns(
     everything = problem.may_hide | problem.must_hide
     judge.offer_scaled(everything)
     known = not problem.attackers and bool(judge.stored(everything).all())
+    large = problem.n_cells > options.circuits.most_cells
+    if large and not known:
+        return
     if not known:
         judge.offer_circuits(everything, budget)
     budget.spend(1)
@@ -98,6 +100,8 @@ def first_patterns(
         return
     lost = {e.key for e in exposed}
     yield everything
+    if large:
+        return
     with budget.part(options.circuits.cheaper_slice_share) as cheaper:
         if known:
             judge.offer_circuits(everything, cheaper)
