@@ -10,7 +10,6 @@ import pytest
 import tabprotect as tp
 from tabprotect.attack.audit import audit
 from tabprotect.instances import family, load
-from tabprotect.instances.large import large
 from tabprotect.methods.suppression.options import Options, changed
 
 
@@ -48,9 +47,10 @@ def test_no_time_at_all_leaves_everything_hidden_where_that_is_safe(method):
     assert (heard[0].stage, heard[0].cost) == ("first pattern", result.cost)
 
 
-def test_tables_of_any_size_have_one():
-    problem, heard = large(40_000), []
-    result = tp.suppress(problem, limits=tp.Limits(work=100), progress=heard.append)
+def test_tables_too_large_for_circuits_have_one():
+    problem, heard = family("hier2d", seed=1), []
+    options = changed(Options(), "circuits.most_cells", 100)
+    result = tp.suppress(problem, limits=tp.Limits(work=20), progress=heard.append, options=options)
     assert (result.status, heard[0].stage, heard[0].work) == ("feasible", "first pattern", 1)
     assert audit(problem, result.pattern, intervals=False).safe
 
