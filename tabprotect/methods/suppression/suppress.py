@@ -120,6 +120,8 @@ def suppress(
     Returns
     -------
     SuppressionResult
+        With limits, however short, safe wherever the table in proportion shows that hiding everything is; not so with
+        engine='pyomo' and the classic methods, and with attackers only where there is time to ask them.
 
     Raises
     ------
