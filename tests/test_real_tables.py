@@ -117,7 +117,7 @@ def test_five_linked_tables_in_passes(shared: Shared) -> None:
     cells = cells_by_table(table)
     problem = tp.make_problem(table, tp.assess(table, ["threshold=3", "nk=1,85"]), singletons=False)
     problem = within_reach(problem)
-    result = tp.suppress_linked(problem, cells, limits=tp.Limits(work=420_000), together=0)
+    result = tp.suppress_linked(problem, cells, limits=tp.Limits(work=60_000), together=0)
     assert result.safe, result.message
     assert result.method == "passes over 5 linked tables"
     assert not tp.audit(problem, result.pattern, intervals=False).exposures
