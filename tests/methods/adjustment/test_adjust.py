@@ -98,7 +98,7 @@ def agree(seed):
 
 
 def test_the_fast_path_equals_the_model():
-    assert sum(agree(seed) for seed in range(40)) >= 20
+    assert sum(agree(seed) for seed in range(20)) >= 10
 
 
 @pytest.mark.slow
@@ -146,7 +146,7 @@ def test_every_method_gives_a_sound_table(method):
     assert result.bound is None or result.bound <= best.cost * (1 + 1e-6)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=15)
 @given(problems(max_cells=14), st.sampled_from(WEIGHTS), st.sampled_from(NORMS))
 def test_the_bound_of_sizes_is_below_every_choice_of_senses(problem, weights, norm):
     problem = without_sliding(problem)

@@ -212,7 +212,7 @@ def test_mahalanobis_needs_something_that_varies(values: list[float]) -> None:
         md.risk.distance_linkage(frame, frame, metric="mahalanobis")
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(st.integers(0, 10**6), st.integers(2, 60), st.integers(1, 12))
 def test_the_tree_links_mixed_files_as_comparing_all_pairs_does(seed: int, n: int, categories: int) -> None:
     rng = np.random.default_rng(seed)

@@ -230,7 +230,13 @@ def test_singleton_attackers_are_protected_against() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "at_most"), [("table8", 105), ("osorio", 20), ("hie1372d", 660_000), ("hie1327d", 2_340_000)]
+    ("name", "at_most"),
+    [
+        ("table8", 105),
+        ("osorio", 20),
+        ("hie1372d", 660_000),
+        pytest.param("hie1327d", 2_340_000, marks=pytest.mark.slow),
+    ],
 )
 def test_csplib(shared, name: str, at_most: float) -> None:  # type: ignore[no-untyped-def]
     problem = read_jj(shared(f"instances/csplib/{name}.jj"))
