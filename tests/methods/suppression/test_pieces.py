@@ -149,7 +149,7 @@ def test_a_dead_worker_changes_nothing(method: str, stage: str) -> None:
 
 
 def test_stages_are_safe_bounded_and_repeatable(tmp_path: Path) -> None:
-    problem = several()
+    problem = several(4)
     found = solve(problem, "local", resume=tmp_path / "r")
     assert len(list((tmp_path / "r").glob("*.piece"))) > 1
     assert Judge(problem).safe(found.pattern)

@@ -262,7 +262,7 @@ def test_exact_says_when_it_has_proven_nothing(monkeypatch: pytest.MonkeyPatch) 
     assert found.bound <= sum_of_squares(points, found.group)
 
 
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(st.integers(2, 4), st.integers(0, 10_000))
 def test_every_method_forms_groups_of_k_to_2k(k: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
