@@ -66,14 +66,13 @@ ROLES: dict[str, Any] = {"by": ["division", "size"], "value": "turnover", "contr
 
 
 def test_distances_are_optimal_by_the_solver_only():
-    records = tp.instances.register(300)
-    made = tp.protect(records, "p%=15", tp.Adjust(), seed=1, **ROLES)
+    made = tp.protect(tp.instances.register(), "p%=15", tp.Adjust(), seed=1, **ROLES)
     words = "optimal by the solver; no bound is proven in exact arithmetic"
     assert made.optimality == words
     summary = str(made.summary())
     assert words in summary
     assert "levels were enlarged at random (enlarge=0.5)" in summary
-    squares = tp.protect(records, "p%=15", tp.Adjust(norm="l2"), seed=1, **ROLES)
+    squares = tp.protect(tp.instances.register(), "p%=15", tp.Adjust(norm="l2"), seed=1, **ROLES)
     assert squares.optimality == words.replace("the solver", squares.result.result.bounded_by)
-    plain = tp.protect(records, "p%=15", tp.Adjust(enlarge=0), **ROLES)
+    plain = tp.protect(tp.instances.register(), "p%=15", tp.Adjust(enlarge=0), **ROLES)
     assert "at random" not in str(plain.summary())
