@@ -84,7 +84,7 @@ def agrees(problem: Problem, pattern: np.ndarray) -> Audit:
     return found
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(problems(), st.integers(0, 10**6), st.sampled_from([0.5, 0.8, 1.0]))
 def test_random_problems_agree_with_the_judge(problem: Problem, seed: int, share: float) -> None:
     some = np.random.default_rng(seed).random(problem.n_cells) < share

@@ -198,7 +198,7 @@ def test_the_schema_knows_the_words_of_a_spec(tabprotect):
 
 def test_a_limit_with_a_safe_answer_exits_with_3(tabprotect, place, shared):
     done = tabprotect(
-        "solve", shared("instances/csplib/hie1372d.jj"), "--work-limit", 60000, "--json", place / "out.json"
+        "solve", shared("instances/csplib/hie1372d.jj"), "--work-limit", 20000, "--json", place / "out.json"
     )
     assert done.code == 3
     answer = json.loads((place / "out.json").read_text())

@@ -243,13 +243,14 @@ def test_instances_lack_what_two_methods_need(place, tabprotect) -> None:
 
 
 def test_help_names_every_method_and_option(tabprotect) -> None:
+    said = {command: re.sub(r"[^a-z-]+", " ", tabprotect(command, "--help").out) for command in ("protect", "compare")}
     for method, choice in VALUE_METHODS.items():
         listed = next(
             part for part in re.split(r"\.\s", filled("{options} ")) if method in part.split(": ")[0].split(", ")
         )
         assert listed.split(": ")[1].rstrip(".").split(", ") == list(option_names(choice))
-        for command in ("protect", "compare"):
-            assert method in re.sub(r"[^a-z-]+", " ", tabprotect(command, "--help").out), (command, method)
+        for command, words in said.items():
+            assert method in words, (command, method)
 
 
 def test_wrong_options_of_a_comparison_are_bad_input(place, tabprotect) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tabprotect as tp
@@ -88,6 +88,7 @@ words = st.text(st.characters(codec="cp1252", exclude_characters="\r\n\0", exclu
     st.sampled_from([".", ","]),
     st.sampled_from(["utf-8", "utf-8-sig", "cp1252"]),
 )
+@settings(max_examples=40)
 def test_round_trip(rows: list[tuple[str, float]], separator: str, decimal: str, encoding: str) -> None:
     frame = pd.DataFrame({"code": [f"c{word}" for word, _ in rows], "value": [value for _, value in rows]})
     dialect = Dialect(separator, decimal, encoding)

@@ -108,7 +108,7 @@ def reread(data: bytes, kind: str, **given: str) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("kind", FRAME_FORMATS)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(FRAMES)
 def test_frames(kind: str, rows: list[tuple[str, float | None]]) -> None:
     """Of every format that a release can be written in: a new one comes here by itself."""

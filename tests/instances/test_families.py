@@ -44,7 +44,7 @@ def test_cells_levels_and_statuses_are_those_of_the_records(name: str) -> None:
     problem, data = family(name, seed=5), microdata(name, seed=5)
     percent = 15 if name == "business" else 10
     rng = np.random.default_rng(0)
-    some = np.union1d(rng.choice(problem.n_cells, 60, replace=False), problem.primaries[:20])
+    some = np.union1d(rng.choice(problem.n_cells, 25, replace=False), problem.primaries[:10])
     for cell in some:
         inside = records(data, problem.system.cells[cell])
         parts = sorted(inside.groupby("holder")["value"].sum(), reverse=True)

@@ -9,8 +9,12 @@ from tabprotect.errors import InputError
 from tabprotect.instances import data, index, load, names
 from tabprotect.problem import Status
 
+LARGE = ("flat2d-100x100", "hier2d-20k", "hier2d-large", "hier3d-large", "linked-large")
 
-@pytest.mark.parametrize("name", names())
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow) if name in LARGE else name for name in names()]
+)
 def test_sizes_are_those_of_the_instance(name: str) -> None:
     problem, row = load(name), index().loc[name]
     assert problem.n_cells == row["cells"]

@@ -15,7 +15,7 @@ from tabprotect.errors import InputError
 
 
 @given(st.integers(0, 10**6))
-@settings(max_examples=15)
+@settings(max_examples=6)
 def test_the_shortest_combinations_that_leave_too_little(seed: int) -> None:
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame(rng.integers(0, 3, (20, 3)), columns=list("abc"))

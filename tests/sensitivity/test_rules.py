@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tabprotect as tp
@@ -192,6 +192,7 @@ def test_other_shapes_of_levels():
 
 
 @given(st.lists(st.lists(st.integers(0, 9), min_size=0, max_size=5), min_size=1, max_size=6))
+@settings(max_examples=40)
 def test_a_cell_is_unsafe_if_any_rule_says_so(cells):
     table = table_of([units(*cell) for cell in cells])
     rules = ["p%=20", "p%=10,2", "nk=2,70", "threshold=2", "zero"]

@@ -231,7 +231,7 @@ def test_what_is_not_clear_is_refused(data: Any, options: dict[str, Any], says: 
         Table.from_crosstab(data, **options)
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(
     st.lists(
         st.tuples(st.sampled_from("abc"), st.sampled_from("xy"), st.sampled_from("pq"), st.integers(1, 50)),

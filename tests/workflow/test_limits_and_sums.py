@@ -13,6 +13,7 @@ from tabprotect.attack.sums import known_too_closely
 from tabprotect.problem import Attacker
 from tabprotect.sensitivity.union_exposure import UnionExposure
 from tabprotect.solver.limits import Budget, Limits
+from tests.quick import first
 
 
 def firms(seed: int) -> pd.DataFrame:
@@ -49,7 +50,7 @@ def test_sums_that_the_primaries_alone_give_away_are_protected_without_time(seed
 
 
 @pytest.mark.parametrize("method", ["auto", "exact", "greedy", "local"])
-@pytest.mark.parametrize(("seed", "work"), [(4, 100), (8, 100), (10, 300), (25, 100), (39, 100)])
+@pytest.mark.parametrize(("seed", "work"), first(2, [(4, 100), (8, 100), (10, 300), (25, 100), (39, 100)]))
 def test_a_gap_that_a_limit_left_open_is_told_as_such(seed: int, work: int, method: str) -> None:
     release = released(firms(seed), method=method, limits=Limits(work=work))
     assert release.safe

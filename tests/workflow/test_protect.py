@@ -34,7 +34,7 @@ def register(n: int = 120, seed: int = 1) -> pd.DataFrame:
 def release() -> tp.Release:
     return tp.protect(
         register(), RULES, by=["section", "size"], value="turnover", contributor="enterprise_id",
-        limits=tp.Limits(work=20_000),
+        limits=tp.Limits(work=8_000),
     )  # fmt: skip
 
 
@@ -108,7 +108,7 @@ def test_files_are_read_as_frames_are(tmp_path: Any) -> None:
 def test_the_same_seed_gives_the_same_release(tmp_path: Any) -> None:
     for name in ("one", "two"):
         found = tp.protect(
-            register(60), RULES, by=["section", "size"], value="turnover", seed=3, limits=tp.Limits(work=3000)
+            register(60), RULES, by=["section", "size"], value="turnover", seed=3, limits=tp.Limits(work=500)
         )
         found.write(tmp_path / name, ("csv", "parquet", "xlsx"))
     one, two = (
@@ -129,10 +129,10 @@ def test_a_table_of_counts() -> None:
 
 
 def test_linked_tables_are_one_release(tmp_path: Any) -> None:
-    data = register()
+    data = register(60)
     shared: dict[str, Any] = {"value": "turnover", "contributor": "enterprise_id"}
     tables = {name: tp.tabulate(data, ["section", name], **shared) for name in ("size", "nuts")}
-    found = tp.protect(tp.link(tables), RULES, limits=tp.Limits(work=20_000))
+    found = tp.protect(tp.link(tables), RULES, limits=tp.Limits(work=2_000))
     assert found.safe
     frame = found.public.frame
     assert frame.columns.tolist() == ["table", "section", "size", "nuts", "turnover", "status"]

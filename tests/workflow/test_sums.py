@@ -78,7 +78,7 @@ def test_the_next_search_begins_with_the_inequalities_of_the_one_before(monkeypa
         return (UnionExposure(cells, value, ("p%=15",), 3.0, 3.0, 0.0, True, ""),)
 
     monkeypatch.setattr("tabprotect.workflow.rounds.suppress", search)
-    answer = suppress_with_sums(problem, exposed, Budget(Limits(work=40_000)), method="exact")
+    answer = suppress_with_sums(problem, exposed, Budget(Limits(work=8_000)), method="exact")
     assert answer.result.safe
     assert begun == [(problem.n_cells, False), (problem.n_cells + 1, True)]
 

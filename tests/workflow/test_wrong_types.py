@@ -19,7 +19,7 @@ METHODS = (
     tp.Adjust, tp.Swap, tp.SmallCounts, tp.CellKey,
 )  # fmt: skip
 
-RECORDS = pd.DataFrame({"r": ["A1", "A2", "B1", "B2"] * 3, "s": list("fffggghhhfgh"), "v": np.arange(12) + 1.0})
+RECORDS = pd.DataFrame({"r": list("AABBAABB"), "s": list("ffggfgfg"), "v": np.arange(8) + 1.0})
 
 
 @pytest.fixture(autouse=True)
@@ -46,8 +46,8 @@ def test_options_of_methods(kind, name):
 @pytest.mark.parametrize("name", sorted(set(inspect.signature(tp.protect).parameters) - {"method"}))
 def test_arguments_of_protect(name):
     def call(wrong: Any) -> None:
-        given = {"data": RECORDS, "rules": "p%=10", "by": ["r", "s"], "value": "v", "limits": 0.2, name: wrong}
-        tp.protect(**given, method="greedy")
+        given = {"data": RECORDS, "rules": "p%=10", "by": ["r", "s"], "value": "v", "limits": 0.2, "intervals": False}
+        tp.protect(**{**given, name: wrong}, method="greedy")
 
     check(call)
 

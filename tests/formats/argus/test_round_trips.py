@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tabprotect.errors import InputError
@@ -102,6 +102,7 @@ def test_metadata(data: st.DataObject, kind: str) -> None:
 
 
 @given(st.data(), st.booleans())
+@settings(max_examples=40)
 def test_microdata(data: st.DataObject, fixed: bool) -> None:
     names = data.draw(st.lists(NAME, min_size=2, max_size=4, unique_by=str.casefold))
     made = [
@@ -120,6 +121,7 @@ def test_microdata(data: st.DataObject, fixed: bool) -> None:
 
 
 @given(st.data(), st.sampled_from([(";", ","), (";", "."), (",", "."), ("\t", ","), ("|", ".")]))
+@settings(max_examples=40)
 def test_tables(data: st.DataObject, way: tuple[str, str]) -> None:
     separator, decimal = way
     metadata = Metadata(

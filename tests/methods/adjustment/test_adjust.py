@@ -26,6 +26,7 @@ from tabprotect.models import adjustment as model
 from tabprotect.problem import Problem, Status
 from tabprotect.solver.limits import Budget, Limits
 from tests.checker import exact
+from tests.quick import first
 from tests.random_problems import problems, random_problem
 
 
@@ -98,7 +99,7 @@ def agree(seed):
 
 
 def test_the_fast_path_equals_the_model():
-    assert sum(agree(seed) for seed in range(40)) >= 20
+    assert sum(agree(seed) for seed in range(20)) >= 10
 
 
 @pytest.mark.slow
@@ -106,7 +107,7 @@ def test_the_fast_path_equals_the_model_on_200_problems():
     assert sum(agree(seed) for seed in range(2000, 2200)) >= 100
 
 
-@pytest.mark.parametrize("seed", [1, 3, 4, 9, 12, 16])
+@pytest.mark.parametrize("seed", first(3, [1, 3, 4, 9, 12, 16]))
 def test_least_squares_equal_the_model(seed):
     fast, slow = both(seed, "l2", ["free", "up"][seed % 2], "unit")
     assert (fast is None) == (slow is None)
@@ -146,7 +147,7 @@ def test_every_method_gives_a_sound_table(method):
     assert result.bound is None or result.bound <= best.cost * (1 + 1e-6)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=15)
 @given(problems(max_cells=14), st.sampled_from(WEIGHTS), st.sampled_from(NORMS))
 def test_the_bound_of_sizes_is_below_every_choice_of_senses(problem, weights, norm):
     problem = without_sliding(problem)
@@ -167,7 +168,7 @@ def test_the_bound_of_sizes_is_below_every_choice_of_senses(problem, weights, no
     assert bound <= search.cost * (1 + (1e-9 if norm != "l2" else 1e-6))
 
 
-@pytest.mark.parametrize("norm", NORMS)
+@pytest.mark.parametrize("norm", first(2, ["linf", "l2", "l1"]))
 def test_balanced_senses_and_sizes_bound_a_table_taken_for_large(monkeypatch, norm):
     problem = family("hier2d", seed=4, activity=[3, 2], region=[3, 2], per_cell=4)
     best = adjust(problem, norm=norm, method="exact", limits=Limits(work=20_000))

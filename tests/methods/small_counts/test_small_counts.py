@@ -73,7 +73,7 @@ def enumerated(problem, base, published, norm, weights):
 
 
 @given(grids, st.integers(2, 5), st.sampled_from(["l1", "l2", "linf"]), st.integers(0, 2**20), st.booleans())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_nearest_of_all_choices(grid, base, norm, bits, everything):
     problem = counted(grid)
     published = np.array([everything or bits >> (i % 20) & 1 for i in range(problem.n_cells)], bool)

@@ -31,7 +31,7 @@ def covered(problem: Problem) -> dict[str, np.ndarray]:
 
 def test_passes_are_safe_across_all_tables() -> None:
     ours = best = 0.0
-    for seed in range(40, 46):
+    for seed in range(40, 43):
         problem = random_problem(seed, kinds=("linked",))
         judge = Judge(problem)
         result = suppress_linked(problem, covered(problem), together=0)

@@ -52,7 +52,7 @@ def test_every_method_has_a_bound_below_the_optimum_with_a_proof(method):
 
 def test_the_bound_is_below_the_optimum_of_random_problems():
     looked = 0
-    for seed in range(30, 42):
+    for seed in range(30, 38):
         problem = random_problem(seed)
         try:
             optimum = Judge(problem).optimum(12).cost

@@ -69,7 +69,7 @@ def test_a_decimal_comma(tmp_path: Path) -> None:
 @pytest.mark.parametrize("schema", ["plain", "strata"])
 @pytest.mark.parametrize("name", RANDOM)
 def test_draws_belong_to_records(name: str, schema: str) -> None:
-    frame = people(250)
+    frame = people(120)
     steps = RANDOM[name]
     tables = []
     for batch in (40, 100_000):

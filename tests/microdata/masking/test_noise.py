@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tabprotect.microdata as md
@@ -47,6 +47,7 @@ def test_a_linear_transformation_keeps_the_covariance_in_expectation() -> None:
 
 
 @given(st.integers(0, 10**6), st.integers(3, 60), st.integers(1, 4), st.sampled_from(["linear", "romm"]))
+@settings(max_examples=40)
 def test_exact_kinds_keep_means_and_covariances_of_any_data(seed: int, n: int, p: int, kind: str) -> None:
     frame = sample(n, p, seed)
     method = md.Noise(list(frame.columns), kind=kind, alpha=0.3, exact=kind == "linear", block=20)

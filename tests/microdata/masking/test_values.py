@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -48,6 +48,7 @@ def test_rounding_of_the_survey() -> None:
     st.floats(0.01, 1e4),
     st.sampled_from(["nearest", "random"]),
 )
+@settings(max_examples=40)
 def test_rounding_goes_to_a_neighbouring_multiple(values: list[float], base: float, direction: str) -> None:
     frame = pd.DataFrame({"x": values})
     masked = md.mask(frame, None, md.Rounding("x", base=base, direction=direction), seed=1)

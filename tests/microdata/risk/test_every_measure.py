@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ WEIGHTED = {
 """Measures whose value depends on the weights."""
 
 
+@cache
 def files() -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     """Return the population's keys, an original file and a masked one."""
     rng = np.random.default_rng(8)
@@ -66,14 +68,20 @@ def blank(frame: pd.DataFrame, seed: int) -> pd.DataFrame:
     return found
 
 
-def measure(name: str, kind: str, *, missing: bool = False, schema: md.Schema = SCHEMA, w: float = 1.0) -> Any:
+@cache
+def files_of(kind: str, missing: bool, w: float) -> tuple[Any, Any, Any]:
+    """Return the three files as frames of one kind; nothing changes them."""
     everybody, original, masked = files()
     if missing:
         original, masked = blank(original, 1), blank(masked, 2)
-    given, released = (KINDS[kind](frame.assign(w=frame["w"] * w)) for frame in (original, masked))
+    return (KINDS[kind](everybody), *(KINDS[kind](frame.assign(w=frame["w"] * w)) for frame in (original, masked)))
+
+
+def measure(name: str, kind: str, *, missing: bool = False, schema: md.Schema = SCHEMA, w: float = 1.0) -> Any:
+    everybody, given, released = files_of(kind, missing, w)
     options = dict(OPTIONS.get(name, {}))
     if name == "population-uniqueness":
-        options["population"] = KINDS[kind](everybody)
+        options["population"] = everybody
     return risk_measures()[name](given, released, schema, **options)
 
 

@@ -95,7 +95,7 @@ def brute_suda(frame: pd.DataFrame, keys: list[str]) -> list[float]:
     return scores
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(st.integers(0, 10**6), st.integers(2, 15), st.integers(2, 4))
 def test_special_uniques_by_brute_force(seed: int, n: int, k: int) -> None:
     frame = pd.DataFrame(np.random.default_rng(seed).integers(0, 3, (n, k)), columns=[f"k{j}" for j in range(k)])

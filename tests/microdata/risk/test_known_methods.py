@@ -10,6 +10,7 @@ import tabprotect.microdata as md
 from tabprotect.microdata.risk.knowledge import ConsecutiveGroups, Knowledge, RankDraw, RankWindow, ValueWindow
 from tabprotect.microdata.risk.known_intervals import possible_values
 from tabprotect.microdata.risk.known_noise import AddedNoise, MultipliedNoise
+from tests.quick import first
 
 
 @pytest.mark.parametrize(
@@ -120,7 +121,7 @@ def likely(people: pd.DataFrame, masked: md.Masked, keys: list[str], matrices: d
     return total / len(people)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", first(2, range(6)))
 def test_linkage_by_known_matrices_is_that_of_all_pairs(seed: int) -> None:
     rng = np.random.default_rng(seed)
     n = 40

@@ -31,6 +31,7 @@ def brute(original: pd.DataFrame, masked: pd.DataFrame) -> list[float]:
 
 
 @given(st.integers(0, 10**6), st.integers(2, 40), st.integers(1, 3))
+@settings(max_examples=40)
 def test_distance_linkage_by_brute_force(seed: int, n: int, p: int) -> None:
     rng = np.random.default_rng(seed)
     original = pd.DataFrame(rng.integers(0, 8, (n, p)).astype(float), columns=[f"x{j}" for j in range(p)])
@@ -212,7 +213,7 @@ def test_mahalanobis_needs_something_that_varies(values: list[float]) -> None:
         md.risk.distance_linkage(frame, frame, metric="mahalanobis")
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(st.integers(0, 10**6), st.integers(2, 60), st.integers(1, 12))
 def test_the_tree_links_mixed_files_as_comparing_all_pairs_does(seed: int, n: int, categories: int) -> None:
     rng = np.random.default_rng(seed)

@@ -28,7 +28,7 @@ def draw(seed: int, n: int) -> pd.DataFrame:
     )
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(st.integers(0, 10**6), st.integers(1, 30))
 def test_measures_by_counting(seed: int, n: int) -> None:
     frame = draw(seed, n)

@@ -37,7 +37,7 @@ CERTAIN: dict[str, Callable[[], md.Method]] = {
 
 
 @pytest.mark.parametrize("make", CERTAIN.values(), ids=CERTAIN)
-@settings(max_examples=10)
+@settings(max_examples=5)
 @given(st.integers(0, 10_000), st.booleans(), st.booleans())
 def test_certain_limits_never_exclude_the_true_record(
     make: Callable[[], md.Method], seed: int, whole: bool, strata: bool

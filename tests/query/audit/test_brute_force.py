@@ -10,10 +10,11 @@ import pytest
 from benchmarks.query.safety import outcome, play
 from tabprotect.query.audit import Auditor, Denial, Intruder, Records
 from tests.query.brute import RULES, Brute
+from tests.quick import first
 
 
 @pytest.mark.parametrize("kind", ["plain", "bounds", "units", "both"])
-@pytest.mark.parametrize("start", range(0, 12, 4))
+@pytest.mark.parametrize("start", first(1, range(0, 12, 4)))
 def test_nothing_follows_from_the_answers(kind, start):
     """No protected set of units is confined more closely than its level, neither for the public nor for an intruder."""
     for seed in range(start, start + 4):

@@ -19,7 +19,7 @@ from tabprotect.query.delegation.wire import Message, read_message, write_messag
 DATA = {"a": [3], "b": [4]}
 
 
-@settings(max_examples=30)
+@settings(max_examples=12)
 @given(
     st.dictionaries(st.text(max_size=5), st.integers() | st.text(max_size=9), max_size=3),
     st.lists(st.binary(max_size=20), max_size=3),

@@ -86,7 +86,7 @@ def random_case(seed, largest=1):
 @pytest.mark.parametrize("only_integral", [False, True])
 def test_hidden_rows_are_kept_as_if_they_were_written(engine, largest, only_integral):
     seen = set()
-    for seed in range(25):
+    for seed in range(12):
         cost, rows, lower, upper = random_case(seed, largest)
         best = enumerated(cost, rows, lower, upper)
         result = branch_and_cut(Programme(cost, lower=lower, upper=upper), Hidden(rows, only_integral), engine=engine)

@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tabprotect.solver.limits import Budget, Limits
@@ -37,6 +37,7 @@ def covers(draw):
 
 
 @given(covers())
+@settings(max_examples=40)
 def test_equals_enumeration(problem):
     rows, cost, step = problem
     lp, matrix = programme(rows, cost)

@@ -84,14 +84,23 @@ def test_tables(path: Path) -> None:
         assert said.separator == ("\t" if path.suffix == ".tsv" else ";")
 
 
-def test_releases_and_cell_keys(path: Path) -> None:
-    for method, rule in ((tp.Suppress("unit"), "p%=15"), (tp.CellKey(key="key"), "threshold=3")):
-        counted = isinstance(method, tp.CellKey)
-        roles = {"by": ROLES["by"]} if counted else ROLES
-        given = {"seed": 1, "limits": tp.Limits(work=10), **roles}
-        releases = [tp.protect(data, rule, method, **given) for data in (path, FIRMS)]
-        assert releases[0].public.frame.equals(releases[1].public.frame)
-        assert path.name.partition(".")[0] in str(releases[0].summary())
+def released(data: Path | pd.DataFrame) -> list[tp.Release | tp.ChangedRelease]:
+    given = {"seed": 1, "limits": tp.Limits(work=10)}
+    return [
+        tp.protect(data, "p%=15", tp.Suppress("unit"), **ROLES, **given),
+        tp.protect(data, "threshold=3", tp.CellKey(key="key"), by=ROLES["by"], **given),
+    ]
+
+
+@pytest.fixture(scope="module")
+def of_the_frame() -> list[tp.Release | tp.ChangedRelease]:
+    return released(FIRMS)
+
+
+def test_releases_and_cell_keys(path: Path, of_the_frame: list[tp.Release | tp.ChangedRelease]) -> None:
+    for found, wanted in zip(released(path), of_the_frame, strict=True):
+        assert found.public.frame.equals(wanted.public.frame)
+        assert path.name.partition(".")[0] in str(found.summary())
 
 
 def test_finished_tables(path: Path) -> None:

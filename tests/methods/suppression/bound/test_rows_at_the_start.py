@@ -16,6 +16,7 @@ from tabprotect.methods.suppression.search.exact import exact
 from tabprotect.methods.suppression.start.cleanup import Cleaner
 from tabprotect.problem import Status
 from tabprotect.solver.limits import Budget, Limits
+from tests.quick import first
 from tests.random_problems import random_problem
 
 
@@ -39,7 +40,7 @@ def test_pairs_left_out_before_rows_are_built_have_no_row(monkeypatch):
     assert left_out > 100
 
 
-@pytest.mark.parametrize("name", ["flat2d-10x10", "flat3d-6x6x6"])
+@pytest.mark.parametrize("name", first(1, ["flat2d-10x10", "flat3d-6x6x6"]))
 def test_a_clean_up_that_knows_a_bound_tries_less_and_ends_as_well(name):
     core = reduce_problem(load(name)).cores[0]
     judge = Witnesses(Part(core).problem)

@@ -103,7 +103,7 @@ def brute_force(problem: Problem, at_most: float) -> float:
 @pytest.mark.parametrize("scale", [1.0, 1e-3, 1e7])
 def test_patterns_are_safe_by_an_independent_check(scale: float) -> None:
     costs = []
-    for seed in range(12):
+    for seed in range(6):
         problem = table(seed, n_primary=3, scale=scale)
         result = greedy(problem, restarts=2)
         assert result.status in ("feasible", "infeasible")
@@ -113,7 +113,7 @@ def test_patterns_are_safe_by_an_independent_check(scale: float) -> None:
         if result.safe:
             assert result.cost == pytest.approx(problem.weights[result.pattern & ~problem.must_hide].sum())
             costs.append(result.cost)
-    assert len(costs) >= 6
+    assert len(costs) >= 3
 
 
 @pytest.mark.slow
@@ -230,7 +230,13 @@ def test_singleton_attackers_are_protected_against() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "at_most"), [("table8", 105), ("osorio", 20), ("hie1372d", 660_000), ("hie1327d", 2_340_000)]
+    ("name", "at_most"),
+    [
+        ("table8", 105),
+        ("osorio", 20),
+        ("hie1372d", 660_000),
+        pytest.param("hie1327d", 2_340_000, marks=pytest.mark.slow),
+    ],
 )
 def test_csplib(shared, name: str, at_most: float) -> None:  # type: ignore[no-untyped-def]
     problem = read_jj(shared(f"instances/csplib/{name}.jj"))
