@@ -16,6 +16,13 @@ import typer.main
 from tabprotect.cli.app import app
 
 
+@pytest.fixture(autouse=True)
+def commands_made_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lists of names are filled in when a command is made ready, which changes those that are kept."""
+    make = typer.main.get_command
+    monkeypatch.setattr(typer.main, "get_command", getattr(make, "__wrapped__", make))
+
+
 @pytest.fixture(scope="module")
 def man(checkout: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location("docs_man", checkout / "docs" / "man.py")
