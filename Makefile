@@ -56,6 +56,7 @@ demo: setup ## protect the bundled business register; the report is in build/dem
 
 test: test-unit test-browser test-postgres test-r ## all but the slow tests and those that need a cluster or a peer
 
+test-all: export TABPROTECT_EXAMPLES = all
 test-all: test test-slow test-spark test-dask fuzz-short ## everything that has to pass before a change goes in
 
 test-unit: setup

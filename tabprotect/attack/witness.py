@@ -254,7 +254,12 @@ class Witnesses:
     def offer_scaled(self, pattern: Bools) -> None:
         """Store the table with all values larger, and smaller, in proportion, where a pattern hides all that are not 0.
 
-        Where little is known of the values, these two answer all questions about the public view under such a pattern.
+        With A x = 0, z = t x is a deviation for every t that the bounds allow. Where little is known of the values, the
+        two with the largest t answer all questions about the public view under such a pattern.
+
+        Parameters
+        ----------
+        pattern : ndarray of bool, shape (cells,)
         """
         values, q = self.problem.values, self.questions
         cells = np.flatnonzero(values)

@@ -14,7 +14,7 @@ __all__ = ["Asks", "cancel_on_interrupt"]
 
 
 class Asks(ABC):
-    """A handler of Ctrl-C that asks for the best answer so far the first time; it is told what the solvers catch."""
+    """A handler of Ctrl-C that asks for the best answer so far the first time; solvers pass interrupts on to it."""
 
     @abstractmethod
     def __call__(self, number: int, frame: object) -> None:

@@ -26,6 +26,7 @@ from tabprotect.report.facts import alarms
 from tabprotect.solver.limits import Budget, Limits
 from tabprotect.solver.lp import LinearProgram
 from tests.checker import Judge
+from tests.quick import examples
 from tests.random_problems import problems, random_problem
 
 
@@ -84,7 +85,7 @@ def agrees(problem: Problem, pattern: np.ndarray) -> Audit:
     return found
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20, 40), deadline=None)
 @given(problems(), st.integers(0, 10**6), st.sampled_from([0.5, 0.8, 1.0]))
 def test_random_problems_agree_with_the_judge(problem: Problem, seed: int, share: float) -> None:
     some = np.random.default_rng(seed).random(problem.n_cells) < share

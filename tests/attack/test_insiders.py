@@ -16,6 +16,7 @@ from tabprotect.attack.keys import Key
 from tabprotect.attack.witness import Witnesses
 from tabprotect.problem import Attacker, Problem, Status
 from tabprotect.solver.limits import Budget, Limits
+from tests.quick import examples
 from tests.random_problems import random_problem
 
 
@@ -183,7 +184,7 @@ def test_a_level_that_the_public_cannot_be_kept_from_is_asked_all_the_same() -> 
     assert eased.for_others == (LevelForOthers(0, -1, 2.0, frozenset({0})),)  # everybody but c, the public too
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30, 60), deadline=None)
 @given(st.integers(0, 10**6))
 def test_who_is_the_reason_of_a_lower_level_is_found_without_being_asked(seed: int) -> None:
     """As if everybody had been asked about the full levels, with the whole table hidden."""

@@ -35,6 +35,7 @@ from tabprotect.certificate.groups import Groups
 from tabprotect.certificate.numbers import Numbers
 from tabprotect.problem import Attacker, Problem
 from tests.checker import Judge
+from tests.quick import examples
 from tests.random_problems import problems, random_problem
 
 
@@ -93,7 +94,7 @@ def extras(problem: Problem, facts: tuple[Fact, ...]) -> list[ProofRow]:
     return found
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+@settings(max_examples=examples(8, 15), deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 @given(problems(max_cells=18, kinds=["2d", "general", "hierarchical"]), st.integers(0, 10**6))
 def test_no_bound_exceeds_the_optimum(problem: Problem, seed: int) -> None:
     assume(small(problem))

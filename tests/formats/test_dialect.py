@@ -17,6 +17,7 @@ from tabprotect.formats.published import read_published
 from tabprotect.microdata.folder import verify_masked
 from tabprotect.release.read import read_release
 from tabprotect.table.reading import read_frame
+from tests.quick import examples
 
 ROWS = [f"{'né'[i % 2]};{'ab'[i % 3 > 0]};f{i};{i * 37 % 101},25" for i in range(23)]
 
@@ -88,7 +89,7 @@ words = st.text(st.characters(codec="cp1252", exclude_characters="\r\n\0", exclu
     st.sampled_from([".", ","]),
     st.sampled_from(["utf-8", "utf-8-sig", "cp1252"]),
 )
-@settings(max_examples=40)
+@settings(max_examples=examples(40, 100))
 def test_round_trip(rows: list[tuple[str, float]], separator: str, decimal: str, encoding: str) -> None:
     frame = pd.DataFrame({"code": [f"c{word}" for word, _ in rows], "value": [value for _, value in rows]})
     dialect = Dialect(separator, decimal, encoding)

@@ -28,6 +28,7 @@ from tabprotect.formats.pattern import cell_ids, pattern_of
 from tabprotect.formats.published import Published
 from tabprotect.formats.sdmx import FORMATS, encode_sdmx
 from tabprotect.table.reading import read_frame
+from tests.quick import examples
 from tests.random_problems import problems
 
 TESTS = Path(__file__).parents[1]
@@ -108,7 +109,7 @@ def reread(data: bytes, kind: str, **given: str) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("kind", FRAME_FORMATS)
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=examples(8, 15), deadline=None)
 @given(FRAMES)
 def test_frames(kind: str, rows: list[tuple[str, float | None]]) -> None:
     """Of every format that a release can be written in: a new one comes here by itself."""

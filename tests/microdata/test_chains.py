@@ -10,6 +10,7 @@ import pytest
 import tabprotect.microdata as md
 from tabprotect.microdata.folder import verify_masked
 from tests.microdata.chains import random_chain, random_frame, random_schema, same
+from tests.quick import examples
 
 
 def check(seed: int, folder: Path | None = None) -> bool:
@@ -41,8 +42,8 @@ def check(seed: int, folder: Path | None = None) -> bool:
 
 
 def test_chains_of_methods_hold_what_they_claim(tmp_path: Path) -> None:
-    done = [check(seed, tmp_path if seed % 5 == 0 else None) for seed in range(20)]
-    assert sum(done) >= 15
+    done = [check(seed, tmp_path if seed % 5 == 0 else None) for seed in range(examples(20, 40))]
+    assert sum(done) >= examples(15, 30)
 
 
 @pytest.mark.slow

@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 
 import tabprotect.microdata as md
 from tabprotect.errors import InputError
+from tests.quick import examples
 
 
 @given(st.integers(0, 10**6))
-@settings(max_examples=6)
+@settings(max_examples=examples(6, 15))
 def test_the_shortest_combinations_that_leave_too_little(seed: int) -> None:
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame(rng.integers(0, 3, (20, 3)), columns=list("abc"))

@@ -18,12 +18,13 @@ import tabprotect.microdata as md
 from tabprotect.cli.app import run
 from tabprotect.errors import InputError
 from tests.microdata.frames import KINDS
+from tests.quick import examples
 
 KEYS = ["urbrur", "roof", "walls", "water", "electcon", "relat", "sex"]
 
 
 @given(st.integers(0, 10**6), st.sampled_from([0.0, 0.2]), st.sampled_from([3, {1: 4, 2: 3}, {2: 2, 3: 3}]))
-@settings(max_examples=12)
+@settings(max_examples=examples(12, 25))
 def test_every_count_is_that_of_the_records(seed: int, gaps: float, threshold: Any) -> None:
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame(rng.integers(0, 3, (14, 4)), columns=list("abcd")).astype("Int64")

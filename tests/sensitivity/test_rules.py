@@ -34,6 +34,7 @@ from tabprotect.sensitivity import (
 from tabprotect.sensitivity.rule import Spoken
 from tabprotect.table.system import LinearSystem
 from tabprotect.table.table import Table
+from tests.quick import examples
 from tests.sensitivity.cells import Unit, table_of, units
 
 
@@ -192,7 +193,7 @@ def test_other_shapes_of_levels():
 
 
 @given(st.lists(st.lists(st.integers(0, 9), min_size=0, max_size=5), min_size=1, max_size=6))
-@settings(max_examples=40)
+@settings(max_examples=examples(40, 100))
 def test_a_cell_is_unsafe_if_any_rule_says_so(cells):
     table = table_of([units(*cell) for cell in cells])
     rules = ["p%=20", "p%=10,2", "nk=2,70", "threshold=2", "zero"]

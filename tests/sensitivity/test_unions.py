@@ -20,6 +20,7 @@ from tabprotect.table.hierarchy import Hierarchy
 from tabprotect.table.system import LinearSystem
 from tabprotect.table.tabulate import tabulate
 from tests.checker import Judge
+from tests.quick import examples
 from tests.sensitivity.cells import Unit, table_of, units
 
 TREE = Hierarchy((("Total", ("N", "S")), ("N", ("n1", "n2", "n3")), ("S", ("s1", "s2"))))
@@ -58,7 +59,7 @@ def excess(x, p, n=1):
 
 
 @given(records, st.integers(0, 2**24 - 1))
-@settings(max_examples=20)
+@settings(max_examples=examples(20, 40))
 def test_every_union_is_determined_and_every_row_is_found(rows, bits):
     table = tabulated(rows, 2)
     n = table.n_cells
@@ -77,7 +78,7 @@ def test_every_union_is_determined_and_every_row_is_found(rows, bits):
 
 
 @given(records, st.integers(0, 2**24 - 1), st.sampled_from([(15, 1), (60, 1), (40, 2)]))
-@settings(max_examples=20)
+@settings(max_examples=examples(20, 40))
 def test_exposures_are_those_of_the_records(rows, bits, rule):
     p, n = rule
     full, short = tabulated(rows, 10), tabulated(rows, n + 1)
@@ -98,7 +99,7 @@ def test_exposures_are_those_of_the_records(rows, bits, rule):
 
 
 @given(records, st.integers(0, 2**24 - 1))
-@settings(max_examples=12)
+@settings(max_examples=examples(12, 25))
 def test_too_few_contributors_together(rows, bits):
     full, short = tabulated(rows, 10), tabulated(rows, 1)
     hidden = np.array([bits >> (i % 24) & 1 for i in range(full.n_cells)], bool) & (full.values > 0)
@@ -221,7 +222,7 @@ def test_a_weighted_holding_in_two_cells_is_one_contributor_to_their_sum():
     ),
     rule=st.sampled_from(["p%=50", "pq=20,60", "nk=1,60", "nk=2,80", "threshold=3"]),
 )  # fmt: skip
-@settings(max_examples=30)
+@settings(max_examples=examples(30, 100))
 def test_sums_of_weighted_holdings_are_judged_as_the_cell_that_holds_them(rows, rule):
     data = pd.DataFrame(rows, columns=["region", "firm", "turnover", "weight"]).astype({"turnover": float})
     data["pair"] = data["region"].map(lambda code: "ab" if code in "ab" else "rest")

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import tabprotect as tp
 from tabprotect.table.table import Table
 from tabprotect.table.tabulate import tabulate
+from tests.quick import examples
 
 
 def people() -> pd.DataFrame:
@@ -231,7 +232,7 @@ def test_what_is_not_clear_is_refused(data: Any, options: dict[str, Any], says: 
         Table.from_crosstab(data, **options)
 
 
-@settings(max_examples=12)
+@settings(max_examples=examples(12, 25))
 @given(
     st.lists(
         st.tuples(st.sampled_from("abc"), st.sampled_from("xy"), st.sampled_from("pq"), st.integers(1, 50)),

@@ -22,6 +22,7 @@ from tabprotect.cli.app import run
 from tabprotect.comparison import compare
 from tabprotect.workflow.request import Request
 from tabprotect.workflow.source import Records
+from tests.quick import examples
 
 WORK = 3_000
 
@@ -143,7 +144,7 @@ def _check(asked: dict[str, Any], folder: Path) -> None:
 
 
 @given(requests())
-@settings(max_examples=3, deadline=None, derandomize=True)
+@settings(max_examples=examples(3, 6), deadline=None, derandomize=True)
 def test_every_face_gives_the_same_answer(tmp_path_factory: pytest.TempPathFactory, asked: dict[str, Any]) -> None:
     _check(asked, tmp_path_factory.mktemp("faces"))
 

@@ -37,6 +37,7 @@ from tabprotect.formats.argus import (
 from tabprotect.formats.argus.text import find_file, read_lines
 from tabprotect.methods.recoding import RecodingRules
 from tabprotect.table.hierarchy import Hierarchy
+from tests.quick import examples
 
 LETTERS = "abcXYZ019éßŁ_-."
 CODE = st.text(LETTERS, min_size=1, max_size=4)
@@ -102,7 +103,7 @@ def test_metadata(data: st.DataObject, kind: str) -> None:
 
 
 @given(st.data(), st.booleans())
-@settings(max_examples=40)
+@settings(max_examples=examples(40, 100))
 def test_microdata(data: st.DataObject, fixed: bool) -> None:
     names = data.draw(st.lists(NAME, min_size=2, max_size=4, unique_by=str.casefold))
     made = [
@@ -121,7 +122,7 @@ def test_microdata(data: st.DataObject, fixed: bool) -> None:
 
 
 @given(st.data(), st.sampled_from([(";", ","), (";", "."), (",", "."), ("\t", ","), ("|", ".")]))
-@settings(max_examples=40)
+@settings(max_examples=examples(40, 100))
 def test_tables(data: st.DataObject, way: tuple[str, str]) -> None:
     separator, decimal = way
     metadata = Metadata(

@@ -26,7 +26,7 @@ from tabprotect.models import adjustment as model
 from tabprotect.problem import Problem, Status
 from tabprotect.solver.limits import Budget, Limits
 from tests.checker import exact
-from tests.quick import first
+from tests.quick import examples, first
 from tests.random_problems import problems, random_problem
 
 
@@ -99,7 +99,7 @@ def agree(seed):
 
 
 def test_the_fast_path_equals_the_model():
-    assert sum(agree(seed) for seed in range(20)) >= 10
+    assert sum(agree(seed) for seed in range(examples(20, 40))) >= examples(10, 20)
 
 
 @pytest.mark.slow
@@ -147,7 +147,7 @@ def test_every_method_gives_a_sound_table(method):
     assert result.bound is None or result.bound <= best.cost * (1 + 1e-6)
 
 
-@settings(deadline=None, max_examples=15)
+@settings(deadline=None, max_examples=examples(15, 40))
 @given(problems(max_cells=14), st.sampled_from(WEIGHTS), st.sampled_from(NORMS))
 def test_the_bound_of_sizes_is_below_every_choice_of_senses(problem, weights, norm):
     problem = without_sliding(problem)

@@ -19,7 +19,7 @@ from tabprotect.models import adjustment as model
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget, Limits
 from tests.methods.adjustment.test_adjust import check, without_sliding
-from tests.quick import first
+from tests.quick import examples, first
 from tests.random_problems import random_problem
 
 BY_SENSES = "bounded by multipliers"
@@ -49,7 +49,7 @@ def small(seed, kinds=None):
 @pytest.mark.parametrize("weights", ["unit", "reciprocal"])
 def test_the_bound_is_the_least_of_all_combinations(weights):
     proven = 0
-    for seed in range(8):
+    for seed in range(examples(8, 14)):
         problem = small(seed)
         if problem is None:
             continue
@@ -68,7 +68,7 @@ def test_the_bound_is_the_least_of_all_combinations(weights):
         assert bound <= best * (1 + 1e-9) + 1e-12
         assert bound == pytest.approx(best, rel=1e-6, abs=1e-8)
         proven += 1
-    assert proven >= 3
+    assert proven >= examples(3, 5)
 
 
 @pytest.mark.parametrize("seed", first(3, [1, 3, 4, 9, 12, 16]))

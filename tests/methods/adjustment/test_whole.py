@@ -19,7 +19,7 @@ from tabprotect.models import adjustment as model
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget, Limits
 from tests.methods.adjustment.test_adjust import check, without_sliding
-from tests.quick import first
+from tests.quick import examples, first
 from tests.random_problems import random_problem
 
 TWO_BY_THREE = [
@@ -71,7 +71,7 @@ def cheapest(problem, fixed, weights):
 @pytest.mark.parametrize("weights", ["unit", "reciprocal", "value"])
 def test_all_whole_deviations(weights):
     looked = 0
-    for seed in range(4):
+    for seed in range(examples(4, 8)):
         problem, fixed = two_by_three(seed)
         w = distance_weights(problem, weights)
         for best, senses in zip(cheapest(problem, fixed, w), ("free", "up"), strict=True):
@@ -90,7 +90,7 @@ def test_all_whole_deviations(weights):
             assert result.bound == (best if weights == "unit" else pytest.approx(best, rel=1e-9))
             assert result.status == "optimal"
             looked += 1
-    assert looked >= 4
+    assert looked >= examples(4, 8)
 
 
 def test_by_hand():
@@ -160,7 +160,7 @@ def test_a_solver_that_lies_changes_the_bound_for_the_worse_only(monkeypatch):
 
 
 def test_a_limit_leaves_a_bound_that_holds():
-    for seed in (4, 7):
+    for seed in (4, 7, 16)[: examples(2, 3)]:
         problem = without_sliding(random_problem(seed))
         best = adjust(problem, norm="l2", weights="reciprocal", decimals=0)
         for work in (1, 20, 100, 400):

@@ -30,6 +30,7 @@ from tabprotect.methods.cell_key.entropy import maximum_entropy, second_moments
 from tabprotect.problem import Problem
 from tabprotect.sensitivity import make_problem
 from tabprotect.table.tabulate import tabulate
+from tests.quick import examples
 
 #: Probability with which a test of randomness may fail by chance; seeds are fixed, so it never fails twice.
 SIGNIFICANCE = 1e-6
@@ -40,7 +41,7 @@ def entropy(p):
 
 
 @given(st.integers(1, 6), st.floats(0.02, 0.98), st.integers(0, 2))
-@settings(max_examples=30)
+@settings(max_examples=examples(30, 100))
 def test_no_distribution_of_the_same_moments_has_more_entropy(most, where, blocked):
     """Against a general-purpose optimiser on the primal problem."""
     points = np.array([v for v in range(-1 - blocked, most + 1 + blocked) if not -1 - blocked < v < 0], float)

@@ -23,6 +23,7 @@ from tabprotect.table.dimension import Dimension
 from tabprotect.table.hierarchy import Hierarchy
 from tabprotect.table.system import LinearSystem
 from tabprotect.table.tabulate import tabulate
+from tests.quick import examples
 
 TREE = Hierarchy((("Total", ("N", "S")), ("N", ("n1", "n2")), ("S", ("s1", "s2"))))
 
@@ -73,7 +74,7 @@ def enumerated(problem, base, published, norm, weights):
 
 
 @given(grids, st.integers(2, 5), st.sampled_from(["l1", "l2", "linf"]), st.integers(0, 2**20), st.booleans())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25, 60), deadline=None)
 def test_nearest_of_all_choices(grid, base, norm, bits, everything):
     problem = counted(grid)
     published = np.array([everything or bits >> (i % 20) & 1 for i in range(problem.n_cells)], bool)

@@ -21,6 +21,7 @@ from tabprotect.solver.limits import Budget, Limits
 from tabprotect.solver.tasks.pieces import Means
 from tabprotect.solver.tasks.store import Store
 from tests.checker import Judge
+from tests.quick import examples
 from tests.random_problems import random_problem
 
 
@@ -31,7 +32,7 @@ def covered(problem: Problem) -> dict[str, np.ndarray]:
 
 def test_passes_are_safe_across_all_tables() -> None:
     ours = best = 0.0
-    for seed in range(40, 43):
+    for seed in range(40, examples(43, 46)):
         problem = random_problem(seed, kinds=("linked",))
         judge = Judge(problem)
         result = suppress_linked(problem, covered(problem), together=0)

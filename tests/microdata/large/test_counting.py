@@ -16,6 +16,7 @@ from tabprotect.errors import InputError
 from tabprotect.microdata.anonymity import key_counts
 from tests.microdata.frames import KINDS
 from tests.microdata.large.cases import people
+from tests.quick import examples
 
 KEYS = ["region", "sector", "children", "age"]
 
@@ -43,7 +44,7 @@ def test_unsafe_combinations_of_every_frame(kind: str) -> None:
     threshold=st.sampled_from([1, 2, 3, {1: 4, 2: 2}, {1: 2, 3: 3}, {2: 3}]),
     up_to=st.sampled_from([None, 3]),
 )
-@settings(max_examples=4, deadline=None)
+@settings(max_examples=examples(4, 8), deadline=None)
 def test_any_records_and_thresholds(rows: list[Any], threshold: Any, up_to: int | None) -> None:
     frame = pd.DataFrame(rows, columns=list("vwxyz"), dtype="str")
     data = duckdb.from_df(frame)

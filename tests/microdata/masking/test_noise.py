@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import tabprotect.microdata as md
 from tests.microdata.survey import patients
+from tests.quick import examples
 
 
 def sample(n: int = 400, p: int = 3, seed: int = 0) -> pd.DataFrame:
@@ -47,7 +48,7 @@ def test_a_linear_transformation_keeps_the_covariance_in_expectation() -> None:
 
 
 @given(st.integers(0, 10**6), st.integers(3, 60), st.integers(1, 4), st.sampled_from(["linear", "romm"]))
-@settings(max_examples=40)
+@settings(max_examples=examples(40, 100))
 def test_exact_kinds_keep_means_and_covariances_of_any_data(seed: int, n: int, p: int, kind: str) -> None:
     frame = sample(n, p, seed)
     method = md.Noise(list(frame.columns), kind=kind, alpha=0.3, exact=kind == "linear", block=20)

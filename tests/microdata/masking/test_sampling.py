@@ -13,6 +13,7 @@ import tabprotect.microdata as md
 from tabprotect.errors import InputError
 from tabprotect.microdata.masking.sampling import allocate, inclusion
 from tests.microdata.frames import KINDS, as_pandas
+from tests.quick import examples
 
 
 def people(n: int = 30) -> pd.DataFrame:
@@ -48,7 +49,7 @@ def test_totals_are_estimated_without_bias(name: str) -> None:
     frame = people()
     target = float((frame["w"] * frame["income"]).sum())
     found = []
-    for seed in range(50):
+    for seed in range(examples(50, 80)):
         masked = md.mask(frame, schema, step, seed=seed)
         found.append(float((masked.frame["w"] * masked.frame["income"]).sum()))
         if seed < 3:
@@ -73,12 +74,12 @@ def test_each_record_is_drawn_with_its_probability() -> None:
     sizes = np.array([1.0, 2.0, 3.0, 4.0, 20.0])
     frame = pd.DataFrame({"x": range(5), "size": sizes})
     step = md.Sampling(size=2, design="proportional-to-size", of="size")
-    drawn = np.zeros(5)
-    for seed in range(200):
+    drawn, times = np.zeros(5), examples(200, 400)
+    for seed in range(times):
         drawn[md.mask(frame, None, step, seed=seed).links] += 1
     expected = inclusion(sizes, 2)
     assert expected[4] == 1.0
-    assert np.abs(drawn / 200 - expected).max() < 0.08
+    assert np.abs(drawn / times - expected).max() < 0.08
 
 
 def test_households_come_whole() -> None:

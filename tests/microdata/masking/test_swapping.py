@@ -14,6 +14,7 @@ import tabprotect.microdata as md
 from tabprotect.microdata.claims import check_claims
 from tabprotect.microdata.masking.rank_swapping import match_up
 from tests.microdata.survey import RANK_SWAPPED, patients, swapped
+from tests.quick import examples
 
 MEDICAL = ["Disease", "DH", "Chol", "Temp"]
 
@@ -39,7 +40,7 @@ def test_the_rank_swaps_of_figure_11_are_within_a_tenth_of_the_range() -> None:
     assert found, found.summary()
 
 
-@settings(max_examples=12)
+@settings(max_examples=examples(12, 30))
 @given(st.integers(0, 10**6), st.integers(2, 200), st.floats(0.05, 1.0), st.booleans())
 def test_swapping_keeps_all_tables_of_swapped_and_matching_columns(
     seed: int, n: int, rate: float, unlike: bool
@@ -65,7 +66,7 @@ def test_with_unlike_values_everybody_who_can_is_swapped() -> None:
 
 
 @given(st.integers(0, 10**6), st.integers(1, 150), st.floats(1, 100))
-@settings(max_examples=40)
+@settings(max_examples=examples(40, 100))
 def test_rank_swapping_stays_within_its_ranks(seed: int, n: int, p: float) -> None:
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame({"x": rng.integers(0, 40, n).astype(float)})

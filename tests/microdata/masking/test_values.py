@@ -12,6 +12,7 @@ from scipy import stats
 import tabprotect.microdata as md
 from tabprotect.microdata.masking.resampling import average_of_ranked
 from tests.microdata.survey import patients
+from tests.quick import examples
 
 SAMPLES = [
     [260, 170, 200, 280, 190, 185, 200, 290, 170, 300, 200],
@@ -48,7 +49,7 @@ def test_rounding_of_the_survey() -> None:
     st.floats(0.01, 1e4),
     st.sampled_from(["nearest", "random"]),
 )
-@settings(max_examples=40)
+@settings(max_examples=examples(40, 100))
 def test_rounding_goes_to_a_neighbouring_multiple(values: list[float], base: float, direction: str) -> None:
     frame = pd.DataFrame({"x": values})
     masked = md.mask(frame, None, md.Rounding("x", base=base, direction=direction), seed=1)

@@ -17,6 +17,7 @@ from scipy import integrate
 import tabprotect.microdata as md
 from tabprotect.microdata.risk.individual import posterior_mean_of_inverse
 from tests.microdata.frames import KINDS
+from tests.quick import examples
 
 KEYS = ["urbrur", "roof", "walls", "water", "electcon", "relat", "sex"]
 
@@ -95,7 +96,7 @@ def brute_suda(frame: pd.DataFrame, keys: list[str]) -> list[float]:
     return scores
 
 
-@settings(max_examples=12)
+@settings(max_examples=examples(12, 25))
 @given(st.integers(0, 10**6), st.integers(2, 15), st.integers(2, 4))
 def test_special_uniques_by_brute_force(seed: int, n: int, k: int) -> None:
     frame = pd.DataFrame(np.random.default_rng(seed).integers(0, 3, (n, k)), columns=[f"k{j}" for j in range(k)])

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from tabprotect.microdata.risk import FuzzyDraw, intersection, windows
 from tabprotect.microdata.risk.intersection import intersect
 from tabprotect.microdata.risk.windows import BITS, boxes
+from tests.quick import examples
 
 Floats = npt.NDArray[np.float64]
 
@@ -45,7 +46,7 @@ def pairwise(
     return count, contained, success
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60, 150), deadline=None)
 @given(
     seed=st.integers(0, 2**32), n=st.integers(1, 90), m=st.integers(1, 150), p=st.integers(1, 4),
     ties=st.booleans(), block=st.sampled_from([1, 3, 16, 256]), few=st.sampled_from([0, 4, 1000]),

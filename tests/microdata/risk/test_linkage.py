@@ -17,6 +17,7 @@ import tabprotect.microdata as md
 from tabprotect.errors import SolverError
 from tabprotect.microdata.risk.linkage import _check_assignment
 from tabprotect.microdata.risk.nearest import by_blocks, gower_space
+from tests.quick import examples
 
 
 def brute(original: pd.DataFrame, masked: pd.DataFrame) -> list[float]:
@@ -31,7 +32,7 @@ def brute(original: pd.DataFrame, masked: pd.DataFrame) -> list[float]:
 
 
 @given(st.integers(0, 10**6), st.integers(2, 40), st.integers(1, 3))
-@settings(max_examples=40)
+@settings(max_examples=examples(40, 100))
 def test_distance_linkage_by_brute_force(seed: int, n: int, p: int) -> None:
     rng = np.random.default_rng(seed)
     original = pd.DataFrame(rng.integers(0, 8, (n, p)).astype(float), columns=[f"x{j}" for j in range(p)])
@@ -213,7 +214,7 @@ def test_mahalanobis_needs_something_that_varies(values: list[float]) -> None:
         md.risk.distance_linkage(frame, frame, metric="mahalanobis")
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25, 60))
 @given(st.integers(0, 10**6), st.integers(2, 60), st.integers(1, 12))
 def test_the_tree_links_mixed_files_as_comparing_all_pairs_does(seed: int, n: int, categories: int) -> None:
     rng = np.random.default_rng(seed)

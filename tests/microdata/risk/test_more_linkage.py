@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tabprotect.microdata as md
+from tests.quick import examples
 
 
 def agrees(a: Any, b: Any, missing: str) -> bool:
@@ -19,7 +20,7 @@ def agrees(a: Any, b: Any, missing: str) -> bool:
     return bool(a == b)
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25, 60))
 @given(st.integers(0, 10**6), st.integers(1, 25), st.sampled_from(["none", "own", "any"]))
 def test_exact_agreement_by_comparing_all_pairs(seed: int, n: int, missing: Any) -> None:
     rng = np.random.default_rng(seed)

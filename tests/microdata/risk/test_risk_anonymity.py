@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import tabprotect.microdata as md
 from tabprotect.microdata.risk import anonymity
+from tests.quick import examples
 
 SCHEMA = md.Schema(keys=["k", "l"], confidential=["ill"], weight="w")
 
@@ -28,7 +29,7 @@ def draw(seed: int, n: int) -> pd.DataFrame:
     )
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(15, 40))
 @given(st.integers(0, 10**6), st.integers(1, 30))
 def test_measures_by_counting(seed: int, n: int) -> None:
     frame = draw(seed, n)

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import tabprotect.microdata as md
 from tabprotect.microdata.risk import FuzzyDraw, RankWindow, transparency
 from tabprotect.microdata.risk.steps import known_steps
+from tests.quick import examples
 
 BOTH = ["a", "b"]
 
@@ -37,7 +38,7 @@ CERTAIN: dict[str, Callable[[], md.Method]] = {
 
 
 @pytest.mark.parametrize("make", CERTAIN.values(), ids=CERTAIN)
-@settings(max_examples=5)
+@settings(max_examples=examples(5, 10))
 @given(st.integers(0, 10_000), st.booleans(), st.booleans())
 def test_certain_limits_never_exclude_the_true_record(
     make: Callable[[], md.Method], seed: int, whole: bool, strata: bool

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import tabprotect.microdata as md
 from tabprotect.microdata.synthesis.gaussian import rank_correlation
 from tests.microdata.survey import patients
+from tests.quick import examples
 
 
 def sample(n: int, p: int, seed: int) -> pd.DataFrame:
@@ -18,7 +19,7 @@ def sample(n: int, p: int, seed: int) -> pd.DataFrame:
     return pd.DataFrame(rng.lognormal(size=(n, p)) @ rng.normal(size=(p, p)), columns=[f"x{j}" for j in range(p)])
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(15, 40))
 @given(st.integers(0, 10**6), st.integers(6, 80), st.integers(1, 4), st.integers(6, 90))
 def test_cholesky_keeps_means_and_covariances_exactly(seed: int, n: int, p: int, size: int) -> None:
     frame = sample(n, p, seed)
@@ -32,7 +33,7 @@ def test_cholesky_keeps_means_and_covariances_exactly(seed: int, n: int, p: int,
     assert not np.isin(new.to_numpy(), frame.to_numpy()).any()
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(15, 40))
 @given(st.integers(0, 10**6), st.integers(12, 60), st.integers(1, 3), st.integers(1, 3), st.sampled_from("BC"))
 def test_ipso_keeps_what_its_variant_says(seed: int, n: int, p: int, q: int, variant: str) -> None:
     frame = sample(n, p + q, seed)

@@ -15,11 +15,12 @@ from tabprotect.errors import InputError
 from tabprotect.query.delegation import HandlerError, HandlerProcess, SameProcess, delegate
 from tabprotect.query.delegation.handler import Handler, serve
 from tabprotect.query.delegation.wire import Message, read_message, write_message
+from tests.quick import examples
 
 DATA = {"a": [3], "b": [4]}
 
 
-@settings(max_examples=12)
+@settings(max_examples=examples(12, 30))
 @given(
     st.dictionaries(st.text(max_size=5), st.integers() | st.text(max_size=9), max_size=3),
     st.lists(st.binary(max_size=20), max_size=3),

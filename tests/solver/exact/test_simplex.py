@@ -12,6 +12,7 @@ from scipy import optimize, sparse
 
 from tabprotect.solver.exact import Polyhedron
 from tabprotect.solver.exact.simplex import furthest
+from tests.quick import examples
 
 
 def random_polyhedron(seed: int) -> tuple[Polyhedron, np.ndarray]:
@@ -23,7 +24,7 @@ def random_polyhedron(seed: int) -> tuple[Polyhedron, np.ndarray]:
     return Polyhedron(sparse.csr_array(A), low, high, finite[0], finite[1], int(rng.choice([1, 4]))), A
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60, 150), deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from([1, -1]))
 def test_it_goes_as_far_as_a_linear_programme_says(seed: int, side: int) -> None:
     box, A = random_polyhedron(seed)

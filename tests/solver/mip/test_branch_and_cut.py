@@ -14,6 +14,7 @@ import pytest
 
 from tabprotect.errors import InputError, SolverError
 from tabprotect.solver import Limits, Programme, at_least, branch_and_cut
+from tests.quick import examples
 
 ENGINES = ["scip", "highs"]
 
@@ -86,7 +87,7 @@ def random_case(seed, largest=1):
 @pytest.mark.parametrize("only_integral", [False, True])
 def test_hidden_rows_are_kept_as_if_they_were_written(engine, largest, only_integral):
     seen = set()
-    for seed in range(12):
+    for seed in range(examples(12, 25)):
         cost, rows, lower, upper = random_case(seed, largest)
         best = enumerated(cost, rows, lower, upper)
         result = branch_and_cut(Programme(cost, lower=lower, upper=upper), Hidden(rows, only_integral), engine=engine)

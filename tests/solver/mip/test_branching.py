@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tabprotect.solver.limits import Budget, Limits
 from tabprotect.solver.lp import LinearProgram
 from tabprotect.solver.mip.branching import branch
+from tests.quick import examples
 
 
 def programme(rows, cost):
@@ -37,7 +38,7 @@ def covers(draw):
 
 
 @given(covers())
-@settings(max_examples=40)
+@settings(max_examples=examples(40, 100))
 def test_equals_enumeration(problem):
     rows, cost, step = problem
     lp, matrix = programme(rows, cost)

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from tabprotect.errors import InputError
 from tabprotect.table.hierarchy import Hierarchy
+from tests.quick import examples
 
 
 @st.composite
@@ -30,7 +31,7 @@ def as_hrc(h: Hierarchy, leader: str) -> str:
 
 
 @given(trees(), st.sampled_from(["@", "  ", "\t", "->"]))
-@settings(max_examples=40)
+@settings(max_examples=examples(40, 100))
 def test_indented_text_round_trip(h: Hierarchy, leader: str) -> None:
     again = Hierarchy.from_hrc(as_hrc(h, leader), leader)
     assert again.codes == h.codes
@@ -38,7 +39,7 @@ def test_indented_text_round_trip(h: Hierarchy, leader: str) -> None:
 
 
 @given(trees())
-@settings(max_examples=40)
+@settings(max_examples=examples(40, 100))
 def test_pairs_in_any_order_give_the_same_equations(h: Hierarchy) -> None:
     frame = h.frame
     pairs = frame[frame.parent != ""].sample(frac=1, random_state=len(frame))
@@ -58,7 +59,7 @@ def test_values_of_leaves_satisfy_the_equations(h: Hierarchy, seed: int) -> None
 
 
 @given(trees())
-@settings(max_examples=40)
+@settings(max_examples=examples(40, 100))
 def test_order_levels_and_aliases(h: Hierarchy) -> None:
     position = {code: i for i, code in enumerate(h.codes)}
     for parent, parts in h.splits:
@@ -73,7 +74,7 @@ def test_order_levels_and_aliases(h: Hierarchy) -> None:
 
 
 @given(trees())
-@settings(max_examples=40)
+@settings(max_examples=examples(40, 100))
 def test_layers_hold_every_cell_once_and_do_not_overlap(h: Hierarchy) -> None:
     found = []
     for layer in h.layers:

@@ -18,6 +18,7 @@ from tabprotect.table.hierarchy import Hierarchy
 from tabprotect.table.link import link
 from tabprotect.table.table import Table
 from tabprotect.table.tabulate import tabulate
+from tests.quick import examples
 
 SECTOR = Hierarchy.from_hrc("A\n@01\n@02\nB\n@05\nC")
 SIDES = [
@@ -45,7 +46,7 @@ def rank(A: Any) -> int:
     return int(np.linalg.matrix_rank(A.toarray()))
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=examples(8, 20), deadline=None)
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["zero", "structural", "drop"]), st.integers(0, 3))
 def test_tables_of_one_set_of_microdata(seed: int, empty: Any, top: int) -> None:
     """A variable of the linked system is a cell of the table over all dimensions, with everything known of it."""

@@ -19,6 +19,7 @@ from tabprotect.methods.suppression.suppress import suppress
 from tabprotect.problem import Attacker, Problem
 from tabprotect.solver.limits import Budget, Limits
 from tests.checker import Judge
+from tests.quick import examples
 
 
 def grid(rows: int, columns: int) -> np.ndarray:
@@ -103,7 +104,7 @@ def brute_force(problem: Problem, at_most: float) -> float:
 @pytest.mark.parametrize("scale", [1.0, 1e-3, 1e7])
 def test_patterns_are_safe_by_an_independent_check(scale: float) -> None:
     costs = []
-    for seed in range(6):
+    for seed in range(examples(6, 12)):
         problem = table(seed, n_primary=3, scale=scale)
         result = greedy(problem, restarts=2)
         assert result.status in ("feasible", "infeasible")
@@ -113,7 +114,7 @@ def test_patterns_are_safe_by_an_independent_check(scale: float) -> None:
         if result.safe:
             assert result.cost == pytest.approx(problem.weights[result.pattern & ~problem.must_hide].sum())
             costs.append(result.cost)
-    assert len(costs) >= 3
+    assert len(costs) >= examples(3, 6)
 
 
 @pytest.mark.slow

@@ -27,7 +27,7 @@ from tabprotect.microdata.masking.microaggregation.pool import make_pool
 from tabprotect.microdata.masking.microaggregation.renew import renew
 from tabprotect.microdata.masking.microaggregation.segments import best_segments, fixed_segments, segment_costs
 from tabprotect.microdata.masking.microaggregation.ward import modified_ward
-from tests.quick import first
+from tests.quick import examples, first
 
 FILES = {
     "Census": "sdcMicro_CASCrefmicrodata.csv",
@@ -262,7 +262,7 @@ def test_exact_says_when_it_has_proven_nothing(monkeypatch: pytest.MonkeyPatch) 
     assert found.bound <= sum_of_squares(points, found.group)
 
 
-@settings(max_examples=10)
+@settings(max_examples=examples(10, 20))
 @given(st.integers(2, 4), st.integers(0, 10_000))
 def test_every_method_forms_groups_of_k_to_2k(k: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
