@@ -79,22 +79,10 @@ def show(console: Any, name: str, result: SuppressionResult) -> None:
     """Print a result."""
     from rich.text import Text
 
-    from tabprotect.cli.screen import cells_table, facts, number, verdict
+    from tabprotect.cli.screen import cells_table, facts, reached, verdict
     from tabprotect.proven import hidden_warnings, optimality
 
-    problem = result.problem
-    sizes = (
-        f"{counted(problem.n_cells, 'cell')}, {len(problem.primaries):,} primary, "
-        f"{counted(problem.system.n_equations, 'equation')}"
-    )
-    status = Text.assemble(f"{optimality(result)}, ", verdict(result.safe))
-    lines: list[tuple[str, str | Text]] = [("instance", f"{name}: {sizes}"), ("status", status)]
-    if result.cost is not None:
-        lines.append(("cost", number(result.cost)))
-    if result.bound is not None:
-        lines.append(("bound", number(result.bound)))
-    if result.gap is not None:
-        lines.append(("gap", f"{100 * result.gap:.2f} %"))
+    lines = reached(name, Text.assemble(f"{optimality(result)}, ", verdict(result.safe)), result)
     hidden = f"{counted(len(result.suppressed), 'cell')}, {len(result.secondaries):,} of them secondary"
     lines += [("hidden", hidden), ("method", result.method), ("time", f"{result.seconds:.1f} s")]
     if result.message:
@@ -103,6 +91,6 @@ def show(console: Any, name: str, result: SuppressionResult) -> None:
     facts(console, lines)
     if result.unprotectable:
         console.print("\nNo pattern can protect:", style="bold")
-        label = problem.system.label
+        label = result.problem.system.label
         rows = [(label(u.cell), *u.reachable, *u.needed, u.reason) for u in result.unprotectable]
         cells_table(console, ["cell", "reaches", "to", "needs", "to", "reason"], rows)

@@ -15,6 +15,7 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
+from tabprotect.counted import counted
 from tabprotect.visible import visible
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ __all__ = [
     "number",
     "out",
     "put_json",
+    "reached",
     "said",
     "screen",
     "show_table",
@@ -99,6 +101,19 @@ def put_json(text: str, place: Path | None) -> bool:
         return False
     typer.echo(text, nl=False)
     return True
+
+
+def reached(name: str, status: str | Text, result: Any) -> list[tuple[str, str | Text]]:
+    """Return the facts about the result of any method for an instance: sizes, status; cost, bound and gap if known."""
+    problem, gap = result.problem, result.gap
+    sizes = (
+        f"{counted(problem.n_cells, 'cell')}, {len(problem.primaries):,} primary, "
+        f"{counted(problem.system.n_equations, 'equation')}"
+    )
+    paid = (("cost", result.cost), ("bound", result.bound))
+    lines: list[tuple[str, str | Text]] = [("instance", f"{name}: {sizes}"), ("status", status)]
+    lines += [(word, number(value)) for word, value in paid if value is not None]
+    return lines if gap is None else [*lines, ("gap", f"{100 * gap:.2f} %")]
 
 
 def facts(console: Console, lines: Iterable[tuple[str, str | Text]]) -> None:

@@ -172,19 +172,12 @@ def show(console: Any, name: str, result: Result) -> None:
     """Print a result."""
     import numpy as np
 
-    from tabprotect.cli.screen import cells_table, facts, number
+    from tabprotect.cli.screen import cells_table, facts, number, reached
     from tabprotect.methods.rounding import RoundingResult
     from tabprotect.proven import optimality
 
     problem = result.problem
-    sizes = (
-        f"{counted(problem.n_cells, 'cell')}, {len(problem.primaries):,} primary, "
-        f"{counted(problem.system.n_equations, 'equation')}"
-    )
-    lines = [("instance", f"{name}: {sizes}"), ("status", optimality(result))]
-    lines += [(word, number(x)) for word, x in (("cost", result.cost), ("bound", result.bound)) if x is not None]
-    if result.gap is not None:
-        lines.append(("gap", f"{100 * result.gap:.2f} %"))
+    lines = reached(name, optimality(result), result)
     if result.values is not None:
         moved = np.abs(result.values - problem.values)
         lines.append(
