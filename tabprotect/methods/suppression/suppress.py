@@ -120,8 +120,9 @@ def suppress(
     Returns
     -------
     SuppressionResult
-        With limits, however short, safe wherever the table in proportion shows that hiding everything is; not so with
-        engine='pyomo' and the classic methods, and with attackers only where there is time to ask them.
+        However short the limits are, and after Ctrl-C, safe wherever the table in proportion shows that hiding
+        everything is; not so with engine='pyomo' and the classic methods, and with attackers only where there is time
+        to ask them.
 
     Raises
     ------
@@ -161,18 +162,20 @@ def suppress(
     first = _first(problem, budget, options) if method not in CLASSIC and engine != "pyomo" and start is None else None
     with budget.part(1 - options.schedule.bound_limit_share) if method in UNBOUNDED else nullcontext(budget) as part:
         result = _search(problem, method, engine, solver, {**shared, "limits": part})
-    if first is not None and (result.cost is None or result.cost > problem.cost(first.pattern)):
+    # what a search ends with by itself says more than a pattern that a tolerance may have let pass
+    early = bool(result.stopped or problem.attackers)
+    if first is not None and (early if result.cost is None else result.cost > problem.cost(first.pattern)):
         result = joined(first, result)
     result = with_stop_reason(with_lower_bound(result, budget, executor, options), budget)
     return replace(result, seconds=max(result.seconds, budget.seconds))
 
 
 def _first(problem: Problem, budget: Budget, options: Options) -> SuppressionResult | None:
-    """Return a safe pattern to fall back on where a limit may end the search early: for the public everything hidden.
+    """Return a safe pattern to fall back on where a limit or Ctrl-C ends the search early: everything hidden.
 
-    Where attackers have to be asked a cheaper one, too: the search may not get to a second pattern.
+    Where attackers have to be asked within limits a cheaper one, too: the search may not get to a second pattern.
     """
-    if math.isinf(budget.seconds_left) and math.isinf(budget.work_left):
+    if problem.attackers and math.isinf(budget.seconds_left) and math.isinf(budget.work_left):
         return None
     from tabprotect.methods.suppression.search.first import first_results
 

@@ -64,10 +64,24 @@ def test_costs_never_rise_while_a_search_has_no_pattern_of_its_own():
     assert costs[-1] == result.cost < costs[0]
 
 
-def test_without_limits_there_is_none():
+def test_without_limits_attackers_are_not_asked_for_one():
     heard = []
     tp.suppress(load("singletons-small"), limits=tp.Limits(), progress=heard.append)
     assert "first pattern" not in {one.stage for one in heard}
+
+
+@pytest.mark.parametrize("method", ["auto", "exact", "greedy", "local"])
+def test_ctrl_c_without_limits_leaves_everything_hidden(method):
+    problem, heard = family("hier2d", seed=1), []
+
+    def stop(progress):
+        if not heard:
+            os.kill(os.getpid(), signal.SIGINT)
+        heard.append(progress)
+
+    result = tp.suppress(problem, method=method, progress=stop)
+    assert (result.status, result.stopped) == ("feasible", "cancelled")
+    assert audit(problem, result.pattern, intervals=False).safe
 
 
 def test_what_local_programmes_leave_open_is_answered_by_cheapest_witnesses():

@@ -115,9 +115,12 @@ def test_attackers_have_their_say():
 @pytest.mark.parametrize("name", first(1, ["flat2d-20x20", "flat2d-50x50"]))
 @pytest.mark.parametrize("method", ["exact", "auto"])
 def test_the_search_begins_with_it(name, method):
-    problem, told = load(name), []
-    result = suppress(problem, method=method, progress=told.append)
+    problem, heard = load(name), []
+    result = suppress(problem, method=method, progress=heard.append)
+    assert heard[0].stage == "first pattern"
+    told = heard[1:]
     assert told[0].stage == "root solve"
+    assert heard[0].cost >= told[0].cost
     assert told[0].cost == result.cost == problem.cost(look(problem))
     assert result.status == "optimal"
     assert result.bound == result.cost
