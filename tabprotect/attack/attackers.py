@@ -16,7 +16,7 @@ from tabprotect.solver.tolerances import LP_FEASIBILITY
 
 __all__ = ["AttackProgramme", "unit_of"]
 
-PATIENCE, LEAST_PATIENCE = 0.3, 1000
+PATIENCE, LEAST_PATIENCE = 0.3, 2000
 """Simplex iterations from the last basis, per equation and at least, after which a programme is solved anew, for good:
 in strongly linked tables and tables of three dimensions the last basis is worse than none (ninenew: 4 s, and 0.3 s by
 interior point). Few equations take few milliseconds a thousand."""

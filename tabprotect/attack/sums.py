@@ -8,8 +8,10 @@ from typing import Final
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from tabprotect.attack.insiders import LARGEST_ASKED, LevelForOthers, within_reach_each
+from tabprotect.attack.pool import Deviation
 from tabprotect.attack.witness import Witnesses
 from tabprotect.problem import Problem, Status
 from tabprotect.sensitivity.sums_as_cells import protect_against_others, protect_unions
@@ -24,6 +26,7 @@ __all__ = [
     "known_too_closely",
     "levels_for_others",
     "lowered_levels",
+    "moved_with_sums",
     "not_cells",
     "with_sums",
 ]
@@ -176,6 +179,7 @@ def known_too_closely(
     pattern: npt.NDArray[np.bool_],
     candidates: Sequence[UnionExposure],
     budget: Budget | None = None,
+    deviations: Sequence[Deviation] = (),
 ) -> tuple[UnionExposure, ...]:
     """Return the sums whose interval, in the eyes of the public or of a respondent, does not reach their levels.
 
@@ -187,11 +191,13 @@ def known_too_closely(
     candidates : sequence of UnionExposure
     budget : Budget, optional
         What is not decided when it is exhausted counts as known too closely.
+    deviations : sequence of Deviation
+        What is known of the pattern: most sums move with its cells.
     """
     fresh = not_cells(problem, candidates)
     if not fresh or int(np.sum(pattern)) > LARGEST:
         return ()
-    return asked_sums(problem, fresh, budget).exposed(pattern, budget)
+    return asked_sums(problem, fresh, budget).exposed(pattern, budget, deviations)
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,16 +218,24 @@ class AskedSums:
     sums: tuple[UnionExposure, ...]
     complete: bool
 
-    def exposed(self, pattern: npt.NDArray[np.bool_], budget: Budget | None = None) -> tuple[UnionExposure, ...]:
+    def exposed(
+        self,
+        pattern: npt.NDArray[np.bool_],
+        budget: Budget | None = None,
+        deviations: Sequence[Deviation] = (),
+    ) -> tuple[UnionExposure, ...]:
         """Return the sums whose interval does not reach their levels, by a pattern of the cells before them.
 
-        What is not decided when a limit comes counts as known too closely.
+        What is not decided when a limit comes counts as known too closely. Deviations that are known of the pattern
+        answer most questions at once; they are checked.
         """
         if not self.complete:
             return tuple(dict.fromkeys(self.sums))
         n, found = self.problem.n_cells - len(self.sums), dict[tuple[int, ...], UnionExposure]()
         hidden = np.concatenate([np.asarray(pattern, bool), np.ones(len(self.sums), bool)])
-        for exposure in Witnesses(self.problem).check(hidden, budget):
+        judge = Witnesses(self.problem)
+        judge.offer_all(moved_with_sums(deviations, self.problem, n))
+        for exposure in judge.check(hidden, budget):
             sum_ = self.sums[exposure.key.cell - n]
             if sum_.cells not in found:
                 found[sum_.cells] = _known_by(sum_, self.problem, exposure.key.attacker)
@@ -240,6 +254,31 @@ def asked_sums(problem: Problem, sums: Sequence[UnionExposure], budget: Budget |
     n = problem.n_cells
     grown, number, complete = _grown(_only_sums(problem, n), sums, budget)
     return AskedSums(_only_sums(grown, n), tuple(sums[i] for i in number), complete)
+
+
+def moved_with_sums(deviations: Sequence[Deviation], problem: Problem, before: int) -> sparse.csr_array:
+    """Return deviations of the cells before some position, one a row, with the sums after it that move with them.
+
+    Parameters
+    ----------
+    deviations : sequence of Deviation
+        Cells from that position on are left out of them.
+    problem : Problem
+        Its last equations say of which cells the last cells are sums.
+    before : int
+    """
+    sums = problem.n_cells - before
+    own = [d.cells < before for d in deviations]
+    nothing = np.zeros(0, np.int64)
+    cells = np.concatenate([nothing, *(d.cells[mine] for d, mine in zip(deviations, own, strict=True))])
+    z = np.concatenate([nothing, *(d.z[mine] for d, mine in zip(deviations, own, strict=True))])
+    ends = np.cumsum([0, *(int(mine.sum()) for mine in own)])
+    moved = sparse.csr_array((z, cells, ends), shape=(len(deviations), before))
+    members = problem.system.A[problem.system.n_equations - sums :, :before]
+    moved = sparse.csr_array(sparse.hstack([moved, moved @ members.T]))
+    moved.sum_duplicates()
+    moved.eliminate_zeros()
+    return moved
 
 
 def _known_by(sum_: UnionExposure, problem: Problem, attacker: int) -> UnionExposure:

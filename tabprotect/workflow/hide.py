@@ -69,7 +69,8 @@ class Sums:
         dominated = dominated_sums(table, request.rules, result.pattern, levels=request.levels)
         if dominated and int(result.pattern.sum()) > LARGEST:
             self.notes.append(TOO_MANY)
-        return known_too_closely(result.problem, result.pattern, dominated, budget) + self._cells(result, budget)
+        close = known_too_closely(result.problem, result.pattern, dominated, budget, result.deviations)
+        return close + self._cells(result, budget)
 
     def _cells(self, result: SuppressionResult, budget: Budget | None) -> tuple[UnionExposure, ...]:
         """Return cells whose lowered level is not enough for others; what these can be asked is found out once."""
@@ -78,11 +79,12 @@ class Sums:
         if not lowered or int(result.pattern.sum()) > LARGEST:
             return ()
         if not np.array_equal(result.problem.may_hide[:n], before.may_hide):
-            return known_too_closely(result.problem, result.pattern, lowered, budget)
+            return known_too_closely(result.problem, result.pattern, lowered, budget, result.deviations)
         asked = self._asked or asked_sums(before, self.prepared.lowered, budget)
         self._asked = asked if asked.complete else None
         fresh = {sum_.cells for sum_ in lowered}
-        return tuple(sum_ for sum_ in asked.exposed(result.pattern[:n], budget) if sum_.cells in fresh)
+        close = asked.exposed(result.pattern[:n], budget, result.deviations)
+        return tuple(sum_ for sum_ in close if sum_.cells in fresh)
 
 
 def hide(prepared: Prepared, how: Suppress, budget: Budget, exposed: Sums) -> Answer:

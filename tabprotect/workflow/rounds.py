@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
-from tabprotect.attack.pool import Deviation
 from tabprotect.attack.sums import with_sums
 from tabprotect.counted import counted
 from tabprotect.methods.registry import PASSES
@@ -32,8 +30,9 @@ from tabprotect.problem import Problem
 from tabprotect.sensitivity.union_exposure import UnionExposure
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.tasks.pieces import Means
+from tabprotect.workflow.extended import extended, extends
 
-__all__ = ["CLEANUP_SHARE", "LINKED", "Answer", "Exposed", "Rounds", "extended", "is_answer"]
+__all__ = ["CLEANUP_SHARE", "LINKED", "Answer", "Exposed", "Rounds", "is_answer"]
 
 Exposed = Callable[[SuppressionResult, Budget | None], tuple[UnionExposure, ...]]
 
@@ -44,12 +43,19 @@ SLICE = 0.3
 """Part of the limits for a first safe pattern with its sums; it mostly takes much less, and everything hidden is judged
 at once."""
 
+HELD_PART = 1 / 3
+"""Part of that slice within which sums of a cheaper one are protected, too, where everything hidden is safe: the search
+needs the rest."""
+
 CLEANUP_SHARE = 0.4
 """Part of what is left that may go into making a pattern cheaper that was completed for its sums: as a rule it gives
 away others, which need the same again."""
 
 GRACE_SECONDS = 20.0
 """What completing a pattern to a safe one may take after a time limit or a stop."""
+
+LATE_SHARE = 0.1
+"""Part of a time limit that a look at sums may take beyond it with a safe pattern in hand."""
 
 ROUND_TIME = 5.0
 """What is left to do after a pattern was completed for its sums takes so many times as long as looking for sums."""
@@ -110,6 +116,7 @@ class Rounds:
     """Of an exact search; its inequalities hold with more sums, too."""
     holds: bool = False
     """Whether a safe pattern is in hand, so that nothing may take longer than the limits."""
+    _fine: SuppressionResult | None = field(default=None, init=False, repr=False)
     ended: str = ""
     """What ended one of the searches, or the work on its pattern, before its time: 'time', 'work', ..."""
 
@@ -124,11 +131,15 @@ class Rounds:
         # the search would have nothing left where a look at everything hidden takes as long as it likes
         quick = not late and self.budget.limits.work is None
         with self._slice(late) as whole:
+            left = whole.seconds_left, whole.work_left
             for _ in range(MOST_ROUNDS):
                 answers = self._held(problem, whole, start, held is None or not is_answer(held), quick)
                 if answers and (is_answer(answers[-1]) or held is None or not held.result.safe):
                     held = next((a for a in reversed(answers) if is_answer(a)), answers[-1])
                 if not answers or not answers[-1].sums or not repair or whole.exhausted:
+                    break
+                spent = whole.seconds_left < (1 - HELD_PART) * left[0] or whole.work_left < (1 - HELD_PART) * left[1]
+                if spent and held is not None and is_answer(held):
                     break
                 problem = self.grow(problem, answers[-1].sums)
                 start = extended(answers[-1].result, problem)
@@ -159,10 +170,34 @@ class Rounds:
 
     def look(self, result: SuppressionResult, budget: Budget | None = None) -> tuple[UnionExposure, ...]:
         """Return the sums that a result gives away; within a budget, what is not decided by then, too."""
+        if self._is_fine(result):
+            return ()
         before = self.budget.seconds
-        sums = self.exposed(result, budget) if result.safe else ()
+        sums: tuple[UnionExposure, ...] = ()
+        if result.safe:
+            with nullcontext(budget) if budget is not None else self._late() as part:
+                sums = self.exposed(result, part)
         self.looking = self.budget.seconds - before
+        if result.safe and not sums:
+            self._fine = result
         return sums
+
+    @contextmanager
+    def _late(self) -> Iterator[Budget | None]:
+        """Yield what a look may take beyond the limit with a safe pattern in hand; else it takes what it needs."""
+        seconds = self.budget.limits.seconds
+        if seconds is None or not self.holds:
+            yield None
+            return
+        with self.budget.beyond(self.budget.seconds_left + LATE_SHARE * seconds, None) as part:
+            yield part
+
+    def _is_fine(self, result: SuppressionResult) -> bool:
+        """Whether this is the pattern, of the same problem, that gave nothing away the last time."""
+        fine = self._fine
+        if fine is None or not result.safe or result.problem is not fine.problem:
+            return False
+        return np.array_equal(result.pattern, fine.pattern)
 
     def run(
         self, problem: Problem, method: str, share: float = 1.0, start: SuppressionResult | None = None
@@ -283,39 +318,3 @@ class Rounds:
             yield part, cleanup
             if part.work >= units or part.seconds >= left:
                 self.ended = "work" if part.work >= units else "time"
-
-
-def extends(problem: Problem, before: Problem) -> bool:
-    """Whether a problem is another one with sums of cells to protect besides: what protects it protects that one."""
-    n, m = before.n_cells, before.system.n_equations
-    arrays = ("values", "status", "weights", "lower", "upper", "lpl", "upl", "spl")
-    if problem.n_cells < n or len(problem.attackers) != len(before.attackers) or problem.integer != before.integer:
-        return False
-    # who knows a cell or is spared is not asked about it, so that a row about his question says nothing any more
-    known = zip(problem.attackers, before.attackers, strict=True)
-    A = sparse.csr_array(problem.system.A[:m])
-    return (
-        all(np.array_equal(getattr(problem, name)[:n], getattr(before, name)) for name in arrays)
-        and all({cell for cell in a.known if cell < n} == set(b.known) for a, b in known)
-        and all({cell for cell in a.spared if cell < n} == set(b.spared) for a, b in known)
-        and A[:, n:].nnz == 0
-        and abs(A[:, :n] - before.system.A).nnz == 0
-    )
-
-
-def extended(result: SuppressionResult, problem: Problem) -> SuppressionResult:
-    """Return what was found for a problem before its last sums, which are hidden anyway, as found with them."""
-    before, n = result.problem.system.n_equations, result.problem.n_cells
-    more = problem.n_cells - n
-    pattern = np.concatenate([result.pattern, np.ones(more, dtype=bool)])
-    members = problem.system.A[before:, :n]
-    known = result.deviations
-    ends = np.cumsum([0, *(len(d.cells) for d in known)])
-    cells, z = (np.concatenate([np.zeros(0, t), *(d[k] for d in known)]) for k, t in ((0, np.int64), (1, np.float64)))
-    moved = sparse.csr_array((z, cells, ends), shape=(len(known), n))
-    moved = sparse.csr_array(sparse.hstack([moved, moved @ members.T]))
-    moved.sum_duplicates()
-    moved.eliminate_zeros()
-    parts = zip(moved.indptr[:-1].tolist(), moved.indptr[1:].tolist(), strict=True)
-    deviations = tuple(Deviation(moved.indices[i:j].astype(np.int64), moved.data[i:j]) for i, j in parts)
-    return replace(result, problem=problem, pattern=pattern, deviations=deviations)

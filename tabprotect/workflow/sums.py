@@ -25,8 +25,9 @@ from tabprotect.problem import Problem
 from tabprotect.sensitivity.union_exposure import UnionExposure
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.tasks.pieces import Means
+from tabprotect.workflow.extended import extended
 from tabprotect.workflow.monotone import one_progress
-from tabprotect.workflow.rounds import CLEANUP_SHARE, LINKED, Answer, Exposed, Rounds, extended, is_answer
+from tabprotect.workflow.rounds import CLEANUP_SHARE, LINKED, Answer, Exposed, Rounds, is_answer
 
 __all__ = ["Answer", "suppress_with_sums"]
 
@@ -152,7 +153,9 @@ def _answer(rounds: Rounds, problem: Problem, method: str, linked: bool, repair:
         root = rounds.root(problem)
     if root is not None:
         return better_of(_cheaper(rounds, root, method), held, problem, rounds.bounds)
-    own = OWN_SHARE if held is not None and held.result.safe and large else 1.0
+    # from everything hidden there is nothing to go on from
+    partly = held is not None and held.result.safe and not held.result.pattern[held.problem.may_hide].all()
+    own = OWN_SHARE if partly and large else 1.0
     answer = _from_scratch(rounds, problem, method, linked, repair, own)
     if own < 1.0 and not is_answer(answer) and answer.result.status != "infeasible" and not budget.exhausted:
         assert held is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Attacker, Problem
 from tabprotect.sensitivity.union_exposure import UnionExposure
 from tabprotect.solver.limits import Budget, Limits
-from tabprotect.workflow.rounds import extends
+from tabprotect.workflow.extended import extends
 from tabprotect.workflow.sums import suppress_with_sums
 
 LIMIT, SEARCH, BUILD, LOOK = 100.0, 60.0, 4.0, 3.0
@@ -81,6 +82,21 @@ def test_the_next_search_begins_with_the_inequalities_of_the_one_before(monkeypa
     answer = suppress_with_sums(problem, exposed, Budget(Limits(work=8_000)), method="exact")
     assert answer.result.safe
     assert begun == [(problem.n_cells, False), (problem.n_cells + 1, True)]
+
+
+@pytest.mark.parametrize("method", ["exact", "local"])
+def test_a_pattern_that_gives_nothing_away_is_not_looked_at_twice(method: str) -> None:
+    problem = load("singletons-large")
+    looked: list[bytes] = []
+
+    def exposed(found: SuppressionResult, budget: Budget | None) -> tuple[UnionExposure, ...]:
+        looked.append(found.pattern.tobytes())
+        return ()
+
+    answer = suppress_with_sums(problem, exposed, Budget(Limits(work=300)), method=method)
+    assert answer.result.safe
+    assert looked
+    assert all(one != after for one, after in pairwise(looked))
 
 
 def test_a_problem_extends_another_with_sums_only_where_all_else_is_as_before() -> None:

@@ -46,6 +46,8 @@ def adopt(
         return False
     touches = sparse.csc_array((judge.knows @ pool.supports(valid).T) > 0)
     answers = sparse.csc_array(pool.answers(valid))
+    price = pool.supports(valid) @ cover.price
+    knows = np.zeros(touches.shape[0], bool)
     watched = False
     for question, place in sorted(via.items()):
         cell = int(judge.questions.cell[question])
@@ -54,15 +56,16 @@ def adopt(
             continue
         watched = True
         places = _column(answers, question)
-        cost = np.array([cover.price[pool[i].cells].sum() for i in valid[places].tolist()])
-        felt = touches[:, places][attackers].toarray()
-        left = np.ones(len(attackers), bool)
-        for k in np.argsort(cost, kind="stable").tolist():
-            served = left & ~felt[:, k]
+        left = attackers
+        for k in places[np.argsort(price[places], kind="stable")].tolist():
+            moved = _column(touches, k)
+            knows[moved] = True
+            served = ~knows[left]
+            knows[moved] = False
             if served.any():
-                _rely(cover, judge, known, question, attackers[served].tolist(), pool[int(valid[places[k]])])
-                left &= ~served
-            if not left.any():
+                _rely(cover, judge, known, question, left[served].tolist(), pool[int(valid[k])])
+                left = left[~served]
+            if not len(left):
                 break
     return watched
 

@@ -21,7 +21,7 @@ from tabprotect.problem import Problem
 from tabprotect.sensitivity.sums_as_cells import protect_unions
 from tabprotect.sensitivity.union_exposure import UnionExposure
 from tabprotect.solver.limits import Limits
-from tabprotect.workflow.rounds import extended
+from tabprotect.workflow.extended import extended
 
 
 def watched() -> Problem:
