@@ -28,6 +28,12 @@ __all__ = ["Sums", "hide"]
 HIDDEN_ROUNDS = 5
 """Searches, at most, each with levels for the secondary cells that everybody could compute after the one before."""
 
+KEPT = 4
+"""Patterns of which it is kept what sums they give away."""
+
+Known = tuple[tuple[UnionExposure, ...], tuple[UnionExposure, ...], list[str]]
+"""Sums that can be computed, sums that one contributor dominates, and notes."""
+
 TOO_MANY = f"sums that one contributor dominates were not put to the audit: more than {LARGEST:,} cells are hidden"
 
 
@@ -45,6 +51,7 @@ class Sums:
     prepared: Prepared
     notes: list[str] = field(default_factory=list)
     _asked: AskedSums | None = field(default=None, init=False, repr=False)
+    _seen: dict[bytes, Known] = field(default_factory=dict, init=False, repr=False)
 
     def __call__(self, result: SuppressionResult, budget: Budget | None = None) -> tuple[UnionExposure, ...]:
         """Return the sums that a result gives away, and cells whose level was lowered for the sake of a respondent.
@@ -52,25 +59,42 @@ class Sums:
         Without a budget a look has no limit: what nobody looked at is not safe. With one, what is not decided when it
         is exhausted counts as given away. Without a wish for sums only such cells are returned.
         """
-        request, table = self.prepared.request, self.prepared.table
-        if request.unions == "off":
+        if self.prepared.request.unions == "off":
             return self._cells(result, budget) if result.safe else ()
-        self.notes.clear()
-        found = union_exposures(
-            table,
-            request.rules,
-            result.pattern,
-            levels=request.levels,
-            attackers=self.prepared.problem.attackers,
-            notes=self.notes,
-        )
+        found, dominated = self._known(result)
         if found or not result.safe:
             return found
-        dominated = dominated_sums(table, request.rules, result.pattern, levels=request.levels)
-        if dominated and int(result.pattern.sum()) > LARGEST:
-            self.notes.append(TOO_MANY)
         close = known_too_closely(result.problem, result.pattern, dominated, budget, result.deviations)
         return close + self._cells(result, budget)
+
+    def _known(self, result: SuppressionResult) -> tuple[tuple[UnionExposure, ...], tuple[UnionExposure, ...]]:
+        """Return the sums that can be computed from a pattern, or else those that one contributor dominates.
+
+        They depend on the pattern alone, and some patterns are looked at once more when time has run out.
+        """
+        request, table = self.prepared.request, self.prepared.table
+        key = result.pattern.tobytes()
+        if key not in self._seen:
+            notes: list[str] = []
+            found = union_exposures(
+                table,
+                request.rules,
+                result.pattern,
+                levels=request.levels,
+                attackers=self.prepared.problem.attackers,
+                notes=notes,
+            )
+            dominated: tuple[UnionExposure, ...] = ()
+            if not found:
+                dominated = tuple(dominated_sums(table, request.rules, result.pattern, levels=request.levels))
+            if dominated and int(result.pattern.sum()) > LARGEST:
+                notes.append(TOO_MANY)
+            if len(self._seen) >= KEPT:
+                self._seen.pop(next(iter(self._seen)))
+            self._seen[key] = found, dominated, notes
+        found, dominated, notes = self._seen[key]
+        self.notes[:] = notes
+        return found, dominated
 
     def _cells(self, result: SuppressionResult, budget: Budget | None) -> tuple[UnionExposure, ...]:
         """Return cells whose lowered level is not enough for others; what these can be asked is found out once."""

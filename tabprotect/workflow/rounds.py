@@ -43,6 +43,9 @@ SLICE = 0.3
 """Part of the limits for a first safe pattern with its sums; it mostly takes much less, and everything hidden is judged
 at once."""
 
+LOOK_SHARE = 0.8
+"""Part of what is left for looking at the sums of a first pattern: it is worth more than the slice."""
+
 HELD_PART = 1 / 3
 """Part of that slice within which sums of a cheaper one are protected, too, where everything hidden is safe: the search
 needs the rest."""
@@ -56,6 +59,9 @@ GRACE_SECONDS = 20.0
 
 LATE_SHARE = 0.1
 """Part of a time limit that a look at sums may take beyond it with a safe pattern in hand."""
+
+MOMENT = 0.5
+"""Seconds of a look at sums after which no second first pattern is looked at when time has run out."""
 
 ROUND_TIME = 5.0
 """What is left to do after a pattern was completed for its sums takes so many times as long as looking for sums."""
@@ -133,7 +139,7 @@ class Rounds:
         with self._slice(late) as whole:
             left = whole.seconds_left, whole.work_left
             for _ in range(MOST_ROUNDS):
-                answers = self._held(problem, whole, start, held is None or not is_answer(held), quick)
+                answers = self._held(problem, whole, start, held is None or not is_answer(held), quick, late)
                 if answers and (is_answer(answers[-1]) or held is None or not held.result.safe):
                     held = next((a for a in reversed(answers) if is_answer(a)), answers[-1])
                 if not answers or not answers[-1].sums or not repair or whole.exhausted:
@@ -154,7 +160,13 @@ class Rounds:
             yield part
 
     def _held(
-        self, problem: Problem, budget: Budget, start: SuppressionResult | None, everything: bool, quick: bool
+        self,
+        problem: Problem,
+        budget: Budget,
+        start: SuppressionResult | None,
+        everything: bool,
+        quick: bool,
+        late: bool,
     ) -> list[Answer]:
         """Return the first patterns of a problem, with the sums that they give away, looked at within the slice."""
         found: list[Answer] = []
@@ -165,7 +177,11 @@ class Rounds:
             if everything or not result.pattern[problem.may_hide].all():
                 # of the slice, whose work the whole does not know yet
                 budget.report("first pattern", result.cost)
-                found.append(Answer(problem, result, self.look(result, budget if quick else None)))
+                with self.budget.part(LOOK_SHARE) as part:
+                    found.append(Answer(problem, result, self.look(result, part if quick else None)))
+            slow = self.budget.limits.work is None and self.looking > MOMENT
+            if found and slow and (budget.exhausted or (late and is_answer(found[-1]))):
+                break
         return found
 
     def look(self, result: SuppressionResult, budget: Budget | None = None) -> tuple[UnionExposure, ...]:

@@ -84,6 +84,30 @@ def test_the_next_search_begins_with_the_inequalities_of_the_one_before(monkeypa
     assert begun == [(problem.n_cells, False), (problem.n_cells + 1, True)]
 
 
+def test_a_look_ends_soon_after_the_limit_with_a_safe_pattern_in_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [0.0]
+    monkeypatch.setattr("time.monotonic", lambda: clock[0])
+    problem = Problem.from_arrays([[-1, 1, 1, 1]], [20, 9, 6, 5], primary=[1], lpl=2, upl=2)
+    given: list[float] = []
+
+    def search(problem: Problem, **options: Any) -> SuppressionResult:
+        clock[0] = LIMIT - 1
+        pattern = problem.must_hide | (np.arange(problem.n_cells) == 3)
+        return SuppressionResult(problem, pattern, "feasible", True, problem.cost(pattern), None)
+
+    def exposed(found: SuppressionResult, budget: Budget | None) -> Any:
+        assert budget is not None
+        given.append(clock[0] + budget.seconds_left)
+        return () if found.pattern.all() else ("a sum",)
+
+    monkeypatch.setattr("tabprotect.workflow.rounds.with_sums", lambda problem, sums, budget: problem)
+    monkeypatch.setattr("tabprotect.workflow.rounds.suppress", search)
+    answer = suppress_with_sums(problem, exposed, Budget(Limits(seconds=LIMIT), started=0.0), method="hypercube")
+    assert (answer.sums, answer.result.pattern.all()) == ((), True)
+    assert given[0] < LIMIT
+    assert LIMIT < max(given) <= 1.2 * LIMIT
+
+
 @pytest.mark.parametrize("method", ["exact", "local"])
 def test_a_pattern_that_gives_nothing_away_is_not_looked_at_twice(method: str) -> None:
     problem = load("singletons-large")

@@ -12,10 +12,11 @@ import numpy.typing as npt
 
 from tabprotect.attack.witness import Deviation, Witnesses
 from tabprotect.counted import counted
+from tabprotect.methods.suppression.large.method import charge_power
 from tabprotect.methods.suppression.large.stages import local_in_stages
 from tabprotect.methods.suppression.large.surroundings import Surroundings
 from tabprotect.methods.suppression.merge import joined
-from tabprotect.methods.suppression.options import DEFAULTS, Options
+from tabprotect.methods.suppression.options import DEFAULTS, Options, changed
 from tabprotect.methods.suppression.postsolve.finish import finish
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.methods.suppression.search.exact import exact
@@ -132,13 +133,18 @@ def automatic(
         how = {"share": options.choice.probe_limit_share, "work": options.choice.probe_work}
     elif not alone:
         how = {"gap": max(budget.limits.gap, 1 - 1 / options.choice.tight_ratio)}
-    with budget.run(**how) as part:
-        passes = 0 if method == "exact" else None
-        first = local_in_stages(problem, start=start, deviations=deviations, limits=part, passes=passes, **shared)
-    if method == "exact" and start is None and not ended(first) and not math.isinf(meter_left(budget)):
-        first = _beside(first, problem, budget, seed, means, options)
+    limited = method == "exact" and start is None and not math.isinf(meter_left(budget))
+    tried = _by_trial(problem, budget, seed, means, options) if limited and not problem.attackers else None
+    if tried is not None:
+        first = tried
+    else:
+        with budget.run(**how) as part:
+            passes = 0 if method == "exact" else None
+            first = local_in_stages(problem, start=start, deviations=deviations, limits=part, passes=passes, **shared)
+        if limited and not first.safe and not ended(first):
+            first = _completed(first, problem, budget, seed, means, options)
     done = first.gap is not None and first.gap <= budget.limits.gap
-    loose = method == "local" and (first.gap is None or first.gap > part.limits.gap)
+    loose = method == "local" and (first.gap is None or first.gap > how.get("gap", budget.limits.gap))
     if alone or done or loose or ended(first) or first.status == "optimal":
         return because(first, why)
     with budget.run() as rest:
@@ -146,18 +152,28 @@ def automatic(
     return because(joined(first, result), why)
 
 
-def _beside(
+def _by_trial(
+    problem: Problem, budget: Budget, seed: int, means: Means | None, options: Options
+) -> SuppressionResult | None:
+    """Return a pattern of cheapest witnesses where a trial finds that cells are best charged by what they cost alone.
+
+    Local programmes would do the same there, and take longer. None where that is not so, or takes too long.
+    """
+    with budget.run() as part:
+        power = charge_power(problem, part, changed(options, "local.rebuild.trial_gain", options.choice.trial_gain))
+    if power:
+        return None
+    share = options.choice.probe_patience * options.choice.probe_limit_share
+    first = _by_witnesses(problem, budget, share, None, seed, means, options)
+    return first if first.safe or ended(first) else None
+
+
+def _completed(
     first: SuppressionResult, problem: Problem, budget: Budget, seed: int, means: Means | None, options: Options
 ) -> SuppressionResult:
-    """Return the cheaper one of a first pattern and one of cheapest witnesses, as far as a share of the limits goes.
-
-    Where there is no first pattern yet, cheapest witnesses answer what is left open, and may take more time.
-    """
-    choice = options.choice
-    start, share = (None, choice.second_start_share) if first.safe else (first.pattern, choice.probe_limit_share)
-    share *= 1.0 if first.safe else choice.probe_patience
-    second = _by_witnesses(problem, budget, share, start, seed, means, options, 1.0 if first.safe else math.inf)
-    return joined(first, second) if second.safe or not first.safe else first
+    """Return a pattern in which cheapest witnesses answer what local programmes left open, as far as limits go."""
+    share = options.choice.probe_patience * options.choice.probe_limit_share
+    return joined(first, _by_witnesses(problem, budget, share, first.pattern, seed, means, options, math.inf))
 
 
 def _by_witnesses(

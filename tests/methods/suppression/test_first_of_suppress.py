@@ -10,7 +10,9 @@ import pytest
 import tabprotect as tp
 from tabprotect.attack.audit import audit
 from tabprotect.instances import family, load
+from tabprotect.methods.suppression.large import charge_power
 from tabprotect.methods.suppression.options import Options, changed
+from tabprotect.solver.limits import Budget, Limits
 
 
 @pytest.mark.parametrize("method", ["auto", "exact", "local"])
@@ -92,10 +94,29 @@ def test_what_local_programmes_leave_open_is_answered_by_cheapest_witnesses():
     assert audit(problem, result.pattern, intervals=False).safe
 
 
-def test_cheapest_witnesses_are_tried_beside_local_programmes():
-    problem = family("thin", 2, sizes=(8, 8, 8))
-    options = changed(Options(), "choice.second_start_share", 0.0)
-    alone, both = (tp.suppress(problem, limits=tp.Limits(work=40_000), options=one) for one in (options, Options()))
-    assert alone.method.startswith("auto: local, then exact")
-    assert both.method.startswith("auto: local, then greedy, then exact")
-    assert both.cost <= alone.cost
+@pytest.mark.parametrize(("kind", "sizes", "power"), [("thin", {"sizes": (8, 8, 8)}, 0.0), ("deep", {}, 1.0)])
+def test_what_cells_are_charged_is_chosen_by_trial(kind, sizes, power):
+    problem = family(kind, 0, **sizes)
+    assert charge_power(problem, Budget()) == power
+    assert charge_power(problem, Budget(Limits(work=1))) == Options().local.rebuild.charge_powers[0] == 1.0
+
+
+@pytest.mark.slow
+def test_where_cells_are_best_charged_what_they_cost_cheapest_witnesses_begin():
+    problem = family("thin", 1, sizes=(14, 14, 14), filled=0.5)
+    local = changed(Options(), "choice.trial_gain", 0.0)
+    ours, others = (tp.suppress(problem, limits=tp.Limits(work=200_000), options=one) for one in (Options(), local))
+    assert ours.method.startswith("auto: greedy, then exact")
+    assert others.method.startswith("auto: local, then exact")
+    assert audit(problem, ours.pattern, intervals=False).safe
+    assert ours.cost < 0.95 * others.cost
+
+
+@pytest.mark.parametrize("powers", [(1.0,), (0.0,), (1.0, 0.0)])
+def test_local_programmes_protect_whatever_cells_are_charged(powers):
+    options = changed(Options(), "local.rebuild.charge_powers", powers)
+    for seed in (0, 1):
+        problem = family("holdings", seed, activity=(4,), region=(3, 2))
+        results = [tp.suppress(problem, method="local", limits=tp.Limits(work=3_000), options=options) for _ in "ab"]
+        assert results[0].pattern.tolist() == results[1].pattern.tolist()
+        assert audit(problem, results[0].pattern, intervals=False).safe

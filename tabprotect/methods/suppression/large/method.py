@@ -29,7 +29,7 @@ from tabprotect.solver.limits import Budget, Limits, Progress
 from tabprotect.solver.tasks.pieces import Means, processors
 from tabprotect.solver.tolerances import OPTIMAL
 
-__all__ = ["local"]
+__all__ = ["charge_power", "local"]
 
 Bools = npt.NDArray[np.bool_]
 
@@ -112,6 +112,22 @@ def local(
     return with_bound(replace(result, cuts=proof), bound)
 
 
+def charge_power(problem: Problem, budget: Budget, options: Options = DEFAULTS) -> float:
+    """Return the power of the room of cells that `local` would charge them by, chosen by trial.
+
+    Parameters
+    ----------
+    problem : Problem
+    budget : Budget
+        Of which a trial takes a share (`RebuildOptions`).
+    options : Options
+    """
+    search = _Search(problem, 0, budget, "scip", None, options)
+    search.known_before()
+    search.rebuilder.choose_charges(budget)
+    return search.rebuilder.nearby.programme.power
+
+
 def _cheapest(judge: Witnesses, start: Bools | None, found: Bools | None) -> Bools | None:
     """Return the pattern to start from where it is safe and nothing cheaper was found."""
     if start is None:
@@ -154,19 +170,25 @@ class _Search:
 
     def first(self, start: Bools | None, deviations: Sequence[Deviation] = ()) -> bool:
         """Make the first safe pattern; False when the limits ended that."""
-        problem, budget, cover = self.problem, self.budget, self.cover
-        answered = self.judge.sweep(problem.must_hide, budget)
-        nothing = Witness(Deviation(np.zeros(0, np.int64), np.zeros(0)), [], [])
-        cover.restore(nothing, np.flatnonzero(answered).tolist())
+        budget, cover = self.budget, self.cover
+        self.known_before()
         if start is not None:
             if deviations and adopt(cover, self.judge, self.insiders.known, start, deviations):
                 self.insiders.go_on()
             self.rebuilder.reuse(start, budget)
             cover.price[start] *= self._options.start_price
+        else:
+            self.rebuilder.choose_charges(budget)
         done = self.rebuilder.build(budget)
         if start is not None:
             cover.reset_prices()
         return done and self._judged()
+
+    def known_before(self) -> None:
+        """Take the questions that primaries answer for each other as answered."""
+        answered = self.judge.sweep(self.problem.must_hide, self.budget)
+        nothing = Witness(Deviation(np.zeros(0, np.int64), np.zeros(0)), [], [])
+        self.cover.restore(nothing, np.flatnonzero(answered).tolist())
 
     def _judged(self) -> bool:
         """Answer what the judge finds exposed (attackers with known cells, above all); False at a limit."""

@@ -65,6 +65,7 @@ class BlockProgramme:
         self.both = np.minimum(self.down, self.up)
         self.guide: Floats | None = None
         self.noise = 0.0
+        self.power = 1.0
         self._options = options
         self._rng = np.random.default_rng(0)
         self._lp = SmallProgrammes()
@@ -154,7 +155,7 @@ class BlockProgramme:
         quick: bool,
     ) -> Floats | None:
         """Return the cheapest of the solutions at changing charges."""
-        n, paid, charge = len(charges.cost), charges.paid, charges.first()
+        n, paid, charge = len(charges.cost), charges.paid, charges.first(self.power)
         best, least, most = None, np.inf, 0
         for k in range(again + 1):
             if k == 0:
@@ -205,9 +206,10 @@ class _Charges(NamedTuple):
     rise: Floats
     fall: Floats
 
-    def first(self) -> Floats:
-        """Per unit what a cell costs when it moves as far as it can or needs to."""
-        charge = np.concatenate((self.cost / self.rise, self.factor * self.cost[self.paid] / self.fall))
+    def first(self, power: float = 1.0) -> Floats:
+        """Per unit what a cell costs when it moves as far as it can or needs to; with a power of 0 what it costs."""
+        rise, fall = self.rise**power, self.fall**power
+        charge = np.concatenate((self.cost / rise, self.factor * self.cost[self.paid] / fall))
         charge[self.paid] *= self.factor
         charge[self.own] = 0.0
         return charge

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from tabprotect.attack.keys import Key
 from tabprotect.attack.witness import Deviation
 from tabprotect.methods.suppression.large.answers import Answers, Proposal
+from tabprotect.methods.suppression.large.charges import choose
 from tabprotect.methods.suppression.large.cover import Cover, Witness
 from tabprotect.methods.suppression.large.credit import RegionCredit
 from tabprotect.methods.suppression.large.nearby import Nearby, Search
@@ -90,6 +91,19 @@ class Rebuilder:
         if cut:
             self.rough += [k for k in late if k not in self.unattainable]
         return True
+
+    def choose_charges(self, budget: Budget) -> None:
+        """Charge cells in the way that hides least for some of the open questions; these are answered then."""
+        search = self._careful()._replace(far=False)
+        order = self._in_order(self.cover.open().tolist())
+        choose(
+            self.cover,
+            self.nearby.programme,
+            order,
+            self._options,
+            budget,
+            lambda k, part: self._answer(k, part, search),
+        )
 
     def _answer_all(
         self, order: Sequence[int], search: Search, budget: Budget, batch: int | None = None

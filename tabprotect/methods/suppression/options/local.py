@@ -74,13 +74,13 @@ class ParallelOptions(Stage):
 
     Parameters
     ----------
-    batch : tuple[int, int], default (4, 32)
+    batch : tuple[int, int], default (1, 32)
         Targets that are looked at in the same pattern, at first and at most.
     growth : int, default 50
         Targets done for each of a batch.
     """
 
-    batch: tuple[int, int] = number((4, 32), least=1)
+    batch: tuple[int, int] = number((1, 32), least=1)
     growth: int = number(50, least=1)
 
     def _problems(self) -> Iterator[str]:
@@ -112,6 +112,15 @@ class RebuildOptions(Stage):
         Share of the secondaries tried after which their list is made anew.
     avoided_price : float, default 1e3
         Multiple of its weight that a cell to be avoided is charged.
+    charge_powers : tuple[float, ...], default (1.0, 0.0)
+        Powers of how far a cell can move, as a share of the level, by which its charge is divided; one is chosen by
+        trial.
+    trial_targets : int, default 4
+        Targets of the largest levels, and others, that are tried with each of them, ...
+    trial_limit_share : float, default 0.15
+        ... within this share of the limits; beyond it the first power holds.
+    trial_gain : float, default 0.75
+        Share of the cost, by targets answered, of the first power below which another one is taken.
     """
 
     most_users: int = number(40, least=1)
@@ -122,6 +131,10 @@ class RebuildOptions(Stage):
     noise: tuple[float, ...] = number((0.0, 0.1, 0.3))
     stale_share: float = number(0.02, most=1)
     avoided_price: float = number(1e3)
+    charge_powers: tuple[float, ...] = number((1.0, 0.0), most=1)
+    trial_targets: int = number(4, least=1)
+    trial_limit_share: float = number(0.15, most=1)
+    trial_gain: float = number(0.75, most=1)
 
 
 @dataclass(frozen=True, kw_only=True)

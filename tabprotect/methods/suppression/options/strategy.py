@@ -49,8 +49,9 @@ class ChoiceOptions(Stage):
     probe_patience : float, default 2.0
         Multiple of that share that a pattern of cheapest witnesses may take; it is given up where it seems to take
         longer.
-    second_start_share : float, default 0.25
-        Share of what is left of the limits for such a pattern beside one of local programmes.
+    trial_gain : float, default 0.5
+        Share of the cost, by targets answered, below which cells are charged by what they cost alone: cheapest
+        witnesses are the start then, not local programmes.
     probe_cleanup_share : float, default 0.25
         Share of what it leaves of that for its clean-up.
     """
@@ -71,7 +72,7 @@ class ChoiceOptions(Stage):
     probe_limit_share: float = number(0.4, most=1)
     probe_work: int = number(500_000)
     probe_patience: float = number(2.0)
-    second_start_share: float = number(0.25, most=1)
+    trial_gain: float = number(0.5, most=1)
     probe_cleanup_share: float = number(0.25, most=1)
 
 
