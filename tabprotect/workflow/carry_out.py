@@ -69,8 +69,8 @@ def _hidden(prepared: Prepared) -> Release:
     if remaining and result.stopped and request.unions == "repair":
         # what is left of a search that was to protect these sums, too, is no verdict on the table
         result = replace(result, status="unknown", safe=False, cost=None)
-    if exposed.notes:
-        problem = replace(problem, notes=(*problem.notes, *exposed.notes))
+    if notes := exposed.notes(result):
+        problem = replace(problem, notes=(*problem.notes, *notes))
     release = Release(
         prepared.table,
         problem,

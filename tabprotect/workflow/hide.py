@@ -20,6 +20,7 @@ from tabprotect.sensitivity.union_exposure import UnionExposure
 from tabprotect.sensitivity.unions import dominated_sums, union_exposures
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.tasks.pieces import Means
+from tabprotect.solver.tasks.store import digest
 from tabprotect.workflow.prepare import Prepared
 from tabprotect.workflow.sums import Answer, suppress_with_sums
 
@@ -28,11 +29,8 @@ __all__ = ["Sums", "hide"]
 HIDDEN_ROUNDS = 5
 """Searches, at most, each with levels for the secondary cells that everybody could compute after the one before."""
 
-KEPT = 4
-"""Patterns of which it is kept what sums they give away."""
-
-Known = tuple[tuple[UnionExposure, ...], tuple[UnionExposure, ...], list[str]]
-"""Sums that can be computed, sums that one contributor dominates, and notes."""
+Known = tuple[tuple[UnionExposure, ...], tuple[UnionExposure, ...], tuple[str, ...]]
+"""Sums that can be computed, sums that one contributor dominates, and what was not looked at."""
 
 TOO_MANY = f"sums that one contributor dominates were not put to the audit: more than {LARGEST:,} cells are hidden"
 
@@ -44,14 +42,11 @@ class Sums:
     Attributes
     ----------
     prepared : Prepared
-    notes : list of str
-        What was not looked at the last time.
     """
 
     prepared: Prepared
-    notes: list[str] = field(default_factory=list)
     _asked: AskedSums | None = field(default=None, init=False, repr=False)
-    _seen: dict[bytes, Known] = field(default_factory=dict, init=False, repr=False)
+    _seen: dict[str, Known] = field(default_factory=dict, init=False, repr=False)
 
     def __call__(self, result: SuppressionResult, budget: Budget | None = None) -> tuple[UnionExposure, ...]:
         """Return the sums that a result gives away, and cells whose level was lowered for the sake of a respondent.
@@ -61,19 +56,23 @@ class Sums:
         """
         if self.prepared.request.unions == "off":
             return self._cells(result, budget) if result.safe else ()
-        found, dominated = self._known(result)
+        found, dominated, _ = self._known(result)
         if found or not result.safe:
             return found
         close = known_too_closely(result.problem, result.pattern, dominated, budget, result.deviations)
         return close + self._cells(result, budget)
 
-    def _known(self, result: SuppressionResult) -> tuple[tuple[UnionExposure, ...], tuple[UnionExposure, ...]]:
+    def notes(self, result: SuppressionResult) -> tuple[str, ...]:
+        """Return what was not looked at in the pattern of a result; nothing where that was not looked at, at all."""
+        return self._seen.get(digest(result.pattern), ((), (), ()))[2]
+
+    def _known(self, result: SuppressionResult) -> Known:
         """Return the sums that can be computed from a pattern, or else those that one contributor dominates.
 
         They depend on the pattern alone, and some patterns are looked at once more when time has run out.
         """
         request, table = self.prepared.request, self.prepared.table
-        key = result.pattern.tobytes()
+        key = digest(result.pattern)
         if key not in self._seen:
             notes: list[str] = []
             found = union_exposures(
@@ -89,12 +88,8 @@ class Sums:
                 dominated = tuple(dominated_sums(table, request.rules, result.pattern, levels=request.levels))
             if dominated and int(result.pattern.sum()) > LARGEST:
                 notes.append(TOO_MANY)
-            if len(self._seen) >= KEPT:
-                self._seen.pop(next(iter(self._seen)))
-            self._seen[key] = found, dominated, notes
-        found, dominated, notes = self._seen[key]
-        self.notes[:] = notes
-        return found, dominated
+            self._seen[key] = found, dominated, tuple(notes)
+        return self._seen[key]
 
     def _cells(self, result: SuppressionResult, budget: Budget | None) -> tuple[UnionExposure, ...]:
         """Return cells whose lowered level is not enough for others; what these can be asked is found out once."""

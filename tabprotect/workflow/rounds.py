@@ -44,7 +44,7 @@ SLICE = 0.3
 at once."""
 
 LOOK_SHARE = 0.8
-"""Part of what is left for looking at the sums of a first pattern: it is worth more than the slice."""
+"""Part of what is left for looking at the sums of everything hidden, which all else falls back on."""
 
 HELD_PART = 1 / 3
 """Part of that slice within which sums of a cheaper one are protected, too, where everything hidden is safe: the search
@@ -178,7 +178,9 @@ class Rounds:
                 # of the slice, whose work the whole does not know yet
                 budget.report("first pattern", result.cost)
                 with self.budget.part(LOOK_SHARE) as part:
-                    found.append(Answer(problem, result, self.look(result, part if quick else None)))
+                    # a first answer is worth more than the slice
+                    within = part if everything and not found else budget
+                    found.append(Answer(problem, result, self.look(result, within if quick else None)))
             slow = self.budget.limits.work is None and self.looking > MOMENT
             if found and slow and (budget.exhausted or (late and is_answer(found[-1]))):
                 break

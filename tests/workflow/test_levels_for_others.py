@@ -139,3 +139,24 @@ def test_a_look_that_a_limit_cuts_short_is_no_answer_and_is_not_remembered() -> 
     assert [sum_.cells for sum_ in looks(everything, over)] == [(1,)]
     assert looks(everything) == ()
     assert [sum_.cells for sum_ in looks(result)] == [(1,)]
+
+
+def test_what_was_not_looked_at_is_told_of_the_pattern_that_is_released(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not of the one looked at last; each is looked at once."""
+    looked: list[int] = []
+
+    def look(table: Any, rules: Any, pattern: Any, *, notes: list[str], **more: Any) -> tuple[()]:
+        looked.append(int(pattern.sum()))
+        notes.append(f"{looked[-1]} hidden cells")
+        return ()
+
+    monkeypatch.setattr("tabprotect.workflow.hide.union_exposures", look)
+    looks = Sums(prepare(Request.of(source=Finished(table()), rules=(), attackers={"office": ["a"]})))
+    result = tp.suppress(looks.prepared.problem, method="greedy")
+    everything = replace(result, pattern=result.problem.may_hide | result.problem.must_hide)
+    assert looks.notes(result) == ()
+    for one in (result, everything, result):
+        looks(one)
+    assert looked == [int(result.pattern.sum()), int(everything.pattern.sum())]
+    assert looks.notes(result) == (f"{looked[0]} hidden cells",)
+    assert looks.notes(everything) == (f"{looked[1]} hidden cells",)

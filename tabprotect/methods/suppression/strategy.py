@@ -134,13 +134,16 @@ def automatic(
     elif not alone:
         how = {"gap": max(budget.limits.gap, 1 - 1 / options.choice.tight_ratio)}
     limited = method == "exact" and start is None and not math.isinf(meter_left(budget))
-    tried = _by_trial(problem, budget, seed, means, options) if limited and not problem.attackers else None
+    tried, powers = None, options.local.rebuild.charge_powers
+    if limited and not problem.attackers:
+        tried, powers = _by_trial(problem, budget, seed, means, options)
     if tried is not None:
         first = tried
     else:
+        near = shared | {"options": changed(options, "local.rebuild.charge_powers", powers)}
         with budget.run(**how) as part:
             passes = 0 if method == "exact" else None
-            first = local_in_stages(problem, start=start, deviations=deviations, limits=part, passes=passes, **shared)
+            first = local_in_stages(problem, start=start, deviations=deviations, limits=part, passes=passes, **near)
         if limited and not first.safe and not ended(first):
             first = _completed(first, problem, budget, seed, means, options)
     done = first.gap is not None and first.gap <= budget.limits.gap
@@ -154,18 +157,19 @@ def automatic(
 
 def _by_trial(
     problem: Problem, budget: Budget, seed: int, means: Means | None, options: Options
-) -> SuppressionResult | None:
+) -> tuple[SuppressionResult | None, tuple[float, ...]]:
     """Return a pattern of cheapest witnesses where a trial finds that cells are best charged by what they cost alone.
 
-    Local programmes would do the same there, and take longer. None where that is not so, or takes too long.
+    Local programmes would do the same there, and take longer. Where there is none, the power that they are to take: the
+    first one where cheapest witnesses take too long.
     """
     with budget.run() as part:
-        power = charge_power(problem, part, changed(options, "local.rebuild.trial_gain", options.choice.trial_gain))
-    if power:
-        return None
+        power, hidden = charge_power(problem, part, options)
+    if power or hidden >= options.choice.trial_gain:
+        return None, (power,)
     share = options.choice.probe_patience * options.choice.probe_limit_share
     first = _by_witnesses(problem, budget, share, None, seed, means, options)
-    return first if first.safe or ended(first) else None
+    return first if first.safe or ended(first) else None, options.local.rebuild.charge_powers[:1]
 
 
 def _completed(

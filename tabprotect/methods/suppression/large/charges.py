@@ -19,7 +19,7 @@ def choose(
     options: RebuildOptions,
     budget: Budget,
     answer: Callable[[int, Budget], object],
-) -> None:
+) -> float:
     """Set the power of a programme by trial on some questions, and leave these answered.
 
     Charged by what they cost divided by how far they can move, few cells move, which is cheapest for one question; but
@@ -39,6 +39,11 @@ def choose(
     budget : Budget
     answer : callable
         Answers a question within a budget.
+
+    Returns
+    -------
+    float
+        What is hidden for each question answered, as a share of that with the first power; 1 where that holds.
     """
     most = options.trial_targets
     some = [*order[:most], *order[most :: max(1, len(order) // most)]]
@@ -54,5 +59,7 @@ def choose(
             found.append((cost / max(1, len(answers)), power, answers))
         whole = not part.exhausted
     first, best = found[0], min(found, key=lambda one: one[0])
-    _, programme.power, answers = best if whole and best[0] < options.trial_gain * first[0] else first
+    chosen = best if whole and best[0] < options.trial_gain * first[0] else first
+    _, programme.power, answers = chosen
     cover.reinstate(answers)
+    return chosen[0] / first[0] if chosen is not first else 1.0

@@ -112,8 +112,8 @@ def local(
     return with_bound(replace(result, cuts=proof), bound)
 
 
-def charge_power(problem: Problem, budget: Budget, options: Options = DEFAULTS) -> float:
-    """Return the power of the room of cells that `local` would charge them by, chosen by trial.
+def charge_power(problem: Problem, budget: Budget, options: Options = DEFAULTS) -> tuple[float, float]:
+    """Return how `local` would charge cells, chosen by trial, and what is hidden so, as a share of the first power.
 
     Parameters
     ----------
@@ -121,11 +121,17 @@ def charge_power(problem: Problem, budget: Budget, options: Options = DEFAULTS) 
     budget : Budget
         Of which a trial takes a share (`RebuildOptions`).
     options : Options
+
+    Returns
+    -------
+    power : float
+        Of how far a cell can move, by which its charge is divided.
+    share : float
     """
     search = _Search(problem, 0, budget, "scip", None, options)
     search.known_before()
-    search.rebuilder.choose_charges(budget)
-    return search.rebuilder.nearby.programme.power
+    share = search.rebuilder.choose_charges(budget)
+    return search.rebuilder.nearby.programme.power, share
 
 
 def _cheapest(judge: Witnesses, start: Bools | None, found: Bools | None) -> Bools | None:

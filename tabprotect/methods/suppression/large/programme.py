@@ -58,6 +58,8 @@ class BlockProgramme:
         Factors on the prices, such as 1 - alpha x* of a relaxation.
     noise : float
         Standard deviation of the logarithm of random factors on them.
+    power : float
+        Of how far a cell can move, by which what it costs is divided for its first charge.
     """
 
     def __init__(self, problem: Problem, options: NearbyOptions) -> None:
@@ -206,7 +208,7 @@ class _Charges(NamedTuple):
     rise: Floats
     fall: Floats
 
-    def first(self, power: float = 1.0) -> Floats:
+    def first(self, power: float) -> Floats:
         """Per unit what a cell costs when it moves as far as it can or needs to; with a power of 0 what it costs."""
         rise, fall = self.rise**power, self.fall**power
         charge = np.concatenate((self.cost / rise, self.factor * self.cost[self.paid] / fall))

@@ -92,11 +92,11 @@ class Rebuilder:
             self.rough += [k for k in late if k not in self.unattainable]
         return True
 
-    def choose_charges(self, budget: Budget) -> None:
-        """Charge cells in the way that hides least for some of the open questions; these are answered then."""
+    def choose_charges(self, budget: Budget) -> float:
+        """Charge cells in the way that hides least for some of the open questions, and answer these; see `choose`."""
         search = self._careful()._replace(far=False)
         order = self._in_order(self.cover.open().tolist())
-        choose(
+        return choose(
             self.cover,
             self.nearby.programme,
             order,
