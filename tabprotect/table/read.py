@@ -76,9 +76,12 @@ def need_columns(available: Iterable[str], wanted: Iterable[str], problems: Prob
             problems.add(f"a column is meant by its name, and {name!r} is none{did_you_mean(name, names)}")
         else:
             several = [part.strip() for part in name.split(",")]
-            near = [part if part in names else did_you_mean(part, names) for part in several]
-            cure = "; these are several columns: name each on its own" if len(several) > 1 and all(near) else None
-            problems.add(f"no column '{name}'{cure or did_you_mean(name, names)}")
+            wrong = {part: did_you_mean(part, names) for part in several if part not in names}
+            cure = did_you_mean(name, names)
+            if len(several) > 1 and all(wrong.values()):
+                missing = "".join(f"; there is no '{part}'{instead}" for part, instead in wrong.items())
+                cure = f"; these are several columns: name each on its own{missing}"
+            problems.add(f"no column '{name}'{cure}")
 
 
 def check_names(given: Mapping[str, object]) -> None:

@@ -162,7 +162,7 @@ def test_keys_of_a_specification(tmp_path: Path, tabprotect: Callable[..., Any])
 MISTAKES = {
     "several columns at once": (
         ["--by", "région,taile", "--value", "chiffre", "--rule", "p%=15"],
-        "no column 'région,taile'; these are several columns: name each on its own",
+        "these are several columns: name each on its own; there is no 'taile'; did you mean 'taille'?",
     ),
     "a rule without its sign": (["--by", "région", "--value", "chiffre", "--rule", "p%15"], "did you mean 'p%=15'?"),
     "no rule": (["--by", "région", "--value", "chiffre"], "--rule is missing: Such as p%=15"),
