@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import blake2b
 from typing import NamedTuple
 
 import numpy as np
@@ -34,6 +35,10 @@ class Deviation(NamedTuple):
     z: Floats
 
 
+def _digest(deviation: Deviation) -> bytes:
+    return blake2b(deviation.cells.tobytes() + deviation.z.tobytes(), digest_size=16).digest()
+
+
 class Pool:
     """Deviations, the cells that each needs hidden, and the questions that each answers.
 
@@ -54,6 +59,7 @@ class Pool:
         self._spans: list[tuple[Ints, Floats]] = []
         self._entries = 0
         self._used: list[int] = []
+        self._number: dict[bytes, int] = {}
         self._clock = 0
         self._built = 0
         self._clear_matrices()
@@ -74,7 +80,8 @@ class Pool:
     def add(self, cells: Ints, z: Floats, ends: Ints, residual: Floats) -> Ints:
         """Store deviations, number k from ``ends[k]`` to ``ends[k + 1]``; return the questions that one answers alone.
 
-        Those that answer nothing, alone or as one side of a sliding level, are left out.
+        Those that answer nothing, alone or as one side of a sliding level, are left out; what is stored already counts
+        as used once more.
         """
         n = len(residual)
         which = np.repeat(np.arange(n), np.diff(ends))
@@ -88,7 +95,12 @@ class Pool:
         for k in np.flatnonzero(np.diff(own) + np.diff(sliding)).tolist():
             mine, part = slice(ends[k], ends[k + 1]), slice(sliding[k], sliding[k + 1])
             self._clock += 1
-            self._deviations.append(Deviation(cells[mine].copy(), z[mine].copy()))
+            deviation = Deviation(cells[mine].copy(), z[mine].copy())
+            before = self._number.setdefault(_digest(deviation), len(self._deviations))
+            if before < len(self._deviations):
+                self._used[before] = self._clock
+                continue
+            self._deviations.append(deviation)
             self._answers.append(number[own[k] : own[k + 1]])
             self._spans.append((slots[part], z[slides[part]]))
             self._used.append(self._clock)
@@ -117,6 +129,7 @@ class Pool:
         self._answers = [self._answers[i] for i in kept]
         self._spans = [self._spans[i] for i in kept]
         self._used = [self._used[i] for i in kept]
+        self._number = {_digest(d): i for i, d in enumerate(self._deviations)}
         self._entries = sum(len(d.cells) for d in self._deviations)
         self._clear_matrices()
 

@@ -84,6 +84,19 @@ def is_answer(found: Answer) -> bool:
     return found.result.safe and not found.sums
 
 
+@dataclass(frozen=True)
+class _Slice:
+    """A part of the limits, and what was left of it in the beginning."""
+
+    budget: Budget
+    seconds: float
+    work: float
+
+    def spent(self, share: float) -> bool:
+        """Whether more than a share of it is."""
+        return self.budget.seconds_left < (1 - share) * self.seconds or self.budget.work_left < (1 - share) * self.work
+
+
 @dataclass
 class Rounds:
     """Searches of one release, one after the other, and what they share.
@@ -137,15 +150,13 @@ class Rounds:
         # the search would have nothing left where a look at everything hidden takes as long as it likes
         quick = not late and self.budget.limits.work is None
         with self._slice(late) as whole:
-            left = whole.seconds_left, whole.work_left
             for _ in range(MOST_ROUNDS):
                 answers = self._held(problem, whole, start, held is None or not is_answer(held), quick, late)
                 if answers and (is_answer(answers[-1]) or held is None or not held.result.safe):
                     held = next((a for a in reversed(answers) if is_answer(a)), answers[-1])
-                if not answers or not answers[-1].sums or not repair or whole.exhausted:
+                if not answers or not answers[-1].sums or not repair or whole.budget.exhausted:
                     break
-                spent = whole.seconds_left < (1 - HELD_PART) * left[0] or whole.work_left < (1 - HELD_PART) * left[1]
-                if spent and held is not None and is_answer(held):
+                if held is not None and is_answer(held) and whole.spent(HELD_PART):
                     break
                 problem = self.grow(problem, answers[-1].sums)
                 start = extended(answers[-1].result, problem)
@@ -153,16 +164,16 @@ class Rounds:
         return held
 
     @contextmanager
-    def _slice(self, late: bool) -> Iterator[Budget]:
+    def _slice(self, late: bool) -> Iterator[_Slice]:
         work = self.budget.limits.work
         beyond = self.budget.beyond(None if work is not None else GRACE_SECONDS, work)
         with beyond if late else self.budget.part(SLICE) as part:
-            yield part
+            yield _Slice(part, part.seconds_left, part.work_left)
 
     def _held(
         self,
         problem: Problem,
-        budget: Budget,
+        whole: _Slice,
         start: SuppressionResult | None,
         everything: bool,
         quick: bool,
@@ -170,6 +181,7 @@ class Rounds:
     ) -> list[Answer]:
         """Return the first patterns of a problem, with the sums that they give away, looked at within the slice."""
         found: list[Answer] = []
+        budget = whole.budget
         if problem.n_cells > self.options.circuits.most_cells:
             # a look at the sums of everything hidden takes too long
             return found
@@ -183,6 +195,9 @@ class Rounds:
                     found.append(Answer(problem, result, self.look(result, within if quick else None)))
             slow = self.budget.limits.work is None and self.looking > MOMENT
             if found and slow and (budget.exhausted or (late and is_answer(found[-1]))):
+                break
+            # the next one and its sums take at least as long again
+            if everything and found and is_answer(found[-1]) and slow and whole.spent(HELD_PART / 5):
                 break
         return found
 
@@ -207,8 +222,12 @@ class Rounds:
         if seconds is None or not self.holds:
             yield None
             return
-        with self.budget.beyond(self.budget.seconds_left + LATE_SHARE * seconds, None) as part:
+        with self.budget.beyond(max(0.0, (1 + LATE_SHARE) * seconds - self.budget.seconds), None) as part:
             yield part
+
+    def _overdue(self) -> bool:
+        """Whether nothing more may be begun: a safe pattern is in hand, and the limit has ended."""
+        return self.holds and self.budget.limits.seconds is not None and self.budget.seconds_left <= 0
 
     def _is_fine(self, result: SuppressionResult) -> bool:
         """Whether this is the pattern, of the same problem, that gave nothing away the last time."""
@@ -282,7 +301,7 @@ class Rounds:
                 result = self._quickly(problem, start, part, restarts, cleanup)
             self.ended = result.stopped or self.ended
             sums = self.look(result)
-            if not sums:
+            if not sums or self._overdue():
                 break
             problem = self.grow(problem, sums)
             start, restarts, first = extended(result, problem), 0, False

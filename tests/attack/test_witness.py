@@ -14,7 +14,7 @@ from scipy.optimize import linprog
 
 from tabprotect.attack.attackers import AttackProgramme
 from tabprotect.attack.region import open_region
-from tabprotect.attack.witness import Exposure, Key, Witnesses, capacity, keys
+from tabprotect.attack.witness import Deviation, Exposure, Key, Witnesses, capacity, keys
 from tabprotect.formats.jj import read_jj
 from tabprotect.instances import family, load
 from tabprotect.problem import Attacker, Problem
@@ -307,3 +307,14 @@ def test_sliding_levels_are_asked_for_together(monkeypatch: pytest.MonkeyPatch) 
             upper, lower = judge.witness(Key(attacker, cell, 0), problem.may_hide)
             ends = [float(d.z[d.cells == cell].sum()) for d in (upper, lower)]
             assert ends[0] - ends[1] >= problem.spl[cell] * (1 - 1e-7)
+
+
+def test_a_deviation_is_stored_once_however_often_it_is_offered() -> None:
+    problem = Problem.from_arrays([[-1, 1, 1]], [20, 12, 8], primary=[1], lpl=2, upl=2)
+    judge = Witnesses(problem)
+    one = Deviation(np.array([1, 2]), np.array([3.0, -3.0]))
+    answered = [judge.offer(one).tolist() for _ in range(2)]
+    judge.offer_many([one, Deviation(one.cells, -one.z), one])
+    assert len(judge.pool) == 2
+    assert answered[0] == answered[1] != []
+    assert judge.stored(np.array([False, True, True])).all()

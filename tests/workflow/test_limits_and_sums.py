@@ -13,6 +13,8 @@ from tabprotect.attack.sums import known_too_closely
 from tabprotect.problem import Attacker
 from tabprotect.sensitivity.union_exposure import UnionExposure
 from tabprotect.solver.limits import Budget, Limits
+from tabprotect.solver.tasks.pieces import Means
+from tabprotect.workflow.rounds import Rounds
 from tests.quick import first
 
 
@@ -92,3 +94,24 @@ def test_sums_that_a_budget_leaves_undecided_count_as_known() -> None:
     assert known_too_closely(problem, everything, [wide]) == ()
     (undecided,) = known_too_closely(problem, everything, [wide], Budget(Limits(seconds=0)))
     assert undecided.cells == (1, 2)
+
+
+def test_nothing_is_begun_after_a_limit_with_a_safe_pattern_in_hand() -> None:
+    """Each look would leave its sums undecided, and each of these would be protected by one more search."""
+    problem = tp.Problem.from_arrays([[-1, 1, 1, 1]], [130, 90, 10, 30], primary=[1], lpl=9, upl=9)
+    budgets: list[Budget | None] = []
+
+    def exposed(result: tp.SuppressionResult, budget: Budget | None) -> tuple[UnionExposure, ...]:
+        budgets.append(budget)
+        return (UnionExposure((1, 2), 100.0, ("p%=15",), 15.0, 15.0, 0.0, True, ""),)
+
+    budget = Budget(Limits(seconds=1e-3))
+    while budget.seconds < 2e-3:
+        pass
+    rounds = Rounds(exposed, budget, 0, {}, Means(), True, {}, holds=True)
+    found = rounds.close(problem, tp.suppress(problem), 1.0, restarts=0)
+    assert found.result.safe
+    assert found.sums
+    (only,) = budgets
+    assert only is not None
+    assert only.exhausted
