@@ -34,10 +34,14 @@ __all__ = ["Evidence", "gather"]
 
 Bools = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
 
 MANY_DECIMALS = 10**6
 """Where the numbers of a problem have no common denominator below this, hardly a vertex is a short fraction, and grids
 come first."""
+
+TOGETHER = 8
+"""More attackers than this are first played as one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,6 +140,7 @@ class _Gathering:
         if not self.problem.integer:
             for attempt in (0, 1):
                 self._coarse(exposures, attempt)
+            self._for_groups(exposures)
         unproven: list[Key] = []
         seen = self._seen(exposures)
         for attacker, questions in self.store.missing():
@@ -144,7 +149,7 @@ class _Gathering:
                 continue
             view = View(self.store, self.judge.known(attacker))
             if not self.problem.integer:
-                self.moves.roomy(attacker, left, view)
+                self.moves.roomy(self.judge.known(attacker), left, view)
             for question in left.tolist():
                 key = self._key(attacker, question)
                 if key in exposures or view.holds(question):
@@ -167,12 +172,9 @@ class _Gathering:
     def _coarse(self, exposures: Mapping[Key, Exposure], attempt: int = 0, *, few: bool = False) -> None:
         """Answer what is left by deviations on decimal grids, many at once."""
         q = self.exact.questions
-        left, seen = np.zeros(len(q.cell), bool), self._seen(exposures)
-        found_out: dict[int, list[int]] = {}
-        for key in exposures:
-            found_out.setdefault(key.attacker, []).append(int(q.place[key.side][key.cell]))
-        for attacker, questions in self.store.missing():
-            left[np.setdiff1d(questions[~seen[questions]], found_out.get(attacker, []))] = True
+        left = np.zeros(len(q.cell), bool)
+        for _, questions in self._left(exposures):
+            left[questions] = True
         asked = np.flatnonzero(left)
         if len(asked) < FEW:
             return
@@ -181,6 +183,34 @@ class _Gathering:
             for witness in self.exact.exactly(deviations, digits):
                 if witness is not None:
                     self.store.add(witness)
+
+    def _for_groups(self, exposures: Mapping[Key, Exposure]) -> None:
+        """Answer what many attackers ask as if they knew together what each of them knows; then in halves of them."""
+        left = [(attacker, questions) for attacker, questions in self._left(exposures) if attacker >= 0]
+        size = len(left)
+        while size > TOGETHER and not self.budget.exhausted:
+            for k in range(0, len(left), size):
+                some = left[k : k + size]
+                known = np.unique(np.concatenate([self.judge.known(attacker) for attacker, _ in some]))
+                asked = np.unique(np.concatenate([questions for _, questions in some]))
+                asked = asked[~np.isin(self.exact.questions.cell[asked], known)]
+                view = View(self.store, known)
+                asked = np.array([question for question in asked.tolist() if not view.holds(question)], np.int64)
+                self.moves.roomy(known, asked, view, 1)
+            left = [(attacker, questions) for attacker, questions in self._left(exposures) if attacker >= 0]
+            size = -(-size // 2)
+
+    def _left(self, exposures: Mapping[Key, Exposure]) -> list[tuple[int, Ints]]:
+        """Return the public (-1) and attackers with questions that are neither answered nor known to be exposed."""
+        q, seen = self.exact.questions, self._seen(exposures)
+        found_out: dict[int, list[int]] = {}
+        for key in exposures:
+            found_out.setdefault(key.attacker, []).append(int(q.place[key.side][key.cell]))
+        left = (
+            (attacker, np.setdiff1d(questions[~seen[questions]], found_out.get(attacker, [])))
+            for attacker, questions in self.store.missing()
+        )
+        return [(attacker, questions) for attacker, questions in left if len(questions)]
 
     def _seen(self, exposures: Iterable[Key]) -> Bools:
         """Return which questions the public has an answer to: whoever knows more sees what the public sees."""

@@ -79,15 +79,27 @@ class Moves:
         self.budget = budget
         self.store = store
         self._keep = keep
-        self._region: tuple[int, Region] | None = None
+        self._region: tuple[bytes, Region] | None = None
 
-    def roomy(self, attacker: int, left: Ints, view: View) -> None:
-        """Answer many levels of one intruder at once and with room to spare, as long as that answers half of them."""
+    def roomy(self, known: Ints, left: Ints, view: View, least: int = FEW) -> None:
+        """Answer many levels at once, and with room to spare, as long as that answers half of them.
+
+        Parameters
+        ----------
+        known : ndarray of int
+            Cells that one intruder knows, or several of them together.
+        left : ndarray of int
+            Questions that are open.
+        view : View
+            What the store answers to whoever knows these cells.
+        least : int
+            Fewer questions are left to others.
+        """
         q, tight = self.exact.questions, TIGHTENING[0]
-        region = self._open(attacker)
+        region = self._without(known)
         inside = region.places(q.cell[left])[1]
         asked = left[inside & (q.side[left] != 0)]
-        if len(asked) < FEW:
+        if len(asked) < least:
             return
         cells, need = region.cells, float(q.need[asked].min())
         down, up = self.problem.down[cells] * (1 - tight), self.problem.up[cells] * (1 - tight)
@@ -115,7 +127,7 @@ class Moves:
 
     def furthest(self, key: Key, question: int, side: int, need: float, view: View) -> tuple[float, bool]:
         """Move one cell as far as its level; return how far it got, and whether that is the last word."""
-        region = self._open(key.attacker)
+        region = self._without(self.judge.known(key.attacker))
         place = int(np.searchsorted(region.cells, key.cell))
         if place == len(region.cells) or region.cells[place] != key.cell:
             return 0.0, True
@@ -216,12 +228,14 @@ class Moves:
         self._keep([self._piece(cells, z, int(cells[target]))])
         return z, result.status == 0
 
-    def _open(self, attacker: int) -> Region:
-        if self._region is None or self._region[0] != attacker:
+    def _without(self, known: Ints) -> Region:
+        """Return what is open to whoever knows some cells."""
+        key = known.tobytes()
+        if self._region is None or self._region[0] != key:
             hidden = self.hidden.copy()
-            hidden[self.judge.known(attacker)] = False
+            hidden[known] = False
             region = open_region(sparse.csc_array(self.problem.system.A), np.flatnonzero(hidden))
-            self._region = (attacker, region)
+            self._region = (key, region)
         return self._region[1]
 
     def _piece(self, cells: Ints, z: Floats, cell: int) -> Deviation:

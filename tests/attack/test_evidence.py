@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,9 +15,11 @@ from tabprotect.attack import evidence
 from tabprotect.attack.answers import Answers, View
 from tabprotect.attack.audit import audit
 from tabprotect.attack.exact_problem import ExactProblem
+from tabprotect.attack.insiders import within_reach
 from tabprotect.attack.keys import Key
+from tabprotect.attack.moves import Moves
 from tabprotect.attack.witness import Deviation, Witnesses
-from tabprotect.problem import Problem
+from tabprotect.problem import Attacker, Problem
 from tabprotect.solver.limits import Budget
 
 
@@ -158,3 +161,26 @@ def test_levels_at_the_last_of_sixteen_digits_are_decided(seed: int) -> None:
     release = tp.protect(frame, "p%=50", by=list(codes), value="value", unions="off", singletons=False, limits=limits)
     assert release.safe, release.audit().shortfalls()
     assert release.verify().ok
+
+
+def test_what_many_attackers_leave_open_is_proven_for_groups_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With no rounding nothing is answered before programmes are asked, for one attacker after the other."""
+    cube = instances.load("flat3d-6x6x6")
+    attackers = tuple(Attacker(f"a{cell}", (cell,)) for cell in np.flatnonzero(cube.may_hide)[::2].tolist())
+    problem = within_reach(replace(cube, attackers=attackers))
+    asked: list[int] = []
+    roomy = Moves.roomy
+
+    def counted(self: Moves, known: Any, left: Any, *rest: Any) -> None:
+        asked.append(len(left))
+        roomy(self, known, left, *rest)
+
+    monkeypatch.setattr(Moves, "roomy", counted)
+    monkeypatch.setattr(ExactProblem, "exactly", lambda self, deviations, digits=None: [None] * len(deviations))
+    found = evidence.gather(problem, problem.may_hide)
+    assert found.exposures == ()
+    assert len(asked) < 0.7 * len(attackers)
+    store = Answers(ExactProblem(problem))
+    for witness in found.witnesses:
+        store.add(witness)
+    assert not any(len(questions) for _, questions in store.missing())
