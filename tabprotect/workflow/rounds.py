@@ -58,7 +58,7 @@ GRACE_SECONDS = 20.0
 """What completing a pattern to a safe one may take after a time limit or a stop."""
 
 LATE_SHARE = 0.1
-"""Part of a time limit that a look at sums may take beyond it with a safe pattern in hand."""
+"""Part of a time limit that protecting sums, and looking at them, may take beyond it with a safe pattern in hand."""
 
 MOMENT = 0.5
 """Seconds of a look at sums after which no second first pattern is looked at when time has run out."""
@@ -218,16 +218,17 @@ class Rounds:
     @contextmanager
     def _late(self) -> Iterator[Budget | None]:
         """Yield what a look may take beyond the limit with a safe pattern in hand; else it takes what it needs."""
-        seconds = self.budget.limits.seconds
-        if seconds is None or not self.holds:
+        if self.budget.limits.seconds is None or not self.holds:
             yield None
             return
-        with self.budget.beyond(max(0.0, (1 + LATE_SHARE) * seconds - self.budget.seconds), None) as part:
+        with self.budget.beyond(self._late_seconds, None) as part:
             yield part
 
-    def _overdue(self) -> bool:
-        """Whether nothing more may be begun: a safe pattern is in hand, and the limit has ended."""
-        return self.holds and self.budget.limits.seconds is not None and self.budget.seconds_left <= 0
+    @property
+    def _late_seconds(self) -> float:
+        """What is left of a limit and the share beyond it that may be taken with a safe pattern in hand."""
+        seconds = self.budget.limits.seconds
+        return math.inf if seconds is None else max(0.0, (1 + LATE_SHARE) * seconds - self.budget.seconds)
 
     def _is_fine(self, result: SuppressionResult) -> bool:
         """Whether this is the pattern, of the same problem, that gave nothing away the last time."""
@@ -301,7 +302,7 @@ class Rounds:
                 result = self._quickly(problem, start, part, restarts, cleanup)
             self.ended = result.stopped or self.ended
             sums = self.look(result)
-            if not sums or self._overdue():
+            if not sums or (self.holds and not self._late_seconds):
                 break
             problem = self.grow(problem, sums)
             start, restarts, first = extended(result, problem), 0, False
@@ -349,7 +350,7 @@ class Rounds:
             cleanup = units / max(1, own.work)
         elif own.seconds is not None:
             left = share * max(0.0, budget.seconds_left - ROUND_TIME * self.looking)
-            seconds = max(min(GRACE_SECONDS, budget.seconds_left) if self.holds else GRACE_SECONDS, left)
+            seconds = max(min(GRACE_SECONDS, self._late_seconds) if self.holds else GRACE_SECONDS, left)
             cleanup = min(1.0, left / seconds) if seconds else 0.0
         with budget.beyond(seconds, own.work) as part:
             yield part, cleanup

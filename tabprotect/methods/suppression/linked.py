@@ -147,10 +147,7 @@ def _passes(
         with budget.part(share) as early:
             with early.part(options.classic.passes.tables_limit_share) as most:
                 passes.run(most, seed, "passes")
-            result = complete(problem, passes.pattern, early, name, options=options)
-        if result.safe or not result.stopped or budget.exhausted:
-            return result
-        return complete(problem, passes.pattern, budget, name, options=options)
+            return complete(problem, passes.pattern, early, name, repair=budget, options=options)
 
 
 def _parts(problem: Problem, piece: Piece, options: Options) -> list[Piece]:

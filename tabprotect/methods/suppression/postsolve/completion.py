@@ -29,6 +29,7 @@ def complete(
     budget: Budget,
     method: str,
     *,
+    repair: Budget | None = None,
     witnesses: Iterable[Deviation] = (),
     options: Options = DEFAULTS,
 ) -> SuppressionResult:
@@ -43,6 +44,8 @@ def complete(
         Any-time once a safe pattern is there; at a limit before that the status is 'unknown'.
     method : str
         Name for the result.
+    repair : Budget, optional
+        Another one for the safe pattern; `budget` has what is left of it for the clean-up.
     witnesses : iterable of Deviation
         What the pattern was built on, to spare the judge that work.
     options : Options
@@ -52,7 +55,7 @@ def complete(
     SuppressionResult
         Judged on the whole problem; without a bound.
     """
-    judge = Witnesses(problem)
+    judge, repair = Witnesses(problem), repair or budget
     for deviation in witnesses:
         judge.offer(deviation)
     reduction = reduce_problem(problem)
@@ -64,13 +67,13 @@ def complete(
     for core, hint in zip(reduction.cores, reduction.patterns(start), strict=True):
         part = Part(core)
         constructor = Constructor(Witnesses(part.problem), dismiss=True, options=options.construction)
-        with budget.part(options.finish.build_limit_share) as share:
+        with repair.part(options.finish.build_limit_share) as share:
             x = constructor.build(part.problem.weights, share, start=hint)
         if x is None:
-            x = _from_everything(constructor.judge, budget, options)
+            x = _from_everything(constructor.judge, repair, options)
         if x is None:
             # with time left some levels are out of reach: which ones is for the end to say
-            return finish(problem, judge, None if budget.exhausted else problem.may_hide, budget, method, options)
+            return finish(problem, judge, None if repair.exhausted else problem.may_hide, repair, method, options)
         built.append((part, constructor, x))
     patterns: list[Bools] = []
     for left, (part, constructor, x) in zip(range(len(built), 0, -1), built, strict=True):
