@@ -20,11 +20,8 @@ from tabprotect.methods.suppression.linked import suppress_linked
 from tabprotect.methods.suppression.options import DEFAULTS, Options
 from tabprotect.methods.suppression.postsolve.finish import near_enough
 from tabprotect.methods.suppression.result import SuppressionResult
-from tabprotect.methods.suppression.search.first import first_results
 from tabprotect.methods.suppression.search.greedy import greedy
-from tabprotect.methods.suppression.strategy import (
-    by_root_solve,
-)
+from tabprotect.methods.suppression.strategy import by_root_solve
 from tabprotect.methods.suppression.suppress import CLASSIC
 from tabprotect.problem import Problem
 from tabprotect.sensitivity.union_exposure import UnionExposure
@@ -32,23 +29,12 @@ from tabprotect.solver.limits import Budget
 from tabprotect.solver.tasks.pieces import Means
 from tabprotect.workflow.extended import extended, extends
 
-__all__ = ["CLEANUP_SHARE", "LINKED", "Answer", "Exposed", "Rounds", "is_answer"]
+__all__ = ["CLEANUP_SHARE", "GRACE_SECONDS", "LINKED", "MOST_ROUNDS", "Answer", "Exposed", "Rounds", "is_answer"]
 
 Exposed = Callable[[SuppressionResult, Budget | None], tuple[UnionExposure, ...]]
 
 LINKED = "linked"
 """What 'auto' does with linked tables: passes, and the exact engine from there."""
-
-SLICE = 0.3
-"""Part of the limits for a first safe pattern with its sums; it mostly takes much less, and everything hidden is judged
-at once."""
-
-LOOK_SHARE = 0.8
-"""Part of what is left for looking at the sums of everything hidden, which all else falls back on."""
-
-HELD_PART = 1 / 3
-"""Part of that slice within which sums of a cheaper one are protected, too, where everything hidden is safe: the search
-needs the rest."""
 
 CLEANUP_SHARE = 0.4
 """Part of what is left that may go into making a pattern cheaper that was completed for its sums: as a rule it gives
@@ -59,9 +45,6 @@ GRACE_SECONDS = 20.0
 
 LATE_SHARE = 0.1
 """Part of a time limit that protecting sums, and looking at them, may take beyond it with a safe pattern in hand."""
-
-MOMENT = 0.5
-"""Seconds of a look at sums after which no second first pattern is looked at when time has run out."""
 
 ROUND_TIME = 5.0
 """What is left to do after a pattern was completed for its sums takes so many times as long as looking for sums."""
@@ -82,19 +65,6 @@ class Answer:
 def is_answer(found: Answer) -> bool:
     """Whether a pattern is safe, its sums included."""
     return found.result.safe and not found.sums
-
-
-@dataclass(frozen=True)
-class _Slice:
-    """A part of the limits, and what was left of it in the beginning."""
-
-    budget: Budget
-    seconds: float
-    work: float
-
-    def spent(self, share: float) -> bool:
-        """Whether more than a share of it is."""
-        return self.budget.seconds_left < (1 - share) * self.seconds or self.budget.work_left < (1 - share) * self.work
 
 
 @dataclass
@@ -138,68 +108,6 @@ class Rounds:
     _fine: SuppressionResult | None = field(default=None, init=False, repr=False)
     ended: str = ""
     """What ended one of the searches, or the work on its pattern, before its time: 'time', 'work', ..."""
-
-    def hold(self, problem: Problem, repair: bool, *, late: bool = False) -> Answer | None:
-        """Return a first safe pattern, its sums protected; what cannot be protected; None where a slice is too short.
-
-        Where everything hidden gives no sums away that is the pattern in hand, until a cheaper one with its sums is.
-        With `late` the limits have ended, and the slice is what an answer is worth after them.
-        """
-        held: Answer | None = None
-        start: SuppressionResult | None = None
-        # the search would have nothing left where a look at everything hidden takes as long as it likes
-        quick = not late and self.budget.limits.work is None
-        with self._slice(late) as whole:
-            for _ in range(MOST_ROUNDS):
-                answers = self._held(problem, whole, start, held is None or not is_answer(held), quick, late)
-                if answers and (is_answer(answers[-1]) or held is None or not held.result.safe):
-                    held = next((a for a in reversed(answers) if is_answer(a)), answers[-1])
-                if not answers or not answers[-1].sums or not repair or whole.budget.exhausted:
-                    break
-                if held is not None and is_answer(held) and whole.spent(HELD_PART):
-                    break
-                problem = self.grow(problem, answers[-1].sums)
-                start = extended(answers[-1].result, problem)
-        self.holds = held is not None and is_answer(held)
-        return held
-
-    @contextmanager
-    def _slice(self, late: bool) -> Iterator[_Slice]:
-        work = self.budget.limits.work
-        beyond = self.budget.beyond(None if work is not None else GRACE_SECONDS, work)
-        with beyond if late else self.budget.part(SLICE) as part:
-            yield _Slice(part, part.seconds_left, part.work_left)
-
-    def _held(
-        self,
-        problem: Problem,
-        whole: _Slice,
-        start: SuppressionResult | None,
-        everything: bool,
-        quick: bool,
-        late: bool,
-    ) -> list[Answer]:
-        """Return the first patterns of a problem, with the sums that they give away, looked at within the slice."""
-        found: list[Answer] = []
-        budget = whole.budget
-        if problem.n_cells > self.options.circuits.most_cells:
-            # a look at the sums of everything hidden takes too long
-            return found
-        for result in first_results(problem, budget, start, self.options):
-            if everything or not result.pattern[problem.may_hide].all():
-                # of the slice, whose work the whole does not know yet
-                budget.report("first pattern", result.cost)
-                with self.budget.part(LOOK_SHARE) as part:
-                    # a first answer is worth more than the slice
-                    within = part if everything and not found else budget
-                    found.append(Answer(problem, result, self.look(result, within if quick else None)))
-            slow = self.budget.limits.work is None and self.looking > MOMENT
-            if found and slow and (budget.exhausted or (late and is_answer(found[-1]))):
-                break
-            # the next one and its sums take at least as long again
-            if everything and found and is_answer(found[-1]) and slow and whole.spent(HELD_PART / 5):
-                break
-        return found
 
     def look(self, result: SuppressionResult, budget: Budget | None = None) -> tuple[UnionExposure, ...]:
         """Return the sums that a result gives away; within a budget, what is not decided by then, too."""

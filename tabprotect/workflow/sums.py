@@ -26,6 +26,7 @@ from tabprotect.sensitivity.union_exposure import UnionExposure
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.tasks.pieces import Means
 from tabprotect.workflow.extended import extended
+from tabprotect.workflow.first_answer import hold
 from tabprotect.workflow.monotone import one_progress
 from tabprotect.workflow.rounds import CLEANUP_SHARE, LINKED, Answer, Exposed, Rounds, is_answer
 
@@ -134,7 +135,7 @@ def _after_the_limits(rounds: Rounds, problem: Problem, found: Answer, repair: b
     budget = rounds.budget
     if found.result.status != "unknown" or budget.stopped in ("cancelled", "memory"):
         return found
-    late = rounds.hold(problem, repair, late=True)
+    late = hold(rounds, problem, repair, late=True)
     if late is None or not (is_answer(late) or late.result.status == "infeasible"):
         return found
     return replace(late, result=replace(late.result, stopped=found.result.stopped or budget.stopped))
@@ -148,7 +149,7 @@ def _answer(rounds: Rounds, problem: Problem, method: str, linked: bool, repair:
     )
     large = problem.n_cells > choice.whole_cells
     root = rounds.root(problem) if wanted and not large else None
-    held = rounds.hold(problem, repair) if root is None else None
+    held = hold(rounds, problem, repair) if root is None else None
     if wanted and large:
         root = rounds.root(problem)
     if root is not None:
