@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -45,7 +45,7 @@ class Sums:
     """
 
     prepared: Prepared
-    _asked: AskedSums | None = field(default=None, init=False, repr=False)
+    _asked: list[AskedSums] = field(default_factory=list, init=False, repr=False)
     _seen: dict[str, Known] = field(default_factory=dict, init=False, repr=False)
 
     def __call__(self, result: SuppressionResult, budget: Budget | None = None) -> tuple[UnionExposure, ...]:
@@ -54,13 +54,14 @@ class Sums:
         Without a budget a look has no limit: what nobody looked at is not safe. With one, what is not decided when it
         is exhausted counts as given away. Without a wish for sums only such cells are returned.
         """
-        if self.prepared.request.unions == "off":
-            return self._cells(result, budget) if result.safe else ()
-        found, dominated, _ = self._known(result)
-        if found or not result.safe:
-            return found
-        close = known_too_closely(result.problem, result.pattern, dominated, budget, result.deviations)
-        return close + self._cells(result, budget)
+        if not result.safe:
+            return self._known(result)[0] if self.prepared.request.unions != "off" else ()
+        dominated: tuple[UnionExposure, ...] = ()
+        if self.prepared.request.unions != "off":
+            found, dominated, _ = self._known(result)
+            if found:
+                return found
+        return self._too_closely(result, (*dominated, *self.prepared.lowered), budget)
 
     def notes(self, result: SuppressionResult) -> tuple[str, ...]:
         """Return what was not looked at in the pattern of a result; nothing where that was not looked at, at all."""
@@ -91,19 +92,32 @@ class Sums:
             self._seen[key] = found, dominated, tuple(notes)
         return self._seen[key]
 
-    def _cells(self, result: SuppressionResult, budget: Budget | None) -> tuple[UnionExposure, ...]:
-        """Return cells whose lowered level is not enough for others; what these can be asked is found out once."""
+    def _too_closely(
+        self, result: SuppressionResult, asked: Sequence[UnionExposure], budget: Budget | None
+    ) -> tuple[UnionExposure, ...]:
+        """Return sums whose levels are not reached; what intruders can be asked about each is found out once.
+
+        Cells whose levels were lowered for the sake of a respondent are sums of one cell.
+        """
         before, n = self.prepared.problem, self.prepared.problem.n_cells
-        lowered = not_cells(result.problem, self.prepared.lowered)
-        if not lowered or int(result.pattern.sum()) > LARGEST:
+        fresh = not_cells(result.problem, asked)
+        if not fresh or int(result.pattern.sum()) > LARGEST:
             return ()
         if not np.array_equal(result.problem.may_hide[:n], before.may_hide):
-            return known_too_closely(result.problem, result.pattern, lowered, budget, result.deviations)
-        asked = self._asked or asked_sums(before, self.prepared.lowered, budget)
-        self._asked = asked if asked.complete else None
-        fresh = {sum_.cells for sum_ in lowered}
-        close = asked.exposed(result.pattern[:n], budget, result.deviations)
-        return tuple(sum_ for sum_ in close if sum_.cells in fresh)
+            return known_too_closely(result.problem, result.pattern, fresh, budget, result.deviations)
+        there = {sum_ for known in self._asked for sum_ in known.sums}
+        groups = list(self._asked)
+        if new := [sum_ for sum_ in fresh if sum_ not in there]:
+            groups.append(asked_sums(before, new, budget))
+            if groups[-1].complete:
+                self._asked.append(groups[-1])
+        wanted = {_level(sum_) for sum_ in fresh}
+        close = (sum_ for known in groups for sum_ in known.exposed(result.pattern[:n], budget, result.deviations))
+        return tuple(sum_ for sum_ in close if _level(sum_) in wanted)
+
+
+def _level(sum_: UnionExposure) -> tuple[tuple[int, ...], float, float, float]:
+    return sum_.cells, sum_.lpl, sum_.upl, sum_.spl
 
 
 def hide(prepared: Prepared, how: Suppress, budget: Budget, exposed: Sums) -> Answer:
