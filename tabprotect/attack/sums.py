@@ -15,7 +15,7 @@ from tabprotect.attack.pool import Deviation
 from tabprotect.attack.witness import Witnesses
 from tabprotect.problem import Problem, Status
 from tabprotect.sensitivity.sums_as_cells import protect_against_others, protect_unions
-from tabprotect.sensitivity.union_exposure import UnionExposure
+from tabprotect.sensitivity.union_exposure import UnionExposure, written
 from tabprotect.solver.limits import Budget
 
 __all__ = [
@@ -102,7 +102,7 @@ def lowered_levels(problem: Problem, eased: Problem) -> tuple[UnionExposure, ...
     found = []
     for i in lowered:
         value, lpl, upl, spl = (float(of[i]) for of in (problem.values, problem.lpl, problem.upl, problem.spl))
-        words = f"{problem.system.label(i)} = {value:g} can be computed"
+        words = f"{problem.system.label(i)} = {written(value)} can be computed"
         found.append(UnionExposure((i,), value, (), lpl, upl, spl, True, words))
     return tuple(found)
 

@@ -237,7 +237,7 @@ class Release(Publication):
             lines.append(("not published", f"{closed} of codes below all groups, whose cells are suppressed"))
         if counts.sums:
             lines.append(("sums", n.said(counts.sums_words)))
-        lines += [("not safe", exposure.reason) for exposure in self.unions[:10]]
+        lines += [("not safe", exposure.said(n.plain)) for exposure in self.unions[:10]]
         if result.safe:
             lines += [("not safe", line) for line in self.judgement.shortfalls(decimal=n.decimal)]
         lines += [("warning", line) for line in self.judgement.warnings()]
@@ -279,7 +279,7 @@ class Release(Publication):
             raise InfeasibleError(
                 f"{self.unfinished}, so nothing is published. Give the method a higher limit, or set allow_unsafe=True"
             )
-        why = [exposure.reason for exposure in self.unions[:5]]
+        why = [exposure.said(self.numbers().plain) for exposure in self.unions[:5]]
         label = self.problem.system.label
         why += [f"{label(u.cell)}: {u.reason}" for u in self.result.unprotectable[:5]]
         exposed = self.judgement.exposed

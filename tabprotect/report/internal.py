@@ -171,7 +171,9 @@ def _sections(release: SuppressedTable, published: Mapping[str, str], numbers: N
     label = release.problem.system.label
     sections = []
     if release.unions:
-        rows = [[" + ".join(label(c) for c in u.cells[:6]), u.value, u.reason] for u in release.unions[:100]]
+        rows = [
+            [" + ".join(label(c) for c in u.cells[:6]), u.value, u.said(numbers.plain)] for u in release.unions[:100]
+        ]
         sections.append(Section("Sums of hidden cells that give too much away", [Grid(["cells", "sum", "why"], rows)]))
     sections += exposed_section(release)
     if release.result.unprotectable:

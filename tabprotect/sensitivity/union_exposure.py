@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,7 +14,7 @@ from tabprotect.sensitivity.merge import merged, with_respondent
 from tabprotect.sensitivity.rule import NOTHING, Override, Rule
 from tabprotect.table.table import Table
 
-__all__ = ["UnionExposure", "concerned", "declared_safe", "judged", "once_each"]
+__all__ = ["UnionExposure", "concerned", "declared_safe", "judged", "once_each", "written"]
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
@@ -55,6 +55,22 @@ class UnionExposure:
     def __repr__(self) -> str:
         who = "one respondent" if self.attacker else "everybody"
         return f"UnionExposure(sum of {len(self.cells)} hidden cells, known to {who})"
+
+    def said(self, number: Callable[[float], str]) -> str:
+        """Return the reason with the sum as people write numbers.
+
+        Examples
+        --------
+        >>> one = UnionExposure((1, 3), 85.5, ("p%=15",), 12, 12, 0, True, "n + w = 85.5 can be computed")
+        >>> one.said(lambda value: f"{value:.2f}".replace(".", ","))
+        'n + w = 85,50 can be computed'
+        """
+        return self.reason.replace(f" = {written(self.value)} ", f" = {number(self.value)} ")
+
+
+def written(value: float) -> str:
+    """Return a sum as reasons state it."""
+    return f"{value:.12g}"
 
 
 def judged(
@@ -116,7 +132,8 @@ def _exposure(
     value = float(table.values[cells].sum())
     names = [table.system.label(int(cell)) for cell in cells[:4]] + (["..."] if len(cells) > 4 else [])
     who = f" by {attacker}" if attacker else ""
-    words = f"{' + '.join(names)} = {value:.12g} can be computed{who} and {'violates' if decided else 'may violate'} "
+    words = f"{' + '.join(names)} = {written(value)} can be computed{who} and "
+    words += "violates " if decided else "may violate "
     words += ", ".join(rules) + ("" if decided else " (the table keeps too few contributions to tell)")
     levels = float(lpl), float(upl), float(spl)
     return UnionExposure(tuple(cells.tolist()), value, tuple(rules), *levels, bool(decided), words, attacker)

@@ -357,6 +357,16 @@ def test_why_a_cell_is_sensitive_is_said_with_the_decimal_sign_of_the_data(tmp_p
     assert "12.5 % of 1090.5 = 136.3125" in points.explain(("N", "g"))
 
 
+def test_a_sum_that_is_given_away_is_written_as_the_data_are(tmp_path: Path, tabprotect: Callable[..., Any]) -> None:
+    (tmp_path / "a.csv").write_text("r;firm;v\nn;a;80,5\nn;x;0,5\ns;b;10,5\ns;c;10\ns;e;9,25\nw;d;40,25\nw;y;0,25\n")
+    flags = ("--by", "r", "--value", "v", "--contributor", "firm", "--rule", "p%=15", "--unions", "audit")
+    refused = tabprotect("protect", tmp_path / "a.csv", *flags, "--out", tmp_path / "out")
+    assert "n + w = 121,5 can be computed" in refused.out
+    done = tabprotect("protect", tmp_path / "a.csv", *flags, "--allow-unsafe", "--out", tmp_path / "out")
+    assert "n + w = 121,5 can be computed" in done.out
+    assert "n + w = 121,5 can be computed" in (tmp_path / "out/internal/report.html").read_text()
+
+
 def test_changed_values_are_written_as_the_data_are(tmp_path: Path, tabprotect: Callable[..., Any]) -> None:
     (tmp_path / "a.csv").write_bytes(TEXT.replace("1.090,5", "901.090,5").encode("cp1252"))
     flags = ("--method", "adjust", "--out", tmp_path / "out")

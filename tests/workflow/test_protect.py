@@ -239,7 +239,7 @@ def test_a_method_is_no_other_word() -> None:
 def test_without_any_pattern_one_exposed_cell_says_it_all_unless_it_may_be_written(
     allowed: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tabprotect.workflow.first_answer.first_results", lambda problem, budget, start, options: iter(()))
+    monkeypatch.setattr("tabprotect.workflow.first_answer.first_results", lambda *_: iter(()))
     found = tp.protect(
         register(200), RULES, by=["section", "nuts"], value="turnover", limits=tp.Limits(work=0), allow_unsafe=allowed
     )

@@ -51,7 +51,7 @@ def test_time_is_left_for_the_rounds_that_sums_need(rounds: int, monkeypatch: py
         clock[0] += LOOK
         return ("a sum",) if len(tidied) < rounds else ()
 
-    monkeypatch.setattr("tabprotect.workflow.first_answer.first_results", lambda problem, budget, start, options: iter(()))
+    monkeypatch.setattr("tabprotect.workflow.first_answer.first_results", lambda *_: iter(()))
     monkeypatch.setattr("tabprotect.workflow.rounds.suppress", search)
     monkeypatch.setattr("tabprotect.workflow.rounds.greedy", quickly)
     answer = suppress_with_sums(problem, exposed, budget, method="hypercube")
