@@ -198,7 +198,7 @@ class _Search:
 
     def _judged(self) -> bool:
         """Answer what the judge finds exposed (attackers with known cells, above all); False at a limit."""
-        budget, cover = self.budget, self.cover
+        budget, cover, judging = self.budget, self.cover, 0.0
         for _ in range(self._options.repairs):
             start = budget.seconds
             self.hand_over()
@@ -210,7 +210,11 @@ class _Search:
             again = self._options.attacker_time_share * (before - start)
             least = min(self._options.grace_seconds, self._options.grace_limit_share * budget.seconds_left)
             again = max(again, least) if watched else 0.0
-            self.reserve = self._options.judgement_multiple * (budget.seconds - before) + again
+            last = budget.seconds - before
+            judging += last
+            self.reserve = again + max(
+                self._options.judgement_multiple * last, self._options.judgement_time_share * judging
+            )
             left = [cover.question(e.key, e.needed) for e in exposed]
             left = [k for k in left if k not in self.rebuilder.unattainable]
             for k in left:

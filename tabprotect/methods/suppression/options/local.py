@@ -32,7 +32,10 @@ class LocalSearchOptions(Stage):
     repairs : int, default 5
         Times that what the judge finds exposed is answered before the method gives up.
     judgement_multiple : float, default 1.5
-        Multiple of the time of the first judgement that is set aside for the last one.
+        Multiple of the time of the judgement that found the first pattern safe that is set aside for the last one.
+    judgement_time_share : float, default 0.3
+        Share of the time of all judgements until then that is set aside for it at least: what was answered in one of
+        them is looked up in the next one, but not for another pattern.
     attacker_time_share : float, default 0.3
         Share of the time for answering attackers at first that is set aside for doing so again.
     grace_seconds : float, default 5.0
@@ -57,6 +60,7 @@ class LocalSearchOptions(Stage):
     start_price: float = number(1e-3)
     repairs: int = number(5, least=1)
     judgement_multiple: float = number(1.5)
+    judgement_time_share: float = number(0.3)
     attacker_time_share: float = number(0.3)
     grace_seconds: float = number(5.0)
     grace_limit_share: float = number(0.2, most=1)
