@@ -92,6 +92,10 @@ class ScheduleOptions(Stage):
         Share of the limits for the clean-up of the first patterns of small cores before their trees.
     tree_limit_share : float, default 0.25
         Share of the limits for one tree on small cores, before pools.
+    far_gap : float, default 0.3
+        Gap beyond which the first pattern is cleaned up before anything else.
+    far_cleanup_limit_share : float, default 0.9
+        Share of the limits for that.
     slice_limit_share : float, default 0.04
         Share of the limits after which, at the latest, it is decided anew which side goes on.
     slice_spent_share : float, default 0.15
@@ -130,6 +134,8 @@ class ScheduleOptions(Stage):
     bound_work: int = number(20_000)
     cleanup_limit_share: float = number(0.05, most=1)
     tree_limit_share: float = number(0.25, most=1)
+    far_gap: float = number(0.3)
+    far_cleanup_limit_share: float = number(0.9, most=1)
     slice_limit_share: float = number(0.04, most=1)
     slice_spent_share: float = number(0.15)
     least_slice: float = number(0.02, most=1)

@@ -111,6 +111,18 @@ class Search(State):
             self.improve(budget)
             idle = 0 if self.cost < before else idle + 1
 
+    def finish_clean_up(self, budget: Budget) -> None:
+        """Go on with the clean-up of the first pattern where the bound is far from what it costs.
+
+        No proof is near there, and what is hidden without need is most of the gap that can be closed soon.
+        """
+        if self.improver is None or self.relaxation is None or self.best is None:
+            return
+        while self.cost - self.bound > self.options.schedule.far_gap * self.cost:
+            if self._cleaned or self.done or budget.exhausted:
+                return
+            self.improve(budget)
+
     def tree(self, budget: Budget) -> None:
         """Search a small core in one tree, where a first pool was of no use."""
         if self.relaxation is None or self.done or self.core.n > self.options.tree.most_cells or self.credit.useful:

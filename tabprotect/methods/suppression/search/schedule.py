@@ -38,6 +38,10 @@ def go_on(
             with budget.part(options.tree_limit_share / max(1, len(searches) - k)) as part:
                 s.tree(part)
         report("tree")
+        for k, s in enumerate(searches):
+            with budget.part(options.far_cleanup_limit_share / max(1, len(searches) - k)) as part:
+                s.finish_clean_up(part)
+        report("clean-up")
     credit = {"bound": Credit(), "incumbent": Credit()}
     side = "bound"
     while not budget.exhausted:
