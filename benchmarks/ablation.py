@@ -3,6 +3,7 @@
 Run from the checkout: ``python -m benchmarks.ablation --options relaxation.progress=1e-2 tree.most_cells=0 [--families
 thin,hier2d,...] [--seeds 0-2] [--method auto] [--work 20000]``. Without a value, as in ``--options tree.most_cells``,
 an option is halved and doubled as far as its range goes; ``--all`` does that with every option that is one number.
+Families are small ones (`CASES`), or by name the larger ones of `benchmarks.regret_runs.CASES`.
 
 Limits are of work, so that load and machine do not matter, but for the few options that are seconds. Every pattern is
 audited; without a safe one the ratio is infinite. Seeds 0-9 are for tuning, and no others are taken.
@@ -20,6 +21,7 @@ from statistics import geometric_mean
 from typing import Any
 
 from benchmarks.regret import numbers as seeds_of
+from benchmarks.regret_runs import CASES as REGRET_CASES
 from tabprotect.attack.audit import audit
 from tabprotect.errors import InputError, collect, did_you_mean
 from tabprotect.instances.families import family
@@ -163,7 +165,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except InputError as error:
         print(error, file=sys.stderr)
         return 2
-    problems = {case: [family(CASES[case][0], seed=seed, **CASES[case][1]) for seed in seeds] for case in cases}
+    known = REGRET_CASES | CASES
+    problems = {case: [family(known[case][0], seed=seed, **known[case][1]) for seed in seeds] for case in cases}
 
     def costs(case: str, options: Options) -> list[float]:
         return [cost(problem, given.method, given.work, options) for problem in problems[case]]
@@ -181,8 +184,8 @@ def _checked(given: argparse.Namespace) -> tuple[list[str], list[int], list[Swit
     """Return families, seeds and switches; refuse what is not known."""
     cases = given.families.split(",")
     for case in cases:
-        if case not in CASES:
-            raise InputError(f"no family '{case}'{did_you_mean(case, list(CASES))}")
+        if case not in REGRET_CASES | CASES:
+            raise InputError(f"no family '{case}'{did_you_mean(case, [*CASES, *REGRET_CASES])}")
     seeds = seeds_of(given.seeds)
     if late := [seed for seed in seeds if seed not in TUNING]:
         raise InputError(f"seeds {', '.join(map(str, late))} are for reporting only; options are chosen on 0-9")

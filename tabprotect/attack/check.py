@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import numpy.typing as npt
@@ -14,12 +14,12 @@ from tabprotect.attack.judge import Judge
 from tabprotect.attack.shortest import offer_shortest
 from tabprotect.solver.limits import Budget
 
-__all__ = ["Check"]
+__all__ = ["Check", "Open", "in_groups"]
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
-_TOGETHER = 8
+TOGETHER = 8
 """More attackers than this are first played as one."""
 
 _CONTESTED, _ALL_CONTESTED = 0.1, 5.0
@@ -28,6 +28,34 @@ as far as these go: of pairs that public witnesses leave open, and of all that m
 
 _CIRCUIT_CELLS = 30_000
 """Circuits of more hidden cells take too long: their number times that of the equations is computed."""
+
+
+Open = tuple[int, Ints]
+"""An attacker, and the questions that nothing answers for him."""
+
+
+def in_groups(
+    left: list[Open], answer: Callable[[list[Open]], None], still: Callable[[], list[Open]], budget: Budget
+) -> list[Open]:
+    """Play attackers as one who knows what each of them knows, then halves of them; return what is left.
+
+    Parameters
+    ----------
+    left : list of (int, ndarray of int)
+        Attackers with open questions.
+    answer : callable
+        Answers what it can for some of them together.
+    still : callable
+        Returns what is left after that.
+    budget : Budget
+    """
+    size = len(left)
+    while size > TOGETHER and not budget.exhausted:
+        for k in range(0, len(left), size):
+            if not budget.exhausted:
+                answer(left[k : k + size])
+        left, size = still(), -(-size // 2)
+    return left
 
 
 class Check(Asking):
@@ -67,14 +95,12 @@ class Check(Asking):
         if self._shortest(contested):
             self.valid = judge.pool.valid(self.hidden)
             contested = list(self._contested(skip))
-        size = len(contested)
-        while size > _TOGETHER and not self.budget.exhausted:
-            for k in range(0, len(contested), size):
-                if not self.budget.exhausted:
-                    self._together(contested[k : k + size])
+
+        def still() -> list[Open]:
             self.valid = judge.pool.valid(self.hidden)
-            contested, size = list(self._contested(skip)), -(-size // 2)
-        for attacker, left in contested:
+            return list(self._contested(skip))
+
+        for attacker, left in in_groups(contested, self._together, still, self.budget):
             if attacker in judge._dismissed:
                 left = left[~judge._dismissed[attacker][left]]
             if self.budget.exhausted:
@@ -103,19 +129,19 @@ class Check(Asking):
         self.judge.offer_circuits(self.hidden, self.budget, asked=only)
         return True
 
-    def _shortest(self, contested: list[tuple[int, Ints]]) -> bool:
+    def _shortest(self, contested: list[Open]) -> bool:
         """Find a deviation of few cells for each question that many attackers ask; tell whether any was looked for."""
-        if len(contested) <= _TOGETHER or len(self.region.cells) > _CIRCUIT_CELLS or self.budget.exhausted:
+        if len(contested) <= TOGETHER or len(self.region.cells) > _CIRCUIT_CELLS or self.budget.exhausted:
             return False
         asked, attackers = np.unique(np.concatenate([left for _, left in contested]), return_counts=True)
         known = np.unique(np.concatenate([self.judge._known[attacker] for attacker, _ in contested]))
-        return offer_shortest(self.judge, self.region, asked[attackers > _TOGETHER], known, self.budget)
+        return offer_shortest(self.judge, self.region, asked[attackers > TOGETHER], known, self.budget)
 
-    def contested(self) -> Iterator[tuple[int, Ints]]:
+    def contested(self) -> Iterator[Open]:
         """Attackers and the questions that no stored witness answers for them."""
         return self._contested(np.zeros(len(self.judge.questions.cell), bool))
 
-    def _together(self, group: list[tuple[int, Ints]]) -> None:
+    def _together(self, group: list[Open]) -> None:
         """Play some attackers as one who knows what each of them knows: his witnesses are witnesses of all of them."""
         judge, pool = self.judge, self.judge.pool
         known = np.unique(np.concatenate([judge._known[a] for a, _ in group]))
@@ -127,7 +153,7 @@ class Check(Asking):
             pass
         self.alone = alone
 
-    def _contested(self, skip: Bools) -> Iterator[tuple[int, Ints]]:
+    def _contested(self, skip: Bools) -> Iterator[Open]:
         """Attackers and those questions whose every stored public witness moves a cell that they know."""
         judge, q, pool = self.judge, self.judge.questions, self.judge.pool
         touches = (judge.knows @ pool.supports(self.valid).T).tocsr()

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from tabprotect.attack.answers import Answers, View
+from tabprotect.attack.check import Open, in_groups
 from tabprotect.attack.coarse import on_grids
 from tabprotect.attack.components import pattern_mask
 from tabprotect.attack.exact_problem import ExactProblem, ExactWitness
@@ -39,9 +40,6 @@ Ints = npt.NDArray[np.int64]
 MANY_DECIMALS = 10**6
 """Where the numbers of a problem have no common denominator below this, hardly a vertex is a short fraction, and grids
 come first."""
-
-TOGETHER = 8
-"""More attackers than this are first played as one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,22 +183,22 @@ class _Gathering:
                     self.store.add(witness)
 
     def _for_groups(self, exposures: Mapping[Key, Exposure]) -> None:
-        """Answer what many attackers ask as if they knew together what each of them knows; then in halves of them."""
-        left = [(attacker, questions) for attacker, questions in self._left(exposures) if attacker >= 0]
-        size = len(left)
-        while size > TOGETHER and not self.budget.exhausted:
-            for k in range(0, len(left), size):
-                some = left[k : k + size]
-                known = np.unique(np.concatenate([self.judge.known(attacker) for attacker, _ in some]))
-                asked = np.unique(np.concatenate([questions for _, questions in some]))
-                asked = asked[~np.isin(self.exact.questions.cell[asked], known)]
-                view = View(self.store, known)
-                asked = np.array([question for question in asked.tolist() if not view.holds(question)], np.int64)
-                self.moves.roomy(known, asked, view, 1)
-            left = [(attacker, questions) for attacker, questions in self._left(exposures) if attacker >= 0]
-            size = -(-size // 2)
+        """Answer what many attackers ask as if they knew together what each of them knows."""
 
-    def _left(self, exposures: Mapping[Key, Exposure]) -> list[tuple[int, Ints]]:
+        def answer(some: list[Open]) -> None:
+            known = np.unique(np.concatenate([self.judge.known(attacker) for attacker, _ in some]))
+            asked = np.unique(np.concatenate([questions for _, questions in some]))
+            view = View(self.store, known)
+            open_ = [k for k in asked[~np.isin(self.exact.questions.cell[asked], known)].tolist() if not view.holds(k)]
+            if open_:
+                self.moves.roomy(known, np.array(open_), view, 1)
+
+        def still() -> list[Open]:
+            return [(attacker, questions) for attacker, questions in self._left(exposures) if attacker >= 0]
+
+        in_groups(still(), answer, still, self.budget)
+
+    def _left(self, exposures: Mapping[Key, Exposure]) -> list[Open]:
         """Return the public (-1) and attackers with questions that are neither answered nor known to be exposed."""
         q, seen = self.exact.questions, self._seen(exposures)
         found_out: dict[int, list[int]] = {}

@@ -13,7 +13,7 @@ from tabprotect.solver.limits import Budget
 from tabprotect.workflow.extended import extended
 from tabprotect.workflow.rounds import GRACE_SECONDS, MOST_ROUNDS, Answer, Rounds, is_answer
 
-__all__ = ["hold"]
+__all__ = ["first_incumbent"]
 
 SLICE = 0.3
 """Part of the limits for a first safe pattern with its sums; it mostly takes much less, and everything hidden is judged
@@ -22,7 +22,7 @@ at once."""
 LOOK_SHARE = 0.8
 """Part of what is left for looking at the sums of everything hidden, which all else falls back on."""
 
-HELD_SHARE = 1 / 3
+REPAIR_SHARE = 1 / 3
 """Part of that slice within which sums of a cheaper one are protected, too, where everything hidden is safe: the search
 needs the rest."""
 
@@ -47,36 +47,36 @@ class _Slice:
         return self.budget.seconds_left < (1 - share) * self.seconds or self.budget.work_left < (1 - share) * self.work
 
 
-def hold(rounds: Rounds, problem: Problem, repair: bool, *, late: bool = False) -> Answer | None:
+def first_incumbent(rounds: Rounds, problem: Problem, repair: bool, *, late: bool = False) -> Answer | None:
     """Return a first safe pattern, its sums protected; what cannot be protected; None where a slice is too short.
 
-    Where everything hidden gives no sums away that is the pattern in hand, until a cheaper one with its sums is.
+    Where everything hidden gives no sums away that is the incumbent, until there is a cheaper one with its sums.
 
     Parameters
     ----------
     rounds : Rounds
-        Is told whether a safe pattern is in hand (`holds`).
+        Its `has_incumbent` is set.
     problem : Problem
     repair : bool
         Whether sums that a pattern gives away are protected.
     late : bool
         The limits have ended, and the slice is what an answer is worth after them.
     """
-    held: Answer | None = None
+    incumbent: Answer | None = None
     start: SuppressionResult | None = None
     with _slice(rounds, late) as whole:
         for _ in range(MOST_ROUNDS):
-            answers = _held(rounds, problem, whole, start, held is None or not is_answer(held))
-            if answers and (is_answer(answers[-1]) or held is None or not held.result.safe):
-                held = next((a for a in reversed(answers) if is_answer(a)), answers[-1])
+            answers = _first_answers(rounds, problem, whole, start, incumbent is None or not is_answer(incumbent))
+            if answers and (is_answer(answers[-1]) or incumbent is None or not incumbent.result.safe):
+                incumbent = next((a for a in reversed(answers) if is_answer(a)), answers[-1])
             if not answers or not answers[-1].sums or not repair or whole.budget.exhausted:
                 break
-            if held is not None and is_answer(held) and whole.spent(HELD_SHARE):
+            if incumbent is not None and is_answer(incumbent) and whole.spent(REPAIR_SHARE):
                 break
             problem = rounds.grow(problem, answers[-1].sums)
             start = extended(answers[-1].result, problem)
-    rounds.holds = held is not None and is_answer(held)
-    return held
+    rounds.has_incumbent = incumbent is not None and is_answer(incumbent)
+    return incumbent
 
 
 @contextmanager
@@ -87,7 +87,7 @@ def _slice(rounds: Rounds, late: bool) -> Iterator[_Slice]:
         yield _Slice(part, part.seconds_left, part.work_left, late)
 
 
-def _held(
+def _first_answers(
     rounds: Rounds, problem: Problem, whole: _Slice, start: SuppressionResult | None, everything: bool
 ) -> list[Answer]:
     """Return the first patterns of a problem, with the sums that they give away, looked at within the slice."""
@@ -107,6 +107,6 @@ def _held(
         if not found or not timed or rounds.looking <= MOMENT:
             continue
         answered = is_answer(found[-1])
-        if budget.exhausted or (answered and (whole.late or (everything and whole.spent(HELD_SHARE / NEXT_TIME)))):
+        if budget.exhausted or (answered and (whole.late or (everything and whole.spent(REPAIR_SHARE / NEXT_TIME)))):
             break
     return found

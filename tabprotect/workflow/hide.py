@@ -105,13 +105,13 @@ class Sums:
             return ()
         if not np.array_equal(result.problem.may_hide[:n], before.may_hide):
             return known_too_closely(result.problem, result.pattern, fresh, budget, result.deviations)
-        there = {sum_ for known in self._asked for sum_ in known.sums}
-        groups = list(self._asked)
-        if new := [sum_ for sum_ in fresh if sum_ not in there]:
+        wanted = {_level(sum_) for sum_ in fresh}
+        groups = [known for known in self._asked if not wanted.isdisjoint(map(_level, known.sums))]
+        there = {_level(sum_) for known in groups for sum_ in known.sums}
+        if new := [sum_ for sum_ in fresh if _level(sum_) not in there]:
             groups.append(asked_sums(before, new, budget))
             if groups[-1].complete:
                 self._asked.append(groups[-1])
-        wanted = {_level(sum_) for sum_ in fresh}
         close = (sum_ for known in groups for sum_ in known.exposed(result.pattern[:n], budget, result.deviations))
         return tuple(sum_ for sum_ in close if _level(sum_) in wanted)
 

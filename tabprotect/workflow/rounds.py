@@ -44,7 +44,7 @@ GRACE_SECONDS = 20.0
 """What completing a pattern to a safe one may take after a time limit or a stop."""
 
 LATE_SHARE = 0.1
-"""Part of a time limit that protecting sums, and looking at them, may take beyond it with a safe pattern in hand."""
+"""Part of a time limit that protecting sums, and looking at them, may take beyond it with a safe incumbent."""
 
 ROUND_TIME = 5.0
 """What is left to do after a pattern was completed for its sums takes so many times as long as looking for sums."""
@@ -87,6 +87,8 @@ class Rounds:
         The cells of each of several linked tables.
     options : Options
         Of the suppression methods.
+    limit : float, optional
+        Seconds that everything may take, the work after the searches included.
     """
 
     exposed: Exposed
@@ -97,14 +99,15 @@ class Rounds:
     near: bool
     tables: Mapping[str, npt.NDArray[np.int64]]
     options: Options = DEFAULTS
+    limit: float | None = None
     looking: float = 0.0
     """Seconds that looking for sums took the last time."""
     bounds: list[SuppressionResult] = field(default_factory=list)
     """Results of searches that gave a bound."""
     last: SuppressionResult | None = None
     """Of an exact search; its inequalities hold with more sums, too."""
-    holds: bool = False
-    """Whether a safe pattern is in hand, so that nothing may take longer than the limits."""
+    has_incumbent: bool = False
+    """Whether there is a safe pattern, its sums included, so that nothing may take longer than the limits."""
     _fine: SuppressionResult | None = field(default=None, init=False, repr=False)
     ended: str = ""
     """What ended one of the searches, or the work on its pattern, before its time: 'time', 'work', ..."""
@@ -125,8 +128,8 @@ class Rounds:
 
     @contextmanager
     def _late(self) -> Iterator[Budget | None]:
-        """Yield what a look may take beyond the limit with a safe pattern in hand; else it takes what it needs."""
-        if self.budget.limits.seconds is None or not self.holds:
+        """Yield what a look may take with a safe incumbent; else it takes what it needs."""
+        if self.limit is None or not self.has_incumbent:
             yield None
             return
         with self.budget.beyond(self._late_seconds, None) as part:
@@ -134,9 +137,8 @@ class Rounds:
 
     @property
     def _late_seconds(self) -> float:
-        """What is left of a limit and the share beyond it that may be taken with a safe pattern in hand."""
-        seconds = self.budget.limits.seconds
-        return math.inf if seconds is None else max(0.0, (1 + LATE_SHARE) * seconds - self.budget.seconds)
+        """What is left of the limit and the share beyond it that may be taken with a safe incumbent."""
+        return math.inf if self.limit is None else max(0.0, (1 + LATE_SHARE) * self.limit - self.budget.seconds)
 
     def _is_fine(self, result: SuppressionResult) -> bool:
         """Whether this is the pattern, of the same problem, that gave nothing away the last time."""
@@ -210,7 +212,7 @@ class Rounds:
                 result = self._quickly(problem, start, part, restarts, cleanup)
             self.ended = result.stopped or self.ended
             sums = self.look(result)
-            if not sums or (self.holds and not self._late_seconds):
+            if not sums or (self.has_incumbent and not self._late_seconds):
                 break
             problem = self.grow(problem, sums)
             start, restarts, first = extended(result, problem), 0, False
@@ -258,7 +260,7 @@ class Rounds:
             cleanup = units / max(1, own.work)
         elif own.seconds is not None:
             left = share * max(0.0, budget.seconds_left - ROUND_TIME * self.looking)
-            seconds = max(min(GRACE_SECONDS, self._late_seconds) if self.holds else GRACE_SECONDS, left)
+            seconds = max(min(GRACE_SECONDS, self._late_seconds) if self.has_incumbent else GRACE_SECONDS, left)
             cleanup = min(1.0, left / seconds) if seconds else 0.0
         with budget.beyond(seconds, own.work) as part:
             yield part, cleanup

@@ -26,7 +26,7 @@ from tabprotect.sensitivity.union_exposure import UnionExposure
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.tasks.pieces import Means
 from tabprotect.workflow.extended import extended
-from tabprotect.workflow.first_answer import hold
+from tabprotect.workflow.first_answer import first_incumbent
 from tabprotect.workflow.monotone import one_progress
 from tabprotect.workflow.rounds import CLEANUP_SHARE, LINKED, Answer, Exposed, Rounds, is_answer
 
@@ -97,37 +97,21 @@ def suppress_with_sums(
         means = means or Means()
         unbounded = method in UNBOUNDED or method == PASSES
         with budget.part(1 - options.schedule.bound_limit_share) if unbounded else nullcontext(budget) as part:
-            answer = _search(problem, look, part, repair, method, seed, engine, solver, means, tables or {}, options)
+            linked = method == "auto" and bool(tables) and engine == "scip" and _passes_first(problem, options)
+            near = method == "local" or (method == "auto" and not linked and _near(problem, options))
+            how = {"engine": engine, "solver": solver}
+            rounds = Rounds(look, part, seed, how, means, near, tables or {}, options, budget.limits.seconds)
+            answer = _after_the_limits(rounds, problem, _answer(rounds, problem, method, linked, repair), repair)
+            answer = rounds.with_stop_reason(answer)
         result = with_lower_bound(answer.result, budget, means.executor, options)
     result = with_stop_reason(result, budget) if result.safe else result
     return replace(answer, result=replace(result, seconds=budget.seconds, work=budget.work))
 
 
-def _search(
-    problem: Problem,
-    exposed: Exposed,
-    budget: Budget,
-    repair: bool,
-    method: str,
-    seed: int,
-    engine: str,
-    solver: str | None,
-    means: Means,
-    tables: Mapping[str, npt.NDArray[np.int64]],
-    options: Options,
-) -> Answer:
+def _passes_first(problem: Problem, options: Options) -> bool:
+    """Whether linked tables are of a size for passes, and the exact engine from there."""
     choice = options.choice
-    how = {"engine": engine, "solver": solver}
-    linked = (
-        method == "auto"
-        and bool(tables)
-        and engine == "scip"
-        and choice.whole_cells < problem.n_cells <= choice.never_exact_cells
-    )
-    near = method == "local" or (method == "auto" and not linked and _near(problem, options))
-    rounds = Rounds(exposed, budget, seed, how, means, near, tables, options)
-    found = _answer(rounds, problem, method, linked, repair)
-    return rounds.with_stop_reason(_after_the_limits(rounds, problem, found, repair))
+    return choice.whole_cells < problem.n_cells <= choice.never_exact_cells
 
 
 def _after_the_limits(rounds: Rounds, problem: Problem, found: Answer, repair: bool) -> Answer:
@@ -135,7 +119,7 @@ def _after_the_limits(rounds: Rounds, problem: Problem, found: Answer, repair: b
     budget = rounds.budget
     if found.result.status != "unknown" or budget.stopped in ("cancelled", "memory"):
         return found
-    late = hold(rounds, problem, repair, late=True)
+    late = first_incumbent(rounds, problem, repair, late=True)
     if late is None or not (is_answer(late) or late.result.status == "infeasible"):
         return found
     return replace(late, result=replace(late.result, stopped=found.result.stopped or budget.stopped))
@@ -149,7 +133,7 @@ def _answer(rounds: Rounds, problem: Problem, method: str, linked: bool, repair:
     )
     large = problem.n_cells > choice.whole_cells
     root = rounds.root(problem) if wanted and not large else None
-    held = hold(rounds, problem, repair) if root is None else None
+    held = first_incumbent(rounds, problem, repair) if root is None else None
     if wanted and large:
         root = rounds.root(problem)
     if root is not None:
@@ -226,7 +210,7 @@ def _near(problem: Problem, options: Options) -> bool:
 
 def _cheaper(rounds: Rounds, best: Answer, method: str) -> Answer:
     """Look for cheaper patterns and a bound, from a pattern that gives no sums away."""
-    if not best.result.safe or best.sums or (rounds.holds and rounds.budget.exhausted):
+    if not best.result.safe or best.sums or (rounds.has_incumbent and rounds.budget.exhausted):
         return best
     for _ in range(EXACT_ROUNDS):
         start = best.result if rounds.how["engine"] != "pyomo" else None

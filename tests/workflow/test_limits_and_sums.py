@@ -108,7 +108,7 @@ def test_nothing_is_begun_after_a_limit_with_a_safe_pattern_in_hand() -> None:
     budget = Budget(Limits(seconds=1e-3))
     while budget.seconds < 2e-3:
         pass
-    rounds = Rounds(exposed, budget, 0, {}, Means(), True, {}, holds=True)
+    rounds = Rounds(exposed, budget, 0, {}, Means(), True, {}, limit=1e-3, has_incumbent=True)
     found = rounds.close(problem, tp.suppress(problem), 1.0, restarts=0)
     assert found.result.safe
     assert found.sums

@@ -111,17 +111,15 @@ class Search(State):
             self.improve(budget)
             idle = 0 if self.cost < before else idle + 1
 
-    def finish_clean_up(self, budget: Budget) -> None:
-        """Go on with the clean-up of the first pattern where the bound is far from what it costs.
+    @property
+    def to_clean_up(self) -> bool:
+        """True while the first pattern is not cleaned up, and costs far more than the bound.
 
         No proof is near there, and what is hidden without need is most of the gap that can be closed soon.
         """
-        if self.improver is None or self.relaxation is None or self.best is None:
-            return
-        while self.cost - self.bound > self.options.schedule.far_gap * self.cost:
-            if self._cleaned or self.done or budget.exhausted:
-                return
-            self.improve(budget)
+        if self.improver is None or self.best is None or self._cleaned:
+            return False
+        return self.cost - self.bound > self.options.schedule.far_gap * self.cost
 
     def tree(self, budget: Budget) -> None:
         """Search a small core in one tree, where a first pool was of no use."""

@@ -38,10 +38,6 @@ def go_on(
             with budget.part(options.tree_limit_share / max(1, len(searches) - k)) as part:
                 s.tree(part)
         report("tree")
-        for k, s in enumerate(searches):
-            with budget.part(options.far_cleanup_limit_share / max(1, len(searches) - k)) as part:
-                s.finish_clean_up(part)
-        report("clean-up")
     credit = {"bound": Credit(), "incumbent": Credit()}
     side = "bound"
     while not budget.exhausted:
@@ -52,6 +48,8 @@ def go_on(
             return
         worst = max(open_, key=lambda s: s.cost - s.bound)
         before = meter(budget)
+        if worst.to_clean_up and before <= options.far_cleanup_limit_share * (before + meter_left(budget)):
+            side = "incumbent"
         length = _slice(budget, options)
         while True:
             most = length * worst.slices(side)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy import sparse
 
 from tabprotect.attack.audit import audit
+from tabprotect.attack.witness import Witnesses
 from tabprotect.instances import load
 from tabprotect.instances.large import large
 from tabprotect.methods.suppression.large import local
@@ -121,3 +124,28 @@ def test_attackers_not_answered_again_in_time_leave_the_first_pattern(monkeypatc
     assert calls[1] < result.cost
     assert result.cost == next(line.cost for line in lines if line.stage == "first")
     assert result.safe
+
+
+def test_time_is_left_for_the_judgement_of_another_pattern(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A first judgement takes ten seconds, another one of what it answered none, and one of another pattern two."""
+    clock, judged, changed = [0.0], list[float](), [False]
+    monkeypatch.setattr("time.monotonic", lambda: clock[0])
+    check, step = Witnesses.check, Rebuilder.step
+
+    def judge(self: Witnesses, *rest: Any, **more: Any) -> Any:
+        judged.append(2.0 if changed[0] else 0.01 if judged else 10.0)
+        clock[0] += judged[-1]
+        changed[0] = False
+        return check(self, *rest, **more)
+
+    def recreate(self: Rebuilder, *rest: Any) -> None:
+        clock[0] += 0.2
+        changed[0] = True
+        step(self, *rest)
+
+    monkeypatch.setattr(Witnesses, "check", judge)
+    monkeypatch.setattr(Rebuilder, "step", recreate)
+    result = local(load("singletons-small"), limits=Limits(seconds=30.0))
+    assert result.safe
+    assert (judged[0], 0.01 in judged, 2.0 in judged) == (10.0, True, True)
+    assert clock[0] <= 30.0
