@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import networkx as nx
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tabprotect.solver import connected as room
-from tabprotect.solver.connected import connected
+from tabprotect.solver.connected import SMALL, connected
 
 
 @given(st.integers(1, 12), st.lists(st.tuples(st.integers(0, 11), st.integers(0, 11)), max_size=15))
@@ -23,10 +21,11 @@ def test_components_are_those_of_a_graph_and_numbered_by_their_first_nodes(
     expected = np.zeros(nodes, np.int64)
     for k, component in enumerate(sorted(nx.connected_components(graph), key=min)):
         expected[list(component)] = k
-    for small in (0, 100):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(room, "SMALL", small)
-            assert connected(ends[:, 0], ends[:, 1], nodes).tolist() == expected.tolist()
+    assert connected(ends[:, 0], ends[:, 1], nodes).tolist() == expected.tolist()
+    # with nodes that nothing joins, so many that a matrix is made
+    alone = np.arange(2 * SMALL)
+    many = connected(ends[:, 0], ends[:, 1], nodes + len(alone))
+    assert many.tolist() == [*expected, *(expected.max() + 1 + alone)]
 
 
 def test_nothing_hangs_together_without_nodes() -> None:

@@ -91,10 +91,10 @@ def test_wrong_keys() -> None:
         md.key_frequencies(data, keys=["region"]).below(0)
 
 
-def test_a_key_with_too_many_values_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tabprotect.microdata.large.stage.MOST", 40)
-    with pytest.raises(InputError, match="column 'age' has more than 40 different values"):
-        md.key_frequencies(people(300), keys=["region", "age"])
+def test_a_key_with_too_many_values_is_named() -> None:
+    numbers = pd.DataFrame({"region": "N", "number": np.arange(1_000_001)})
+    with pytest.raises(InputError, match="column 'number' has more than 1,000,000 different values"):
+        md.key_frequencies(numbers, keys=["region", "number"])
 
 
 def test_too_many_unsafe_combinations_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:

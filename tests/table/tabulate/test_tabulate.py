@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tabprotect.errors import InputError
-from tabprotect.table import duck, grid
+from tabprotect.table import duck
 from tabprotect.table.dimension import Dimension
 from tabprotect.table.hierarchy import Hierarchy
 from tabprotect.table.table import Table
@@ -368,11 +368,11 @@ def test_empty_cells() -> None:
     assert sampled.values[7] == 0
 
 
-def test_large_sparse_grids_need_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(grid, "GRID_LIMIT", 8)
-    with pytest.raises(InputError, match="empty='drop'"):
-        tabulate(FLAT, ["region", "size"], "turnover")
-    assert tabulate(FLAT, ["region", "size"], "turnover", empty="drop").n_cells == 8
+def test_large_sparse_grids_need_a_word() -> None:
+    data = pd.DataFrame({"region": np.arange(6000), "size": np.arange(6000), "turnover": 1.0})
+    with pytest.raises(InputError, match="more than 30,000,000; .*empty='drop'"):
+        tabulate(data, ["region", "size"], "turnover")
+    assert tabulate(data, ["region", "size"], "turnover", empty="drop").n_cells == 3 * 6000 + 1
 
 
 def test_records_without_a_code() -> None:
