@@ -63,10 +63,10 @@ def share_of(memory: int) -> str:
     return f"{max(memory // 2, LEAST)}B"
 
 
-def in_pieces(relation: Any) -> pa.RecordBatchReader:
-    """Return the rows of a relation as Arrow, `PIECE` at a time, in all versions of DuckDB."""
+def in_pieces(relation: Any, piece: int = PIECE) -> pa.RecordBatchReader:
+    """Return the rows of a relation as Arrow, so many at a time, in all versions of DuckDB."""
     read = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader
-    return read(PIECE)
+    return read(piece)
 
 
 @dataclass(frozen=True)
@@ -116,9 +116,12 @@ class DuckSource:
     data : path or duckdb.DuckDBPyRelation
     memory_limit : str, optional
         As DuckDB understands it, such as '4GB'; what does not fit goes to a temporary folder.
+    piece : int
+        Entries that are taken from DuckDB at a time; fewer need less memory outside of it.
     """
 
-    def __init__(self, data: Any, memory_limit: str | None = None) -> None:
+    def __init__(self, data: Any, memory_limit: str | None = None, *, piece: int = PIECE) -> None:
+        self.piece = piece
         self._folder = tempfile.TemporaryDirectory(prefix="tabprotect-")
         self.connection = duckdb.connect(
             ":memory:", config={"temp_directory": self._folder.name, "python_enable_replacements": False}
@@ -197,7 +200,7 @@ class DuckSource:
         """Copy the columns into the temporary table ``records`` (in order), as c0, c1, ..., and say where they are."""
         if self._relation is not None:
             chosen = ", ".join(map(quoted, columns))
-            self.connection.register("relation", in_pieces(self._relation.project(chosen)))
+            self.connection.register("relation", in_pieces(self._relation.project(chosen), self.piece))
             self.scan = "relation"
         named = ", ".join(f"{quoted(column)} AS c{i}" for i, column in enumerate(columns))
         self.query(f"CREATE TEMP TABLE records AS SELECT {named} FROM {self.scan}")

@@ -93,11 +93,12 @@ def test_random_problems_agree_with_the_judge(problem: Problem, seed: int, share
 
 
 def test_grids_before_everything_else_change_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(evidence, "MANY_DECIMALS", 1)
     first, grids = [], evidence.on_grids
     monkeypatch.setattr(evidence, "on_grids", lambda *a, few, **k: first.append(few) or grids(*a, few=few, **k))
     for seed in range(60, 72):
         problem = random_problem(seed)
+        # levels without a small common denominator
+        problem = replace(problem, lpl=problem.lpl * 0.9999999, upl=problem.upl * 0.9999999)
         some = np.random.default_rng(seed).random(problem.n_cells) < 0.8
         agrees(problem, problem.must_hide | (problem.may_hide & some))
     assert sum(first) > 3

@@ -15,7 +15,6 @@ import pyarrow as pa
 
 from tabprotect.errors import collect
 from tabprotect.sums import LARGEST, SCALES, Limbs
-from tabprotect.table import duck
 from tabprotect.table.duck import DuckSource, in_pieces, literal
 from tabprotect.table.grid import Grid
 from tabprotect.table.levels import Measures, Totals, levels_of
@@ -228,14 +227,14 @@ def _make_entries(source: DuckSource, roles: Roles, measures: Measures) -> bool:
 
 def _alone(source: DuckSource, measures: Measures, cells: Ints) -> Iterator[Entries]:
     """Yield the entries of holders with one entry, in pieces."""
-    for batch in in_pieces(source.query("SELECT * FROM alone")):
+    for batch in in_pieces(source.query("SELECT * FROM alone"), source.piece):
         yield _piece(pa.Table.from_batches([batch]), cells, measures)
 
 
 def _shared(source: DuckSource, measures: Measures, cells: Ints) -> Iterator[Entries]:
     """Yield the entries of holders with several entries, in pieces, each holder in one."""
     count = int(source.rows("SELECT count(*) FROM shared")[0][0])
-    pieces = -(-count // (WIDE * duck.PIECE))
+    pieces = -(-count // (WIDE * source.piece))
     for piece in range(pieces):
         table = source.query(f"SELECT * FROM shared WHERE hash(holder) % {pieces} = {piece}").to_arrow_table()
         entries = _piece(table, cells, measures)
