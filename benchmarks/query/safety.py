@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from tabprotect.query.audit import Auditor, Intruder, Records
+from tabprotect.query.audit.options import DEFAULTS, Options
 from tests.query.brute import RULES, Brute, determined
 
 KINDS = ("plain", "bounds", "units", "both")
@@ -50,17 +51,17 @@ def data(seed: int, kind: str) -> tuple[Any, ...]:
     return x, lower, upper, units, text, known, queries
 
 
-def play(seed: int, kind: str) -> Game:
+def play(seed: int, kind: str, options: Options = DEFAULTS) -> Game:
     """Play one sequence against the auditor."""
-    return outcome(seed, kind, "tabprotect")
+    return outcome(seed, kind, "tabprotect", options)
 
 
-def outcome(seed: int, kind: str, audit: str) -> Game:
+def outcome(seed: int, kind: str, audit: str, options: Options = DEFAULTS) -> Game:
     """Play one sequence against one kind of audit, and look for what follows from the answers."""
     x, lower, upper, units, text, known, queries = data(seed, kind)
     records = Records.of(x, lower=lower, upper=upper, units=units)
     intruders = [Intruder("who knows a record", known)] if known else []
-    auditor = Auditor(records, text, intruders=intruders)
+    auditor = Auditor(records, text, intruders=intruders, options=options)
     game, sets = Game(), []
     for members in queries:
         game.asked += 1

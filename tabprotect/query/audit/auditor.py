@@ -17,9 +17,9 @@ from tabprotect.query.audit.conflicts import conflicting
 from tabprotect.query.audit.decision import Decision, Denial, Step, combined
 from tabprotect.query.audit.groups import Groups, chosen, totals
 from tabprotect.query.audit.measures import check_size, measures
+from tabprotect.query.audit.options import DEFAULTS, Options
 from tabprotect.query.audit.records import Intruder, Records
 from tabprotect.query.audit.safety import judge
-from tabprotect.query.audit.search import is_small
 from tabprotect.query.audit.sensitive import sensitivity_step
 from tabprotect.query.audit.state import State
 from tabprotect.sensitivity import Override, Rule
@@ -27,10 +27,6 @@ from tabprotect.sensitivity import Override, Rule
 __all__ = ["WORK", "Auditor"]
 
 Bools = npt.NDArray[np.bool_]
-
-COPIED = 4 * 10**9
-"""Bytes of membership in classes that are copied for the sums of one table, one after another; more are not looked at
-together."""
 
 ROUNDS = 3
 """Times that sums are left out of a table."""
@@ -62,6 +58,8 @@ class Auditor:
         them. Decisions then depend on query sets only, not on any confidential value: a denial tells nothing.
     work : int
         Simplex iterations for one decision.
+    options : Options
+        Up to which sizes everything is looked at at once.
 
     Raises
     ------
@@ -94,6 +92,7 @@ class Auditor:
         intruders: Sequence[Intruder] = (),
         prepared: Sequence[Any] | None = None,
         work: int = WORK,
+        options: Options = DEFAULTS,
     ) -> None:
         self.records = records
         self.rules, self.measures = measures(rules)
@@ -102,7 +101,8 @@ class Auditor:
         if work < 1:
             raise InputError(f"work must be a whole number of at least 1, not {work!r}")
         self.work = int(work)
-        self.state = State.start(records, self.measures, tuple(intruders))
+        self.options = options
+        self.state = State.start(records, self.measures, tuple(intruders), options.rank)
         self.simulatable = False
         if prepared is not None:
             self._prepare(prepared)
@@ -249,7 +249,7 @@ class Auditor:
 
     def recall(self) -> None:
         """Look again for data sets that prove the safety of what was answered, with ten times the work."""
-        safety = judge(self.state, self.records, 10 * self.work)
+        safety = judge(self.state, self.records, 10 * self.work, options=self.options)
         if safety.denial is None:
             self.state = self.state.remembering(safety.worlds)
 
@@ -263,18 +263,19 @@ class Auditor:
         costs: list[int] | None,
     ) -> tuple[Decision, State, set[int]]:
         some = chosen(sets, new)
-        if isinstance(some, Groups) and self._copied(some) > COPIED:
+        if isinstance(some, Groups) and self._copied(some) > self.options.copied:
             steps.append(
                 Step("Step 3, query diagram", False, f"{len(some)} sums are too many to be looked at together")
             )
             return self._denied(Denial.UNDECIDED, steps), self.state, set()
         state = self.state.with_queries(self.records, some)
         steps.append(Step("Step 3, query diagram", True, diagram(state, self.records.scale)))
-        if costs is not None and isinstance(sets, Groups) and not is_small(state.partition):
+        if costs is not None and isinstance(sets, Groups) and state.partition.n_classes > self.options.whole:
             first = self.state.partition.n_queries
-            safety = conflicting(state, self.records, first, [costs[k] for k in _of_queries(state, first, sets)], work)
+            cost = [costs[k] for k in _of_queries(state, first, sets)]
+            safety = conflicting(state, self.records, first, cost, work, self.options)
         else:
-            safety = judge(state, self.records, work)
+            safety = judge(state, self.records, work, options=self.options)
         steps.append(Step("Step 4, safety test", safety.denial is None and not safety.out, safety.text))
         if safety.out:
             # what follows from the others and one of these would give it away again

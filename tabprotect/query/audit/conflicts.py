@@ -9,6 +9,7 @@ import numpy as np
 
 from tabprotect.query.audit.decision import Denial
 from tabprotect.query.audit.needs import Needs, Target
+from tabprotect.query.audit.options import DEFAULTS, Options
 from tabprotect.query.audit.partition import Partition
 from tabprotect.query.audit.records import Records
 from tabprotect.query.audit.safety import Safety, Task
@@ -19,7 +20,9 @@ from tabprotect.query.audit.witnesses import Worlds
 __all__ = ["conflicting"]
 
 
-def conflicting(state: State, records: Records, first: int, costs: Sequence[int], work: int) -> Safety:
+def conflicting(
+    state: State, records: Records, first: int, costs: Sequence[int], work: int, options: Options = DEFAULTS
+) -> Safety:
     """Judge a large system, and leave out new queries where a demand cannot be met otherwise.
 
     Where no data set meets a demand the duals name the answers that stand against it. The cheapest of the new ones
@@ -37,6 +40,7 @@ def conflicting(state: State, records: Records, first: int, costs: Sequence[int]
         What it costs to leave out a new query.
     work : int
         Simplex iterations that may be spent.
+    options : Options
 
     Returns
     -------
@@ -45,7 +49,7 @@ def conflicting(state: State, records: Records, first: int, costs: Sequence[int]
     """
     result, out = Safety(), _Out(first, costs, [])
     for k in state.knowledge:
-        task = _Relaxed.of(replace(state, basis=None), records, k, work - result.work, explain=False)
+        task = _Relaxed.of(replace(state, basis=None), records, k, work - result.work, False, options)
         task.leave_out(out)
         denied = task.run()
         result.work += task.search.spent

@@ -16,9 +16,6 @@ __all__ = ["Basis"]
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
-LARGEST: Final = 2000
-"""Rank up to which the inverse is kept; beyond, queries are not tested for being inferable, which is safe."""
-
 PENDING: Final = 64
 """Rows after which the inverse is worked out again."""
 
@@ -88,9 +85,9 @@ class Basis:
         settled = np.pad(self.settled, (0, more))
         return np.asarray((settled + product(self.left, self.right)) % PRIME)
 
-    def if_kept(self) -> Basis | None:
+    def up_to(self, rank: int) -> Basis | None:
         """Return this basis, or None if it is too large to be kept."""
-        return self if len(self.rows) <= LARGEST else None
+        return self if len(self.rows) <= rank else None
 
     def coefficients(self, v: npt.NDArray[np.generic]) -> Ints:
         """Return the only coefficients that a row can have, modulo the prime."""

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from tabprotect.query.audit.decision import Denial, combined
 from tabprotect.query.audit.knowledge import NONE, Knowledge
 from tabprotect.query.audit.needs import Needs, Target, Targets
+from tabprotect.query.audit.options import DEFAULTS, Options
 from tabprotect.query.audit.records import FREE, Records
 from tabprotect.query.audit.search import Search
 from tabprotect.query.audit.state import State
@@ -57,7 +58,7 @@ class Safety:
     out: list[int] = field(default_factory=list)
 
 
-def judge(state: State, records: Records, work: int, *, explain: bool = True) -> Safety:
+def judge(state: State, records: Records, work: int, *, explain: bool = True, options: Options = DEFAULTS) -> Safety:
     """Look at every sensitive class, for every rule, side and intruder.
 
     Parameters
@@ -69,10 +70,11 @@ def judge(state: State, records: Records, work: int, *, explain: bool = True) ->
         Simplex iterations that may be spent; when they are used up the answer is `Denial.UNDECIDED`.
     explain : bool
         Whether `text` says what could be inferred, for which the interval of a sum is worked out.
+    options : Options
     """
     result, sensitive = Safety(), 0
     for k in state.knowledge:
-        task = Task.of(state, records, k, work, explain)
+        task = Task.of(state, records, k, work, explain, options)
         denied = task.run()
         work -= task.search.spent
         result.work += task.search.spent
@@ -118,12 +120,20 @@ class Task:
     classes_of: dict[int, Ints] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, state: State, records: Records, k: Knowledge, work: int, explain: bool = True) -> Self:
+    def of(
+        cls,
+        state: State,
+        records: Records,
+        k: Knowledge,
+        work: int,
+        explain: bool = True,
+        options: Options = DEFAULTS,
+    ) -> Self:
         """Begin with what one intruder knows."""
         # classes in no query set may move as they like, which helps nobody else
         outside = ~state.partition.asked
         held = Box(np.where(outside, 0, k.box.lower), np.where(outside, 0, k.box.upper))
-        return cls(state, records, k, Search(state.partition, held, work), explain)
+        return cls(state, records, k, Search(state.partition, held, work, options), explain)
 
     def run(self) -> tuple[Denial, str] | None:
         """Look at every demand; return why not all are met."""

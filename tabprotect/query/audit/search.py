@@ -15,16 +15,14 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from tabprotect.query.audit.options import DEFAULTS, Options
 from tabprotect.query.audit.partition import Partition
 from tabprotect.query.audit.worlds import Box, Programme, World
 
-__all__ = ["Search", "is_small"]
+__all__ = ["Search"]
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
-
-SMALL: Final = 400
-"""Classes up to which there is one programme over all of them."""
 
 FIRST: Final = 60
 """Classes around a target that are tried first."""
@@ -48,11 +46,6 @@ NOTHING: Final = 1e-7
 """Prices up to this are zero."""
 
 
-def is_small(partition: Partition) -> bool:
-    """Whether there is one programme over all classes of a partition."""
-    return partition.n_classes <= SMALL
-
-
 @dataclass(eq=False)
 class Search:
     """Looks for worlds within a limit of work.
@@ -64,6 +57,7 @@ class Search:
         Known bounds on moves; classes outside all query sets are held at 0.
     work : int
         What may be spent, in simplex iterations of a small programme.
+    options : Options
     spent : int
     blame : ndarray, shape (queries,)
         Where the last search by prices has shown that no classes at all can keep the answers: their duals. None
@@ -73,6 +67,7 @@ class Search:
     partition: Partition
     box: Box
     work: int
+    options: Options = DEFAULTS
     spent: int = 0
     blame: Floats | None = field(default=None, init=False, repr=False)
     _whole: Programme | None = field(default=None, init=False, repr=False)
@@ -80,7 +75,7 @@ class Search:
     @property
     def small(self) -> bool:
         """Whether all classes are looked at together."""
-        return is_small(self.partition)
+        return self.partition.n_classes <= self.options.whole
 
     @property
     def left(self) -> int:
@@ -90,7 +85,7 @@ class Search:
     def whole(self, box: Box, also: tuple[Ints, int] | None = None) -> World | None:
         """Look among all classes; see `Programme.find`."""
         if self._whole is None:
-            self._whole = Programme(self.partition.rows(), self.box)
+            self._whole = Programme(self.partition.rows(), self.box, self.options.exact)
         before = self._whole.iterations
         world = self._whole.find(box, self.left, also)
         self.spent += self._whole.iterations - before
@@ -121,7 +116,7 @@ class Search:
         some = self._around(_moving(box, centres), START)
         while self.left:
             rows, row_of = _merged(partition.bits[some], partition.n_queries)
-            part = Programme(rows, Box(self.box.lower[some], self.box.upper[some]))
+            part = self._part(rows, some)
             duals = part.duals(Box(box.lower[some], box.upper[some]), self.left)
             self.spent += NEAR + part.iterations
             if duals is None:
@@ -150,7 +145,7 @@ class Search:
         return np.maximum(np.where(up, price, 0), np.where(down, -price, 0))
 
     def _among(self, some: Ints, box: Box, rows: sparse.csr_array) -> World | None:
-        part = Programme(rows, Box(self.box.lower[some], self.box.upper[some]))
+        part = self._part(rows, some)
         found = part.find(Box(box.lower[some], box.upper[some]), self.left)
         self.spent += NEAR + part.iterations
         if found is None:
@@ -158,6 +153,9 @@ class Search:
         moves = np.zeros(self.partition.n_classes, np.int64)
         moves[some] = found.moves
         return World(moves, found.denominator)
+
+    def _part(self, rows: sparse.csr_array, some: Ints) -> Programme:
+        return Programme(rows, Box(self.box.lower[some], self.box.upper[some]), self.options.exact)
 
     @cached_property
     def _open(self) -> tuple[Ints, npt.NDArray[np.uint64]]:

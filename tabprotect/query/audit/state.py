@@ -14,6 +14,7 @@ from tabprotect.query.audit.groups import Groups
 from tabprotect.query.audit.inference import Basis
 from tabprotect.query.audit.knowledge import NONE, Knowledge, coarser, judged, judged_again
 from tabprotect.query.audit.measures import Measure
+from tabprotect.query.audit.options import DEFAULTS
 from tabprotect.query.audit.partition import Partition, Split
 from tabprotect.query.audit.parts import Parts
 from tabprotect.query.audit.records import Intruder, Records
@@ -44,15 +45,24 @@ class State:
         The answers t of the basis, in units of 1/scale.
     knowledge : tuple of Knowledge
         The public first.
+    rank : int
+        Up to which the basis is kept.
     """
 
     partition: Partition
     basis: Basis | None
     totals: tuple[int, ...]
     knowledge: tuple[Knowledge, ...]
+    rank: int = DEFAULTS.rank
 
     @classmethod
-    def start(cls, records: Records, measures: list[Measure], intruders: tuple[Intruder, ...]) -> State:
+    def start(
+        cls,
+        records: Records,
+        measures: list[Measure],
+        intruders: tuple[Intruder, ...],
+        rank: int = DEFAULTS.rank,
+    ) -> State:
         """Return the state before any answer."""
         partition = Partition.whole(len(records))
         known: list[tuple[str, Bools | None]] = [("everybody", None)]
@@ -68,6 +78,7 @@ class State:
                 Knowledge(name, hidden, *judged(records, partition.class_of, np.zeros(1, np.int64), measures, hidden))
                 for name, hidden in known
             ),
+            rank,
         )
 
     def with_query(
@@ -84,16 +95,17 @@ class State:
             basis,
             (*self.totals, int(records.values[members].sum()) if total is None else total),
             tuple(_again(k, records, partition, split, changed, parts) for k in self.knowledge),
+            self.rank,
         )
 
     def without_knowledge(self, members: Bools) -> State:
         """Return what tells which sums follow, as it would be if the sum over `members` were answered."""
         partition, basis, _ = self._refined(members)
-        return State(partition, basis, (*self.totals, 0), ())
+        return State(partition, basis, (*self.totals, 0), (), self.rank)
 
     def _refined(self, members: Bools) -> tuple[Partition, Basis | None, Split]:
         partition, split = self.partition.refined(members)
-        return partition, None if self.basis is None else self.basis.with_last(partition).if_kept(), split
+        return partition, None if self.basis is None else self.basis.with_last(partition).up_to(self.rank), split
 
     def follows(self, members: Bools) -> Terms | None:
         """Return the exact combination of the basis that gives a sum, or None where it is not inferable."""
@@ -161,7 +173,7 @@ class State:
                     bounds = partial(coarser, new.box, partition.class_of, class_of, len(split.inside))
                     worlds = worlds.carried(split, bounds, CARRIED // len(splits))
             knowledge.append(replace(new, worlds=worlds))
-        return State(whole, basis, totals, tuple(knowledge))
+        return State(whole, basis, totals, tuple(knowledge), self.rank)
 
     def _numbered(self, label: Ints, n: int) -> tuple[Ints, Basis | None, tuple[Partition, list[Split]]]:
         """Add n disjoint query sets to the partition and the basis, but for those that follow from others.
@@ -184,7 +196,7 @@ class State:
             basis, dependent = basis.with_rows(refined[0], first)
             follows[np.array(dependent, np.int64) - first] = True
             number = np.r_[np.arange(first), first + np.cumsum(~follows) - 1]
-            basis = basis.renumbered(number).if_kept()
+            basis = basis.renumbered(number).up_to(self.rank)
         query = np.where(follows, -1, first + np.cumsum(~follows) - 1)
         if refined is None or follows.any():
             refined = self.partition.refined_by(label, query)
@@ -200,7 +212,7 @@ class State:
             rules = [need.measure for need in k.needs[::2]]
             box, asked = judged(records, partition.class_of, everything, rules, k.hidden)
             knowledge.append(Knowledge(k.name, k.hidden, box, asked))
-        return State(partition, basis, totals, tuple(knowledge))
+        return State(partition, basis, totals, tuple(knowledge), self.rank)
 
     def forgetting(self) -> State:
         """Return the state without worlds, for what needs no proofs."""

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from tabprotect.query.audit.groups import Groups
+from tabprotect.query.audit.options import DEFAULTS, Options
 from tabprotect.query.audit.partition import Partition
 from tabprotect.query.audit.parts import Parts
 from tabprotect.query.audit.records import Records
@@ -37,6 +38,8 @@ class Trials:
         The state at the beginning, which stays if nothing new is answered.
     inferable : frozenset of int
         Groups whose sums follow from the answers at the beginning.
+    options : Options
+        Of the auditor.
 
     Examples
     --------
@@ -55,14 +58,18 @@ class Trials:
     small: State
     before: State
     inferable: frozenset[int]
+    options: Options = DEFAULTS
 
     @classmethod
-    def of(cls, state: State, records: Records, groups: Groups, inferable: Iterable[int]) -> Trials:
+    def of(
+        cls, state: State, records: Records, groups: Groups, inferable: Iterable[int], options: Options = DEFAULTS
+    ) -> Trials:
         """Begin after the answers given so far, from which some groups follow."""
         parts = Parts.of(state.partition, groups, records)
         p = state.partition
         small = replace(state, partition=Partition(p.class_of[parts.first], p.bits, p.n_queries))
-        return cls(records, [int(s) for s in groups.sums(records.values)], parts, small, state, frozenset(inferable))
+        sums = [int(s) for s in groups.sums(records.values)]
+        return cls(records, sums, parts, small, state, frozenset(inferable), options)
 
     @property
     def state(self) -> State:
@@ -98,7 +105,7 @@ class Trials:
         if self.small.follows(members) is not None:
             return True, 0
         after = self.small.with_query(self.records, members, self.parts, self.sums[k])
-        safety = judge(self._whole(after), self.records, work, explain=False)
+        safety = judge(self._whole(after), self.records, work, explain=False, options=self.options)
         if safety.denial is None:
             self.small = after.remembering(safety.worlds)
         return safety.denial is None, safety.work

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from tabprotect.query.audit.needs import Needs, Target
+from tabprotect.query.audit.options import DEFAULTS
 from tabprotect.query.audit.records import FREE
 from tabprotect.solver.exact import Polyhedron, RationalVector
 from tabprotect.solver.lp import LinearProgram
@@ -33,9 +34,6 @@ ITERATING = 6_000
 
 FEASIBLE = 1e-7
 """The answers count as kept up to this share of the largest demand; integers decide afterwards."""
-
-EXACT = 600
-"""Columns that move up to which a solution that is not whole is made exact in fractions."""
 
 STILL = 1e-6
 """Moves up to this are taken for none when a solution is made exact."""
@@ -107,10 +105,13 @@ class Programme:
     M : csr_array of int, shape (queries, classes)
     box : Box
         The known bounds.
+    exact : int
+        See `tabprotect.query.audit.options.Options`.
     """
 
     M: sparse.csr_array
     box: Box
+    exact: int = DEFAULTS.exact
     iterations: int = 0
     _lp: LinearProgram | None = field(default=None, init=False, repr=False)
 
@@ -202,7 +203,7 @@ class Programme:
         whole = World(np.rint(z).astype(np.int64)) if float(np.abs(z).max(initial=0)) < LIMIT else None
         if whole is not None and self.holds(whole) and box.contains(whole).all() and _adds_up(whole, also):
             return whole
-        if self.M.shape[1] > EXACT:
+        if self.M.shape[1] > self.exact:
             return None if also is not None else self._where_it_moves(z, box)
         M, lower, upper = self.M, box.lower, box.upper
         if also is not None:  # the sum over these classes is one more unknown
@@ -224,9 +225,9 @@ class Programme:
     def _where_it_moves(self, z: Floats, box: Box) -> World | None:
         """Make a solution over many classes exact with all that do not move in it held."""
         some = np.flatnonzero(np.abs(z) > STILL)
-        if not 0 < len(some) <= EXACT:
+        if not 0 < len(some) <= self.exact:
             return None
-        part = Programme(self.M[:, some], Box(self.box.lower[some], self.box.upper[some]))
+        part = Programme(self.M[:, some], Box(self.box.lower[some], self.box.upper[some]), self.exact)
         world = part._exactly(z[some], Box(box.lower[some], box.upper[some]), None)
         if world is None:
             return None

@@ -139,7 +139,7 @@ def _singly(
     What follows from earlier answers (`good`) is published without being tried. Where any of the rest, once answered,
     gives all the others, each says as much as all of them together: if these were `judged`, and denied, none is tried.
     """
-    trials = Trials.of(auditor.state, auditor.records, _groups(sets), good)
+    trials = Trials.of(auditor.state, auditor.records, _groups(sets), good, auditor.options)
     rest = [k for k in kept if k not in trials.inferable]
     if judged and trials.say_the_same(rest):
         steps.append(_said_the_same(len(rest), len(good)))

@@ -6,27 +6,30 @@ import numpy as np
 import pytest
 
 from benchmarks.query.safety import play
-from tabprotect.query.audit import Auditor, Denial, Intruder, Records, inference, search, worlds
+from tabprotect.query.audit import Auditor, Denial, Intruder, Records
 from tabprotect.query.audit.combinations import PRIME, combination
 from tabprotect.query.audit.groups import Groups
-from tabprotect.query.audit.inference import Basis
+from tabprotect.query.audit.inference import PENDING, SAMPLE, Basis
+from tabprotect.query.audit.options import Options
 from tabprotect.query.audit.partition import Partition
+from tabprotect.query.audit.search import Search
 from tabprotect.query.audit.sensitive import sensitivity_step
 from tabprotect.query.audit.stored import dump, restore
 from tests.query.brute import RULES, Brute
 from tests.quick import first
 
+TAKEN_FOR_LARGE = Options(whole=0)
+
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("spread", [False, True])
-def test_nothing_follows_where_data_sets_are_searched_near_the_target(seed, spread, monkeypatch):
+def test_nothing_follows_where_data_sets_are_searched_near_the_target(seed, spread):
     """With every system taken for a large one the brute force finds nothing either, and something is answered."""
-    monkeypatch.setattr(search, "SMALL", 0)
     rng = np.random.default_rng(seed)
     n = 7
     x, units = rng.integers(10, 60, n), rng.integers(0, 6, n) if spread else np.arange(n)
     text = list(RULES)[seed]
-    auditor, sets = Auditor(Records.of(x, units=units), text), []
+    auditor, sets = Auditor(Records.of(x, units=units), text, options=TAKEN_FOR_LARGE), []
     for _ in range(6):
         members = rng.random(n) < 0.7
         if auditor.ask(members).answered and members.any():
@@ -37,26 +40,23 @@ def test_nothing_follows_where_data_sets_are_searched_near_the_target(seed, spre
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["plain", "bounds", "units", "both"])
-def test_nothing_follows_in_many_games_of_systems_taken_for_large(kind, monkeypatch):
+def test_nothing_follows_in_many_games_of_systems_taken_for_large(kind):
     """Fractions on the classes that move, and other classes that have to move, among them."""
-    monkeypatch.setattr(search, "SMALL", 0)
-    monkeypatch.setattr(worlds, "EXACT", 4)
-    games = [play(seed, kind) for seed in range(2000, 2150)]
+    games = [play(seed, kind, Options(whole=0, exact=4)) for seed in range(2000, 2150)]
     assert all(not game.breaches for game in games)
     assert sum(game.answered for game in games) > 60
 
 
 @pytest.mark.parametrize("spread", first(1, [True, False]))
-def test_nothing_follows_from_groups_of_which_some_are_left_out(spread, monkeypatch):
+def test_nothing_follows_from_groups_of_which_some_are_left_out(spread):
     """Tables by two codes of the same records: what is left out is enough, and is not all."""
-    monkeypatch.setattr(search, "SMALL", 0)
     left_out = published = 0
     for seed in range(24):
         rng = np.random.default_rng(seed)
         n = 9
         x, units = rng.integers(10, 60, n), rng.integers(0, 7, n) if spread else np.arange(n)
         text = list(RULES)[seed % len(RULES)]
-        auditor, sets = Auditor(Records.of(x, units=units), text), []
+        auditor, sets = Auditor(Records.of(x, units=units), text, options=TAKEN_FOR_LARGE), []
         for _ in range(3):
             g = int(rng.integers(2, 4))
             groups = Groups(rng.integers(0, g, n), g)
@@ -78,32 +78,32 @@ def test_nothing_follows_from_groups_of_which_some_are_left_out(spread, monkeypa
     assert left_out > 2
 
 
-def test_groups_that_follow_leave_a_full_basis_as_it_is(monkeypatch):
-    monkeypatch.setattr(inference, "LARGEST", 2)
-    auditor = Auditor(Records.of(np.full(12, 10.0)), "threshold=2")
+def test_groups_that_follow_leave_a_full_basis_as_it_is():
+    auditor = Auditor(Records.of(np.full(12, 10.0)), "threshold=2", options=Options(rank=2))
     groups = Groups(np.arange(12) // 6, 2)
     assert auditor.ask_together(groups).answered
     again = auditor.state.with_queries(auditor.records, groups)
     assert again.basis is auditor.state.basis
     assert again.totals == (60, 60)
+    # one more sum that follows from none of them is too much
+    assert again.with_query(auditor.records, np.arange(12) < 3).basis is None
 
 
 def test_a_difference_of_one_unit_is_found_without_a_programme(monkeypatch):
-    monkeypatch.setattr(search, "SMALL", 0)
     programmes = []
-    monkeypatch.setattr(search.Search, "near", lambda *given: programmes.append(given))
-    auditor = Auditor(Records.of(np.full(50, 10.0)), "p%=10")
+    monkeypatch.setattr(Search, "near", lambda *given: programmes.append(given))
+    auditor = Auditor(Records.of(np.full(50, 10.0)), "p%=10", options=TAKEN_FOR_LARGE)
     assert auditor.ask(range(50)).answered
     assert auditor.ask(range(49)).denial is Denial.INFERABLE
     assert not programmes
 
 
-def test_used_up_work_is_a_denial(monkeypatch):
+def test_used_up_work_is_a_denial():
     """Pairs that overlap in one record: safe, but only with data sets that must be looked for."""
-    monkeypatch.setattr(search, "SMALL", 0)
-    x = np.full(12, 10.0)
+    records = Records.of(np.full(12, 10.0))
     asked = [[0, 1, 2, 3], [3, 4, 5, 6]]
-    enough, little = Auditor(Records.of(x), "p%=10"), Auditor(Records.of(x), "p%=10", work=1)
+    enough = Auditor(records, "p%=10", options=TAKEN_FOR_LARGE)
+    little = Auditor(records, "p%=10", work=1, options=TAKEN_FOR_LARGE)
     assert all(enough.ask(q).answered for q in asked)
     assert [little.ask(q).denial for q in asked] == [None, Denial.UNDECIDED]
 
@@ -133,7 +133,7 @@ def test_the_basis_decides_as_elimination_in_fractions_does(seed):
     assert basis.determined(partition, every).tolist() == single
 
 
-def test_remembered_data_sets_survive_a_snapshot_and_wrong_ones_do_not(monkeypatch):
+def test_remembered_data_sets_survive_a_snapshot_and_wrong_ones_do_not():
     x = np.full(12, 10.0)
     auditor = Auditor(Records.of(x), "p%=10")
     fresh = auditor.state
@@ -164,21 +164,21 @@ def test_a_world_is_carried_over_only_if_the_new_sum_stays():
 
 
 @pytest.mark.parametrize("seed", range(8))
-@pytest.mark.parametrize("pending", [4, 64])
-def test_rows_taken_together_give_the_basis_of_one_after_another(seed, pending, monkeypatch):
+@pytest.mark.parametrize("groups", [9, PENDING + 6])
+def test_rows_taken_together_give_the_basis_of_one_after_another(seed, groups):
     """Independent of how many columns are looked at first, and of when the inverse is worked out."""
-    monkeypatch.setattr(inference, "PENDING", pending)
-    monkeypatch.setattr(inference, "SAMPLE", 4)
     rng = np.random.default_rng(seed)
-    n, partition, one = 60, Partition.whole(60), Basis.empty()
-    for share in (1.1, 0.6, 0.6, 0.6, 0.6):
+    n, one = 1200, Basis.empty()
+    partition = Partition.whole(n)
+    for share in (1.1, *[0.6] * 9):
         partition, _ = partition.refined(rng.random(n) < share)
         one = one.with_last(partition)
+    assert partition.n_classes > SAMPLE
     before = one
     # the total is known, so that the last group of all records follows from the others
-    label = partition.class_of % 9 if seed % 2 else rng.integers(-1, 9, n)
-    query = partition.n_queries + np.arange(9)
-    for k in range(9):
+    label = partition.class_of % groups if seed % 2 else rng.integers(-1, groups, n)
+    query = partition.n_queries + np.arange(groups)
+    for k in range(groups):
         partition, _ = partition.refined(label == k)
         one = one.with_last(partition)
     together, dependent = before.with_rows(partition, int(query[0]))

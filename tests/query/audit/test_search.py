@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from tabprotect.query.audit import Auditor, Records
+from tabprotect.query.audit.options import DEFAULTS
 from tabprotect.query.audit.partition import Partition
 from tabprotect.query.audit.search import COLUMNS, Search, _merged
-from tabprotect.query.audit.worlds import EXACT, Box, Programme
+from tabprotect.query.audit.worlds import Box, Programme
 
 
 def partition(rng: np.random.Generator, n: int, queries: int) -> Partition:
@@ -103,7 +104,7 @@ def test_other_classes_that_have_to_move_are_looked_at_with_a_target():
 
 def test_moves_that_are_not_whole_are_made_exact_among_many_classes():
     """x + a + b = x + b + c = x + a + c = 0 for x = 1, in more classes than fractions are worked out for."""
-    n = EXACT + 100
+    n = DEFAULTS.exact + 100
     M = np.zeros((4, n), np.int64)
     for row, classes in enumerate(([0, 1, 2], [0, 2, 3], [0, 1, 3], range(4, n))):
         M[row, list(classes)] = 1

@@ -8,9 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tabprotect.query.audit import Auditor, Denial, Intruder, Records
-from tabprotect.query.audit import auditor as auditor_module
-from tabprotect.query.audit import search as search_module
 from tabprotect.query.audit.groups import Groups, chosen, totals
+from tabprotect.query.audit.options import DEFAULTS, Options
 from tabprotect.query.audit.parts import Parts
 from tabprotect.query.audit.sensitive import sensitivity_step
 from tabprotect.query.guard import grouped
@@ -64,11 +63,11 @@ def drawn(rng: np.random.Generator, n: int) -> tuple[Records, dict]:
     return Records.of(x, units=units, **bounds), {"rules": rules, "intruders": intruders, "work": work}
 
 
-def sequence(seed: int, n: int, most: int) -> tuple[int, int]:
+def sequence(seed: int, n: int, most: int, options: Options = DEFAULTS) -> tuple[int, int]:
     """Ask sums and tables at random, and compare after every table; return groups published and denied."""
     rng = np.random.default_rng(seed)
     records, given = drawn(rng, n)
-    auditor = Auditor(records, given.pop("rules"), **given)
+    auditor = Auditor(records, given.pop("rules"), **given, options=options)
     published = denied = 0
     for _ in range(most):
         if rng.random() < 0.4:
@@ -103,10 +102,9 @@ def test_sequences_have_groups_of_both_kinds():
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_large_systems_are_decided_as_one_by_one(seed, monkeypatch):
+def test_large_systems_are_decided_as_one_by_one(seed):
     """The search near a target, which small systems do without."""
-    monkeypatch.setattr(search_module, "SMALL", 3)
-    assert sum(sequence(100 + seed, 40, 4)) > 0
+    assert sum(sequence(100 + seed, 40, 4, Options(whole=3))) > 0
 
 
 @given(st.integers(0, 2**32 - 1))
@@ -127,16 +125,16 @@ def test_parts_hold_records_in_the_order_of_their_units(seed):
         assert parts.totals(mask).tolist() == totals_
 
 
-def test_tables_too_large_to_be_looked_at_together_are_tried_group_by_group(monkeypatch):
+def test_tables_too_large_to_be_looked_at_together_are_tried_group_by_group():
     """As many sums as there are, each in classes of its own, would be copied again for every sum."""
     records = Records.of(np.full(12, 10.0))
     groups = Groups(np.arange(12) // 4, 3)
     together = grouped.protect_groups(Auditor(records, "p%=10"), groups, [0, 1, 2])
-    monkeypatch.setattr(auditor_module, "COPIED", 3)
-    singly = grouped.protect_groups(Auditor(records, "p%=10"), groups, [0, 1, 2])
+    few = Options(copied=3)
+    singly = grouped.protect_groups(Auditor(records, "p%=10", options=few), groups, [0, 1, 2])
     assert together.published == singly.published == (0, 1, 2)
-    assert Auditor(records, "p%=10").ask_together(groups).denial is Denial.UNDECIDED
-    assert Auditor(records, "p%=10").ask(groups[0]).answered
+    assert Auditor(records, "p%=10", options=few).ask_together(groups).denial is Denial.UNDECIDED
+    assert Auditor(records, "p%=10", options=few).ask(groups[0]).answered
 
 
 def test_what_follows_is_published_whatever_the_work():
