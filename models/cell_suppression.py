@@ -37,8 +37,8 @@ from tabprotect.solver.pyomo import DEFAULT_SOLVER, solve_model
 
 __all__ = ["PatternAnswer", "build", "solve"]
 
-#: A capacity above this many levels would let an integrality error of 1e-8 leak more than 1e-4 of a level.
-_LARGEST_RATIO = 1e4
+LARGEST_RATIO = 1e4
+"""A capacity above this many levels would let an integrality error of 1e-8 leak more than 1e-4 of a level."""
 
 #: Solver used when a model needs special ordered sets and the caller named none.
 _SOS_SOLVER = "scip_direct"
@@ -69,7 +69,7 @@ class PatternAnswer:
     message: str
 
 
-def build(problem: Problem, *, integral: bool = False) -> pyo.ConcreteModel:
+def build(problem: Problem, *, integral: bool = False, largest_ratio: float = LARGEST_RATIO) -> pyo.ConcreteModel:
     """State the whole problem as one mixed integer programme.
 
     Parameters
@@ -77,6 +77,9 @@ def build(problem: Problem, *, integral: bool = False) -> pyo.ConcreteModel:
     problem : Problem
     integral : bool
         The auxiliary tables must be integer, for intruders who know that values are (``problem.integer``).
+    largest_ratio : float
+        Cells whose capacity is above so many levels are in ordered sets; a solver with a finer integrality tolerance
+        can take a larger one.
 
     Returns
     -------
@@ -108,7 +111,7 @@ def build(problem: Problem, *, integral: bool = False) -> pyo.ConcreteModel:
         if i in known[k] or not hideable[i]:
             return 0.0, 0.0
         enough = ratio[i] * max(level(p, s), float(problem.spl[p]))
-        finite = enough if ratio[i] <= _LARGEST_RATIO else np.inf
+        finite = enough if ratio[i] <= largest_ratio else np.inf
         down, up = min(problem.down[i], finite), min(problem.up[i], finite)
         return (-float(down) if np.isfinite(down) else None), (float(up) if np.isfinite(up) else None)
 
@@ -151,7 +154,12 @@ def build(problem: Problem, *, integral: bool = False) -> pyo.ConcreteModel:
 
 
 def solve(
-    problem: Problem, *, solver: str | None = None, limits: Limits | None = None, integral: bool = False
+    problem: Problem,
+    *,
+    solver: str | None = None,
+    limits: Limits | None = None,
+    integral: bool = False,
+    largest_ratio: float = LARGEST_RATIO,
 ) -> PatternAnswer:
     """Solve the compact model with any solver that Pyomo knows.
 
@@ -163,6 +171,7 @@ def solve(
     limits : Limits, optional
         Seconds and gap (see `tabprotect.solver.pyomo.solve_model`).
     integral : bool
+    largest_ratio : float
         See `build`.
 
     Examples
@@ -175,7 +184,7 @@ def solve(
     >>> answer.status, answer.cost, answer.pattern.nonzero()[0].tolist()
     ('optimal', 17.0, [4, 5, 7, 8])
     """
-    model = build(problem, integral=integral)
+    model = build(problem, integral=integral, largest_ratio=largest_ratio)
     needs_sos = any(True for _ in model.component_data_objects(pyo.SOSConstraint, active=True))
     answer = solve_model(model, solver or (_SOS_SOLVER if needs_sos else DEFAULT_SOLVER), limits)
     status = "unknown" if answer.status == "unbounded" else answer.status

@@ -25,14 +25,22 @@ _over.set()
 
 
 @contextmanager
-def opening(arguments: Sequence[str]) -> Iterator[None]:
-    """Within the block long work says on standard error that it has begun, unless something else was written before."""
+def opening(arguments: Sequence[str], seconds: float = SECONDS) -> Iterator[None]:
+    """Within the block long work says on standard error that it has begun, unless something else was written before.
+
+    Parameters
+    ----------
+    arguments : sequence of str
+        Of the command line.
+    seconds : float
+        How long it says nothing.
+    """
     if not arguments or arguments[0] not in LONG or {"-h", "--help"} & set(arguments):
         yield
         return
     _over.clear()
     # no thread of the import of anything: what it writes needs nothing but the standard library
-    thread = threading.Thread(target=_say, name="tabprotect opening", daemon=True)
+    thread = threading.Thread(target=_say, args=(seconds,), name="tabprotect opening", daemon=True)
     thread.start()
     try:
         yield
@@ -46,8 +54,8 @@ def over() -> None:
     _over.set()
 
 
-def _say() -> None:
-    if _over.wait(SECONDS) or sys.stderr is None:
+def _say(seconds: float) -> None:
+    if _over.wait(seconds) or sys.stderr is None:
         return
     if not sys.stderr.isatty():
         sys.stderr.write(f"{_LINE}\n")

@@ -23,7 +23,7 @@ from tabprotect.sensitivity.few_cells import FEW, determined_sets
 from tabprotect.sensitivity.more_cells import Steps, larger_sets
 from tabprotect.sensitivity.null_space import Part, View, parts_of, views_of
 
-__all__ = ["MOST", "Invariants", "disjoint", "invariant_sums"]
+__all__ = ["MOST", "Invariants", "Reach", "disjoint", "invariant_sums"]
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -32,11 +32,30 @@ Bools = npt.NDArray[np.bool_]
 MOST: Final = 8
 """The largest number of cells in a sum that is looked for over several equations."""
 
-STEPS: Final = 60_000
-"""Partial sums that are looked at in all connected parts together, for the public and for respondents each."""
 
-PAIRS: Final = 20_000_000
-"""Pairs of cells that are looked up in all connected parts together, for the public and for respondents each."""
+@dataclass(frozen=True)
+class Reach:
+    """How far the search goes.
+
+    Attributes
+    ----------
+    steps : int
+        Partial sums that are looked at in all connected parts together, for the public and for respondents each.
+    pairs : int
+        Pairs of cells that are looked up in all connected parts together, for the public and for respondents each.
+    largest : int
+        Hidden cells that equations connect, at most: the null space of more is not computed.
+    altogether : int
+        Hidden cells in all parts together, at most; parts beyond are left out.
+    """
+
+    steps: int = 60_000
+    pairs: int = 20_000_000
+    largest: int = 800
+    altogether: int = 8000
+
+
+REACH: Final = Reach()
 
 
 @dataclass(frozen=True)
@@ -70,7 +89,11 @@ class Invariants:
 
 
 def invariant_sums(
-    A: sparse.csr_array, pattern: Bools, measures: Sequence[Floats], attackers: Sequence[Attacker] = ()
+    A: sparse.csr_array,
+    pattern: Bools,
+    measures: Sequence[Floats],
+    attackers: Sequence[Attacker] = (),
+    reach: Reach = REACH,
 ) -> Invariants:
     """Find the sums of two or more hidden cells that are determined and may be sensitive.
 
@@ -84,6 +107,7 @@ def invariant_sums(
         rule are returned.
     attackers : sequence of Attacker
         What each of them can compute is looked for as well, beyond what everybody can; his own cells are left out.
+    reach : Reach
 
     Returns
     -------
@@ -100,16 +124,17 @@ def invariant_sums(
     [(-1, [0, 2])]
     """
     hidden = np.flatnonzero(pattern)
-    parts, left_out = parts_of(A, hidden, np.any([m > 0 for m in measures], axis=0) if measures else pattern & False)
+    sensitive = np.any([m > 0 for m in measures], axis=0) if measures else pattern & False
+    parts, left_out = parts_of(A, hidden, sensitive, reach.largest, reach.altogether)
     found: dict[tuple[int, ...], int] = {}
     public: list[View] = [(-1, part, [], None) for part in parts]
     respondents = [view for part in parts for view in views_of(part, attackers)]
-    sizes = [_looked(views, measures, found) for views in (public, respondents)]
+    sizes = [_looked(views, measures, found, reach) for views in (public, respondents)]
     sums = tuple((who, np.array(cells, np.int64)) for cells, who in sorted(found.items()))
     return Invariants(sums, min(sizes), left_out)
 
 
-def _looked(views: Sequence[View], measures: Sequence[Floats], found: dict[tuple[int, ...], int]) -> int:
+def _looked(views: Sequence[View], measures: Sequence[Floats], found: dict[tuple[int, ...], int], reach: Reach) -> int:
     """Look for sums in the eyes of somebody, and return up to how many cells all of them were."""
 
     def each() -> Iterator[tuple[int, Part, Floats, list[int], list[bool]]]:
@@ -120,12 +145,12 @@ def _looked(views: Sequence[View], measures: Sequence[Floats], found: dict[tuple
                 yield who, part, local, anchors, _shut(part, local, known)
 
     least = 2
-    if sum(_pairs(part, anchors, shut) for _, part, _, anchors, shut in each()) <= PAIRS:
+    if sum(_pairs(part, anchors, shut) for _, part, _, anchors, shut in each()) <= reach.pairs:
         for who, part, local, anchors, shut in each():
             for chosen in determined_sets(part, local, anchors, shut):
                 found.setdefault(tuple(sorted(part.cells[list(chosen)].tolist())), who)
         least = FEW + 2
-    steps = Steps(STEPS)
+    steps = Steps(reach.steps)
     for size in range(least, MOST + 1, 2):
         for who, part, local, anchors, shut in each():
             for cells in larger_sets(part, local, anchors, shut, size, steps):

@@ -26,12 +26,6 @@ Bools = npt.NDArray[np.bool_]
 Images = npt.NDArray[np.uint64]
 Vector = dict[int, int]
 
-LARGEST: Final = 800
-"""Hidden cells that equations connect, at most, for the search: the null space of more is not computed."""
-
-ALTOGETHER: Final = 8000
-"""Hidden cells in all parts together, at most; parts beyond are left out."""
-
 MATCHES: Final = 4_000_000
 """Pairs of pairs, at most, that are held at a time."""
 
@@ -168,22 +162,34 @@ View = tuple[int, Part, list[int], list[int] | None]
 """Who looks (-1: everybody), what he sees of a part, the cells he knows, and the others that are his own question."""
 
 
-def parts_of(A: sparse.csr_array, hidden: Ints, anchors: Bools) -> tuple[list[Part], int]:
-    """Return the connected parts that hold sensitive cells and are small enough, and how many cells are in others."""
+def parts_of(
+    A: sparse.csr_array, hidden: Ints, anchors: Bools, largest: int, altogether: int
+) -> tuple[list[Part], int]:
+    """Return the connected parts that hold sensitive cells, and how many cells are in parts that are left out.
+
+    Parameters
+    ----------
+    A : csr_array
+    hidden : ndarray of int
+    anchors : ndarray of bool, shape (cells,)
+        The sensitive cells.
+    largest, altogether : int
+        Hidden cells of a part, and of all parts together, at most.
+    """
     inner = sparse.csr_array(A[:, hidden])
     inner = sparse.csr_array(inner[np.diff(inner.indptr) > 0])
     m, n = inner.shape
     label = connected(inner.indices, n + np.repeat(np.arange(m), np.diff(inner.indptr)), n + m)
     row_label = label[n:]
     wanted = np.unique(label[:n][anchors[hidden]])
-    parts, left_out, room = [], 0, ALTOGETHER
+    parts, left_out, room = [], 0, altogether
     by_part = np.argsort(label[:n], kind="stable")
     starts = np.searchsorted(label[:n][by_part], np.arange(int(label.max(initial=-1)) + 2))
     rows = np.argsort(row_label, kind="stable")
     row_starts = np.searchsorted(row_label[rows], np.arange(len(starts)))
     for number in wanted.tolist():
         cells = by_part[starts[number] : starts[number + 1]]
-        if len(cells) > min(LARGEST, room):
+        if len(cells) > min(largest, room):
             left_out += len(cells)
         elif len(cells) > 1:
             room -= len(cells)

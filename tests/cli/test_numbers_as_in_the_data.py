@@ -13,7 +13,6 @@ import pandas as pd
 import pytest
 
 import tabprotect as tp
-from tabprotect.cli import progress
 from tabprotect.cli.progress import Display
 from tabprotect.cli.screen import Screen
 from tabprotect.formats.dialect import Dialect
@@ -125,10 +124,11 @@ def test_changed_values_are_written_as_the_data_are(tmp_path: Path, tabprotect: 
 
 
 def test_progress_writes_numbers_as_the_data_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress, "QUIET_SECONDS", 0.0)
-    monkeypatch.setattr(progress, "LINE_SECONDS", 0.0)
+    clock = [0.0]
+    monkeypatch.setattr("time.monotonic", lambda: clock[0])
     console = Screen(file=io.StringIO())
     display = Display(console)
+    clock[0] = 10.0  # so late that there is a line
     display.write_as(Dialect(";", ",", thousands="."))
     display(Progress("search", 301632.25, 301000.5, 1.0))
     assert console.file.getvalue().startswith("search  cost 301.632,25  bound 301.000,5  gap 0,21 %  1 s")

@@ -18,17 +18,22 @@ from tabprotect.microdata import records
 from tabprotect.solver.limits import Progress
 
 
-def test_a_silent_listener_hears_the_last_line_again(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def _fast_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Twenty seconds go by in every one, so that there is a line at every look."""
+    clock, began = time.monotonic, time.monotonic()
+    monkeypatch.setattr("time.monotonic", lambda: began + 20 * (clock() - began))
+
+
+@pytest.mark.usefixtures("_fast_clock")
+def test_a_silent_listener_hears_the_last_line_again() -> None:
     assert progress.QUIET_SECONDS <= 1
     assert progress.LINE_SECONDS + progress.LOOK_SECONDS <= 5
-    monkeypatch.setattr(progress, "QUIET_SECONDS", 0.1)
-    monkeypatch.setattr(progress, "LINE_SECONDS", 0.2)
-    monkeypatch.setattr(progress, "LOOK_SECONDS", 0.02)
     stream = io.StringIO()
     with progress.Display(Screen(file=stream, width=100)) as display:
-        time.sleep(0.5)
+        time.sleep(0.6)
         display(Progress("root", cost=12.0, seconds=3.0))
-        time.sleep(0.5)
+        time.sleep(0.8)
     lines = stream.getvalue().splitlines()
     assert lines[0].startswith("start")
     assert sum(line.startswith("root  cost 12") for line in lines) >= 2
@@ -44,27 +49,25 @@ def test_what_is_done_at_once_says_nothing() -> None:
 
 def test_the_beginning_is_told_while_libraries_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     assert opening.SECONDS < 1
-    monkeypatch.setattr(opening, "SECONDS", 0.05)
     for arguments, said in ((["demo"], "start  1 s\n"), (["demo", "--help"], ""), (["methods"], ""), ([], "")):
         stream = io.StringIO()
         monkeypatch.setattr(sys, "stderr", stream)
-        with opening.opening(arguments):
+        with opening.opening(arguments, 0.05):
             time.sleep(0.2)
         assert stream.getvalue() == said
     stream = io.StringIO()
     monkeypatch.setattr(sys, "stderr", stream)
-    with opening.opening(["demo"]):
+    with opening.opening(["demo"], 0.05):
         opening.over()
         time.sleep(0.2)
     assert not stream.getvalue()
 
 
 def test_a_terminal_keeps_no_trace_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opening, "SECONDS", 0.05)
     stream = io.StringIO()
     monkeypatch.setattr(stream, "isatty", lambda: True)
     monkeypatch.setattr(sys, "stderr", stream)
-    with opening.opening(["protect"]):
+    with opening.opening(["protect"], 0.05):
         time.sleep(0.2)
     assert stream.getvalue() == "start  1 s\r\x1b[K"
 
@@ -75,14 +78,12 @@ def test_nothing_heavy_is_read_before_the_first_words() -> None:
     assert done.stdout.strip() == "[]"
 
 
+@pytest.mark.usefixtures("_fast_clock")
 @pytest.mark.parametrize("command", ["mask", "risk", "compare-masks", "unsafe"])
 def test_commands_on_records_speak_while_they_work(
     command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tabprotect: Callable[..., Any]
 ) -> None:
     """The records are read as slowly as needed for the line to come again."""
-    monkeypatch.setattr(progress, "QUIET_SECONDS", 0.05)
-    monkeypatch.setattr(progress, "LINE_SECONDS", 0.1)
-    monkeypatch.setattr(progress, "LOOK_SECONDS", 0.01)
     (tmp_path / "people.csv").write_text("age,income\n20,1\n30,2\n40,3\n50,4\n20,5\n")
     parts = {
         "mask": '[[steps]]\nmethod = "top-coding"\ncolumns = "age"\nthreshold = 45\n',
@@ -94,7 +95,7 @@ def test_commands_on_records_speak_while_they_work(
     read = records.read_typed
 
     def slowly(file: Any) -> Any:
-        time.sleep(0.5)
+        time.sleep(0.9)
         return read(file)
 
     monkeypatch.setattr(records, "read_typed", slowly)

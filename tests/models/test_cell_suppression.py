@@ -55,14 +55,12 @@ def unbounded_cube(**changes):
     )
 
 
-def test_infinite_bounds_without_a_safe_capacity_become_ordered_sets(monkeypatch):
+def test_infinite_bounds_without_a_safe_capacity_become_ordered_sets():
     problem = unbounded_cube()
-    monkeypatch.setattr(cell_suppression, "_LARGEST_RATIO", 1.0)
-    model = cell_suppression.build(problem)
+    model = cell_suppression.build(problem, largest_ratio=1.0)
     assert len(list(model.component_data_objects(pyo.SOSConstraint))) > 0
-    by_sets = cell_suppression.solve(problem)
-    monkeypatch.setattr(cell_suppression, "_LARGEST_RATIO", 1e9)
-    by_capacity = cell_suppression.solve(problem)
+    by_sets = cell_suppression.solve(problem, largest_ratio=1.0)
+    by_capacity = cell_suppression.solve(problem, largest_ratio=1e9)
     assert by_sets.status == by_capacity.status == "optimal"
     assert by_sets.cost == pytest.approx(by_capacity.cost)
     assert Judge(problem).safe(by_sets.pattern)

@@ -14,7 +14,7 @@ import tabprotect as tp
 from tabprotect.attack.sums import known_too_closely, with_sums
 from tabprotect.attack.witness import Witnesses
 from tabprotect.problem import Attacker
-from tabprotect.sensitivity.invariants import MOST, disjoint, invariant_sums
+from tabprotect.sensitivity.invariants import MOST, Reach, disjoint, invariant_sums
 from tabprotect.sensitivity.union_exposure import UnionExposure
 from tabprotect.sensitivity.unions import dominated_sums, union_exposures
 from tabprotect.table.tabulate import tabulate
@@ -142,14 +142,11 @@ def test_sums_of_four_cells_are_found_however_many_steps_larger_ones_take() -> N
     assert all(np.abs(null[:, c].sum(axis=1)).max() < 1e-9 for c in four)
 
 
-def test_how_far_the_search_went_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_how_far_the_search_went_is_said() -> None:
     A = sparse.csr_array(grid(2, 9))
-    monkeypatch.setattr("tabprotect.sensitivity.invariants.STEPS", 3)
-    assert invariant_sums(A, np.ones(10, bool), [np.ones(10)]).size == 4
-    monkeypatch.setattr("tabprotect.sensitivity.invariants.PAIRS", 3)
-    assert invariant_sums(A, np.ones(10, bool), [np.ones(10)]).size < 4
-    monkeypatch.setattr("tabprotect.sensitivity.null_space.LARGEST", 3)
-    assert invariant_sums(A, np.ones(10, bool), [np.ones(10)]).left_out > 3
+    assert invariant_sums(A, np.ones(10, bool), [np.ones(10)], reach=Reach(steps=3)).size == 4
+    assert invariant_sums(A, np.ones(10, bool), [np.ones(10)], reach=Reach(steps=3, pairs=3)).size < 4
+    assert invariant_sums(A, np.ones(10, bool), [np.ones(10)], reach=Reach(largest=3)).left_out > 3
 
 
 def test_a_margin_and_its_part_are_not_disjoint() -> None:

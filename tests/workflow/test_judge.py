@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pandas as pd
@@ -9,6 +10,7 @@ import pytest
 
 import tabprotect as tp
 from tabprotect.solver.limits import Budget
+from tabprotect.workflow.judge import MOMENT
 
 NEGLIGIBLE = 1e-8
 """Of a unit; a search counts levels as reached within 1e-7 of them."""
@@ -68,10 +70,16 @@ def test_after_ctrl_c_in_the_audit_more_is_still_hidden() -> None:
 
 
 def test_what_ctrl_c_left_unsettled_is_not_called_unsafe(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = time.monotonic
+    later = [0.0]
+    monkeypatch.setattr("time.monotonic", lambda: clock() + later[0])
+
     def late(_result: Any, _exposures: Any, _tight: float, budget: Budget, _options: Any) -> None:
+        # the moment that is left begins at the first look
+        assert not budget.exhausted
+        later[0] += MOMENT
         assert budget.exhausted
 
-    monkeypatch.setattr("tabprotect.workflow.judge.MOMENT", 0.0)
     monkeypatch.setattr("tabprotect.workflow.judge.settle", late)
     release = protected(regions(movable=True), **pressing("audit"))
     assert not release.safe

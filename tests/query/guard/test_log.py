@@ -144,17 +144,19 @@ def test_an_answer_is_on_the_disk_before_it_leaves(file, tmp_path, monkeypatch):
     assert seen == [1]
 
 
-def test_a_start_from_snapshots_is_a_start_from_the_log(duck, tmp_path, monkeypatch):
-    monkeypatch.setattr(accounts, "EVERY", 2)
+def test_a_start_from_snapshots_is_a_start_from_the_log(duck, tmp_path):
     policy = plants_policy(rules="nk=1,60")
     guard = Guard(duck, policy, tmp_path / "log.sqlite")
     join = "FROM plants p JOIN firms f ON p.firm = f.firm WHERE"
     asked = [
         f"SELECT SUM(output) {join} {c}" for c in ("region = 'r0'", "size = 'A'", "fuel = 'gas'", "region <> 'r2'")
     ]
+    assert all(guard.query(asked[0]).answered for _ in range(accounts.EVERY))
+    assert not guard.log.snapshots()
     answered = [guard.query(sql).answered for sql in asked]
     assert sum(answered) >= 3
-    assert guard.log.snapshots()
+    # the answers since then are taken up one by one
+    assert [entry for *_, entry, _ in guard.log.snapshots()] == [accounts.EVERY]
     key = ("everybody", "plants", "output")
     again = Guard(duck, policy, tmp_path / "log.sqlite").accounts.auditor(key).state
     state = guard.accounts.auditor(key).state
