@@ -16,7 +16,7 @@ from scipy import sparse
 from benchmarks.intruder.region import Region
 from benchmarks.intruder.rules import Register, levels, together
 from benchmarks.intruder.shown import Key, Shown, read
-from benchmarks.intruder.sums import determined
+from benchmarks.intruder.sums import ENUMERATED, determined
 
 __all__ = ["Finding", "Known", "Report", "attack"]
 
@@ -85,7 +85,9 @@ class Report:
     undecided: int
 
 
-def attack(folder: Path, register: Register, known: Known, seconds: float = 8.0) -> Report:
+def attack(
+    folder: Path, register: Register, known: Known, seconds: float = 8.0, enumerated: int = ENUMERATED
+) -> Report:
     """Attack what is published, knowing the microdata only as the measure of what must not come out.
 
     Parameters
@@ -96,15 +98,18 @@ def attack(folder: Path, register: Register, known: Known, seconds: float = 8.0)
     known : Known
     seconds : float
         For the sums and the respondents together; what is left then counts as undecided.
+    enumerated : int
+        See `benchmarks.intruder.sums.determined`.
     """
-    played = _Play(read(folder), register, known, time.monotonic() + seconds)
+    played = _Play(read(folder), register, known, time.monotonic() + seconds, enumerated)
     findings = (*played.public(), *played.respondents(), *played.sums(), *played.narrow_sums())
     return Report(findings, played.questions, played.undecided + played.region.undecided)
 
 
 class _Play:
-    def __init__(self, shown: Shown, register: Register, known: Known, until: float) -> None:
+    def __init__(self, shown: Shown, register: Register, known: Known, until: float, enumerated: int) -> None:
         self.shown, self.register, self.known, self.until = shown, register, known, until
+        self.enumerated = enumerated
         self.cells = [register.cell(key) for key in shown.cells]
         self.true = np.array([cell.value for cell in self.cells])
         self.empty = np.array([cell.records == 0 for cell in self.cells])
@@ -215,19 +220,20 @@ class _Play:
                 self.undecided += 1
                 continue
             part = sparse.csr_array(self.shown.equations[:, left])
-            found, complete = determined(part, [self.cells[i] for i in left], self.register, seconds, who)
+            cells = [self.cells[i] for i in left]
+            found, complete = determined(part, cells, self.register, seconds, who, self.enumerated)
             self.questions, self.undecided = self.questions + 1, self.undecided + (not complete)
             for chosen, rule in found:
-                cells = tuple(int(left[k]) for k in chosen)
+                added = tuple(int(left[k]) for k in chosen)
                 # what everybody can compute is judged as a cell, by what a rule lets its contributors learn;
                 # cells that hold nothing but his own teach him no more
-                others = tuple(i for i in cells if set(self.cells[i].people) != {who})
-                public = who is not None and (self._determined(cells) or self._determined(others))
+                others = tuple(i for i in added if set(self.cells[i].people) != {who})
+                public = who is not None and (self._determined(added) or self._determined(others))
                 # where a record may count twice, no rule says what the sum of cells is
-                if cells not in reported and not public and self._apart(cells):
-                    reported.add(cells)
+                if added not in reported and not public and self._apart(added):
+                    reported.add(added)
                     name = "the public" if who is None else f"respondent {who}"
-                    yield Finding("sum", name, f"{' + '.join(map(self._name, cells))}, sensitive by {rule}", 0.0, 1.0)
+                    yield Finding("sum", name, f"{' + '.join(map(self._name, added))}, sensitive by {rule}", 0.0, 1.0)
 
     def narrow_sums(self) -> Iterator[Finding]:
         """Yield sums that one contributor dominates and whose interval is too narrow, though it may be no point."""

@@ -37,7 +37,7 @@ Floats = npt.NDArray[np.float64]
 
 
 ENUMERATED = 400_000
-"""Up to so many choices of leading cells are gone through."""
+"""Choices of leading cells."""
 
 
 class Search:
@@ -87,7 +87,12 @@ class Search:
 
 
 def determined(
-    equations: sparse.csr_array, cells: Sequence[Cell], register: Register, seconds: float, who: int | None = None
+    equations: sparse.csr_array,
+    cells: Sequence[Cell],
+    register: Register,
+    seconds: float,
+    who: int | None = None,
+    enumerated: int = ENUMERATED,
 ) -> tuple[list[tuple[list[int], str]], bool]:
     """Find sensitive sums.
 
@@ -100,6 +105,8 @@ def determined(
     seconds : float
     who : int, optional
         The respondent who looks; by default the public.
+    enumerated : int
+        Up to so many choices of leading cells are gone through; with more, integer programmes look for sums.
 
     Returns
     -------
@@ -117,7 +124,7 @@ def determined(
         if len(mine) < 2 or part.shape[0] == 0:
             continue
         form = echelon(part.toarray())
-        few = sum(comb(len(form), k) for k in range(1, LARGEST + 1)) <= ENUMERATED
+        few = sum(comb(len(form), k) for k in range(1, LARGEST + 1)) <= enumerated
         if few:
             tried = ((chosen, rule) for chosen in _every(form) for rule in register.rules)
             sums = [(c, r) for c, r in tried if _sensitive([inner[i] for i in c], r, who)]

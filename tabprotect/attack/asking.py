@@ -121,7 +121,9 @@ class Asking:
         else:
             judge.programmes += 1
             down, up = judge._down[cells], judge._up[cells]
-            found = AttackProgramme(self.region, columns, down, up, unit, cap, presolve=judge.presolve)
+            found = AttackProgramme(
+                self.region, columns, down, up, unit, cap, presolve=judge.presolve, patience=judge.patience
+            )
             if len(self._programmes) >= _KEPT:
                 self._programmes.pop(next(iter(self._programmes)))
             self._programmes[key] = found

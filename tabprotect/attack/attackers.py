@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -14,18 +15,35 @@ from tabprotect.solver.limits import Budget
 from tabprotect.solver.lp import LinearProgram, LpSolution
 from tabprotect.solver.tolerances import LP_FEASIBILITY
 
-__all__ = ["AttackProgramme", "unit_of"]
-
-PATIENCE, LEAST_PATIENCE = 0.3, 2000
-"""Simplex iterations from the last basis, per equation and at least, after which a programme is solved anew, for good:
-in strongly linked tables and tables of three dimensions the last basis is worse than none (ninenew: 4 s, and 0.3 s by
-interior point). Few equations take few milliseconds a thousand."""
-
-LARGE = 500
-"""Smaller programmes go on from the last basis, however long that takes."""
+__all__ = ["PATIENCE", "AttackProgramme", "Patience", "unit_of"]
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How long a programme goes on from the last basis before it is solved anew, for good.
+
+    In strongly linked tables and tables of three dimensions the last basis is worse than none (ninenew: 4 s, and 0.3 s
+    by interior point). Few equations take few milliseconds a thousand.
+
+    Attributes
+    ----------
+    iterations : float
+        Of the simplex method, per equation.
+    least : int
+        Iterations at least.
+    small : int
+        Programmes of at most so many columns go on, however long that takes; they are not presolved either.
+    """
+
+    iterations: float = 0.3
+    least: int = 2000
+    small: int = 500
+
+
+PATIENCE = Patience()
 
 
 def unit_of(level: float) -> float:
@@ -56,6 +74,7 @@ class AttackProgramme:
         reach of floating point; inf leaves the bounds as they are.
     presolve : bool
         Presolve before the first solution, if the programme is large; later ones begin with its basis.
+    patience : Patience
     """
 
     def __init__(
@@ -68,6 +87,7 @@ class AttackProgramme:
         cap: float,
         *,
         presolve: bool = False,
+        patience: Patience = PATIENCE,
     ) -> None:
         block = region.A[:, columns] if len(columns) < len(region.cells) else region.A
         rows = np.arange(region.A.shape[0])
@@ -92,12 +112,12 @@ class AttackProgramme:
             self._up,
             np.zeros(len(columns)),
             maximise=True,
-            presolve=presolve and len(columns) > LARGE,
+            presolve=presolve and len(columns) > patience.small,
             tolerance=LP_FEASIBILITY,
         )
         # interior point is at a loss with numbers of all sizes in one programme
-        patient = len(columns) <= LARGE or math.isinf(cap)
-        self._patience = math.inf if patient else max(PATIENCE * len(rows), LEAST_PATIENCE)
+        patient = len(columns) <= patience.small or math.isinf(cap)
+        self._patience = math.inf if patient else max(patience.iterations * len(rows), patience.least)
         self._others: list[Literal["ipm", "simplex"]] = [] if patient else ["ipm", "simplex"]
         self._targets = self._fixed = np.zeros(0, np.int64)
 

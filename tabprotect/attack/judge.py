@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from tabprotect.attack.attackers import AttackProgramme
+from tabprotect.attack.attackers import AttackProgramme, Patience
 from tabprotect.attack.keys import Questions
 from tabprotect.attack.pool import Deviation, Pool
 from tabprotect.attack.region import Region
@@ -34,6 +34,7 @@ class Judge(Protocol):
     knows : csr_array, shape (attackers, cells)
         1 where an attacker knows a cell.
     presolve : bool
+    patience : Patience
     programmes : int
         Linear programmes stated so far.
     """
@@ -43,6 +44,7 @@ class Judge(Protocol):
     pool: Pool
     knows: sparse.csr_array
     presolve: bool
+    patience: Patience
     programmes: int
     _columns: sparse.csc_array
     _down: Floats

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from tabprotect.attack.attackers import AttackProgramme
+from tabprotect.attack.attackers import PATIENCE, AttackProgramme, Patience
 from tabprotect.attack.check import Check
 from tabprotect.attack.circuits import circuits
 from tabprotect.attack.exposure import Exposure, Multipliers, capacity
@@ -45,6 +45,8 @@ class Witnesses:
     presolve : bool
         Presolve large programmes, which spares the simplex method the worst where bounds and levels are round numbers,
         and else is as often slower as it is faster.
+    patience : Patience
+        How long large programmes go on from the last basis.
 
     Attributes
     ----------
@@ -68,9 +70,10 @@ class Witnesses:
     ([1, 2], [2.0, -2.0])
     """
 
-    def __init__(self, problem: Problem, *, presolve: bool = False) -> None:
+    def __init__(self, problem: Problem, *, presolve: bool = False, patience: Patience = PATIENCE) -> None:
         self.problem = problem
         self.presolve = presolve
+        self.patience = patience
         self.questions = Questions.of(problem)
         self.pool = Pool(self.questions, problem.n_cells)
         self.programmes = 0

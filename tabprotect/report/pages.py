@@ -118,9 +118,13 @@ def internal_page(
     sections: Sequence[Section],
     spans: Sequence[Spans] = (),
     courses: Sequence[Course] = (),
+    most_cells: int = MOST_CELLS,
 ) -> str:
-    """Return the confidential report; what it shares with the public page is as there."""
-    shown = _Shown(value, cubes, statuses, decimals, unit, numbers)
+    """Return the confidential report; what it shares with the public page is as there.
+
+    Larger tables than `most_cells` are shown without their deepest levels.
+    """
+    shown = _Shown(value, cubes, statuses, decimals, unit, numbers, most_cells)
     facts: dict[str, Any] = {"alarms": alarms, "cards": cards, "charts": charts, "sections": sections}
     facts |= {"spans": spans, "courses": courses, "source": source}
     return _page("internal", title=title, version=__version__, **facts, **shown.facts())
@@ -136,6 +140,7 @@ class _Shown:
     decimals: int | None
     unit: str
     numbers: Numbers
+    most_cells: int = MOST_CELLS
 
     def facts(self) -> dict[str, Any]:
         """Return what the template needs."""
@@ -150,7 +155,9 @@ class _Shown:
     def _data(self) -> tuple[Markup, str]:
         cubes, n = self.cubes, self.numbers
         cells = sum(len(cube.value) for cube in cubes)
-        shown = [cube.shortened(max(1, MOST_CELLS * len(cube.value) // cells)) for cube in cubes] if cells else cubes
+        shown = (
+            [cube.shortened(max(1, self.most_cells * len(cube.value) // cells)) for cube in cubes] if cells else cubes
+        )
         left = cells - sum(len(cube.value) for cube in shown)
         cut = f"The deepest {n(left)} of {n(cells)} cells are left out here; the table files hold all." if left else ""
         content = {

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from tabprotect.errors import InputError
-from tabprotect.report import pages
 from tabprotect.report.axes import Axis
 from tabprotect.report.pages import Bars, Card, Cube, Detail, Grid, Section, StatusKey, internal_page, public_page
 
@@ -67,12 +66,10 @@ def test_every_page_of_the_internal_report_says_that_it_is_confidential() -> Non
     ].replace("keep the information of respondents confidential", "")
 
 
-def test_large_tables_lose_their_deepest_levels_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pages, "MOST_CELLS", 4)
+def test_large_tables_lose_their_deepest_levels_only() -> None:
     details = (Detail("a", list(range(6))), Detail("b", {0: 1.5, 5: 2.5}))
-    page = internal_page(
-        "t", "v", [replace(CUBE, details=details)], KEYS, 0, alarms=[], cards=[], charts=[], sections=[]
-    )
+    cubes = [replace(CUBE, details=details)]
+    page = internal_page("t", "v", cubes, KEYS, 0, alarms=[], cards=[], charts=[], sections=[], most_cells=4)
     (table,) = data_of(page)["tables"]
     # the total line is above the others; sizes are one level
     assert table["at"] == [[0, 0], [0, 1]]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from tabprotect.attack import attackers
+from tabprotect.attack.attackers import Patience
 from tabprotect.attack.witness import Witnesses
 from tabprotect.problem import Problem
 from tabprotect.solver.lp import LinearProgram
@@ -90,9 +90,7 @@ def test_attacks_that_lose_patience_find_the_same(fails: tuple[str, ...], monkey
             self._h.setOptionValue("ipm_iteration_limit", 0)
 
     monkeypatch.setattr(LinearProgram, "start_anew", start_anew)
-    monkeypatch.setattr(attackers, "LARGE", 0)
-    monkeypatch.setattr(attackers, "LEAST_PATIENCE", 1)
-    monkeypatch.setattr(attackers, "PATIENCE", 0)
-    found = [(e.key, round(e.reached, 6)) for e in Witnesses(problem).check(hidden)]
+    impatient = Witnesses(problem, patience=Patience(iterations=0, least=1, small=0))
+    found = [(e.key, round(e.reached, 6)) for e in impatient.check(hidden)]
     assert found == expected
     assert set(started) == {"ipm", *(["simplex"] if fails else [])}

@@ -14,6 +14,7 @@ from tabprotect.methods.adjustment.balance import balanced_senses
 from tabprotect.methods.adjustment.bound import outer_approximation, root_bound
 from tabprotect.methods.adjustment.exactly import values_of
 from tabprotect.methods.adjustment.fixed import solve_fixed
+from tabprotect.methods.adjustment.options import DEFAULTS, Options
 from tabprotect.methods.adjustment.preserve import Preserve, excess
 from tabprotect.methods.adjustment.programme import Programme
 from tabprotect.methods.adjustment.reduce import reduce
@@ -39,23 +40,8 @@ Ints = npt.NDArray[np.int64]
 Method = Literal["auto", "exact", "turns", "blocks", "fix-and-relax", "patterns"]
 METHODS: tuple[Method, ...] = ("auto", "exact", "turns", "blocks", "fix-and-relax", "patterns")
 
-#: a problem of at most so many moving cells and free senses is solved exactly by default
-_EXACT_CELLS, _EXACT_SENSES = 1500, 120
-
 PROVEN_SENSES = 16
 """Least squares with at most so many free senses are proven by branch and bound over senses, by default."""
-
-#: share of what the clock leaves for that; the rest is for tangents where it did not end
-_SENSES_SHARE = 0.6
-
-#: more cells are bounded by sizes alone: the whole relaxation takes long and gains little
-_RELAXED_CELLS = 20_000
-
-#: share of the clock for the relaxation and for turns; the programme itself gets the rest
-_BOUND_SHARE, _TURNS_SHARE = 0.3, 0.35
-
-#: vain shakes or blocks in a row that end the search
-_PATIENCE = 40
 
 
 def adjust(
@@ -72,6 +58,7 @@ def adjust(
     limits: Limits | float | None = None,
     seed: Seed = 0,
     progress: Callable[[Progress], None] | None = None,
+    options: Options = DEFAULTS,
 ) -> AdjustmentResult:
     """Replace values by near ones that still add up, sensitive cells moved by their protection level or more.
 
@@ -113,6 +100,8 @@ def adjust(
     seed : int or numpy.random.Generator
         For the order of blocks.
     progress : callable, optional
+    options : Options
+        See `tabprotect.methods.adjustment.options`.
 
     Returns
     -------
@@ -155,15 +144,14 @@ def adjust(
     given = _given(problem, st, senses)
     with cancel_on_interrupt(budget):
         if given is not None:
-            found = _for_given(st, given, proven_senses, budget)
+            found = _for_given(st, given, proven_senses, budget, options)
         else:
-            smaller = reduce(st, problem.system.label)
+            smaller = reduce(st, problem.system.label, options.reduced_cells)
             rng = np.random.default_rng(seed)
-            search = Search(smaller.statement, budget, rng)
+            search = Search(smaller.statement, budget, rng, plain_cells=options.plain_cells)
             first = balanced_senses(problem, st, weight, budget, rng)
-            name, bound, infeasible = _for_free(
-                search, None if first is None else smaller.leading(first), method, proven_senses, budget, seed
-            )
+            leading = None if first is None else smaller.leading(first)
+            name, bound, infeasible = _for_free(search, leading, method, proven_senses, budget, seed, options)
             search.finish()
             z = None if search.z is None else smaller.back @ search.z
             senses_found = np.zeros(st.k, np.int64) if search.senses is None else smaller.senses(search.senses)
@@ -181,35 +169,42 @@ class _Found(NamedTuple):
     method: str
 
 
-def _for_given(st: Statement, senses: Ints, proven_senses: int, budget: Budget) -> _Found:
+def _for_given(st: Statement, senses: Ints, proven_senses: int, budget: Budget, options: Options) -> _Found:
     answer, name = solve_fixed(st, senses, budget), "given senses"
-    if st.step is not None and proven_senses and _small_squares(st) and not answer.infeasible:
-        with budget.part(_SENSES_SHARE) as part:
+    if st.step is not None and proven_senses and _small_squares(st, options) and not answer.infeasible:
+        with budget.part(options.senses_share) as part:
             answer, closed = of_given_senses(st, senses, answer, part)
         name += ", bounded by multipliers" if closed else ""
     return _Found(answer.z, senses, answer.bound, answer.infeasible, name)
 
 
-def _small_squares(st: Statement) -> bool:
+def _small_squares(st: Statement, options: Options) -> bool:
     """Whether branch and bound by multipliers is for a statement."""
-    return st.norm == "l2" and not st.cones and st.n <= _EXACT_CELLS
+    return st.norm == "l2" and not st.cones and st.n <= options.exact_cells
 
 
 def _for_free(
-    search: Search, first: Ints | None, method: Method, proven_senses: int, budget: Budget, seed: int
+    search: Search,
+    first: Ints | None,
+    method: Method,
+    proven_senses: int,
+    budget: Budget,
+    seed: int,
+    options: Options,
 ) -> tuple[str, float, bool]:
     st = search.statement
     share = budget.seconds_left
-    bound = sizes_bound(st, search.farthest(), budget, _BOUND_SHARE * share)
+    bound = sizes_bound(st, search.farthest(), budget, options.bound_share * share)
     if st.step is not None and st.norm != "linf":
         bound = raised(bound, grain(st.weights))
     search.patterns(first)
     if method == "patterns" or _proven(search, bound, budget.limits.gap):
         return "patterns (bounded by multipliers)" if st.norm == "l2" else "patterns", bound, False
-    small, large = st.n <= _EXACT_CELLS and st.k <= _EXACT_SENSES, st.n > _RELAXED_CELLS
+    small = st.n <= options.exact_cells and st.k <= options.exact_senses
+    large = st.n > options.relaxed_cells
     few = method in ("auto", "exact") and np.sum(st.forced == 0) <= proven_senses
-    if few and _small_squares(st):
-        with budget.part(_SENSES_SHARE) as part:
+    if few and _small_squares(st, options):
+        with budget.part(options.senses_share) as part:
             found = (enumerate_senses if st.step is None else enumerate_whole)(search, part)
         bound = max(bound, found.bound)
         if found.infeasible or _proven(search, bound, budget.limits.gap):
@@ -218,7 +213,7 @@ def _for_free(
             return f"exact ({senses} by {programmes}, bounded by multipliers)", bound, found.infeasible
     programme = Programme(st, search.farthest())
     if not large:
-        relaxed, x = root_bound(programme, budget, _BOUND_SHARE * share)
+        relaxed, x = root_bound(programme, budget, options.bound_share * share)
         bound = max(bound, relaxed)
         if x is not None:
             search.try_senses(programme.deviations(x)[1])
@@ -227,9 +222,10 @@ def _for_free(
         return "fix-and-relax", bound, False
     if _proven(search, bound, budget.limits.gap):
         return "relaxation", bound, False
-    search.turns(_PATIENCE, np.inf if large and method == "auto" else budget.seconds + _TURNS_SHARE * share)
+    until = np.inf if large and method == "auto" else budget.seconds + options.turns_share * share
+    search.turns(options.patience, until)
     if method == "blocks":
-        search.blocks(programme, _PATIENCE, np.inf)
+        search.blocks(programme, options.patience, np.inf)
     exact = method == "exact" or (method == "auto" and (small or (np.isfinite(budget.seconds_left) and not large)))
     if not exact:
         return method if method == "blocks" else "turns", bound, False

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from tabprotect.errors import InfeasibleError
+from tabprotect.methods.adjustment.options import DEFAULTS
 from tabprotect.methods.adjustment.statement import Statement
 from tabprotect.solver.exact.elimination import Elimination, eliminate
 from tabprotect.solver.qp import Cone
@@ -17,9 +18,6 @@ __all__ = ["Reduction", "reduce"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
-
-#: more cells than this are not worth the elimination
-_LARGEST = 40_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,8 +51,10 @@ class Reduction:
         return new
 
 
-def reduce(statement: Statement, label: object = str) -> Reduction:
+def reduce(statement: Statement, label: object = str, most_cells: int = DEFAULTS.reduced_cells) -> Reduction:
     """Tie cells that are multiples of each other in every solution, and drop equations that follow from others.
+
+    A statement with more than `most_cells` cells is left as it is.
 
     Raises
     ------
@@ -64,7 +64,7 @@ def reduce(statement: Statement, label: object = str) -> Reduction:
     st = statement
     plain = (st.row_lower == 0) & (st.row_upper == 0)
     equations = sparse.csr_array(st.A[np.flatnonzero(plain)])
-    if st.n > _LARGEST or not st.k:
+    if st.n > most_cells or not st.k:
         return Reduction(st, sparse.eye_array(st.n, format="csr"), np.arange(st.k), np.ones(st.k, np.int64))
     elimination = eliminate(equations)
     leader, ratio = _ties(elimination, st)

@@ -14,6 +14,7 @@ from scipy import sparse
 
 from tabprotect.methods.adjustment.descent import Session
 from tabprotect.methods.adjustment.fixed import solve_fixed
+from tabprotect.methods.adjustment.options import DEFAULTS
 from tabprotect.methods.adjustment.programme import Programme
 from tabprotect.methods.adjustment.statement import Statement
 from tabprotect.solver.limits import Budget, Limits
@@ -24,9 +25,6 @@ __all__ = ["Search"]
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
-
-#: with more cells one good pattern is enough: every programme takes seconds
-_PLAIN_CELLS = 20_000
 
 #: free primaries in one block, at first and at most
 _BLOCK = (12, 96)
@@ -63,6 +61,8 @@ class Search:
         Of the best (the caller's unit; inf without one).
     solved : bool
         The best is what `solve_fixed` has for its senses.
+    plain_cells : int
+        See `tabprotect.methods.adjustment.options.Options`.
     """
 
     statement: Statement
@@ -73,6 +73,7 @@ class Search:
     cost: float = np.inf
     solved: bool = False
     tried: set[bytes] = field(default_factory=set)
+    plain_cells: int = DEFAULTS.plain_cells
 
     def offer(self, z: Floats | None, senses: Ints, *, solved: bool = False) -> bool:
         """Take deviations if they are the best; `solved` says that they are the best for these senses."""
@@ -96,7 +97,7 @@ class Search:
     def patterns(self, first: Ints | None = None) -> None:
         """Senses given; all up, all down, alternating by size: for large tables only while there is no answer."""
         st = self.statement
-        if first is not None and self.try_senses(first) and st.n > _PLAIN_CELLS:
+        if first is not None and self.try_senses(first) and st.n > self.plain_cells:
             return
         self.try_senses(np.ones(st.k, np.int64))
         self.try_senses(-np.ones(st.k, np.int64))

@@ -125,14 +125,20 @@ class LargeUnsafeCombinations:
 
 
 def large_unsafe(
-    data: Any, schema: Schema, names: tuple[str, ...], limits: Thresholds, decimal: str | None, large: Large
+    data: Any,
+    schema: Schema,
+    names: tuple[str, ...],
+    limits: Thresholds,
+    decimal: str | None,
+    large: Large,
+    most: int = MOST_UNSAFE,
 ) -> LargeUnsafeCombinations:
     """Count; see `tabprotect.microdata.unsafe_combinations`.
 
     Raises
     ------
     InputError
-        If a column is not there, or there are too many unsafe combinations to be held in memory.
+        If a column is not there, or there are more than `most` unsafe combinations, too many to be held in memory.
     """
     stage = open_stage(data, large, decimal, False, schema, names)
     coded = coded_keys(stage, schema, names)
@@ -142,11 +148,11 @@ def large_unsafe(
         least = limits.by_size[size - 1]
         sets = [keys for keys in subsets(len(names), size) if len(keys) == size] if least else []
         for start in range(0, len(sets), AT_ONCE):
-            for keys, one in _counted(coded, sets[start : start + AT_ONCE], least):
+            for keys, one in _counted(coded, sets[start : start + AT_ONCE], least, most):
                 found[keys] = _minimal(coded, keys, one, found)
                 held += len(one.stated)
-                if held > MOST_UNSAFE:
-                    raise _too_many()
+                if held > most:
+                    raise _too_many(most)
     rows = [
         (
             ", ".join(names[j] for j in keys), len(keys), one.combinations, len(one.stated),
@@ -159,13 +165,13 @@ def large_unsafe(
     )
 
 
-def _too_many() -> InputError:
-    return InputError(
-        f"more than {MOST_UNSAFE:,} combinations are unsafe; recode the keys, or lower up_to or threshold"
-    )
+def _too_many(most: int) -> InputError:
+    return InputError(f"more than {most:,} combinations are unsafe; recode the keys, or lower up_to or threshold")
 
 
-def _counted(coded: CodedKeys, sets: Sequence[tuple[int, ...]], least: int) -> Iterator[tuple[tuple[int, ...], Found]]:
+def _counted(
+    coded: CodedKeys, sets: Sequence[tuple[int, ...]], least: int, most: int
+) -> Iterator[tuple[tuple[int, ...], Found]]:
     """Count the combinations of several sets of keys of one size; safe ones are only counted, not listed."""
     # only columns of one of the sets can be grouped by, in the order in which they come there first
     cover = list(dict.fromkeys(j for keys in sets for j in keys))
@@ -188,8 +194,8 @@ def _counted(coded: CodedKeys, sets: Sequence[tuple[int, ...]], least: int) -> I
     for batch in coded.stage.batches(sql):
         tables.append(pa.Table.from_batches([batch]))
         size += batch.num_rows
-        if size > MOST_UNSAFE:
-            raise _too_many()
+        if size > most:
+            raise _too_many(most)
     table = pa.concat_tables(tables)
     group = np.asarray(table.column("g"), dtype=np.int64)
     count = np.asarray(table.column("n").fill_null(-1), dtype=np.int64)

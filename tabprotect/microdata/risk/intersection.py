@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -12,9 +13,9 @@ from scipy.spatial import cKDTree
 from tabprotect.microdata.compiled import compiled
 from tabprotect.microdata.masking.microaggregation.fuzzy import memberships
 from tabprotect.microdata.risk.knowledge import FuzzyDraw, Knowledge
-from tabprotect.microdata.risk.windows import BITS, boxes
+from tabprotect.microdata.risk.windows import BITS, SIZES, Sizes, boxes
 
-__all__ = ["Classes", "intersect"]
+__all__ = ["Classes", "Guessing", "intersect"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -29,14 +30,30 @@ CHUNK = 4_000_000
 STEEPEST = 1e6
 """Power of distances with m2 near 1, where the nearest centre is all but certain."""
 
-FEW = 1000
-"""Candidates that are compared one by one before the nearest records of all are looked at."""
-
-NEAREST = 8
-"""How many of those."""
-
 EQUAL = 1e-9
 """Costs are equal up to this difference."""
+
+
+@dataclass(frozen=True)
+class Guessing:
+    """How the best guess is looked for; the numbers change the time that it takes, not what is found.
+
+    Attributes
+    ----------
+    few : int
+        Candidates that are compared one by one before the nearest records of all are looked at.
+    nearest : int
+        How many of those.
+    sizes : Sizes
+        Of the search for candidates.
+    """
+
+    few: int = 1000
+    nearest: int = 8
+    sizes: Sizes = SIZES
+
+
+GUESSING = Guessing()
 
 
 class _Costs(NamedTuple):
@@ -101,7 +118,14 @@ class Classes:
 
 
 def intersect(
-    low: Floats, high: Floats, y: Floats, sx: Floats, sy: Floats, true: Ints, known: Sequence[Knowledge | None]
+    low: Floats,
+    high: Floats,
+    y: Floats,
+    sx: Floats,
+    sy: Floats,
+    true: Ints,
+    known: Sequence[Knowledge | None],
+    guessing: Guessing = GUESSING,
 ) -> tuple[Ints, Flags, Floats]:
     """Return the candidates of each record, whether the true one is among them, and how good the best guess is.
 
@@ -119,6 +143,7 @@ def intersect(
     true : ndarray of int, shape (records,)
         Masked record of each one, -1 for none.
     known : sequence of Knowledge or None, of length q
+    guessing : Guessing
 
     Examples
     --------
@@ -133,26 +158,34 @@ def intersect(
     inside[linked] = ~((own < low[linked]) | (own > high[linked])).any(axis=1)
     costs = _costs(known, y)
     # only of distances are the nearest records the best ones
-    few = len(y) if any(isinstance(one, FuzzyDraw) for one in known) else FEW
+    few = len(y) if any(isinstance(one, FuzzyDraw) for one in known) else guessing.few
     count, success = np.zeros(len(low), dtype=np.int64), np.zeros(len(low))
-    for found in boxes(low, high, y, np.arange(len(low))):
+    for found in boxes(low, high, y, np.arange(len(low)), guessing.sizes):
         at = found.rows
         count[at], success[at] = _best(
             found.bits, found.first, found.last, found.order, sx[at], sy, np.where(inside[at], true[at], -1), *costs,
             few, BITS,
         )  # fmt: skip
-    return count, inside, _among_many(low, high, y, sx, sy, np.where(inside, true, -1), costs, success)
+    return count, inside, _among_many(low, high, y, sx, sy, np.where(inside, true, -1), costs, success, guessing)
 
 
 def _among_many(
-    low: Floats, high: Floats, y: Floats, sx: Floats, sy: Floats, true: Ints, costs: _Costs, success: Floats
+    low: Floats,
+    high: Floats,
+    y: Floats,
+    sx: Floats,
+    sy: Floats,
+    true: Ints,
+    costs: _Costs,
+    success: Floats,
+    guessing: Guessing,
 ) -> Floats:
     """Judge the guesses that were put off: the nearest records of all decide most of them."""
     success = success.copy()
     open_ = np.flatnonzero(np.isnan(success))
     if not len(open_):
         return success
-    wanted = min(NEAREST, len(sy))
+    wanted = min(guessing.nearest, len(sy))
     distance, which = (np.asarray(a).reshape(len(open_), wanted) for a in cKDTree(sy).query(sx[open_], k=wanted))
     fits = ~((y[which] < low[open_, None]) | (y[which] > high[open_, None])).any(axis=2)
     cost = np.where(fits, 0.5 * np.log(np.maximum(_squares(sx[open_, None], sy[which]), costs.floor)), np.inf)
@@ -164,7 +197,7 @@ def _among_many(
     ties = (cost <= np.minimum(cost.min(axis=1), own)[:, None] + EQUAL).sum(axis=1)
     success[open_] = np.where(beaten, 0.0, np.where(complete, 1 / np.maximum(ties, 1), np.nan))
     rest = open_[~beaten & ~complete]
-    for found in boxes(low, high, y, rest):
+    for found in boxes(low, high, y, rest, guessing.sizes):
         at = found.rows
         success[at] = _best(
             found.bits, found.first, found.last, found.order, sx[at], sy, true[at], *costs, len(y), BITS

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from tabprotect.microdata.compiled import compiled
 
-__all__ = ["BITS", "Boxes", "boxes"]
+__all__ = ["BITS", "SIZES", "Boxes", "Sizes", "boxes"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -18,15 +18,28 @@ Ints = npt.NDArray[np.int64]
 BITS = 62
 """Records in a word: non-negative numbers of 64 bits, whose arithmetic is the same compiled and in Python."""
 
-BLOCK = 256
-"""Least number of ranks from one set of bits to the next; also the longest window that is looked through value by
-value."""
 
-TABLE = 1 << 23
-"""Most words in the sets of bits of a column; longer blocks keep to it."""
+@dataclass(frozen=True)
+class Sizes:
+    """How much is looked at together.
 
-BATCH = 1 << 21
-"""Words that are handed on at a time."""
+    Attributes
+    ----------
+    block : int
+        Least number of ranks from one set of bits to the next; also the longest window that is looked through value by
+        value.
+    table : int
+        Most words in the sets of bits of a column; longer blocks keep to it.
+    batch : int
+        Words that are handed on at a time.
+    """
+
+    block: int = 256
+    table: int = 1 << 23
+    batch: int = 1 << 21
+
+
+SIZES = Sizes()
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +74,7 @@ class _Column:
     end: Ints
 
 
-def boxes(low: Floats, high: Floats, y: Floats, rows: Ints) -> Iterator[Boxes]:
+def boxes(low: Floats, high: Floats, y: Floats, rows: Ints, sizes: Sizes = SIZES) -> Iterator[Boxes]:
     """Yield which records are in the boxes of `rows`, in an order of its own.
 
     A box is an interval of ranks in each column. Of the narrowest one, all words are taken that have a record in it;
@@ -74,6 +87,8 @@ def boxes(low: Floats, high: Floats, y: Floats, rows: Ints) -> Iterator[Boxes]:
     y : ndarray of float, shape (records, p)
         nan is in every box.
     rows : ndarray of int
+    sizes : Sizes
+        They change the time and the memory that it takes, not what is found.
 
     Examples
     --------
@@ -92,8 +107,8 @@ def boxes(low: Floats, high: Floats, y: Floats, rows: Ints) -> Iterator[Boxes]:
     absent = np.array([c.absent for c in columns], dtype=np.int64)
     narrowest = (end - begin + absent).argmin(axis=1)
     words = -(-n // BITS)
-    block = max(BLOCK, -(-n * words // TABLE))
-    step = max(1, BATCH // words)
+    block = max(sizes.block, -(-n * words // sizes.table))
+    step = max(1, sizes.batch // words)
     for j in np.unique(narrowest).tolist():
         order = columns[j].order
         place = np.empty(n, dtype=np.int64)
@@ -101,7 +116,7 @@ def boxes(low: Floats, high: Floats, y: Floats, rows: Ints) -> Iterator[Boxes]:
         mine = np.flatnonzero(narrowest == j)
         mine = mine[np.argsort(begin[mine, j], kind="stable")]
         places = np.array([place[c.order] for c in columns])
-        wide = bool((end[mine, j] - begin[mine, j] + absent[j] > BLOCK).any())
+        wide = bool((end[mine, j] - begin[mine, j] + absent[j] > sizes.block).any())
         tables, gone = _tables(places, absent, words, block) if wide else _tables(places[:, :0], absent, 1, block)
         laid = np.ascontiguousarray(y[order])
         for at in range(0, len(mine), step):
@@ -109,7 +124,7 @@ def boxes(low: Floats, high: Floats, y: Floats, rows: Ints) -> Iterator[Boxes]:
             mask = np.empty((len(part), words), dtype=np.int64)
             first, last = _mark(
                 low[rows[part]], high[rows[part]], laid, j, begin[part], end[part], absent, places, tables, gone,
-                block, BLOCK, BITS, mask,
+                block, sizes.block, BITS, mask,
             )  # fmt: skip
             yield Boxes(rows[part], mask, first, last, order)
 

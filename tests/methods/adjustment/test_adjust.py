@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from dataclasses import replace
 from fractions import Fraction
-from importlib import import_module
 
 import numpy as np
 import pytest
@@ -17,6 +16,7 @@ from tabprotect.instances import family
 from tabprotect.methods.adjustment import METHODS, adjust, judge
 from tabprotect.methods.adjustment.balance import balanced_senses
 from tabprotect.methods.adjustment.method import Adjust
+from tabprotect.methods.adjustment.options import Options
 from tabprotect.methods.adjustment.search import Search
 from tabprotect.methods.adjustment.sizes import sizes_bound
 from tabprotect.methods.adjustment.statement import state
@@ -169,13 +169,12 @@ def test_the_bound_of_sizes_is_below_every_choice_of_senses(problem, weights, no
 
 
 @pytest.mark.parametrize("norm", first(2, ["linf", "l2", "l1"]))
-def test_balanced_senses_and_sizes_bound_a_table_taken_for_large(monkeypatch, norm):
+def test_balanced_senses_and_sizes_bound_a_table_taken_for_large(norm):
     problem = family("hier2d", seed=4, activity=[3, 2], region=[3, 2], per_cell=4)
     best = adjust(problem, norm=norm, method="exact", limits=Limits(work=20_000))
-    for module, name in (("adjust", "_RELAXED_CELLS"), ("search", "_PLAIN_CELLS"), ("reduce", "_LARGEST")):
-        monkeypatch.setattr(import_module(f"tabprotect.methods.adjustment.{module}"), name, 0)
     told = []
-    large = adjust(problem, norm=norm, limits=Limits(work=5_000), progress=told.append)
+    taken_for_large = Options(relaxed_cells=0, plain_cells=0, reduced_cells=0)
+    large = adjust(problem, norm=norm, limits=Limits(work=5_000), progress=told.append, options=taken_for_large)
     assert norm == "linf" or next(line.bound for line in told if line.stage == "adjust: bound") > 0
     check(large)
     assert large.bound <= best.cost * (1 + 1e-6)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -159,24 +158,27 @@ def test_linkage_counts_where_it_is_asked_for() -> None:
         md.choosing.score(frame, masked.frame[::-1], schema, links=np.arange(100)[::-1], linkage=True)
 
 
-def test_linkage_that_was_not_measured_is_no_zero(monkeypatch: pytest.MonkeyPatch) -> None:
-    frame = people(100)
+@pytest.mark.slow
+def test_linkage_that_was_not_measured_is_no_zero() -> None:
+    frame = people(200_001)
     methods = {"swapped": md.RankSwapping("age", p=3), "noisy": md.Noise("age")}
-    monkeypatch.setattr(sys.modules[md.risk.transparency.__module__], "MOST", 99)
     found = md.choosing.compare_masks(frame, SCHEMA, methods, seed=1, linkage=True)
     for one in found.candidates:
         assert one.score is not None
         linkage = one.score.risks[-1]
         assert linkage.details["with the method"] is None
         assert linkage.value == linkage.details["plain"]
-        assert "beyond 99 records" in linkage.details["not measured"]
-        assert "beyond 99 records" in one.score.to_dict()["notes"][0]
+        assert "beyond 200,000 records" in linkage.details["not measured"]
+        assert "beyond 200,000 records" in one.score.to_dict()["notes"][0]
     said = [line for line in found.reasons() if line.startswith("Of swapped, noisy: record linkage counts distance")]
     assert len(said) == 1
     assert said[0] in found.summary()
-    assert "beyond 99 records" in found.html()
-    assert all("beyond 99 records" in row["notes"] for row in found.table())
-    monkeypatch.undo()
+    assert "beyond 200,000 records" in found.html()
+    assert all("beyond 200,000 records" in row["notes"] for row in found.table())
+
+
+def test_why_linkage_was_not_measured_is_said() -> None:
+    frame = people(100)
     unordered = md.choosing.compare_masks(frame, md.Schema(keys=["sex"]), {"x": md.PRAM("sex")}, seed=1, linkage=True)
     assert "no key that is released is continuous or ordered" in unordered.table()[0]["notes"]
     alone = md.choosing.score(frame, frame, SCHEMA, linkage=True)

@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 import tabprotect.microdata as md
 from tabprotect.errors import InputError
 from tabprotect.microdata.anonymity import key_counts
+from tabprotect.microdata.combinations import limits_of_choice
+from tabprotect.microdata.large.unsafe import large_unsafe
 from tests.microdata.frames import KINDS
 from tests.microdata.large.cases import people
 from tests.quick import examples
@@ -97,7 +99,7 @@ def test_a_key_with_too_many_values_is_named() -> None:
         md.key_frequencies(numbers, keys=["region", "number"])
 
 
-def test_too_many_unsafe_combinations_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tabprotect.microdata.large.unsafe.MOST_UNSAFE", 50)
+def test_too_many_unsafe_combinations_are_an_error() -> None:
+    limits = limits_of_choice(len(KEYS), 3, 3)
     with pytest.raises(InputError, match="more than 50 combinations are unsafe; recode the keys"):
-        md.unsafe_combinations(people(300), keys=KEYS, large=True)
+        large_unsafe(people(300), md.Schema(), tuple(KEYS), limits, None, md.Large(), most=50)

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tabprotect.microdata.risk import FuzzyDraw, intersection, windows
-from tabprotect.microdata.risk.intersection import intersect
-from tabprotect.microdata.risk.windows import BITS, boxes
+from tabprotect.microdata.risk import FuzzyDraw
+from tabprotect.microdata.risk.intersection import Guessing, intersect
+from tabprotect.microdata.risk.windows import BITS, SIZES, Sizes, boxes
 from tests.quick import examples
 
 Floats = npt.NDArray[np.float64]
@@ -66,12 +66,8 @@ def test_candidates_and_guesses_are_those_of_all_pairs(
     true[rng.random(n) < 0.1] = -1
     known = [FuzzyDraw(float(rng.choice([1.5, 2.0]))) if fuzzy and rng.random() < 0.7 else None for _ in range(q)]
     sides = (low, high, y, np.ascontiguousarray(x[:, :q]), np.nan_to_num(y[:, :q]), true)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(windows, "BLOCK", block)
-        patch.setattr(windows, "BATCH", 5)
-        patch.setattr(intersection, "FEW", few)
-        patch.setattr(intersection, "NEAREST", nearest)
-        count, contained, success = intersect(*sides, known)
+    guessing = Guessing(few, nearest, Sizes(block, batch=5))
+    count, contained, success = intersect(*sides, known, guessing)
     wanted = pairwise(*sides, known)
     assert count.tolist() == wanted[0].tolist()
     assert contained.tolist() == wanted[1].tolist()
@@ -89,7 +85,7 @@ def test_many_candidates_over_several_blocks() -> None:
         assert count.tolist() == wanted[0].tolist()
         assert contained.tolist() == wanted[1].tolist()
         assert success.tolist() == wanted[2].tolist()
-    assert count.max() > windows.BLOCK
+    assert count.max() > SIZES.block
 
 
 def test_all_records_are_in_boxes_without_limits_and_none_in_empty_ones() -> None:
