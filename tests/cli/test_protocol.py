@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 from tabprotect.workflow.protocol.apply import open_period
-from tabprotect.workflow.protocol.model import read_protocol
+from tabprotect.workflow.protocol.read import read_protocol
 from tests.cli.conftest import tree
 from tests.workflow.protocol.conftest import firms, place
 

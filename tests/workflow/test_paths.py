@@ -15,12 +15,13 @@ import tabprotect.microdata as md
 from tabprotect.cli.app import run
 from tabprotect.methods.registry import VALUE_METHODS
 from tabprotect.sensitivity.rules import RULES
-from tabprotect.workflow.protocol.model import PreviousSpec, _Own, read_protocol
+from tabprotect.workflow.protocol.model import OwnKeys, PreviousSpec
+from tabprotect.workflow.protocol.read import read_protocol
 from tabprotect.workflow.specification import CarriedSpec, HierarchySpec, LimitsSpec, OutputSpec, Spec, TableSpec
 
 PATHS = {
     "Spec.data", "Spec.cells", "TableSpec.data", "TableSpec.cells", "HierarchySpec.file", "HierarchySpec.pairs",
-    "OutputSpec.folder", "CarriedSpec.release", "_Own.rules", "_Own.structure",
+    "OutputSpec.folder", "CarriedSpec.release", "OwnKeys.rules", "OwnKeys.structure",
 }  # fmt: skip
 """Keys of specifications and protocols that are paths; each has a case below, or in tests/cli/test_protocol.py."""
 TEXTS = {
@@ -36,7 +37,7 @@ TEXTS = {
     )),
     *(f"HierarchySpec.{name}" for name in ("leader", "codes", "columns", "separator", "total")),
     *(f"OutputSpec.{name}" for name in ("formats", "separator", "decimal", "encoding", "thousands", "title", "source")),
-    *(f"_Own.{name}" for name in ("title", "clusters", "microdata", "trial")),
+    *(f"OwnKeys.{name}" for name in ("title", "clusters", "microdata", "trial")),
 }  # fmt: skip
 """Other keys that hold texts. Rules and options hold paths, too: they have cases of their own."""
 
@@ -50,7 +51,7 @@ def test_every_key_that_holds_text_is_a_path_or_is_not() -> None:
         OutputSpec,
         CarriedSpec,
         PreviousSpec,
-        _Own,
+        OwnKeys,
     )
     found = {
         f"{model.__name__}.{name}"

@@ -65,7 +65,7 @@ def apply(
     from tabprotect.cli.progress import Display, interruptible
     from tabprotect.solver.limits import Budget
     from tabprotect.workflow.protocol.apply import open_period, protect_period
-    from tabprotect.workflow.protocol.model import read_protocol
+    from tabprotect.workflow.protocol.read import read_protocol
     from tabprotect.workflow.protocol.writing import check_place, write_period
 
     given = read_protocol(protocol)

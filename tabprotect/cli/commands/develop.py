@@ -75,7 +75,7 @@ def develop(
     from tabprotect.solver.limits import Limits
     from tabprotect.workflow.protocol.apply import open_period
     from tabprotect.workflow.protocol.develop import append_decisions, decided, fix, fixed_path, untried
-    from tabprotect.workflow.protocol.model import read_protocol
+    from tabprotect.workflow.protocol.read import read_protocol
 
     if as_given and (tries or choose):
         raise InputError("--as-given tries nothing, so --try and --choose do not go with it")

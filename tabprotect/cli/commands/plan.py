@@ -102,7 +102,7 @@ def _of_protocol(path: Path) -> None:
     from tabprotect.cli import screen
     from tabprotect.table.link.clusters import find_clusters
     from tabprotect.workflow.protocol.apply import open_period
-    from tabprotect.workflow.protocol.model import read_protocol
+    from tabprotect.workflow.protocol.read import read_protocol
     from tabprotect.workflow.specification import each_table
 
     period = open_period(read_protocol(path), None, fixed=False)

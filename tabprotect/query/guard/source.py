@@ -20,7 +20,7 @@ from tabprotect.query.audit.records import Intruder, Records, TooFineError
 from tabprotect.query.guard.columns import numbered, values_at
 from tabprotect.query.guard.database import Database
 from tabprotect.query.guard.policy import Policy
-from tabprotect.query.guard.sql import Request
+from tabprotect.query.guard.request import Request
 from tabprotect.query.guard.unavailable import UnavailableError
 from tabprotect.query.guard.views import keyed_view, rounded_view
 

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tabprotect.errors import InputError
-from tabprotect.workflow.protocol.model import read_protocol, schema_of_protocols
+from tabprotect.workflow.protocol.model import schema_of_protocols
+from tabprotect.workflow.protocol.read import read_protocol
 from tabprotect.workflow.protocol.toml import toml_of
 
 WRONG = """
