@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from tabprotect.counted import counted
 from tabprotect.errors import InputError, SolverError, among, as_numbers, did_you_mean
-from tabprotect.methods.adjustment.balance import balanced_senses
-from tabprotect.methods.adjustment.bound import outer_approximation, root_bound
 from tabprotect.methods.adjustment.exactly import values_of
-from tabprotect.methods.adjustment.fixed import solve_fixed
 from tabprotect.methods.adjustment.options import DEFAULTS, Options
 from tabprotect.methods.adjustment.preserve import Preserve, excess
-from tabprotect.methods.adjustment.programme import Programme
-from tabprotect.methods.adjustment.reduce import reduce
 from tabprotect.methods.adjustment.result import AdjustmentResult, judge, residual
-from tabprotect.methods.adjustment.search import Search
-from tabprotect.methods.adjustment.senses import enumerate_senses
-from tabprotect.methods.adjustment.sizes import sizes_bound
 from tabprotect.methods.adjustment.statement import Statement, state
-from tabprotect.methods.adjustment.whole import enumerate_whole, grain, of_given_senses, raised
+from tabprotect.methods.adjustment.strategy import METHODS, Found, Method, for_free, for_given
 from tabprotect.methods.distance import Norm, Weights, check_norm, distance, distance_weights
 from tabprotect.problem import Problem, Status, need_problem
 from tabprotect.seeds import Seed, as_seed
@@ -32,13 +23,10 @@ from tabprotect.solver.limits import Budget, Limits, Progress, as_limits
 from tabprotect.solver.tolerances import CONDITION, PROVEN, PROVEN_SQUARES
 from tabprotect.table.additivity import noticeable
 
-__all__ = ["METHODS", "PROVEN_SENSES", "Method", "adjust"]
+__all__ = ["PROVEN_SENSES", "adjust"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
-
-Method = Literal["auto", "exact", "turns", "blocks", "fix-and-relax", "patterns"]
-METHODS: tuple[Method, ...] = ("auto", "exact", "turns", "blocks", "fix-and-relax", "patterns")
 
 PROVEN_SENSES = 16
 """Least squares with at most so many free senses are proven by branch and bound over senses, by default."""
@@ -144,111 +132,16 @@ def adjust(
     given = _given(problem, st, senses)
     with cancel_on_interrupt(budget):
         if given is not None:
-            found = _for_given(st, given, proven_senses, budget, options)
+            found = for_given(st, given, proven_senses, budget, options)
         else:
-            smaller = reduce(st, problem.system.label, options.reduced_cells)
-            rng = np.random.default_rng(seed)
-            search = Search(smaller.statement, budget, rng, plain_cells=options.plain_cells)
-            first = balanced_senses(problem, st, weight, budget, rng)
-            leading = None if first is None else smaller.leading(first)
-            name, bound, infeasible = _for_free(search, leading, method, proven_senses, budget, seed, options)
-            search.finish()
-            z = None if search.z is None else smaller.back @ search.z
-            senses_found = np.zeros(st.k, np.int64) if search.senses is None else smaller.senses(search.senses)
-            found = _Found(z, senses_found, bound, infeasible, name)
+            found = for_free(problem, st, weight, method, proven_senses, budget, seed, options)
     return _result(problem, st, found, budget, weight, keep, conditions)
-
-
-class _Found(NamedTuple):
-    """What was found, in the numbers of the full statement."""
-
-    z: Floats | None
-    senses: Ints
-    bound: float
-    infeasible: bool
-    method: str
-
-
-def _for_given(st: Statement, senses: Ints, proven_senses: int, budget: Budget, options: Options) -> _Found:
-    answer, name = solve_fixed(st, senses, budget), "given senses"
-    if st.step is not None and proven_senses and _small_squares(st, options) and not answer.infeasible:
-        with budget.part(options.senses_share) as part:
-            answer, closed = of_given_senses(st, senses, answer, part)
-        name += ", bounded by multipliers" if closed else ""
-    return _Found(answer.z, senses, answer.bound, answer.infeasible, name)
-
-
-def _small_squares(st: Statement, options: Options) -> bool:
-    """Whether branch and bound by multipliers is for a statement."""
-    return st.norm == "l2" and not st.cones and st.n <= options.exact_cells
-
-
-def _for_free(
-    search: Search,
-    first: Ints | None,
-    method: Method,
-    proven_senses: int,
-    budget: Budget,
-    seed: int,
-    options: Options,
-) -> tuple[str, float, bool]:
-    st = search.statement
-    share = budget.seconds_left
-    bound = sizes_bound(st, search.farthest(), budget, options.bound_share * share)
-    if st.step is not None and st.norm != "linf":
-        bound = raised(bound, grain(st.weights))
-    search.patterns(first)
-    if method == "patterns" or _proven(search, bound, budget.limits.gap):
-        return "patterns (bounded by multipliers)" if st.norm == "l2" else "patterns", bound, False
-    small = st.n <= options.exact_cells and st.k <= options.exact_senses
-    large = st.n > options.relaxed_cells
-    few = method in ("auto", "exact") and np.sum(st.forced == 0) <= proven_senses
-    if few and _small_squares(st, options):
-        with budget.part(options.senses_share) as part:
-            found = (enumerate_senses if st.step is None else enumerate_whole)(search, part)
-        bound = max(bound, found.bound)
-        if found.infeasible or _proven(search, bound, budget.limits.gap):
-            kind = "quadratic programme" if st.step is None else "linear programme"
-            senses, programmes = counted(found.senses, "free sense"), counted(found.programmes, kind)
-            return f"exact ({senses} by {programmes}, bounded by multipliers)", bound, found.infeasible
-    programme = Programme(st, search.farthest())
-    if not large:
-        relaxed, x = root_bound(programme, budget, options.bound_share * share)
-        bound = max(bound, relaxed)
-        if x is not None:
-            search.try_senses(programme.deviations(x)[1])
-    if method == "fix-and-relax":
-        search.fix_and_relax(programme)
-        return "fix-and-relax", bound, False
-    if _proven(search, bound, budget.limits.gap):
-        return "relaxation", bound, False
-    until = np.inf if large and method == "auto" else budget.seconds + options.turns_share * share
-    search.turns(options.patience, until)
-    if method == "blocks":
-        search.blocks(programme, options.patience, np.inf)
-    exact = method == "exact" or (method == "auto" and (small or (np.isfinite(budget.seconds_left) and not large)))
-    if not exact:
-        return method if method == "blocks" else "turns", bound, False
-    if _proven(search, bound, budget.limits.gap):
-        return "turns", bound, False
-    if st.norm == "l2" or st.cones:
-        outer, infeasible = outer_approximation(programme, search, budget, budget.limits.gap, seed)
-        return "exact (outer approximation)", max(bound, outer), infeasible
-    start = None if search.z is None or search.senses is None else (search.z, search.senses)
-    answer = programme.solve(budget, start=start, gap=budget.limits.gap, seed=seed)
-    if answer.x is not None:
-        search.polish(*programme.deviations(answer.x))
-    return "exact", max(bound, -np.inf if answer.bound is None else answer.bound), answer.status == "infeasible"
-
-
-def _proven(search: Search, bound: float, gap: float) -> bool:
-    return bound * search.statement.objective_unit >= search.cost * (1 - max(gap, PROVEN))
 
 
 def _result(
     problem: Problem,
     st: Statement,
-    found: _Found,
+    found: Found,
     budget: Budget,
     weight: Floats,
     keep: npt.NDArray[np.bool_],

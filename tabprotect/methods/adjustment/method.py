@@ -14,9 +14,9 @@ from tabprotect.attack.statement import decimals as written
 from tabprotect.errors import InputError
 from tabprotect.methods.adjustment import adjust
 from tabprotect.methods.adjustment.adjust import PROVEN_SENSES
-from tabprotect.methods.adjustment.adjust import Method as Search
 from tabprotect.methods.adjustment.preserve import Kept, keep
 from tabprotect.methods.adjustment.result import AdjustmentResult
+from tabprotect.methods.adjustment.strategy import Method as Search
 from tabprotect.methods.base.method import Call, Changed, Method, held
 from tabprotect.methods.base.options import ABOVE_ZERO
 from tabprotect.methods.distance import Norm, Weights
