@@ -1,10 +1,9 @@
-"""The auditor: the answerability test of Malvestuto and Moscarini, with bounds, intruders and a prepared basis."""
+"""The auditor: the answers that somebody got, and what may be answered after them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -12,15 +11,14 @@ import numpy.typing as npt
 
 from tabprotect.errors import InputError, Problems
 from tabprotect.kinds import of_kinds
+from tabprotect.query.audit.answerability import AnswerabilityTest
 from tabprotect.query.audit.combinations import Terms
-from tabprotect.query.audit.conflicts import conflicting
-from tabprotect.query.audit.decision import Decision, Denial, Step, combined
-from tabprotect.query.audit.groups import Groups, chosen, totals
+from tabprotect.query.audit.decision import Decision, Step
+from tabprotect.query.audit.groups import Groups
 from tabprotect.query.audit.measures import check_size, measures
 from tabprotect.query.audit.options import DEFAULTS, Options
 from tabprotect.query.audit.records import Intruder, Records
 from tabprotect.query.audit.safety import judge
-from tabprotect.query.audit.sensitive import sensitivity_step
 from tabprotect.query.audit.state import State
 from tabprotect.sensitivity import Override, Rule
 
@@ -177,7 +175,7 @@ class Auditor:
         work : int, optional
             What may be spent, if less than the auditor's own limit.
         """
-        decision, state, _ = self._decide(sets, self.work if work is None else min(work, self.work))
+        decision, state, _ = self._test.decide(sets, self.work if work is None else min(work, self.work))
         return decision, state
 
     def decide_most(self, sets: Groups, follow: Sequence[Terms | None], work: int) -> tuple[list[int], Decision, State]:
@@ -205,7 +203,7 @@ class Auditor:
         for _ in range(ROUNDS):
             some = sets.only(kept)
             known = [follow[k] for k in kept]
-            decision, state, left_out = self._decide(some, left, [total[k] for k in kept], known, first)
+            decision, state, left_out = self._test.decide(some, left, [total[k] for k in kept], known, first)
             first = decision.steps[0]
             left -= decision.work
             if decision.answered or not left_out or left <= 0:
@@ -215,33 +213,9 @@ class Auditor:
                 break
         return kept, replace(decision, work=work - left), state
 
-    def _decide(
-        self,
-        sets: Sequence[Bools],
-        work: int,
-        costs: list[int] | None = None,
-        follow: Sequence[Terms | None] | None = None,
-        first: Step | None = None,
-    ) -> tuple[Decision, State, set[int]]:
-        """Return the decision, the state after it, and with costs the sums without which the others may be answered.
-
-        `first` is the first step, where these sums have passed it among others.
-        """
-        if len(sets) > 1:
-            sets = Groups.of(sets) or sets
-        values = totals(self.records, sets)
-        steps: list[Step] = []
-        if not self.simulatable:
-            steps.append(first or sensitivity_step(self.records, sets, self.rules))
-            if not steps[-1].passed:
-                return self._denied(Denial.SENSITIVE, steps), self.state, set()
-        step, new = self._inferable(sets, self.state.follow(sets) if follow is None else follow)
-        steps.append(step)
-        if not new:
-            return Decision(True, values, None, tuple(steps), True, self.basis), self.state, set()
-        if self.simulatable:
-            return self._denied(Denial.OUTSIDE, steps), self.state, set()
-        return self._answerable(sets, new, values, steps, work, costs)
+    @property
+    def _test(self) -> AnswerabilityTest:
+        return AnswerabilityTest(self.records, self.rules, self.state, self.simulatable, self.options)
 
     def replay(self, members: Bools) -> None:
         """Count a sum as answered that was decided on before."""
@@ -253,65 +227,6 @@ class Auditor:
         if safety.denial is None:
             self.state = self.state.remembering(safety.worlds)
 
-    def _answerable(
-        self,
-        sets: Sequence[Bools],
-        new: list[int],
-        values: tuple[Fraction, ...],
-        steps: list[Step],
-        work: int,
-        costs: list[int] | None,
-    ) -> tuple[Decision, State, set[int]]:
-        some = chosen(sets, new)
-        if isinstance(some, Groups) and self._copied(some) > self.options.copied:
-            steps.append(
-                Step("Step 3, query diagram", False, f"{len(some)} sums are too many to be looked at together")
-            )
-            return self._denied(Denial.UNDECIDED, steps), self.state, set()
-        state = self.state.with_queries(self.records, some)
-        steps.append(Step("Step 3, query diagram", True, diagram(state, self.records.scale)))
-        if costs is not None and isinstance(sets, Groups) and state.partition.n_classes > self.options.whole:
-            first = self.state.partition.n_queries
-            cost = [costs[k] for k in _of_queries(state, first, sets)]
-            safety = conflicting(state, self.records, first, cost, work, self.options)
-        else:
-            safety = judge(state, self.records, work, options=self.options)
-        steps.append(Step("Step 4, safety test", safety.denial is None and not safety.out, safety.text))
-        if safety.out:
-            # what follows from the others and one of these would give it away again
-            follow = state.follow(sets)
-            gone = {k for k in new for i, _ in follow[k] or () if i in safety.out}
-            return self._denied(Denial.INFERABLE, steps, safety.work), self.state, gone
-        if safety.denial is not None:
-            rank = state.partition.n_queries - self.state.partition.n_queries
-            return self._denied(safety.denial, steps, safety.work, rank), self.state, set()
-        state = state.remembering(safety.worlds)
-        return Decision(True, values, None, tuple(steps), False, state.partition.n_queries, safety.work), state, set()
-
-    def _copied(self, sets: Groups) -> int:
-        """Return how many bytes of membership are copied, at most, until all of some sums are in the basis."""
-        _, parts = self.state.partition.atoms(sets)
-        return len(parts) * -(-(self.basis + len(sets)) // 8) * len(sets)
-
-    def _denied(self, denial: Denial, steps: list[Step], work: int = 0, rank: int = 0) -> Decision:
-        return Decision(False, (), denial, tuple(steps), False, self.basis, work, rank)
-
-    def _inferable(self, sets: Sequence[Bools], follow: Sequence[Terms | None]) -> tuple[Step, list[int]]:
-        """Step 2: which of the sums follow from the basis, and which are new."""
-        new, words = [], ""
-        for k, terms in enumerate(follow):
-            if terms is None:
-                new.append(k)
-                covered = len(sets) == 1 and self.state.partition.covers(sets[0]) is not None
-                words = f"the query set is {'no invariant' if covered else 'no union of classes'}"
-                words = f"not inferable: {words} of the basis ({self.basis} queries)"
-            else:
-                words = "inferable: " + combined(terms[:12])
-                words = words if terms else "inferable: the query set is empty"
-        if len(sets) > 1:
-            words = f"{len(sets) - len(new)} of {len(sets)} sums are inferable from the basis"
-        return Step("Step 2, inferability test", not new, words), new
-
     def _prepare(self, prepared: Sequence[Any]) -> None:
         """Make a basis for good; all of it is safe, or nothing is accepted."""
         problems = Problems()
@@ -320,43 +235,6 @@ class Auditor:
             if not decision.answered:
                 problems.add(f"prepared sum {number + 1}: {decision.denial}; leave it out or take a coarser one")
         problems.raise_if_any()
-
-
-def diagram(state: State, scale: int = 1) -> str:
-    """Describe the query diagram: the classes and the system M x = t, written out where it is small.
-
-    Examples
-    --------
-    >>> emp = Auditor(Records.of([85, 3, 2, 4, 3, 3]), "threshold=2")
-    >>> _ = emp.ask([3, 4, 5]), emp.ask(range(6))
-    >>> print(diagram(emp.state))
-    2 queries, 2 classes: e1 = {q2} with 3 records, e2 = {q1, q2} with 3 records; x2 = 10, x1 + x2 = 100
-    """
-    partition = state.partition
-    asked = np.flatnonzero(partition.asked)
-    words = f"{partition.n_queries} queries, {len(asked)} classes"
-    if partition.n_queries > 12 or len(asked) > 12:
-        return words
-    M = partition.rows(asked).toarray()
-    sizes = np.bincount(partition.class_of, minlength=partition.n_classes)[asked]
-    edges = [
-        f"e{j + 1} = {{{', '.join(f'q{i + 1}' for i in np.flatnonzero(M[:, j]))}}} with {sizes[j]} records"
-        for j in range(len(asked))
-    ]
-    rows = [
-        f"{' + '.join(f'x{j + 1}' for j in np.flatnonzero(row))} = {t / scale:g}"
-        for row, t in zip(M, state.totals, strict=True)
-    ]
-    return f"{words}: {', '.join(edges)}; {', '.join(rows)}"
-
-
-def _of_queries(state: State, first: int, sets: Groups) -> list[int]:
-    """Return which of disjoint query sets every query of the basis is, from the first of them on."""
-    p = state.partition
-    record = np.empty(p.n_classes, np.int64)
-    record[p.class_of] = np.arange(len(p.class_of))
-    rows = p.some(np.arange(first, p.n_queries))
-    return [int(k) for k in sets.label[record[np.argmax(rows, axis=1)]]]
 
 
 def _check(intruders: Sequence[Intruder], n: int) -> None:
