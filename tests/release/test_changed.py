@@ -19,26 +19,10 @@ import tabprotect as tp
 from tabprotect.attack.certificate import Certificate
 from tabprotect.attack.statement import problem_statement
 from tabprotect.attack.values import ValuesCertificate
-from tabprotect.certificate.document import digest, seal
-from tabprotect.certificate.values import SECTIONS
-from tabprotect.errors import InfeasibleError, InputError
+from tabprotect.errors import InputError
 from tabprotect.formats.folder import changed_files, read_manifest
-from tabprotect.methods.cell_key import (
-    Flex,
-    cell_key,
-    cell_key_magnitudes,
-    cell_keys,
-    design_perturbation,
-    record_keys,
-)
-from tabprotect.methods.recoding import RecodingRules
-from tabprotect.methods.record_swapping import swap_records
 from tabprotect.release.read import read_release
-from tests.quick import first
-
-RULES = ["p%=15", "threshold=3"]
-REGIONS = {"T": ["N", "S"], "N": ["n1", "n2", "n3"], "S": ["s1", "s2"]}
-SIZES = {"all": ["small", "large", "huge"]}
+from tests.release.cases import REGIONS, RULES, SIZES, dimensions, make, microdata, people, resealed
 
 MAGNITUDES: list[Any] = [
     tp.Round(base=20_000),
@@ -52,39 +36,6 @@ COUNTS: list[Any] = [
     tp.CellKey(), tp.CellKey(deviation=4, variance=3, blocked=1), tp.SmallCounts(), tp.Round(base=4), tp.Adjust(),
     tp.RandomRound(base=3),
 ]  # fmt: skip
-
-
-def microdata(seed: int) -> pd.DataFrame:
-    rng = np.random.default_rng(seed)
-    n = 60
-    return pd.DataFrame(
-        {
-            "region": rng.choice([*REGIONS["N"], *REGIONS["S"]], n),
-            "size": rng.choice(SIZES["all"], n),
-            "firm": rng.permutation(n),
-            "turnover": np.ceil(rng.lognormal(8, 1.5, n)),
-        }
-    )
-
-
-def dimensions() -> list[tp.Dimension]:
-    return [
-        tp.Dimension("region", tp.Hierarchy.from_pairs([(p, c) for p, cs in REGIONS.items() for c in cs])),
-        tp.Dimension("size", tp.Hierarchy.flat(SIZES["all"], "all")),
-    ]
-
-
-def make(method: Any, seed: int = 0, counts: bool = False, **options: Any) -> tp.ChangedRelease:
-    table: dict[str, Any] = {} if counts else {"value": "turnover", "contributor": "firm"}
-    rules = RULES[1:] if counts else RULES
-    found = tp.protect(
-        microdata(seed), rules, method, by=dimensions(), title="Turnover", limits=tp.Limits(work=2000),
-        allow_unsafe=True, **table, **options,
-    )  # fmt: skip
-    assert isinstance(found, tp.ChangedRelease)
-    return found
-
-
 KINDS = [*((m, False) for m in MAGNITUDES), *((m, True) for m in COUNTS)]
 
 
@@ -248,38 +199,6 @@ def test_the_certificate_holds_and_the_folder_is_what_was_proven(release: tp.Cha
         Certificate.read(folder / "internal" / "certificate.json")
 
 
-@pytest.mark.parametrize(
-    ("method", "seed"),
-    [(tp.Adjust(), 5953566658702994580), (tp.Adjust(), 8956200308053045827), (tp.Adjust(norm="l2"), 1)],
-)
-def test_an_optimal_distance_is_told_by_no_tighter_measure_than_it_was_found_by(method, seed, tmp_path) -> None:
-    """Bounds of distances are known to 1e-6, or 1e-5 of squares; of patterns to 1e-9."""
-    release = tp.protect(
-        microdata(0), RULES[1:], method, by=dimensions(), seed=seed, limits=tp.Limits(work=2000), allow_unsafe=True
-    )
-    assert release.optimality.startswith("optimal")
-    release.write(tmp_path / "out")
-    assert read_release(tmp_path / "out").failures == ()
-
-
-def test_a_gap_that_was_asked_for_is_no_optimum() -> None:
-    table = tp.tabulate(microdata(0), dimensions(), "turnover", contributor="firm")
-    problem = tp.make_problem(table, RULES)
-    for share in (0.3, 0.9):
-        found = tp.adjust(problem, limits=tp.Limits(gap=share, work=2000))
-        assert found.status == ("optimal" if found.bound >= found.cost * (1 - 1e-6) else "feasible")
-    rounded = tp.round(
-        tp.instances.load("flat3d-6x6x6"), 7, steps=1, method="exact", limits=tp.Limits(gap=0.9, work=2000)
-    )
-    assert rounded.bound < 0.9 * rounded.cost
-    assert rounded.status == "feasible"
-
-
-def resealed(document: dict[str, Any]) -> dict[str, Any]:
-    """A forger computes the seals anew."""
-    return {**document, "seal": seal((name, digest(document[name])) for name in SECTIONS)}
-
-
 def _value(d: dict[str, Any]) -> None:
     d["values"] = [str(float(d["values"][0]) + 7), *d["values"][1:]]
 
@@ -323,13 +242,6 @@ def test_an_intruder_who_knows_more_than_the_certificate_says_is_found() -> None
     assert any("asks nothing about" in failure for failure in found.failures)
 
 
-def test_sensitive_cells_that_did_not_move_are_found() -> None:
-    made = make(tp.Adjust())
-    document = dict(made.certificate.document)
-    forged = {**document, "values": document["problem"]["values"], "sums": "0", "drift": "0"}
-    assert any("moved by less" in failure for failure in tp.verify(resealed(forged)).failures)
-
-
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [("all,small,", "all,small,9", "another value than was proven"), ("T,all,", "X,all,", "codes are not those")],
@@ -343,84 +255,6 @@ def test_altered_files_are_found(tmp_path: Path, old: str, new: str, words: str)
     path.write_text(text.replace(at, at + "9" if old.startswith("all") else new, 1))
     assert any("altered" in failure for failure in changed_files(folder))
     assert any(words in failure for failure in read_release(folder).failures), read_release(folder).failures
-
-
-def test_random_methods_draw_a_fresh_secret_unless_a_seed_is_given(tmp_path: Path) -> None:
-    method = tp.RandomRound(base=20_000)
-    one, two = make(method), make(method)
-    assert one.settings["seed"] != two.settings["seed"]
-    assert one.settings["seed"] > 2**32
-    assert one.values is not None
-    assert two.values is not None
-    assert one.values.tolist() != two.values.tolist()
-    # the seed that the internal files keep gives the same values again
-    again = tp.protect(
-        microdata(0), RULES, method, by=dimensions(), value="turnover", contributor="firm",
-        seed=one.settings["seed"], allow_unsafe=True,
-    )  # fmt: skip
-    assert isinstance(again, tp.ChangedRelease)
-    assert again.values is not None
-    assert again.values.tolist() == one.values.tolist()
-    assert make(tp.Round(base=20_000)).settings["seed"] == 0
-
-
-def test_cell_keys_come_from_a_column_a_seed_or_the_caller() -> None:
-    from tabprotect.methods.cell_key import cell_keys, record_keys
-
-    data = microdata(0)
-    keys = record_keys(len(data), 5)
-    given: dict[str, Any] = {"by": dimensions(), "allow_unsafe": True, "seed": 5}
-    drawn = tp.protect(data, "threshold=3", tp.CellKey(), **given)
-    column = tp.protect(data.assign(k=keys), "threshold=3", tp.CellKey(key="k"), **given)
-    table = tp.tabulate(data, dimensions())
-    own = cell_keys(data.assign(k=keys), dimensions(), "k")
-    finished = tp.protect(table, "threshold=3", tp.CellKey(keys=own), allow_unsafe=True)
-    for other in (column, finished):
-        assert other.values.tolist() == drawn.values.tolist()  # type: ignore[union-attr]
-    with pytest.raises(tp.InputError, match="needs the keys of records"):
-        tp.protect(table, "threshold=3", tp.CellKey())
-
-
-def test_one_seed_gives_counts_and_magnitudes_of_the_same_records_the_same_keys() -> None:
-    data = microdata(3)
-    counts, turnover = (
-        tp.protect(data, "threshold=3", tp.CellKey(), by=dimensions(), value=value, seed=5, allow_unsafe=True)
-        for value in (None, "turnover")
-    )
-    data["key"] = record_keys(len(data), 5)
-    keys = cell_keys(data, dimensions(), "key")
-    assert counts.values is not None
-    assert counts.values.tolist() == cell_key(counts.problem, keys, design_perturbation(3, 1.5)).values.tolist()
-    noisy = cell_key_magnitudes(
-        turnover.problem, keys, design_perturbation(3, 1.5, step=5), Flex(0.1, 0.1, 1.0), turnover.table, decimals=0
-    )
-    assert turnover.values is not None
-    assert turnover.values.tolist() == noisy.values.tolist()
-    # and in another table: whoever is counted there again has the same figure
-    again = tp.protect(data, "threshold=3", tp.CellKey(key="key"), by="size", value="turnover", allow_unsafe=True)
-    whole = turnover.table.system.cells
-    for i, (size,) in enumerate(again.table.system.cells):
-        place = whole.get_loc(("T", "all" if size == "Total" else size))
-        assert again.values is not None
-        assert again.values[i] == turnover.values[place]
-    assert turnover.result.message.endswith(f"by up to {noisy.additivity.largest:g}")
-
-
-def test_magnitudes_need_what_their_noise_is_made_of() -> None:
-    data = microdata(1)
-    for change, options, words in (
-        ({"turnover": data.turnover - 5000}, {}, "values below 0"),
-        ({"w": 2.0}, {"weight": "w"}, "sampling weights"),
-    ):
-        with pytest.raises(InputError, match=words):
-            tp.protect(
-                data.assign(**change), "threshold=3", tp.CellKey(), by="size", value="turnover", bounds=(-1e6, None),
-                **options,
-            )  # fmt: skip
-    with pytest.raises(InputError, match="small, weights belong to magnitudes"):
-        tp.protect(data, "threshold=3", tp.CellKey(small=0.2, weights="1"), by="size")
-    with pytest.raises(InputError, match="blocked belongs to counts"):
-        tp.protect(data, "threshold=3", tp.CellKey(blocked=2), by="size", value="turnover")
 
 
 def test_what_is_not_safe_is_not_published(tmp_path: Path) -> None:
@@ -440,15 +274,6 @@ def test_what_is_not_safe_is_not_published(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
-def test_totals_and_margins_stay_on_request() -> None:
-    made = make(tp.Adjust(fixed="totals"))
-    assert made.values is not None
-    total = made.table.system.cells.get_loc(("T", "all"))
-    assert made.values[total] == made.table.values[total]
-    assert made.verify().ok
-    assert total in made.result.claim["fixed"]
-
-
 def test_three_dimensions_are_rounded_layer_by_layer() -> None:
     data = people(1, 200)
     made = tp.protect(data, "threshold=3", tp.SuccessiveRound(base=4), by=["town", "sex", "origin"], allow_unsafe=True)
@@ -461,87 +286,6 @@ def test_three_dimensions_are_rounded_layer_by_layer() -> None:
     assert made.verify().ok
     with pytest.raises(InputError, match="three dimensions"):
         tp.protect(data, "threshold=3", tp.SuccessiveRound(base=4), by=["town", "sex"])
-
-
-def test_means_and_correlations_are_kept_on_request() -> None:
-    plain, means, alike = (make(tp.Adjust(senses="up", enlarge=0.0, **kept)) for kept in (
-        {}, {"preserve": "means"}, {"preserve": "correlation", "correlation": 0.997},
-    ))  # fmt: skip
-    inner = tp.methods.inner_cells.inner_cells(plain.table.system)[0]
-    assert plain.values is not None
-    assert plain.values[0] != plain.table.values[0]
-    for made in (means, alike):
-        assert made.values is not None
-        assert made.values[inner].sum() == made.table.values[inner].sum()
-        assert made.verify().ok
-    assert np.corrcoef(alike.values[inner], alike.table.values[inner])[0, 1] >= 0.997
-    assert np.corrcoef(means.values[inner], means.table.values[inner])[0, 1] < 0.997
-
-
-def people(seed: int, n: int = 80) -> pd.DataFrame:
-    rng = np.random.default_rng(seed)
-    town = rng.choice(["n1", "n2", "n3", "s1", "s2"], n)
-    return pd.DataFrame(
-        {
-            "region": [code[0].upper() for code in town], "town": town, "sex": rng.choice(["f", "m"], n),
-            "origin": rng.choice(list("aaaaaaaabbc"), n), "income": rng.integers(1, 90, n) * 10.0,
-        }
-    )  # fmt: skip
-
-
-@pytest.mark.parametrize("seed", first(2, range(4)))
-@pytest.mark.parametrize("value", [None, "income"])
-def test_swapped_records_make_an_additive_table_of_which_what_cannot_change_is_known(seed: int, value: Any) -> None:
-    data = people(seed)
-    how: dict[str, Any] = {"geography": ["region", "town"], "risk": ["origin"], "similar": [["sex"]]}
-    by = [tp.Dimension(["region", "town"]), "sex", "origin"]
-    made = tp.protect(data, "threshold=3", tp.Swap(**how, rate=0.2), by=by, value=value, seed=seed, allow_unsafe=True)
-    result = swap_records(data, **how, rate=0.2, seed=seed)
-    assert isinstance(made, tp.ChangedRelease)
-    assert made.values is not None
-    # the same table, added up by pandas
-    codes = made.table.system.cells
-    for i, (town, sex, origin) in enumerate(codes):
-        rows = result.frame[
-            ((result.frame.town == town) | (result.frame.region == town) | (town == "Total"))
-            & ((result.frame.sex == sex) | (sex == "Total"))
-            & ((result.frame.origin == origin) | (origin == "Total"))
-        ]
-        assert made.values[i] == (len(rows) if value is None else rows["income"].sum())
-    assert not made.table.system.residuals(made.values).any()
-    # cells over all towns, and counts by town and what partners have in common
-    expected = {(t, s, o) for t, s, o in codes if t == "Total" or (value is None and o == "Total")}
-    assert {codes[i] for i in made.result.claim["fixed"]} == expected
-    assert made.values[made.result.claim["fixed"]].tolist() == made.table.values[made.result.claim["fixed"]].tolist()
-    assert not made.safe
-    assert made.verify().ok
-    assert made.verify().verdict == "not safe"
-    told = made.result.result
-    moved = result.frame["town"] != data["town"]
-    assert told.moved == moved.sum() > 0
-    assert told.swapped == 2 * len(result.pairs)
-    few = result.frame.groupby(["town", "sex", "origin"])["sex"].transform("size") < 3
-    assert (told.shown, told.true) == (few.sum(), (few & ~moved).sum())
-    forged = dict(made.certificate.document) | {"verdict": "safe"}
-    forged["seal"] = seal((name, digest(forged[name])) for name in SECTIONS)
-    assert "leaves doubt" in str(ValuesCertificate(forged).verify().failures)
-
-
-def test_what_cannot_be_swapped_is_told() -> None:
-    data = people(0)
-    how: dict[str, Any] = {"geography": ["town"], "risk": ["origin"], "similar": [["sex"]]}
-    with pytest.raises(InfeasibleError, match="leaves doubt"):
-        _ = tp.protect(data, "threshold=3", tp.Swap(**how), by=["town", "origin"]).published
-    for method, options, words in (
-        (tp.Swap(**how), {"by": ["sex", "origin"]}, "no dimension of the table is of town"),
-        (tp.Swap(**how), {"by": ["town", "sex", "origin"], "empty": "structural"}, "empty='zero'"),
-    ):
-        with pytest.raises(InputError, match=words):
-            tp.protect(data, "threshold=3", method, **options)
-    with pytest.raises(InputError, match="made from microdata"):
-        tp.protect(tp.tabulate(data, ["town", "origin"]), "threshold=3", tp.Swap(**how))
-    with pytest.raises(InputError, match="geography, similar must name columns"):
-        tp.Swap(risk=["origin"])
 
 
 def test_settings_of_hidden_cells_do_not_go_with_changed_values() -> None:
@@ -570,37 +314,6 @@ def test_options_that_cannot_be_are_refused_at_once(wrong: Callable[[], Any], wo
         wrong()
 
 
-def test_recoding_leaves_no_sensitive_cell_and_hides_none(tmp_path: Path) -> None:
-    made = tp.protect(
-        microdata(0), RULES, tp.Recode(), by=dimensions(), value="turnover", contributor="firm", title="Recoded"
-    )
-    assert isinstance(made, tp.Release)
-    assert made.safe
-    assert not made.pattern.any()
-    assert 1 < made.table.n_cells < 32
-    assert "given up" in made.settings["recoding"]
-    full = tp.tabulate(microdata(0), dimensions(), "turnover", contributor="firm")
-    truth = dict(zip(full.system.cells, full.values, strict=True))
-    shown = made.public.frame
-    assert all(truth[r, s] == v for r, s, v in zip(shown["region"], shown["size"], shown["turnover"], strict=True))
-    made.write(tmp_path / "out")
-    assert read_release(tmp_path / "out").failures == ()
-
-
-def test_recodings_by_hand_come_first_and_what_is_left_is_hidden() -> None:
-    rules = RecodingRules.parse("small: small, large")
-    by = [dimensions()[0], "size"]
-    made = tp.protect(
-        microdata(0), RULES, tp.Recode({"size": rules}, least=False), by=by, value="turnover", contributor="firm"
-    )
-    assert isinstance(made, tp.Release)
-    assert made.safe
-    assert set(made.table.rows["size"]) == {"Total", "small", "huge"}
-    assert made.pattern.any()
-    with pytest.raises(tp.InputError, match="finds no such column; did you mean 'size'"):
-        tp.protect(microdata(0), RULES, tp.Recode({"siz": rules}), by=by, value="turnover", contributor="firm")
-
-
 def test_the_report_shows_true_and_published_values(release: tp.ChangedRelease, folder: Path) -> None:
     page = (folder / "internal" / "report.html").read_text()
     data = json.loads(re.findall(r'id="data">(.*?)</script>', page, re.DOTALL)[0])
@@ -614,19 +327,3 @@ def test_the_report_shows_true_and_published_values(release: tp.ChangedRelease, 
     frame = pd.read_csv(folder / "internal" / "table.csv")
     assert {"published", "change", "interval_low", "cell"} <= set(frame.columns)
     assert "intruders know" in str(release.summary())
-
-
-def test_fixed_cells_of_an_adjustment_keep_the_digits_of_floating_point():
-    """The certificate compares every digit; rounding to the decimals of the table once lost those of fixed cells."""
-    data = pd.DataFrame({
-        "region": list("cbbaaaaa"), "kind": list("xyyyyyyy"), "firm": list("01234567"),
-        "turnover": [9.9, 5.7, 10.8, 20.9, 2.0, 16.1, 5.8, 9.7], "weight": [3.6, 2.6, 1.9, 2.3, 1.1, 1.4, 3.0, 2.9],
-    })  # fmt: skip
-    release = tp.protect(
-        data, "p%=30", tp.Adjust(fixed="margins", enlarge=0), by=["region", "kind"], value="turnover",
-        contributor="firm", weight="weight", bounds="100%", seed=3,
-    )  # fmt: skip
-    fixed = release.result.claim["fixed"]
-    assert len(fixed)
-    assert np.array_equal(release.values[fixed], release.problem.values[fixed])
-    assert release.verify().ok
