@@ -82,7 +82,9 @@ class LocalBound:
         self.finished = False
         self.x = np.zeros(problem.n_cells)
         self._rows = LocalRows(problem, near, options.floor)
-        self._questions = np.flatnonzero(self._rows.questions.side != 0)
+        # a cell in no equation moves as it likes
+        equations = np.diff(sparse.csc_array(problem.system.A).indptr)[self._rows.questions.cell]
+        self._questions = np.flatnonzero((self._rows.questions.side != 0) & (equations > 0))
         self._hops = 1
         self._turn = 0
         self._found: list[Sparse] = []
@@ -208,6 +210,9 @@ class LocalBound:
             max_iterations=None if math.isinf(left) else int(left), max_seconds=None if math.isinf(seconds) else seconds
         )
         budget.spend(1 + solution.iterations)
+        if solution.status == "infeasible":
+            # a question has no answer at all, and there is nothing to bound
+            self.finished = True
         if solution.status != "optimal":
             return False
         self.x = np.zeros(self.problem.n_cells)

@@ -42,6 +42,12 @@ class LocalSearchOptions(Stage):
         Seconds that are set aside for that at least.
     grace_limit_share : float, default 0.2
         But no more than this share of the time left.
+    cleanup_limit_share : float, default 0.8
+        Share of what the first pattern leaves of the limits for its clean-up, where attackers know cells.
+    bound_limit_share : float, default 0.9
+        Share of what that leaves for a first bound; it mostly takes less.
+    cleanup_slices : int, default 10
+        Times that its pattern is told.
     fair_share : float, default 0.1
         Share of what goes to cheaper patterns that ruin and recreate, and windows, each get at least.
     rounds_before_windows : float, default 3
@@ -64,6 +70,9 @@ class LocalSearchOptions(Stage):
     attacker_time_share: float = number(0.3)
     grace_seconds: float = number(5.0)
     grace_limit_share: float = number(0.2, most=1)
+    cleanup_limit_share: float = number(0.8, most=1)
+    bound_limit_share: float = number(0.9, most=1)
+    cleanup_slices: int = number(10, least=1)
     fair_share: float = number(0.1, most=0.5)
     rounds_before_windows: float = number(3)
     ruin_fade: float = number(0.98, most=1)

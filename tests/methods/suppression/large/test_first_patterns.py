@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,9 +18,11 @@ from tabprotect.methods.suppression.large.cover import Cover
 from tabprotect.methods.suppression.large.insiders import Insiders
 from tabprotect.methods.suppression.large.nearby import Nearby
 from tabprotect.methods.suppression.large.rebuild import Rebuilder
+from tabprotect.methods.suppression.large.search import LocalSearch
 from tabprotect.methods.suppression.large.surroundings import Surroundings
 from tabprotect.methods.suppression.options import Options
-from tabprotect.methods.suppression.options.local import InsiderOptions, LocalOptions, NearbyOptions
+from tabprotect.methods.suppression.options.local import InsiderOptions, LocalOptions, LocalSearchOptions, NearbyOptions
+from tabprotect.methods.suppression.options.start import FinishOptions
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget, Limits, Progress
 from tabprotect.table.system import LinearSystem
@@ -38,6 +41,7 @@ def builder(problem: Problem) -> Rebuilder:
 
 QUICKLY = LocalOptions(nearby=NearbyOptions(near_equations=2, quick_iterations=30))
 BY_CELLS = Options(local=LocalOptions(insiders=InsiderOptions(many=0)))
+AS_BUILT = LocalSearchOptions(cleanup_limit_share=0.0)
 
 
 @pytest.mark.slow
@@ -119,11 +123,40 @@ def test_attackers_not_answered_again_in_time_leave_the_first_pattern(monkeypatc
 
     lines: list[Progress] = []
     monkeypatch.setattr(Insiders, "answer", late)
-    result = local(problem, limits=Limits(work=40_000), progress=lines.append, options=BY_CELLS)
+    options = replace(BY_CELLS, local=replace(BY_CELLS.local, search=AS_BUILT))
+    result = local(problem, limits=Limits(work=40_000), progress=lines.append, options=options)
     assert len(calls) == 2
     assert calls[1] < result.cost
     assert result.cost == next(line.cost for line in lines if line.stage == "first")
     assert result.safe
+
+
+def test_the_first_pattern_is_cleaned_up_where_attackers_know_cells() -> None:
+    problem = load("singletons-medium")
+    as_built = local(problem, passes=0)
+    lines: list[Progress] = []
+    result = local(problem, limits=Limits(work=40_000), progress=lines.append)
+    cleaned = [line.cost for line in lines if line.stage == "clean-up" and line.cost is not None]
+    assert result.cost <= cleaned[-1] < as_built.cost
+    assert result.bound > 0
+    assert audit(problem, result.pattern, intervals=False).safe
+
+
+def test_a_last_pattern_that_is_not_safe_in_time_leaves_the_one_judged_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem, clock = load("singletons-medium"), [0.0]
+    judged: list[Any] = []
+    monkeypatch.setattr("time.monotonic", lambda: clock[0])
+
+    def improve(self: LocalSearch, passes: int | None = None) -> None:
+        judged.append(self.judged)
+        clock[0] = 31.0
+
+    monkeypatch.setattr(LocalSearch, "improve", improve)
+    monkeypatch.setattr(LocalSearch, "last", lambda self: self.problem.must_hide)
+    options = Options(finish=FinishOptions(grace_seconds=0.0))
+    result = local(problem, limits=Limits(seconds=30.0), options=options)
+    assert result.safe
+    assert np.array_equal(result.pattern, judged[0])
 
 
 def test_time_is_left_for_the_judgement_of_another_pattern(monkeypatch: pytest.MonkeyPatch) -> None:

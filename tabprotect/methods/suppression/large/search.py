@@ -1,0 +1,266 @@
+"""One search of the method for large tables: a first pattern, its clean-up, ruin and recreate, and a local bound."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import Executor
+
+import numpy as np
+import numpy.typing as npt
+
+from tabprotect.attack.witness import Deviation, Witnesses
+from tabprotect.methods.suppression.large.bound import LocalBound
+from tabprotect.methods.suppression.large.cover import Cover, Witness
+from tabprotect.methods.suppression.large.insiders import Insiders
+from tabprotect.methods.suppression.large.nearby import Nearby
+from tabprotect.methods.suppression.large.rebuild import Rebuilder
+from tabprotect.methods.suppression.large.surroundings import Surroundings
+from tabprotect.methods.suppression.large.warm_start import adopt
+from tabprotect.methods.suppression.large.windows import Windows
+from tabprotect.methods.suppression.options import Options
+from tabprotect.methods.suppression.postsolve.finish import stopped
+from tabprotect.methods.suppression.start.cleanup import Cleaner
+from tabprotect.problem import Problem
+from tabprotect.solver.credit import Credit, is_first
+from tabprotect.solver.limits import Budget, Limits
+from tabprotect.solver.tasks.pieces import Means, processors
+from tabprotect.solver.tolerances import OPTIMAL
+
+__all__ = ["LocalSearch"]
+
+Bools = npt.NDArray[np.bool_]
+
+
+class LocalSearch:
+    """One search of `local`.
+
+    Parameters
+    ----------
+    problem : Problem
+    seed : int
+    budget : Budget
+    engine, executor
+        As for `local`.
+    options : Options
+    judge : Witnesses, optional
+        Of the problem, with what it has learned.
+
+    Attributes
+    ----------
+    complete : bool
+        Whether there was a first safe pattern within the limits.
+    judged : ndarray of bool or None
+        The cheapest pattern that the judge found safe.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        seed: int,
+        budget: Budget,
+        engine: str,
+        executor: Executor | None,
+        options: Options,
+        judge: Witnesses | None = None,
+    ) -> None:
+        local = options.local
+        self._means = seed, engine, executor, options
+        self._options = local.search
+        self.problem = problem
+        self.budget = budget
+        self.judge = judge or Witnesses(problem)
+        near = Surroundings(problem.system)
+        self.cover = Cover(problem)
+        threads = processors() if executor is None else Means(executor).width
+        known = {k: self.judge.known(k) for k in range(len(problem.attackers))}
+        self.rebuilder = Rebuilder(self.cover, Nearby(problem, near, local.nearby), known, seed, threads, local)
+        self.insiders = Insiders(self.cover, self.rebuilder.nearby, self.judge, known, local.insiders)
+        self.windows = Windows(self.rebuilder, near, seed, engine, options)
+        self._credit = (Credit(fade=local.search.ruin_fade), Credit(fade=local.search.window_fade))
+        self.bound = LocalBound(problem, near, executor, local.bound)
+        self.reserve = 0.0
+        self.complete = False
+        self.judged: Bools | None = None
+
+    def first(self, start: Bools | None, deviations: Sequence[Deviation] = ()) -> bool:
+        """Make the first safe pattern; False when the limits ended that."""
+        budget, cover = self.budget, self.cover
+        self.known_before()
+        if start is not None:
+            if deviations and adopt(cover, self.judge, self.insiders.known, start, deviations):
+                self.insiders.go_on()
+            self.rebuilder.reuse(start, budget)
+            cover.price[start] *= self._options.start_price
+        else:
+            self.rebuilder.choose_charges(budget)
+        done = self.rebuilder.build(budget)
+        if start is not None:
+            cover.reset_prices()
+        self.complete = done and self._judged()
+        return self.complete
+
+    def known_before(self) -> None:
+        """Take the questions that primaries answer for each other as answered."""
+        answered = self.judge.sweep(self.problem.must_hide, self.budget)
+        nothing = Witness(Deviation(np.zeros(0, np.int64), np.zeros(0)), [], [])
+        self.cover.restore(nothing, np.flatnonzero(answered).tolist())
+
+    def _judged(self) -> bool:
+        """Answer what the judge finds exposed (attackers with known cells, above all); False at a limit."""
+        budget, cover, judging = self.budget, self.cover, 0.0
+        for _ in range(self._options.repairs):
+            start = budget.seconds
+            self.hand_over()
+            watched = self._insiders()
+            if watched and not self.insiders.answer(budget):
+                return False
+            before = budget.seconds
+            exposed = self.judge.check(cover.pattern, budget)
+            again = self._options.attacker_time_share * (before - start)
+            least = min(self._options.grace_seconds, self._options.grace_limit_share * budget.seconds_left)
+            again = max(again, least) if watched else 0.0
+            last = budget.seconds - before
+            judging += last
+            self.reserve = again + max(
+                self._options.judgement_multiple * last, self._options.judgement_time_share * judging
+            )
+            left = [cover.question(e.key, e.needed) for e in exposed]
+            left = [k for k in left if k not in self.rebuilder.unattainable]
+            for k in left:
+                if cover.relies[k]:
+                    cover.release(k)
+            if not left:
+                budget.report("first", cover.cost, self.bound.bound)
+                if self.judged is None or cover.cost <= self.problem.cost(self.judged):
+                    self.judged = cover.pattern
+                return True
+            if budget.exhausted or not self.rebuilder.build(budget):
+                return False
+        return True
+
+    def _insiders(self) -> bool:
+        """Whether so many attackers are in doubt that it pays to answer them near each cell."""
+        return bool(self.problem.attackers) and self.insiders.needed
+
+    def last(self) -> Bools | None:
+        """Return the pattern in hand; the one that was judged before if time ends while attackers are answered anew."""
+        self.hand_over()
+        if not self.complete:
+            return self.judged
+        if self.judged is None or not self._insiders():
+            return self.cover.pattern
+        left = 0.0 if stopped(self.budget) in ("cancelled", "memory") else self.budget.seconds_left
+        grace = Budget(Limits(None if left == float("inf") else max(left, self._options.grace_seconds)))
+        return self.cover.pattern if self.insiders.answer(grace) else self.judged
+
+    def known_about(self, pattern: Bools) -> tuple[Deviation, ...]:
+        """Return deviations that move cells of a pattern only, those in use first."""
+        used = (w.deviation for w in self.cover.witnesses() if pattern[w.deviation.cells].all())
+        each = {(d.cells.tobytes(), d.z.tobytes()): d for d in (*used, *self.judge.known_about(pattern))}
+        return tuple(each.values())
+
+    def hand_over(self) -> None:
+        """Give the judge the witnesses in use; it checks them."""
+        self.judge.offer_many([w.deviation for w in self.cover.witnesses() if len(w.deviation.cells)])
+
+    def refine(self) -> None:
+        """Look with patience for what the first pattern answered quickly."""
+        if self.rebuilder.rough and not self._over():
+            with self.budget.part(self._share()) as part:
+                self.rebuilder.refine(part)
+            self.budget.report("incumbent", self.cover.cost, 0.0)
+
+    def cleaned(self) -> LocalSearch:
+        """Return a search from this one's pattern without what attackers do not need: ruin and recreate, which knows
+        of what each of them relies on, does not find that.
+
+        Where nobody knows cells, or something is out of reach, that is this search.
+        """
+        share = self._options.cleanup_limit_share
+        if not share or not self.cover.cost or not self.problem.attackers or self.rebuilder.unattainable:
+            return self
+        if (
+            self.budget.exhausted
+            or self.judged is None
+            or not (np.array_equal(self.judged, self.cover.pattern) or self._judged())
+        ):
+            return self
+        seed, engine, executor, options = self._means
+        cleaner = Cleaner(self.judge, self.judged, options=options.construction)
+        # safe at every moment: nothing is set aside for a judgement
+        with self.budget.part(share) as whole:
+            for left in range(self._options.cleanup_slices, 0, -1):
+                with whole.part(1 / left) as part:
+                    cleaner.run(part)
+                self.budget.report("clean-up", self.problem.cost(cleaner.pattern), 0.0)
+                if cleaner.finished or whole.exhausted:
+                    break
+        with self.budget.part(self._options.bound_limit_share) as part:
+            self.bound.step(part)
+        after = LocalSearch(self.problem, seed, self.budget, engine, executor, options, self.judge)
+        after.rebuilder.nearby.programme.power = self.rebuilder.nearby.programme.power
+        after.bound = self.bound
+        after.reserve = self.reserve
+        after.judged = cleaner.pattern
+        if not self._over():
+            after.first(cleaner.pattern, self.judge.known_about(cleaner.pattern))
+        return after
+
+    def improve(self, most: int | None = None) -> None:
+        """Work on the bound and on the pattern in turn, as much on one as on the other."""
+        budget, cover, bound = self.budget, self.cover, self.bound
+        spent = {"bound": 0.0, "incumbent": 0.0}
+        rounds, cost = 0.0, cover.cost
+        while not self._over():
+            side = "bound" if not bound.finished and spent["bound"] <= spent["incumbent"] else "incumbent"
+            before, known = self._meter(), (cover.cost, bound.bound)
+            if side == "bound":
+                with budget.part(self._share()) as part:
+                    bound.step(part)
+                self.rebuilder.x = bound.x if bound.bound > 0 else None
+            else:
+                end = before + spent["bound"] - spent["incumbent"]
+                while not self._over():
+                    self._cheaper()
+                    if not cover.cost or self._meter() >= end:
+                        break
+            spent[side] += self._meter() - before
+            if known != (cover.cost, bound.bound):
+                budget.report(side, cover.cost, bound.bound)
+            if not cover.cost or bound.bound >= cover.cost * (1 - max(OPTIMAL, budget.limits.gap)):
+                return
+            if most is not None and self.rebuilder.rounds > most:
+                return
+            if self.rebuilder.rounds > rounds + 1:
+                if bound.finished and self._unlimited() and cover.cost > cost * (1 - 1e-3):
+                    return
+                rounds, cost = self.rebuilder.rounds, cover.cost
+
+    def _cheaper(self) -> None:
+        """Ruin and recreate a part; once all were tried a few times, windows too, whatever gained more lately."""
+        if self.rebuilder.rounds < self._options.rounds_before_windows:
+            self.rebuilder.step(self.budget)
+            return
+        ruin, window = self._credit
+        cost, start = self.cover.cost, self._meter()
+        side = window if is_first(window, ruin, self._options.fair_share) else ruin
+        if side is window:
+            self.windows.step(self.budget)
+        else:
+            self.rebuilder.step(self.budget)
+        side.record(cost - self.cover.cost, self._meter() - start)
+
+    def _meter(self) -> float:
+        """What is spent, in the unit of the limit; never clocked where work alone is limited."""
+        return float(self.budget.work) if self.budget.limits.seconds is None else self.budget.seconds
+
+    def _unlimited(self) -> bool:
+        limits = self.budget.limits
+        return limits.seconds is None and limits.work is None
+
+    def _share(self) -> float:
+        left = self.budget.seconds_left
+        return 1.0 if left == float("inf") or left <= 0 else max(0.0, 1.0 - self.reserve / left)
+
+    def _over(self) -> bool:
+        return self.budget.exhausted or self.budget.seconds_left <= self.reserve
