@@ -89,9 +89,10 @@ def local(
             result = finish(problem, search.judge, found, budget, "local", options)
             return result if result.safe else replace(result, pattern=search.cover.pattern)
         search.refine()
-        if passes != 0:
-            search = search.cleaned()
-        if passes != 0 and search.complete:
+        if passes != 0 and search.watched:
+            search.improve_at_first(passes)
+            search.clean_up()
+        elif passes != 0:
             search.improve(passes)
         ended = stopped(budget)
         held = [start, search.judged]

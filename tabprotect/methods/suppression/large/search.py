@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from concurrent.futures import Executor
 
@@ -19,9 +20,10 @@ from tabprotect.methods.suppression.large.warm_start import adopt
 from tabprotect.methods.suppression.large.windows import Windows
 from tabprotect.methods.suppression.options import Options
 from tabprotect.methods.suppression.postsolve.finish import stopped
+from tabprotect.methods.suppression.search.improvement import Improver
 from tabprotect.methods.suppression.start.cleanup import Cleaner
 from tabprotect.problem import Problem
-from tabprotect.solver.credit import Credit, is_first
+from tabprotect.solver.credit import Credit, is_first, meter, meter_left
 from tabprotect.solver.limits import Budget, Limits
 from tabprotect.solver.tasks.pieces import Means, processors
 from tabprotect.solver.tolerances import OPTIMAL
@@ -42,13 +44,9 @@ class LocalSearch:
     engine, executor
         As for `local`.
     options : Options
-    judge : Witnesses, optional
-        Of the problem, with what it has learned.
 
     Attributes
     ----------
-    complete : bool
-        Whether there was a first safe pattern within the limits.
     judged : ndarray of bool or None
         The cheapest pattern that the judge found safe.
     """
@@ -61,14 +59,13 @@ class LocalSearch:
         engine: str,
         executor: Executor | None,
         options: Options,
-        judge: Witnesses | None = None,
     ) -> None:
         local = options.local
-        self._means = seed, engine, executor, options
+        self._seed, self._stages = seed, options
         self._options = local.search
         self.problem = problem
         self.budget = budget
-        self.judge = judge or Witnesses(problem)
+        self.judge = Witnesses(problem)
         near = Surroundings(problem.system)
         self.cover = Cover(problem)
         threads = processors() if executor is None else Means(executor).width
@@ -79,8 +76,8 @@ class LocalSearch:
         self._credit = (Credit(fade=local.search.ruin_fade), Credit(fade=local.search.window_fade))
         self.bound = LocalBound(problem, near, executor, local.bound)
         self.reserve = 0.0
-        self.complete = False
         self.judged: Bools | None = None
+        self._cleaned = False
 
     def first(self, start: Bools | None, deviations: Sequence[Deviation] = ()) -> bool:
         """Make the first safe pattern; False when the limits ended that."""
@@ -96,8 +93,7 @@ class LocalSearch:
         done = self.rebuilder.build(budget)
         if start is not None:
             cover.reset_prices()
-        self.complete = done and self._judged()
-        return self.complete
+        return done and self._judged()
 
     def known_before(self) -> None:
         """Take the questions that primaries answer for each other as answered."""
@@ -130,7 +126,7 @@ class LocalSearch:
                 if cover.relies[k]:
                     cover.release(k)
             if not left:
-                budget.report("first", cover.cost, self.bound.bound)
+                budget.report("first" if self.judged is None else "incumbent", cover.cost, self.bound.bound)
                 if self.judged is None or cover.cost <= self.problem.cost(self.judged):
                     self.judged = cover.pattern
                 return True
@@ -145,7 +141,7 @@ class LocalSearch:
     def last(self) -> Bools | None:
         """Return the pattern in hand; the one that was judged before if time ends while attackers are answered anew."""
         self.hand_over()
-        if not self.complete:
+        if self._cleaned:
             return self.judged
         if self.judged is None or not self._insiders():
             return self.cover.pattern
@@ -170,41 +166,58 @@ class LocalSearch:
                 self.rebuilder.refine(part)
             self.budget.report("incumbent", self.cover.cost, 0.0)
 
-    def cleaned(self) -> LocalSearch:
-        """Return a search from this one's pattern without what attackers do not need: ruin and recreate, which knows
-        of what each of them relies on, does not find that.
+    @property
+    def watched(self) -> bool:
+        """Whether attackers know cells, so that a clean-up finds what ruin and recreate does not.
 
-        Where nobody knows cells, or something is out of reach, that is this search.
+        That answers the public, and attackers only where the judge found that they need an answer of their own.
         """
-        share = self._options.cleanup_limit_share
-        if not share or not self.cover.cost or not self.problem.attackers or self.rebuilder.unattainable:
-            return self
-        if (
-            self.budget.exhausted
-            or self.judged is None
-            or not (np.array_equal(self.judged, self.cover.pattern) or self._judged())
-        ):
-            return self
-        seed, engine, executor, options = self._means
-        cleaner = Cleaner(self.judge, self.judged, options=options.construction)
+        return bool(self.problem.attackers) and self._options.cleanup_limit_share > 0
+
+    def improve_at_first(self, most: int | None = None) -> None:
+        """Do what `improve` does until a share of the limits is spent."""
+        whole = self.budget
+        spent, left = meter(whole), meter_left(whole)
+        end = self._options.improve_limit_share * (spent + left)
+        share = 1.0 if math.isinf(left) else max(0.0, end - spent) / max(left, 1e-9)
+        with whole.part(share) as self.budget:
+            self.improve(most)
+        self.budget = whole
+
+    def clean_up(self) -> None:
+        """Judge the pattern, and take out what nobody needs; then look for others, each judged, until the limits."""
+        if self.budget.exhausted or self.rebuilder.unattainable or self.judged is None or not self.cover.cost:
+            return
+        if not np.array_equal(self.judged, self.cover.pattern):
+            self._judged()
+        cleaner = Cleaner(self.judge, self.judged, options=self._stages.construction)
+        self._cleaned = True
         # safe at every moment: nothing is set aside for a judgement
-        with self.budget.part(share) as whole:
+        share = self._options.cleanup_limit_share - (0.0 if self.bound.bound else self._options.bound_limit_share)
+        with self.budget.part(max(0.0, share)) as whole:
             for left in range(self._options.cleanup_slices, 0, -1):
                 with whole.part(1 / left) as part:
-                    cleaner.run(part)
-                self.budget.report("clean-up", self.problem.cost(cleaner.pattern), 0.0)
+                    self._take(cleaner.run(part), "clean-up")
                 if cleaner.finished or whole.exhausted:
                     break
-        with self.budget.part(self._options.bound_limit_share) as part:
-            self.bound.step(part)
-        after = LocalSearch(self.problem, seed, self.budget, engine, executor, options, self.judge)
-        after.rebuilder.nearby.programme.power = self.rebuilder.nearby.programme.power
-        after.bound = self.bound
-        after.reserve = self.reserve
-        after.judged = cleaner.pattern
-        if not self._over():
-            after.first(cleaner.pattern, self.judge.known_about(cleaner.pattern))
-        return after
+            if cleaner.finished and not self._unlimited():
+                self._look_further(whole)
+        if not self.bound.bound:
+            self.bound.step(self.budget)
+
+    def _look_further(self, budget: Budget) -> None:
+        """Build and clean up others near the pattern, which is as small as can be by itself."""
+        improver = Improver(
+            self.problem, self.judge, self._seed, best=self.judged, easy_first=True, options=self._stages
+        )
+        while not budget.exhausted:
+            found = improver.step(budget, self.bound.x if self.bound.bound else None, least=self.bound.bound)
+            if found is not None:
+                self._take(found, "incumbent")
+
+    def _take(self, pattern: Bools, stage: str) -> None:
+        self.judged = pattern.copy()
+        self.budget.report(stage, self.problem.cost(pattern), self.bound.bound)
 
     def improve(self, most: int | None = None) -> None:
         """Work on the bound and on the pattern in turn, as much on one as on the other."""
@@ -213,7 +226,7 @@ class LocalSearch:
         rounds, cost = 0.0, cover.cost
         while not self._over():
             side = "bound" if not bound.finished and spent["bound"] <= spent["incumbent"] else "incumbent"
-            before, known = self._meter(), (cover.cost, bound.bound)
+            before, known = meter(self.budget), (cover.cost, bound.bound)
             if side == "bound":
                 with budget.part(self._share()) as part:
                     bound.step(part)
@@ -222,11 +235,13 @@ class LocalSearch:
                 end = before + spent["bound"] - spent["incumbent"]
                 while not self._over():
                     self._cheaper()
-                    if not cover.cost or self._meter() >= end:
+                    if not cover.cost or meter(self.budget) >= end:
                         break
-            spent[side] += self._meter() - before
+            spent[side] += meter(self.budget) - before
             if known != (cover.cost, bound.bound):
-                budget.report(side, cover.cost, bound.bound)
+                # with attackers a pattern is safe when the judge says so
+                told = self.problem.cost(self.judged) if self.watched and self.judged is not None else cover.cost
+                budget.report(side, told, bound.bound)
             if not cover.cost or bound.bound >= cover.cost * (1 - max(OPTIMAL, budget.limits.gap)):
                 return
             if most is not None and self.rebuilder.rounds > most:
@@ -242,17 +257,13 @@ class LocalSearch:
             self.rebuilder.step(self.budget)
             return
         ruin, window = self._credit
-        cost, start = self.cover.cost, self._meter()
+        cost, start = self.cover.cost, meter(self.budget)
         side = window if is_first(window, ruin, self._options.fair_share) else ruin
         if side is window:
             self.windows.step(self.budget)
         else:
             self.rebuilder.step(self.budget)
-        side.record(cost - self.cover.cost, self._meter() - start)
-
-    def _meter(self) -> float:
-        """What is spent, in the unit of the limit; never clocked where work alone is limited."""
-        return float(self.budget.work) if self.budget.limits.seconds is None else self.budget.seconds
+        side.record(cost - self.cover.cost, meter(self.budget) - start)
 
     def _unlimited(self) -> bool:
         limits = self.budget.limits

@@ -42,10 +42,12 @@ class LocalSearchOptions(Stage):
         Seconds that are set aside for that at least.
     grace_limit_share : float, default 0.2
         But no more than this share of the time left.
-    cleanup_limit_share : float, default 0.8
-        Share of what the first pattern leaves of the limits for its clean-up, where attackers know cells.
-    bound_limit_share : float, default 0.9
-        Share of what that leaves for a first bound; it mostly takes less.
+    improve_limit_share : float, default 0.4
+        Share of the limits until which ruin and recreate goes on where attackers know cells.
+    cleanup_limit_share : float, default 0.95
+        Share of what is left for the clean-up after that, and for looking further; with 0 there is no clean-up.
+    bound_limit_share : float, default 0.2
+        Share of what is left that of this is for a bound where there is none yet.
     cleanup_slices : int, default 10
         Times that its pattern is told.
     fair_share : float, default 0.1
@@ -70,8 +72,9 @@ class LocalSearchOptions(Stage):
     attacker_time_share: float = number(0.3)
     grace_seconds: float = number(5.0)
     grace_limit_share: float = number(0.2, most=1)
-    cleanup_limit_share: float = number(0.8, most=1)
-    bound_limit_share: float = number(0.9, most=1)
+    improve_limit_share: float = number(0.4, most=1)
+    cleanup_limit_share: float = number(0.95, most=1)
+    bound_limit_share: float = number(0.2, most=1)
     cleanup_slices: int = number(10, least=1)
     fair_share: float = number(0.1, most=0.5)
     rounds_before_windows: float = number(3)

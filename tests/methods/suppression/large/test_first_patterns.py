@@ -178,7 +178,8 @@ def test_time_is_left_for_the_judgement_of_another_pattern(monkeypatch: pytest.M
 
     monkeypatch.setattr(Witnesses, "check", judge)
     monkeypatch.setattr(Rebuilder, "step", recreate)
-    result = local(load("singletons-small"), limits=Limits(seconds=30.0))
+    options = Options(local=LocalOptions(search=AS_BUILT))
+    result = local(load("singletons-small"), limits=Limits(seconds=30.0), options=options)
     assert result.safe
     assert (judged[0], 0.01 in judged, 2.0 in judged) == (10.0, True, True)
     assert clock[0] <= 30.0
