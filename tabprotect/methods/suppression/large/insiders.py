@@ -14,9 +14,10 @@ from tabprotect.methods.suppression.large.nearby import Nearby, Search
 from tabprotect.methods.suppression.large.programme import Move
 from tabprotect.methods.suppression.options import DEFAULTS
 from tabprotect.methods.suppression.options.local import InsiderOptions
+from tabprotect.methods.suppression.start.cheapest import Cheapest
 from tabprotect.solver.limits import Budget
 
-__all__ = ["Insiders"]
+__all__ = ["Insiders", "answer_exposed"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -162,3 +163,30 @@ class Insiders:
     def _need(self, cell: int, side: int) -> float:
         q = self.judge.questions
         return float(q.need[q.place[side][cell]])
+
+
+def answer_exposed(
+    cover: Cover, judge: Witnesses, cheapest: Cheapest, questions: Sequence[int], budget: Budget
+) -> None:
+    """Answer what the judge found exposed by the cheapest deviations of the whole table, as far as limits go.
+
+    What an attacker knows lies around the cells that he asks about: the way round it is cheaper in the whole table.
+
+    Parameters
+    ----------
+    cover : Cover
+    judge : Witnesses
+    cheapest : Cheapest
+    questions : sequence of int
+        Of the cover; those for which nothing is found stay open.
+    budget : Budget
+    """
+    for question in questions:
+        key = cover.keys[question]
+        # an answer for another attacker may do
+        found = judge.witness(key, cover.pattern) or cheapest.find(key, cover.price, budget)
+        if budget.exhausted and not found:
+            return
+        for deviation in found or ():
+            judge.offer(deviation)
+            cover.take(deviation, [question])

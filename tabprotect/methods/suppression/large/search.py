@@ -12,7 +12,7 @@ import numpy.typing as npt
 from tabprotect.attack.witness import Deviation, Witnesses
 from tabprotect.methods.suppression.large.bound import LocalBound
 from tabprotect.methods.suppression.large.cover import Cover, Witness
-from tabprotect.methods.suppression.large.insiders import Insiders
+from tabprotect.methods.suppression.large.insiders import Insiders, answer_exposed
 from tabprotect.methods.suppression.large.nearby import Nearby
 from tabprotect.methods.suppression.large.rebuild import Rebuilder
 from tabprotect.methods.suppression.large.surroundings import Surroundings
@@ -21,6 +21,7 @@ from tabprotect.methods.suppression.large.windows import Windows
 from tabprotect.methods.suppression.options import Options
 from tabprotect.methods.suppression.postsolve.finish import stopped
 from tabprotect.methods.suppression.search.improvement import Improver
+from tabprotect.methods.suppression.start.cheapest import Cheapest
 from tabprotect.methods.suppression.start.cleanup import Cleaner
 from tabprotect.problem import Problem
 from tabprotect.solver.credit import Credit, is_first, meter, meter_left
@@ -78,6 +79,7 @@ class LocalSearch:
         self.reserve = 0.0
         self.judged: Bools | None = None
         self._cleaned = False
+        self._cheapest = Cheapest(self.judge, options.construction)
 
     def first(self, start: Bools | None, deviations: Sequence[Deviation] = ()) -> bool:
         """Make the first safe pattern; False when the limits ended that."""
@@ -130,6 +132,9 @@ class LocalSearch:
                 if self.judged is None or cover.cost <= self.problem.cost(self.judged):
                     self.judged = cover.pattern
                 return True
+            if self.problem.n_cells <= self._stages.local.insiders.whole_cells:
+                attackers = [k for k in left if cover.keys[k].attacker >= 0]
+                answer_exposed(cover, self.judge, self._cheapest, attackers, budget)
             if budget.exhausted or not self.rebuilder.build(budget):
                 return False
         return True

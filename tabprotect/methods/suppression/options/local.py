@@ -201,6 +201,8 @@ class InsiderOptions(Stage):
     usual_cells : float, default 60.0
         Cells of median weight beyond whose cost a deviation is looked for further away, and for fewer
         attackers.
+    whole_cells : int, default 20_000
+        Cells up to which what the judge finds exposed is answered by the cheapest deviation of the whole table.
     """
 
     hidden_price: float = number(1e-3)
@@ -208,6 +210,7 @@ class InsiderOptions(Stage):
     many: int = number(50_000)
     rounds: int = number(5, least=1)
     usual_cells: float = number(60.0)
+    whole_cells: int = number(20_000)
 
 
 @dataclass(frozen=True, kw_only=True)

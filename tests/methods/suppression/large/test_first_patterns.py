@@ -11,7 +11,7 @@ from scipy import sparse
 
 from tabprotect.attack.audit import audit
 from tabprotect.attack.witness import Witnesses
-from tabprotect.instances import load
+from tabprotect.instances import family, load
 from tabprotect.instances.large import large
 from tabprotect.methods.suppression.large import local
 from tabprotect.methods.suppression.large.cover import Cover
@@ -140,6 +140,14 @@ def test_the_first_pattern_is_cleaned_up_where_attackers_know_cells() -> None:
     assert result.cost <= cleaned[-1] < as_built.cost
     assert result.bound > 0
     assert audit(problem, result.pattern, intervals=False).safe
+
+
+def test_what_attackers_find_is_answered_more_cheaply_in_the_whole_table() -> None:
+    problem = family("holdings", 9)
+    near = Options(local=LocalOptions(insiders=InsiderOptions(whole_cells=0)))
+    by_cells, by_table = (local(problem, passes=0, options=options) for options in (near, Options()))
+    assert by_table.cost < 0.95 * by_cells.cost
+    assert audit(problem, by_table.pattern, intervals=False).safe
 
 
 def test_a_last_pattern_that_is_not_safe_in_time_leaves_the_one_judged_before(monkeypatch: pytest.MonkeyPatch) -> None:
