@@ -63,6 +63,8 @@ class Audit:
         Cells of the table, the first of the problem, where those behind them are sums of hidden cells; None: all.
     rows : int, optional
         Code combinations of the table; None: one a cell.
+    changed : bool
+        Every value is published, changed, and none is hidden: `pattern` is True where the true value is in question.
     """
 
     problem: Problem = field(repr=False)
@@ -77,14 +79,31 @@ class Audit:
     exhaustive: bool = True
     cells: int | None = None
     rows: int | None = None
+    changed: bool = False
 
     @property
     def counts(self) -> Counts:
         """How many cells there are, and are hidden, and why."""
-        return Counts.of(self.problem, self.pattern, cells=self.cells, rows=self.rows)
+        hidden = np.zeros_like(self.pattern) if self.changed else self.pattern
+        return Counts.of(self.problem, hidden, cells=self.cells, rows=self.rows)
+
+    @property
+    def counts_words(self) -> str:
+        """The number of cells, and of those that are hidden; of changed values, of those that are sensitive."""
+        counts = self.counts
+        if not self.changed:
+            return f"{counts.cells_words}, hidden {counts.hidden_words}"
+        sensitive = int(np.sum(self.problem.status[: counts.cells] == Status.PRIMARY))
+        return f"{counts.cells_words}, {sensitive:,} sensitive, values changed and none hidden"
+
+    @property
+    def short_words(self) -> str:
+        """The number of cells, and of those that are hidden, in a few words."""
+        cells = counted(self.counts.cells, "cell")
+        return f"{cells}, values changed" if self.changed else f"{self.counts.hidden:,} of {cells} hidden"
 
     def __repr__(self) -> str:
-        facts = [f"{int(self.pattern.sum()):,} of {self.problem.n_cells:,} cells hidden"]
+        facts = [self.short_words]
         facts += [f"{len(self.exposed):,} exposed"] if len(self.exposed) else []
         facts += [] if self.complete else ["incomplete"]
         return f"Audit({self.verdict}: {', '.join(facts)})"
@@ -211,8 +230,9 @@ class Audit:
         """Return one row a hidden cell and intruder; confidential.
 
         Columns: ``cell`` (position), ``label``, ``attacker`` ('public' or a name), ``status`` (secondaries as
-        'secondary'), ``value``, ``low``, ``high``, ``needed_low``, ``needed_high`` (what the levels ask for, NaN where
-        nothing), ``missing`` (largest shortfall, in the unit of the values), ``exposed``, ``recomputable``.
+        'secondary', where any are hidden), ``value``, ``low``, ``high``, ``needed_low``, ``needed_high`` (what the
+        levels ask for, NaN where nothing), ``missing`` (largest shortfall, in the unit of the values), ``exposed``,
+        ``recomputable``.
         """
         frames = [self._frame(intervals) for intervals in (self.public, *self.insiders)]
         return pd.concat([f for f in frames if len(f)] or frames[:1], ignore_index=True)
@@ -231,7 +251,8 @@ class Audit:
                 exposed |= here
                 missing[here] = np.maximum(missing[here], exposure.needed - exposure.reached)
         words = np.array([Status(s).name.lower() for s in problem.status[cells]], dtype=object)
-        words[np.isin(problem.status[cells], (Status.SAFE, Status.PROTECTED, Status.ZERO))] = "secondary"
+        if not self.changed:
+            words[np.isin(problem.status[cells], (Status.SAFE, Status.PROTECTED, Status.ZERO))] = "secondary"
         name = "public" if intervals.attacker < 0 else problem.attackers[intervals.attacker].name
         return pd.DataFrame(
             {
@@ -279,7 +300,7 @@ class Audit:
         """Return the judgement in words, at most ten exposures written out; confidential."""
         label = self.problem.system.label
         counts = self.counts
-        lines = [f"{self.verdict}: {counts.cells_words}, hidden {counts.hidden_words}"]
+        lines = [f"{self.verdict}: {self.counts_words}"]
         if counts.sums:
             lines.append(counts.sums_words)
         if len(self.shown):

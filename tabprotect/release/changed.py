@@ -172,7 +172,7 @@ class ChangedRelease(Publication):
         assert self.judgement is not None
         if not np.isnan(self.judgement.public.low).any():
             return self.judgement
-        return audit(self.judgement.problem, self.judgement.pattern)
+        return audit(self.judgement)
 
     def summary(self, dialect: Dialect | None = None) -> Summary:
         """Return what was done and how good it is; confidential.

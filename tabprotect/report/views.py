@@ -111,9 +111,9 @@ def _(result: SuppressionResult) -> str:
 
 @html.register
 def _(judged: Audit) -> str:
-    words = _hidden_words(judged.problem, judged.pattern)
+    words = _status_words(judged.problem) if judged.changed else _hidden_words(judged.problem, judged.pattern)
     exposed = set(judged.exposed.tolist())
-    facts = [f"{judged.verdict}: {int(judged.pattern.sum()):,} of {judged.problem.n_cells:,} cells hidden"]
+    facts = [f"{judged.verdict}: {judged.short_words}"]
     facts += [
         f"{len(cells):,} {what}"
         for cells, what in ((judged.exposed, "exposed"), (judged.recomputable, "recomputable"))

@@ -12,9 +12,11 @@ import numpy.typing as npt
 from tabprotect.attack.audit import audit
 from tabprotect.attack.sums import LevelsForOthers, levels_for_others
 from tabprotect.attack.values import seeing
+from tabprotect.counted import counted
 from tabprotect.errors import SolverError
 from tabprotect.methods.base.method import Call, Changed, Method
 from tabprotect.methods.suppression.options import differing
+from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem
 from tabprotect.release.changed import ChangedRelease
 from tabprotect.release.suppressed import Release
@@ -69,6 +71,7 @@ def _hidden(prepared: Prepared) -> Release:
     if remaining and result.stopped and request.unions == "repair":
         # what is left of a search that was to protect these sums, too, is no verdict on the table
         result = replace(result, status="unknown", safe=False, cost=None)
+    result = _without_sums(result)
     if notes := exposed.notes(result):
         problem = replace(problem, notes=(*problem.notes, *notes))
     release = Release(
@@ -94,6 +97,13 @@ def _hidden(prepared: Prepared) -> Release:
     return beside(release, request.previous, prepared.earlier, prepared.disclosed)
 
 
+def _without_sums(result: SuppressionResult) -> SuppressionResult:
+    """Say of the cells that a method was chosen by how many are sums, which nobody else counts as cells."""
+    n, sums = result.problem.n_cells, result.problem.sums
+    words = f"{counted(n - sums, 'cell')} and {counted(sums, 'sum')}"
+    return replace(result, method=result.method.replace(counted(n, "cell"), words)) if sums else result
+
+
 def _changed(prepared: Prepared) -> ChangedRelease:
     """Change values, and let the intruder who knows the method judge them."""
     trace = Trace(prepared.request.progress)
@@ -110,7 +120,8 @@ def _changed(prepared: Prepared) -> ChangedRelease:
         if request.intervals:
             looking = Budget(Limits(stop=request.limits.stop), trace)
             judgement = judgement.explored(looking, request.executor, of)
-        judgement = replace(judgement, cells=prepared.table.n_cells)
+        rows = int(prepared.table.published_rows.sum())
+        judgement = replace(judgement, cells=prepared.table.n_cells, rows=rows, changed=True)
     settings = {"method": str(prepared.method), **_settings(prepared)}
     release = ChangedRelease(
         prepared.table, problem, changed, judgement, prepared.assessment, settings, request.title,
