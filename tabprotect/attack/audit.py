@@ -147,7 +147,7 @@ def audit(
     # a release says how many of the cells are those of its table
     if not isinstance(whole, Audit):
         return found
-    return replace(found, cells=whole.cells, rows=whole.rows, changed=whole.changed)
+    return replace(found, cells=whole.cells, rows=whole.rows, changed=whole.changed, table=whole.table)
 
 
 def _whole(given: Judged | Patterned, pattern: Any) -> Patterned:

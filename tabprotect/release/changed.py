@@ -33,6 +33,7 @@ from tabprotect.sensitivity.assessment import Assessment
 from tabprotect.sensitivity.sums_as_cells import values_with_sums
 from tabprotect.solver.trace import Known
 from tabprotect.table.additivity import noticeable
+from tabprotect.table.decimals import written
 from tabprotect.table.table import Table
 
 __all__ = ["ChangedRelease"]
@@ -112,6 +113,12 @@ class ChangedRelease(Publication):
     def words(self) -> npt.NDArray[np.object_]:
         """What every cell is: safe, primary, forced, protected or zero; confidential."""
         return status_words(self.problem.status[: self.table.n_cells])
+
+    def _became(self, cell: int) -> str:
+        shown = (
+            "not published" if self.values is None else f"published as {written(self.values[cell], self.table.decimal)}"
+        )
+        return f"{shown}, {self.words[cell]}"
 
     @cached_property
     def statuses(self) -> pd.DataFrame:

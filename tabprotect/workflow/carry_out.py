@@ -78,7 +78,7 @@ def _hidden(prepared: Prepared) -> Release:
         prepared.table,
         problem,
         result,
-        replace(judgement, cells=prepared.table.n_cells, rows=int(prepared.table.published_rows.sum())),
+        judgement.of_table(prepared.table),
         prepared.assessment,
         remaining,
         {**_settings(prepared), **_settings_of_hiding(prepared)},
@@ -120,8 +120,7 @@ def _changed(prepared: Prepared) -> ChangedRelease:
         if request.intervals:
             looking = Budget(Limits(stop=request.limits.stop), trace)
             judgement = judgement.explored(looking, request.executor, of)
-        rows = int(prepared.table.published_rows.sum())
-        judgement = replace(judgement, cells=prepared.table.n_cells, rows=rows, changed=True)
+        judgement = judgement.of_table(prepared.table, changed=True)
     settings = {"method": str(prepared.method), **_settings(prepared)}
     release = ChangedRelease(
         prepared.table, problem, changed, judgement, prepared.assessment, settings, request.title,
