@@ -160,10 +160,11 @@ def _settings(prepared: Prepared) -> dict[str, Any]:
 
 
 def _settings_of_hiding(prepared: Prepared) -> dict[str, Any]:
-    request, how = prepared.request, prepared.request.hiding
+    request, how, table = prepared.request, prepared.request.hiding, prepared.table
+    by_default = table.roles.get("cost") or ("cost" if "cost" in table.columns else "value")
     return {
         "recoding": prepared.rolled,
-        "cost": how.cost if isinstance(how.cost, str | None) else "as given",
+        "cost": by_default if how.cost is None else how.cost if isinstance(how.cost, str) else "as given",
         "cost transform": None if how.transform is None else str(how.transform),
         "preferences": None if how.preferences is None else str(dict(how.preferences)),
         "random costs": how.random_costs or None,
