@@ -210,8 +210,8 @@ def _recoding(name: str, factory: Callable[..., Recode], summary: str, **default
 def _opening(open: Any = (), least: bool = False, **options: Any) -> Recode:  # noqa: A002
     if not open:
         raise InputError(
-            "method 'open-classes' needs options: the dimensions that get open classes; make it with its class, such as "
-            "tp.Recode(open=['age'], least=False)"
+            "method 'open-classes' needs options: the dimensions that get open classes; make it with its class, "
+            "such as tp.Recode(open=['age'], least=False)"
         )
     return Recode(open=open, least=least, **options)
 

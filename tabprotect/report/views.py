@@ -32,7 +32,7 @@ from tabprotect.table.decimals import decimals_of
 from tabprotect.table.system import LinearSystem
 from tabprotect.table.table import Table
 
-__all__ = ["html", "records_view", "release_view"]
+__all__ = ["facts_view", "html", "records_view", "release_view"]
 
 Bools = npt.NDArray[np.bool_]
 Objects = npt.NDArray[np.object_]
@@ -121,6 +121,11 @@ def _(judged: Audit) -> str:
     ]
     grid = _of_system(judged.problem.system, words, lambda i: "P exposed" if i in exposed else _LETTERS[words[i]])
     return _view("Audit", INTERNAL, facts, [grid], words)
+
+
+def facts_view(title: str, facts: Sequence[str]) -> str:
+    """Return facts that tell no value, under a title."""
+    return _view(title, INTERNAL, facts, [], np.zeros(0, dtype=object))
 
 
 def release_view(release: Releasable) -> str:
