@@ -212,7 +212,7 @@ class ChangedRelease(Publication):
         lines.append(("intruders know", result.knows))
         lines += [("note", text) for text in (*self.problem.notes, result.message) if text]
         if noticeable(self.table.residual, self.table.values):
-            lines.append(("note", f"the table carries rounding residuals up to {self.table.residual:g}"))
+            lines.append(("note", f"the table carries rounding residuals up to {n(self.table.residual, ',.6g')}"))
         return Summary(tuple(lines))
 
     @property

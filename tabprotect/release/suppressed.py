@@ -244,7 +244,7 @@ class Release(Publication):
         lines += [("note", note) for note in (*problem.notes, result.message) if note]
         lines += [] if self.carried is None else self.carried.lines(n)
         if noticeable(self.table.residual, self.table.values):
-            lines.append(("note", f"the table carries rounding residuals up to {self.table.residual:g}"))
+            lines.append(("note", f"the table carries rounding residuals up to {n(self.table.residual, ',.6g')}"))
         return Summary(tuple(lines))
 
     @property

@@ -188,3 +188,20 @@ def test_open_classes_that_help_nothing_are_not_called_unneeded() -> None:
         few, "p%=15", tp.Recode(open=["age"], least=False), by=["age"], value="v", contributor="firm", allow_unsafe=True
     )
     assert release.settings["recoding"] == "age: no open class at its ends is safe"
+
+
+def test_limits_may_be_seconds_and_say_so() -> None:
+    assert tp.protect(AGES, "threshold=2", by=["sex"], value="v", limits=5).settings["time limit (seconds)"] == 5
+    with pytest.raises(tp.InputError, match=r"limits must be tabprotect\.Limits or a number of seconds, not '5'"):
+        tp.protect(AGES, "threshold=2", by=["sex"], value="v", limits="5")
+
+
+def test_a_release_of_the_last_period_is_given_by_its_folder() -> None:
+    release = tp.protect(AGES, "threshold=2", by=["sex"], value="v")
+    with pytest.raises(tp.InputError, match=r"release\.write\(folder\) returns it, .* not Release$"):
+        tp.protect(AGES, "threshold=2", by=["sex"], value="v", previous=release)
+
+
+def test_every_rule_of_the_documentation_is_at_the_top() -> None:
+    assert str(tp.AtHoldings(tp.PPercent(15))) == "holdings: p%=15"
+    assert str(tp.Granularity(40)) == "granularity=40"
