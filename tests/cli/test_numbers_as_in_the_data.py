@@ -99,7 +99,7 @@ def test_why_a_cell_is_sensitive_is_said_with_the_decimal_sign_of_the_data(tmp_p
     data = {"by": ["région", "taille"], "value": "chiffre", "contributor": "firme"}
     release = tp.protect(tmp_path / "a.csv", rules, "greedy", **data, intervals=False)
     said = release.explain(("N", "g"))
-    assert "N x g: 1099,5, primary" in said
+    assert "N x g: 1099,5, hidden, primary" in said
     assert "12,5 % of 1090,5 = 136,3125" in said
     assert "% > 70,5 %" in said
     points = tp.protect(pd.read_csv(io.StringIO(TEXT), sep=";", decimal=",", thousands="."), rules, "greedy", **data)
