@@ -8,7 +8,6 @@ The package names that room when it is imported, so nothing of it is loaded befo
 from __future__ import annotations
 
 import importlib
-from dataclasses import MISSING, fields, is_dataclass
 from typing import Any, Final
 
 __all__ = ["Short", "drawn_by", "many", "view"]
@@ -31,6 +30,8 @@ class Short:
 
 
 def _differing(given: Any) -> str:
+    from dataclasses import MISSING, fields, is_dataclass
+
     if not is_dataclass(given) or isinstance(given, type):
         return repr(given)
     said = []

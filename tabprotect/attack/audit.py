@@ -145,7 +145,9 @@ def audit(
         problem.n_cells - problem.sums if problem.sums else None,
     )
     # a release says how many of the cells are those of its table
-    return replace(found, cells=whole.cells, rows=whole.rows) if isinstance(whole, Audit) else found
+    if not isinstance(whole, Audit):
+        return found
+    return replace(found, cells=whole.cells, rows=whole.rows, changed=whole.changed, table=whole.table)
 
 
 def _whole(given: Judged | Patterned, pattern: Any) -> Patterned:

@@ -15,6 +15,7 @@ from tabprotect.attack.counts import Counts
 from tabprotect.attack.evidence import Evidence
 from tabprotect.attack.exact_problem import ExactProblem
 from tabprotect.attack.explore import Intervals, explore
+from tabprotect.attack.interval_rows import interval_rows
 from tabprotect.attack.keys import Key
 from tabprotect.attack.left_open import NEARLY, left_open_words, without_level
 from tabprotect.attack.witness import Exposure
@@ -24,7 +25,8 @@ from tabprotect.problem import Problem, Status, cell_mask
 from tabprotect.solver.limits import Budget, Limits
 from tabprotect.solver.tasks.pieces import check_executor
 from tabprotect.table.decimals import check_sign, written
-from tabprotect.table.naming import cell_of_system
+from tabprotect.table.naming import cell_of_system, cell_of_table
+from tabprotect.table.table import Table
 from tabprotect.views import view
 
 __all__ = ["Audit", "asked_cells", "is_complete"]
@@ -63,6 +65,10 @@ class Audit:
         Cells of the table, the first of the problem, where those behind them are sums of hidden cells; None: all.
     rows : int, optional
         Code combinations of the table; None: one a cell.
+    changed : bool
+        Every value is published, changed, and none is hidden: `pattern` is True where the true value is in question.
+    table : Table, optional
+        Of a release: its cells have the names that the table gives them.
     """
 
     problem: Problem = field(repr=False)
@@ -77,14 +83,32 @@ class Audit:
     exhaustive: bool = True
     cells: int | None = None
     rows: int | None = None
+    changed: bool = False
+    table: Table | None = field(default=None, repr=False)
 
     @property
     def counts(self) -> Counts:
         """How many cells there are, and are hidden, and why."""
-        return Counts.of(self.problem, self.pattern, cells=self.cells, rows=self.rows)
+        hidden = np.zeros_like(self.pattern) if self.changed else self.pattern
+        return Counts.of(self.problem, hidden, cells=self.cells, rows=self.rows)
+
+    @property
+    def counts_words(self) -> str:
+        """The number of cells, and of those that are hidden; of changed values, of those that are sensitive."""
+        counts = self.counts
+        if not self.changed:
+            return f"{counts.cells_words}, hidden {counts.hidden_words}"
+        sensitive = int(np.sum(self.problem.status[: counts.cells] == Status.PRIMARY))
+        return f"{counts.cells_words}, {sensitive:,} sensitive, values changed and none hidden"
+
+    @property
+    def short_words(self) -> str:
+        """The number of cells, and of those that are hidden, in a few words."""
+        cells = counted(self.counts.cells, "cell")
+        return f"{cells}, values changed" if self.changed else f"{self.counts.hidden:,} of {cells} hidden"
 
     def __repr__(self) -> str:
-        facts = [f"{int(self.pattern.sum()):,} of {self.problem.n_cells:,} cells hidden"]
+        facts = [self.short_words]
         facts += [f"{len(self.exposed):,} exposed"] if len(self.exposed) else []
         facts += [] if self.complete else ["incomplete"]
         return f"Audit({self.verdict}: {', '.join(facts)})"
@@ -161,14 +185,16 @@ class Audit:
         ----------
         cell : tuple, str, mapping or int
             The codes of the cell, or its label; its position where no code is a number (see
-            `tabprotect.table.naming.cell_of_system`).
+            `tabprotect.table.naming.cell_of_system`). In the audit of a release also codes that are the same cell as
+            another, as `explain` takes them.
 
         Raises
         ------
         InputError
             If there is no such cell, or it is not hidden.
         """
-        i = cell_of_system(self.problem.system, cell)
+        system = self.problem.system
+        i = cell_of_system(system, cell) if self.table is None else cell_of_table(self.table, cell, system)
         place = int(np.searchsorted(self.public.cells, i))
         if place == len(self.public.cells) or self.public.cells[place] != i:
             raise InputError(f"cell {self.problem.system.label(i)} is not hidden: everybody knows its value")
@@ -211,44 +237,18 @@ class Audit:
         """Return one row a hidden cell and intruder; confidential.
 
         Columns: ``cell`` (position), ``label``, ``attacker`` ('public' or a name), ``status`` (secondaries as
-        'secondary'), ``value``, ``low``, ``high``, ``needed_low``, ``needed_high`` (what the levels ask for, NaN where
-        nothing), ``missing`` (largest shortfall, in the unit of the values), ``exposed``, ``recomputable``.
+        'secondary', where any are hidden), ``value``, ``low``, ``high``, ``needed_low``, ``needed_high`` (what the
+        levels ask for, NaN where nothing), ``missing`` (largest shortfall, in the unit of the values), ``exposed``,
+        ``recomputable``.
         """
-        frames = [self._frame(intervals) for intervals in (self.public, *self.insiders)]
+        seen = (self.public, *self.insiders)
+        frames = [interval_rows(self.problem, one, self.exposures, changed=self.changed) for one in seen]
         return pd.concat([f for f in frames if len(f)] or frames[:1], ignore_index=True)
 
-    def _frame(self, intervals: Intervals) -> pd.DataFrame:
-        problem, cells = self.problem, intervals.cells
-        asked = problem.status[cells] == Status.PRIMARY
-        if intervals.attacker >= 0:
-            asked &= ~np.isin(cells, list(problem.attackers[intervals.attacker].unasked))
-        value, lpl, upl = (a[cells] for a in (problem.values, problem.lpl, problem.upl))
-        missing = np.zeros(len(cells))
-        exposed = np.zeros(len(cells), dtype=bool)
-        for exposure in self.exposures:
-            if exposure.key.attacker in (-1, intervals.attacker):
-                here = cells == exposure.key.cell
-                exposed |= here
-                missing[here] = np.maximum(missing[here], exposure.needed - exposure.reached)
-        words = np.array([Status(s).name.lower() for s in problem.status[cells]], dtype=object)
-        words[np.isin(problem.status[cells], (Status.SAFE, Status.PROTECTED, Status.ZERO))] = "secondary"
-        name = "public" if intervals.attacker < 0 else problem.attackers[intervals.attacker].name
-        return pd.DataFrame(
-            {
-                "cell": cells,
-                "label": [problem.system.label(int(i)) for i in cells],
-                "attacker": np.full(len(cells), name, dtype=object),
-                "status": words,
-                "value": value,
-                "low": intervals.low,
-                "high": intervals.high,
-                "needed_low": np.where(asked & (lpl > 0), value - lpl, np.nan),
-                "needed_high": np.where(asked & (upl > 0), value + upl, np.nan),
-                "missing": missing,
-                "exposed": exposed,
-                "recomputable": np.isin(cells, intervals.recomputable),
-            }
-        )
+    def of_table(self, table: Table, *, changed: bool = False) -> Audit:
+        """Return the judgement as that of a release: its cells are counted, and named, as those of its table."""
+        rows = int(table.published_rows.sum())
+        return replace(self, cells=table.n_cells, rows=rows, changed=changed, table=table)
 
     @property
     def left_out(self) -> str:
@@ -279,7 +279,7 @@ class Audit:
         """Return the judgement in words, at most ten exposures written out; confidential."""
         label = self.problem.system.label
         counts = self.counts
-        lines = [f"{self.verdict}: {counts.cells_words}, hidden {counts.hidden_words}"]
+        lines = [f"{self.verdict}: {self.counts_words}"]
         if counts.sums:
             lines.append(counts.sums_words)
         if len(self.shown):

@@ -63,9 +63,9 @@ def check_values(
     outer.intruder()
     outer.claims_kept()
     outer.sums()
-    verdict = document["verdict"]
-    if VERDICTS.index(verdict) < VERDICTS.index(inner.verdict):
-        outer.failures.append(f"the verdict is '{verdict}', proven is '{inner.verdict}'")
+    verdict, attack = document["verdict"], document["attack"]["verdict"]
+    if VERDICTS.index(verdict) < VERDICTS.index(attack):
+        outer.failures.append(f"the verdict is '{verdict}', proven is '{attack}'")
     if outer.claim.method in DOUBTS and verdict != VERDICTS[-1]:
         outer.failures.append(f"the verdict is '{verdict}', but '{outer.claim.method}' leaves doubt and proves nothing")
     missing: list[str] = []

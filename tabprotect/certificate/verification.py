@@ -9,7 +9,10 @@ from fractions import Fraction
 from tabprotect.certificate.document import words_of
 from tabprotect.certificate.extent import beyond, within
 
-__all__ = ["Verification"]
+__all__ = ["REJECTED", "Verification"]
+
+REJECTED = "rejected"
+"""The verdict of a check that found something else than was claimed."""
 
 _POINT = re.compile(r"(?<=\d)\.(?=\d)")
 
@@ -25,7 +28,7 @@ class Verification:
     checked, not_checked : tuple of str
         What was recomputed, and what nobody can conclude from that.
     verdict : str
-        'safe', 'LP-safe only' or 'not safe', as proven (only meaningful without failures).
+        'safe', 'LP-safe only' or 'not safe', as proven; 'rejected' with any failure, whatever the document says.
     cost, bound : Fraction or None
         Of the secondaries, recomputed; the bound is the one that the proof gives. None where values were changed.
     questions : int
@@ -44,6 +47,10 @@ class Verification:
     questions: int = 0
     witnesses: int = 0
     claimed: Fraction | None = None
+
+    def __post_init__(self) -> None:
+        if self.failures:
+            object.__setattr__(self, "verdict", REJECTED)
 
     def __repr__(self) -> str:
         failures = "1 failure" if len(self.failures) == 1 else f"{len(self.failures):,} failures"

@@ -2,29 +2,41 @@
 
 from __future__ import annotations
 
-import io
 import sys
+from collections.abc import Sequence
 
 __all__ = ["main"]
 
 
 def main() -> None:
     """Run the command line and leave with its exit code."""
-    from tabprotect.cli.exits import ended
+    try:
+        code = _run(sys.argv[1:])
+    except KeyboardInterrupt:
+        # before or after anything that could say more
+        from tabprotect.cli.exits import ended
+
+        sys.stderr.write("Ended; nothing was written.\n")
+        code = int(ended(sys.argv[1:]))
+    sys.exit(code)
+
+
+def _run(arguments: Sequence[str]) -> int:
+    import io
+    import signal
+
+    from tabprotect.cli.interrupts import hear_interrupts
     from tabprotect.cli.opening import opening
 
+    hear_interrupts()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # a sign that the terminal cannot show is no reason to fail after the work
             stream.reconfigure(errors="replace")
-    arguments = sys.argv[1:]
-    try:
-        with opening(arguments):
-            from tabprotect.cli.app import run
+    with opening(arguments):
+        from tabprotect.cli.app import run
 
-            code = run(arguments)
-    except KeyboardInterrupt:
-        # before or after anything that could say more
-        sys.stderr.write("Ended; nothing was written.\n")
-        code = int(ended(arguments))
-    sys.exit(code)
+        code = run(arguments)
+    # what is left is to leave, with the code that is decided
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    return code

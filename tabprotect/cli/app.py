@@ -90,6 +90,9 @@ def run(arguments: Sequence[str]) -> int:
 def _run(arguments: Sequence[str], screen: Screen) -> int:
     try:
         code = app(list(arguments), standalone_mode=False)
+        if code == Exit.INTERRUPTED:
+            # no command returns it: typer makes it of an interrupt outside of them
+            raise KeyboardInterrupt
         sys.stdout.flush()
     except InputError as error:
         return _fail(screen, "Bad input", error, Exit.INPUT)

@@ -53,7 +53,7 @@ def describe(progress: Progress, numbers: Numbers | None = None) -> str:
         words.append(f"gap {n(100 * progress.gap, '.2f')} %")
     words.append(f"{n(progress.seconds, ',.0f')} s")
     if progress.message:
-        words.append(progress.message)
+        words.append(progress.message if numbers is None else numbers.said(progress.message))
     return "  ".join(words)
 
 

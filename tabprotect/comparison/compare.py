@@ -18,6 +18,7 @@ from tabprotect.comparison.approaches import Approach, parse_approach, publish
 from tabprotect.comparison.figures import charts, grids
 from tabprotect.comparison.line import Line
 from tabprotect.comparison.measures import risk
+from tabprotect.counted import counted
 from tabprotect.errors import InfeasibleError, InputError, as_items, as_numbers, need
 from tabprotect.formats.dialect import Dialect
 from tabprotect.methods.base.method import Call
@@ -25,15 +26,17 @@ from tabprotect.methods.loss import loss
 from tabprotect.paths import possible
 from tabprotect.problem import Problem, need_problem
 from tabprotect.report.comparison import comparison_page
+from tabprotect.report.folded import short
 from tabprotect.report.numbers import Numbers
 from tabprotect.report.pages import Bars, Grid
+from tabprotect.report.views import facts_view
 from tabprotect.seeds import Seed, as_seed
 from tabprotect.solver.limits import Budget, Limits, Progress, as_limits, check_progress
 from tabprotect.table.reading.recognised import Recognised
 from tabprotect.table.table import Table, need_table
+from tabprotect.workflow import request
 from tabprotect.workflow.prepare import Prepared, with_records
 from tabprotect.workflow.prepare import prepare as prepare_request
-from tabprotect.workflow.request import Request
 
 __all__ = ["Comparison", "Line", "compare"]
 
@@ -60,6 +63,10 @@ class Comparison:
 
     def __repr__(self) -> str:
         return f"Comparison({', '.join(f'{line.approach}: {line.words}' for line in self.lines)})"
+
+    def _repr_html_(self) -> str:
+        facts = [f"{short(str(line.approach))}: {line.words}{_hidden_words(line)}" for line in self.lines]
+        return facts_view(short(self.title), facts)
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -134,8 +141,12 @@ class Comparison:
         figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
 
 
+def _hidden_words(line: Line) -> str:
+    return "" if line.loss is None or not line.hides else f", {counted(line.loss.hidden, 'cell')} hidden"
+
+
 def compare(
-    problem: Problem | Request,
+    problem: Problem | request.Request,
     methods: Sequence[str | Approach] | None = None,
     *,
     limits: Limits | float | None = None,
@@ -151,9 +162,10 @@ def compare(
 
     Parameters
     ----------
-    problem : Problem or Request
-        Of a request every method solves the very problem that `tabprotect.protect` would state for it, its sums of
-        hidden cells protected as there; keys, table and records are its own.
+    problem : Problem or tabprotect.workflow.request.Request
+        Of a table with rules the problem is ``make_problem(table, rules)``. Of a request to protect every method solves
+        the very problem that `tabprotect.protect` would state for it, its sums of hidden cells protected as there;
+        keys, table and records are its own. (`tabprotect.Request` is a rule, and no such request.)
     methods : sequence of str or Approach, optional
         Such as ``["suppress", "adjust:norm=l2", "round:base=5"]``; by default suppression, adjustment and rounding,
         with a table also recoding, for counts small count rounding, and the cell key method where there are keys.
@@ -165,7 +177,7 @@ def compare(
     keys : ndarray of int, shape (cells,), optional
         Cell keys (see `tabprotect.methods.cell_key.cell_keys`).
     table : Table, optional
-        What the problem was made of, for recoding.
+        What the problem was made of, for recoding: ``compare(make_problem(table, rules), table=table)``.
     prepare : callable, optional
         Gives methods that need records (cell keys, swapping) what they need of them.
     title : str
@@ -208,13 +220,11 @@ def compare(
     if prepare is not None and not callable(prepare):
         raise InputError(f"prepare must be a function of a method, not {prepare!r}")
     prepared = None
-    if isinstance(problem, Request):
+    if isinstance(problem, request.Request):
         limits = problem.limits if limits is None else limits
         seed = seed if problem.seed is None else problem.seed
-        request = problem.asking(limits=limits, progress=progress, seed=seed)
-        prepared = prepare_request(
-            request, max((getattr(g.choice, "contributions", 0) for g in given or ()), default=0)
-        )
+        asked = problem.asking(limits=limits, progress=progress, seed=seed)
+        prepared = prepare_request(asked, max((getattr(g.choice, "contributions", 0) for g in given or ()), default=0))
         problem, table, seed = prepared.problem, prepared.table, prepared.seed
         prepare = partial(with_records, prepared) if prepared.source.roles is not None else None
     need_problem(problem, "compare")

@@ -207,7 +207,12 @@ def _recoding(name: str, factory: Callable[..., Recode], summary: str, **default
     return Entry(name, "recode", factory, "table", options, (), False, summary, "other-methods.md")
 
 
-def _opening(open: Any, least: bool = False, **options: Any) -> Recode:  # noqa: A002
+def _opening(open: Any = (), least: bool = False, **options: Any) -> Recode:  # noqa: A002
+    if not open:
+        raise InputError(
+            "method 'open-classes' needs options: the dimensions that get open classes; make it with its class, "
+            "such as tp.Recode(open=['age'], least=False)"
+        )
     return Recode(open=open, least=least, **options)
 
 

@@ -33,6 +33,7 @@ from tabprotect.sensitivity.assessment import Assessment
 from tabprotect.sensitivity.sums_as_cells import values_with_sums
 from tabprotect.solver.trace import Known
 from tabprotect.table.additivity import noticeable
+from tabprotect.table.decimals import written
 from tabprotect.table.table import Table
 
 __all__ = ["ChangedRelease"]
@@ -113,6 +114,12 @@ class ChangedRelease(Publication):
         """What every cell is: safe, primary, forced, protected or zero; confidential."""
         return status_words(self.problem.status[: self.table.n_cells])
 
+    def _became(self, cell: int) -> str:
+        shown = (
+            "not published" if self.values is None else f"published as {written(self.values[cell], self.table.decimal)}"
+        )
+        return f"{shown}, {self.words[cell]}"
+
     @cached_property
     def statuses(self) -> pd.DataFrame:
         """Cells, value, respondents and changes by status, as `by_status` has them; confidential."""
@@ -172,7 +179,7 @@ class ChangedRelease(Publication):
         assert self.judgement is not None
         if not np.isnan(self.judgement.public.low).any():
             return self.judgement
-        return audit(self.judgement.problem, self.judgement.pattern)
+        return audit(self.judgement)
 
     def summary(self, dialect: Dialect | None = None) -> Summary:
         """Return what was done and how good it is; confidential.
@@ -205,7 +212,7 @@ class ChangedRelease(Publication):
         lines.append(("intruders know", result.knows))
         lines += [("note", text) for text in (*self.problem.notes, result.message) if text]
         if noticeable(self.table.residual, self.table.values):
-            lines.append(("note", f"the table carries rounding residuals up to {self.table.residual:g}"))
+            lines.append(("note", f"the table carries rounding residuals up to {n(self.table.residual, ',.6g')}"))
         return Summary(tuple(lines))
 
     @property

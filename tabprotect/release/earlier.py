@@ -161,9 +161,10 @@ class Previous:
 def _by_hand(given: Any, table: Table) -> Earlier:
     pattern = np.asarray(given)
     if pattern.dtype != np.bool_ or pattern.shape != (table.n_cells,):
+        what = type(given).__name__ if pattern.shape == () else f"{pattern.dtype} of shape {pattern.shape}"
         raise InputError(
-            f"previous: give the folder of a release, or one truth value for each of the {table.n_cells} cells, not "
-            f"{pattern.dtype} of shape {pattern.shape}"
+            f"previous: give the folder of a release, as release.write(folder) returns it, or one truth value for each "
+            f"of the {table.n_cells} cells, not {what}"
         )
     position = {table.system.label(i): i for i in range(table.n_cells)}
     return Earlier(None, None, pattern.copy(), position)

@@ -27,6 +27,7 @@ from tabprotect.report.public import PublicTable
 from tabprotect.report.views import release_view
 from tabprotect.sensitivity.assessment import Assessment
 from tabprotect.solver.trace import Known
+from tabprotect.table.naming import cell_of_table
 from tabprotect.table.table import Table
 from tabprotect.visible import visible
 
@@ -137,15 +138,19 @@ class Publication(ABC):
     def _repr_html_(self) -> str:
         return release_view(self)
 
+    @abstractmethod
+    def _became(self, cell: int) -> str:
+        """What became of a cell, in words: whether it is published, and its status."""
+
     def explain(self, cell: Any) -> str:
-        """Say in words why a cell is sensitive or not, with the numbers; confidential.
+        """Say in words what became of a cell, and why it is sensitive or not, with the numbers; confidential.
 
         Parameters
         ----------
         cell : tuple, str, mapping or int
             As `tabprotect.Assessment.explain` takes it.
         """
-        return self.assessment.explain(cell)
+        return self.assessment.explain(cell, self._became(cell_of_table(self.table, cell)))
 
     @property
     def published(self) -> Any:

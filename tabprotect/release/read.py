@@ -58,6 +58,11 @@ class Released:
     rows: int
 
     @property
+    def changed(self) -> bool:
+        """Whether values were changed, so that none is hidden."""
+        return isinstance(self.certificate, ValuesCertificate)
+
+    @property
     def dialect(self) -> Dialect:
         """How text files of the release are written, and numbers on its pages."""
         return Dialect.of(self.manifest.get("dialect"))

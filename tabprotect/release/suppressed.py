@@ -136,6 +136,9 @@ class Release(Publication):
         """What every cell is: safe, primary, secondary, forced, protected or zero."""
         return status_words(self.problem.status[: self.table.n_cells], self.pattern)
 
+    def _became(self, cell: int) -> str:
+        return f"{'hidden' if self.pattern[cell] else 'published'}, {self.words[cell]}"
+
     @cached_property
     def statuses(self) -> pd.DataFrame:
         """Cells, value and respondents by status, as `by_status` has them; confidential."""
@@ -198,11 +201,7 @@ class Release(Publication):
         known = self.judgement.public
         if not np.isnan(known.low).any():
             return self.judgement
-        return replace(
-            audit(self.problem, self.result.pattern),
-            cells=self.table.n_cells,
-            rows=int(self.table.published_rows.sum()),
-        )
+        return audit(self.problem, self.result.pattern).of_table(self.table)
 
     def summary(self, dialect: Dialect | None = None) -> Summary:
         """Return what was done and how good it is; confidential.
@@ -245,7 +244,7 @@ class Release(Publication):
         lines += [("note", note) for note in (*problem.notes, result.message) if note]
         lines += [] if self.carried is None else self.carried.lines(n)
         if noticeable(self.table.residual, self.table.values):
-            lines.append(("note", f"the table carries rounding residuals up to {self.table.residual:g}"))
+            lines.append(("note", f"the table carries rounding residuals up to {n(self.table.residual, ',.6g')}"))
         return Summary(tuple(lines))
 
     @property

@@ -115,7 +115,7 @@ def _cards(release: ChangedTable, n: Numbers) -> list[Card]:
             Card("Lower bound", n(result.bound, ",.10g"), "of the search; not part of the certificate's proof")
         )
     if result.gap is not None:
-        cards.append(Card("Gap", f"{n(100 * result.gap, '.2f')} %", release.optimality))
+        cards.append(Card("Gap", f"{n(100 * result.gap, '.2f')} %", n.said(release.optimality)))
     return cards
 
 

@@ -120,7 +120,7 @@ def _cards(release: SuppressedTable, n: Numbers) -> list[Card]:
     if result.bound is not None:
         cards.append(Card("Lower bound", n(result.bound, ",.10g"), "by the search"))
     if result.gap is not None:
-        cards.append(Card("Gap", f"{n(100 * result.gap, '.2f')} %", release.optimality))
+        cards.append(Card("Gap", f"{n(100 * result.gap, '.2f')} %", n.said(release.optimality)))
     proven = release.certificate.bound
     if proven is not None:
         cards.append(Card("Bound proven exactly", n(float(proven), ",.10g"), "checked without a solver"))

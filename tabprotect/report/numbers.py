@@ -19,6 +19,9 @@ _LONG: Final = 1e5
 _SHARE: Final = re.compile(r"(?<![\w.,])\d+\.\d+(?= ?%(?!=))")
 """A percentage in a text."""
 
+_COST: Final = re.compile(r"(?<=\bcost )\d[\d,]*(?:\.\d+)?(?![\d.,]*\w)")
+"""A cost in a text."""
+
 _COUNT: Final = re.compile(r"(?<![\w.,-])\d{1,3}(?:,\d{3})+(?![\w-]|[.,]\d)")
 """A whole number with commas between thousands in a text."""
 
@@ -68,14 +71,24 @@ class Numbers:
         return self(value, ",.0f" if float(value).is_integer() else ",.10g")
 
     def said(self, text: str) -> str:
-        """Return a sentence of the program, which names no cells, with these signs: percentages and counts in it.
+        """Return a sentence of the program, which names no cells, with these signs: its percentages, costs and counts.
 
         Examples
         --------
         >>> Numbers(",", ".").said("1,200 cells are at most 3,000, optimal to within 9.88 %")
         '1.200 cells are at most 3.000, optimal to within 9,88 %'
+        >>> Numbers(",", ".").said("a pattern of cost 3,286,278.42 is not looked at")
+        'a pattern of cost 3.286.278,42 is not looked at'
         """
-        return _COUNT.sub(lambda found: found[0].replace(",", self.thousands), self.words(text))
+        signs = {ord("."): self.decimal, ord(","): self.thousands}
+        kept: list[str] = []
+
+        def cost(found: re.Match[str]) -> str:
+            kept.append(found[0].translate(signs))
+            return "\0"
+
+        counts = _COUNT.sub(lambda found: found[0].replace(",", self.thousands), self.words(_COST.sub(cost, text)))
+        return re.sub("\0", lambda _: kept.pop(0), counts)
 
     def counted(self, number: int, one: str, several: str = "") -> str:
         """Return a number and what is counted."""

@@ -32,7 +32,7 @@ from tabprotect.table.decimals import decimals_of
 from tabprotect.table.system import LinearSystem
 from tabprotect.table.table import Table
 
-__all__ = ["html", "records_view", "release_view"]
+__all__ = ["facts_view", "html", "records_view", "release_view"]
 
 Bools = npt.NDArray[np.bool_]
 Objects = npt.NDArray[np.object_]
@@ -111,9 +111,9 @@ def _(result: SuppressionResult) -> str:
 
 @html.register
 def _(judged: Audit) -> str:
-    words = _hidden_words(judged.problem, judged.pattern)
+    words = _status_words(judged.problem) if judged.changed else _hidden_words(judged.problem, judged.pattern)
     exposed = set(judged.exposed.tolist())
-    facts = [f"{judged.verdict}: {int(judged.pattern.sum()):,} of {judged.problem.n_cells:,} cells hidden"]
+    facts = [f"{judged.verdict}: {judged.short_words}"]
     facts += [
         f"{len(cells):,} {what}"
         for cells, what in ((judged.exposed, "exposed"), (judged.recomputable, "recomputable"))
@@ -121,6 +121,11 @@ def _(judged: Audit) -> str:
     ]
     grid = _of_system(judged.problem.system, words, lambda i: "P exposed" if i in exposed else _LETTERS[words[i]])
     return _view("Audit", INTERNAL, facts, [grid], words)
+
+
+def facts_view(title: str, facts: Sequence[str]) -> str:
+    """Return facts that tell no value, under a title."""
+    return _view(title, INTERNAL, facts, [], np.zeros(0, dtype=object))
 
 
 def release_view(release: Releasable) -> str:

@@ -13,6 +13,7 @@ import pandas as pd
 from tabprotect.problem import Status
 from tabprotect.sensitivity.requirements import readings
 from tabprotect.sensitivity.rule import Override, Rule
+from tabprotect.sensitivity.rules.manual import Manual
 from tabprotect.table.decimals import written
 from tabprotect.table.naming import cell_of_table
 from tabprotect.table.table import Table
@@ -95,14 +96,16 @@ class Assessment:
             lines.append((f"rule {rule}", f"{int(mask.sum()):,} primary{words}"))
         return lines
 
-    def explain(self, cell: Any) -> str:
+    def explain(self, cell: Any, status: str | None = None) -> str:
         """Say in words why a cell is sensitive or not, with the numbers (internal).
 
         Parameters
         ----------
         cell : tuple, str, mapping or int
             The codes of the cell, or its label; its position where no code is a number (see
-            `tabprotect.table.naming.cell_of_system`).
+            `tabprotect.table.naming.cell_of_table`).
+        status : str, optional
+            What became of the cell, for the first line; by default the status that the rules give it.
 
         Raises
         ------
@@ -110,20 +113,24 @@ class Assessment:
             If this names no cell, or several.
         """
         i = cell_of_table(self.table, cell)
-        status = Status(self.status[i])
+        found = Status(self.status[i])
         value, *level = (
             written(one[i], self.table.decimal) for one in (self.table.values, self.lpl, self.upl, self.spl)
         )
-        lines = [f"{self.table.system.label(i)}: {value}, {status.name.lower()}"]
+        lines = [f"{self.table.system.label(i)}: {value}, {status or found.name.lower()}"]
         for rule in self.rules:
             hit = self.reasons.get(str(rule))
             mark = "sensitive" if hit is not None and hit[i] else "not sensitive"
             if isinstance(rule, Rule):
                 lines.append(f"  {rule}: {mark}; {rule.explain(self.table, i)}")
-            else:
-                decided = rule.decide(self.table).status[i]
-                lines.append(f"  {rule}: " + (f"makes it {Status(decided).name.lower()}" if decided >= 0 else "silent"))
-        if status == Status.PRIMARY:
+                continue
+            decided = rule.decide(self.table).status[i]
+            if decided >= 0:
+                lines.append(f"  {rule}: makes it {Status(decided).name.lower()}")
+            elif not isinstance(rule, Manual):
+                # columns are read although nobody asks for it, so it is no news where they say nothing
+                lines.append(f"  {rule}: silent")
+        if found == Status.PRIMARY:
             sliding = f", over a width of {level[2]}" if self.spl[i] else ""
             lines.append(f"  an intruder must find it able to move down by {level[0]}, up by {level[1]}{sliding}")
         return "\n".join(lines)

@@ -28,7 +28,8 @@ def singletons(table: Table, may_hide: npt.NDArray[np.bool_]) -> tuple[Attacker,
     Such a respondent knows all these cells exactly. Who it is comes from the contributions; in a finished table from a
     column ``holder``, and without either every cell of count 1 has an attacker of its own (what one knows of cells that
     must be equal to it, he finds through the equations). A record of sampling weight w is w contributors, so that it is
-    a singleton for w = 1 only. Tables without counts have no attackers; no count means no claim.
+    a singleton for w = 1 only; several records are none, whatever their weights add up to. Tables without counts have
+    no attackers; no count means no claim.
 
     Parameters
     ----------
@@ -51,7 +52,10 @@ def singletons(table: Table, may_hide: npt.NDArray[np.bool_]) -> tuple[Attacker,
     """
     if table.counts is None and table.weighted_counts is None and table.kind != "frequency":
         return ()
-    cells = np.flatnonzero((np.abs(counts(table) - 1) <= 1e-9) & may_hide)
+    alone = np.abs(counts(table) - 1) <= 1e-9
+    if table.counts is not None:
+        alone &= table.counts <= 1
+    cells = np.flatnonzero(alone & may_hide)
     if not len(cells):
         return ()
     who, names = _holders(table, cells)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy.typing as npt
 
 from tabprotect.errors import InputError
 from tabprotect.solver.tolerances import SUM_ROUNDING
+from tabprotect.table.decimals import written
 from tabprotect.table.system import LinearSystem
 
 __all__ = ["NOISE", "Tolerance", "beyond_noise", "check_additivity", "in_short", "noticeable"]
@@ -82,8 +84,12 @@ def in_short(equation: str, most: int = 160) -> str:
     return equation if len(equation) <= most else equation[: most - 4].rstrip() + " ..."
 
 
-def check_additivity(system: LinearSystem, values: Floats, tolerance: Tolerance, name: str) -> float:
+def check_additivity(
+    system: LinearSystem, values: Floats, tolerance: Tolerance, name: str, decimal: str = "."
+) -> float:
     """Return the largest residual beyond noise; refuse a table that is off by more than the tolerance.
+
+    Messages have the decimal sign that is given, but for what is typed as an argument.
 
     Raises
     ------
@@ -101,11 +107,12 @@ def check_additivity(system: LinearSystem, values: Floats, tolerance: Tolerance,
     tabprotect.errors.InputError: column 'x' looks like averages or percentages: in 1 of 1 equations ...
     """
     A, residuals = system.A, system.residuals(values)
+    number = partial(written, decimal=decimal, form=".10g")
 
     def off(row: int) -> str:
         cells, signs = A.indices[A.indptr[row] : A.indptr[row + 1]], A.data[A.indptr[row] : A.indptr[row + 1]]
         parts = float((values[cells] * np.maximum(signs, 0)).sum())
-        return f"{in_short(system.equation(row))} ({parts - residuals[row]:.10g} against {parts:.10g})"
+        return f"{in_short(system.equation(row))} ({number(parts - residuals[row])} against {number(parts)})"
 
     bad = tolerance.exceeded(system, residuals)
     if not len(bad):

@@ -12,9 +12,11 @@ import numpy.typing as npt
 from tabprotect.attack.audit import audit
 from tabprotect.attack.sums import LevelsForOthers, levels_for_others
 from tabprotect.attack.values import seeing
+from tabprotect.counted import counted
 from tabprotect.errors import SolverError
 from tabprotect.methods.base.method import Call, Changed, Method
 from tabprotect.methods.suppression.options import differing
+from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem
 from tabprotect.release.changed import ChangedRelease
 from tabprotect.release.suppressed import Release
@@ -69,13 +71,14 @@ def _hidden(prepared: Prepared) -> Release:
     if remaining and result.stopped and request.unions == "repair":
         # what is left of a search that was to protect these sums, too, is no verdict on the table
         result = replace(result, status="unknown", safe=False, cost=None)
+    result = _without_sums(result)
     if notes := exposed.notes(result):
         problem = replace(problem, notes=(*problem.notes, *notes))
     release = Release(
         prepared.table,
         problem,
         result,
-        replace(judgement, cells=prepared.table.n_cells, rows=int(prepared.table.published_rows.sum())),
+        judgement.of_table(prepared.table),
         prepared.assessment,
         remaining,
         {**_settings(prepared), **_settings_of_hiding(prepared)},
@@ -94,6 +97,13 @@ def _hidden(prepared: Prepared) -> Release:
     return beside(release, request.previous, prepared.earlier, prepared.disclosed)
 
 
+def _without_sums(result: SuppressionResult) -> SuppressionResult:
+    """Say of the cells that a method was chosen by how many are sums, which nobody else counts as cells."""
+    n, sums = result.problem.n_cells, result.problem.sums
+    words = f"{counted(n - sums, 'cell')} and {counted(sums, 'sum')}"
+    return replace(result, method=result.method.replace(counted(n, "cell"), words)) if sums else result
+
+
 def _changed(prepared: Prepared) -> ChangedRelease:
     """Change values, and let the intruder who knows the method judge them."""
     trace = Trace(prepared.request.progress)
@@ -110,7 +120,7 @@ def _changed(prepared: Prepared) -> ChangedRelease:
         if request.intervals:
             looking = Budget(Limits(stop=request.limits.stop), trace)
             judgement = judgement.explored(looking, request.executor, of)
-        judgement = replace(judgement, cells=prepared.table.n_cells)
+        judgement = judgement.of_table(prepared.table, changed=True)
     settings = {"method": str(prepared.method), **_settings(prepared)}
     release = ChangedRelease(
         prepared.table, problem, changed, judgement, prepared.assessment, settings, request.title,
@@ -150,10 +160,11 @@ def _settings(prepared: Prepared) -> dict[str, Any]:
 
 
 def _settings_of_hiding(prepared: Prepared) -> dict[str, Any]:
-    request, how = prepared.request, prepared.request.hiding
+    request, how, table = prepared.request, prepared.request.hiding, prepared.table
+    by_default = table.roles.get("cost") or ("cost" if "cost" in table.columns else "value")
     return {
         "recoding": prepared.rolled,
-        "cost": how.cost if isinstance(how.cost, str | None) else "as given",
+        "cost": by_default if how.cost is None else how.cost if isinstance(how.cost, str) else "as given",
         "cost transform": None if how.transform is None else str(how.transform),
         "preferences": None if how.preferences is None else str(dict(how.preferences)),
         "random costs": how.random_costs or None,

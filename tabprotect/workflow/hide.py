@@ -29,8 +29,8 @@ __all__ = ["Sums", "hide"]
 HIDDEN_ROUNDS = 5
 """Searches, at most, each with levels for the secondary cells that everybody could compute after the one before."""
 
-Known = tuple[tuple[UnionExposure, ...], tuple[UnionExposure, ...], tuple[str, ...]]
-"""Sums that can be computed, sums that one contributor dominates, and what was not looked at."""
+Known = tuple[tuple[UnionExposure, ...], tuple[str, ...]]
+"""Sums that can be computed, and what was not looked at."""
 
 TOO_MANY = f"sums that one contributor dominates were not put to the audit: more than {LARGEST:,} cells are hidden"
 
@@ -47,6 +47,7 @@ class Sums:
     prepared: Prepared
     _asked: list[AskedSums] = field(default_factory=list, init=False, repr=False)
     _seen: dict[str, Known] = field(default_factory=dict, init=False, repr=False)
+    _largest: dict[str, tuple[UnionExposure, ...]] = field(default_factory=dict, init=False, repr=False)
 
     def __call__(self, result: SuppressionResult, budget: Budget | None = None) -> tuple[UnionExposure, ...]:
         """Return the sums that a result gives away, and cells whose level was lowered for the sake of a respondent.
@@ -58,17 +59,21 @@ class Sums:
             return self._known(result)[0] if self.prepared.request.unions != "off" else ()
         dominated: tuple[UnionExposure, ...] = ()
         if self.prepared.request.unions != "off":
-            found, dominated, _ = self._known(result)
+            # who computes a sum that the pattern protects knows it whatever is hidden, and is not asked about it
+            found = tuple(not_cells(result.problem, self._known(result)[0]))
             if found:
                 return found
+            dominated = self._dominated(result)
         return self._too_closely(result, (*dominated, *self.prepared.lowered), budget)
 
     def notes(self, result: SuppressionResult) -> tuple[str, ...]:
         """Return what was not looked at in the pattern of a result; nothing where that was not looked at, at all."""
-        return self._seen.get(digest(result.pattern), ((), (), ()))[2]
+        key = digest(result.pattern)
+        many = bool(self._largest.get(key)) and int(result.pattern.sum()) > LARGEST
+        return (*self._seen.get(key, ((), ()))[1], *([TOO_MANY] if many else []))
 
     def _known(self, result: SuppressionResult) -> Known:
-        """Return the sums that can be computed from a pattern, or else those that one contributor dominates.
+        """Return the sums that can be computed from a pattern.
 
         They depend on the pattern alone, and some patterns are looked at once more when time has run out.
         """
@@ -84,13 +89,16 @@ class Sums:
                 attackers=self.prepared.problem.attackers,
                 notes=notes,
             )
-            dominated: tuple[UnionExposure, ...] = ()
-            if not found:
-                dominated = tuple(dominated_sums(table, request.rules, result.pattern, levels=request.levels))
-            if dominated and int(result.pattern.sum()) > LARGEST:
-                notes.append(TOO_MANY)
-            self._seen[key] = found, dominated, tuple(notes)
+            self._seen[key] = found, tuple(notes)
         return self._seen[key]
+
+    def _dominated(self, result: SuppressionResult) -> tuple[UnionExposure, ...]:
+        """Return the sums that one contributor dominates, which depend on the pattern alone, too."""
+        request, key = self.prepared.request, digest(result.pattern)
+        if key not in self._largest:
+            found = dominated_sums(self.prepared.table, request.rules, result.pattern, levels=request.levels)
+            self._largest[key] = tuple(found)
+        return self._largest[key]
 
     def _too_closely(
         self, result: SuppressionResult, asked: Sequence[UnionExposure], budget: Budget | None

@@ -61,9 +61,11 @@ def open_ends(
         old = dimensions[name]
         categories = _in_order(old) if order is None else [str(code) for code in order]
         found = open_classes(table, name, rules, categories)
-        unsafe = "" if found.safe else " (not safe yet)"
         joined = [f"{', '.join(part)} in one class" for part in (found.bottom, found.top) if part]
-        words.append(f"{name}: {'; '.join(joined) or 'no open class needed'}{unsafe}")
+        if joined:
+            words.append(f"{name}: {'; '.join(joined)}{'' if found.safe else ' (not safe yet)'}")
+        else:
+            words.append(f"{name}: no open class {'needed' if found.safe else 'at its ends is safe'}")
         if found.recode is not None:
             frame = frame.assign(**{old.columns[0]: found.recode.apply(frame[old.columns[0]])})
             dimensions[name] = replace(old, hierarchy=_recoded(old, categories, found.recode), total=None)

@@ -18,8 +18,9 @@ from tabprotect.errors import InputError
 from tabprotect.sensitivity.requirements import readings
 from tabprotect.table.dimension import Dimension
 from tabprotect.table.reading import Recognised
+from tabprotect.table.table import Table
 from tabprotect.workflow.records import microdata
-from tabprotect.workflow.source import Finished
+from tabprotect.workflow.source import Finished, Source
 from tabprotect.workflow.specification import Spec, each_table
 from tabprotect.workflow.specified import Specified
 
@@ -97,20 +98,34 @@ def _libraries() -> dict[str, str]:
 
 
 def _inputs(prepared: Prepared) -> Iterator[dict[str, Any]]:
-    source = prepared.request.source
-    known = {str(Path(one.path)): one for one in prepared.table.recognised}
+    source, read = prepared.request.source, prepared.table.recognised
+    known = {str(Path(one.path)): one for one in read}
     if isinstance(source, Specified):
         for name in dict.fromkeys(_files(source.spec)):
             path = source.base / name
             yield _file(path, name, known.get(str(path)))
-    elif isinstance(source, Finished) or source.data is None:
-        rows = prepared.table.rows
-        yield {"name": "finished table", "rows": len(rows), "sha256": _of_frame(rows)}
+        return
+    if isinstance(source, Finished) or source.data is None:
+        table = source.given if isinstance(source, Finished) else prepared.table
+        kind = "table of records in memory" if table.roles else "finished table"
+        of_files = [_file(Path(one.path), str(one.path), one) for one in table.recognised]
+        yield from of_files or [{"name": kind, "rows": len(table.rows), "sha256": _of_frame(table.rows)}]
     elif isinstance(source.data, str | os.PathLike):
         path = Path(source.data)
         yield _file(path, str(source.data), known.get(str(path)))
     else:
         yield _of_records(source.data)
+    for name in _code_lists(source, prepared.table):
+        yield _file(Path(name), name, None)
+
+
+def _code_lists(source: Source, table: Table) -> tuple[str, ...]:
+    """Return the files that hierarchies were read from, as they were named."""
+    table = source.given if isinstance(source, Finished) else table
+    dimensions = [*table.dimensions, *(d for dims in table.parts.values() for d in dims)]
+    given: Mapping[str, Any] = {} if source.roles is None else source.roles.get("hierarchies") or {}
+    paths = [str(one) for one in given.values() if isinstance(one, str | os.PathLike)]
+    return tuple(dict.fromkeys([*paths, *(d.hierarchy.file for d in dimensions if d.hierarchy and d.hierarchy.file)]))
 
 
 def _files(spec: Spec) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from numbers import Integral, Real
+from numbers import Integral
 from os import PathLike
 from typing import Any, Literal
 
@@ -22,7 +22,7 @@ from tabprotect.seeds import as_seed
 from tabprotect.sensitivity.assess import check_levels
 from tabprotect.sensitivity.parse import as_rules
 from tabprotect.sensitivity.rules.granularity import Granularity
-from tabprotect.solver.limits import Limits, check_progress
+from tabprotect.solver.limits import Limits, as_limits, check_progress
 from tabprotect.solver.tasks.pieces import check_executor
 from tabprotect.visible import visible
 from tabprotect.workflow.source import Source
@@ -173,8 +173,7 @@ class Request(BaseModel):
     @field_validator("limits", mode="before")
     @classmethod
     def _limits(cls, given: Any) -> Any:
-        seconds = isinstance(given, Real) and not isinstance(given, bool)
-        return Limits(seconds=given) if seconds else given
+        return given if isinstance(given, Mapping) else as_limits(given)
 
     @field_validator("rules")
     @classmethod

@@ -6,6 +6,7 @@ import io
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,10 @@ import pandas as pd
 import pytest
 
 import tabprotect as tp
-from tabprotect.cli.progress import Display
+from tabprotect.cli.progress import Display, describe
 from tabprotect.cli.screen import Screen
 from tabprotect.formats.dialect import Dialect
+from tabprotect.report.numbers import Numbers
 from tabprotect.solver.limits import Progress
 from tests.cli.european import FLAGS, TEXT
 
@@ -97,7 +99,7 @@ def test_why_a_cell_is_sensitive_is_said_with_the_decimal_sign_of_the_data(tmp_p
     data = {"by": ["région", "taille"], "value": "chiffre", "contributor": "firme"}
     release = tp.protect(tmp_path / "a.csv", rules, "greedy", **data, intervals=False)
     said = release.explain(("N", "g"))
-    assert "N x g: 1099,5, primary" in said
+    assert "N x g: 1099,5, hidden, primary" in said
     assert "12,5 % of 1090,5 = 136,3125" in said
     assert "% > 70,5 %" in said
     points = tp.protect(pd.read_csv(io.StringIO(TEXT), sep=";", decimal=",", thousands="."), rules, "greedy", **data)
@@ -132,3 +134,34 @@ def test_progress_writes_numbers_as_the_data_do(monkeypatch: pytest.MonkeyPatch)
     display.write_as(Dialect(";", ",", thousands="."))
     display(Progress("search", 301632.25, 301000.5, 1.0))
     assert console.file.getvalue().startswith("search  cost 301.632,25  bound 301.000,5  gap 0,21 %  1 s")
+
+
+def test_costs_in_words_beside_progress_are_written_as_in_the_data() -> None:
+    german = Numbers(",", ".")
+    said = describe(
+        Progress("search", cost=11570497.95, message="a pattern of cost 3,286,278.42 is not looked at"), german
+    )
+    assert "cost 11.570.497,95" in said
+    assert "cost 3.286.278,42 is not looked at" in said
+    assert german.said("cost 90.5, 1,200 cells, cost 12") == "cost 90,5, 1.200 cells, cost 12"
+
+
+def test_residuals_are_written_as_in_the_data(tmp_path: Path, tabprotect: Callable[..., Any]) -> None:
+    text = "r;v\nTotal;4515,8\na;4000,7\nb;515,2\n"
+    (tmp_path / "cells.csv").write_text(text, encoding="utf-8")
+    asked = ("protect", "--cells", tmp_path / "cells.csv", "--by", "r", "--value", "v", "--rule", "manual")
+    refused = tabprotect(*asked, "--tolerance", "0.01", "--out", tmp_path / "out")
+    assert refused.code == 2
+    assert "4515,8 against 4515,9" in refused.err
+    done = tabprotect(*asked, "--tolerance", "0.5", "--out", tmp_path / "out")
+    assert "rounding residuals up to 0,1" in done.out
+
+
+def test_the_gap_of_the_report_is_written_as_in_the_data(tmp_path: Path) -> None:
+    """A search that was ended says how far it is by the solver, beside the gap."""
+    (tmp_path / "a.csv").write_bytes(TEXT.replace("1.090,5", "901.090,5").encode("cp1252"))
+    release = tp.protect(tmp_path / "a.csv", "p%=15", tp.Adjust(), by=["région", "taille"], value="chiffre", seed=1)
+    result = replace(release.result, status="feasible", cost=1000.5, bound=890.25)
+    page = (replace(release, result=result).write(tmp_path / "out") / "internal" / "report.html").read_text("utf-8")
+    assert "within 11,02 %" in page
+    assert "within 11.02 %" not in page

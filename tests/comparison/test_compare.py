@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from dataclasses import replace
 
@@ -233,3 +234,21 @@ def test_keys_that_are_not_whole_are_refused(bad: float) -> None:
     p = Problem.from_arrays([[-1, 1, 1]], [5, 2, 3], primary=[1], lpl=1, upl=1, integer=True)
     with pytest.raises(InputError, match="keys must be whole numbers"):
         compare(p, ["cell-key"], keys=np.array([1, 2, bad]))
+
+
+def test_a_notebook_shows_methods_and_no_value() -> None:
+    values = np.array([20017.0, 9013, 11004])
+    p = Problem.from_arrays([[-1, 1, 1]], values, primary=[1], lpl=711, upl=711)
+    found = compare(p, ["suppress", "round:base=4000"])
+    page = found._repr_html_()
+    text = page.partition("</style>")[2]
+    assert "suppress: optimal" in text
+    assert ", 2 cells hidden" in text
+    assert "INTERNAL" in text
+    assert not any(f"{abs(number):.0f}" in text for number in (*values, 711))
+
+
+def test_the_annotations_name_no_rule_as_a_request() -> None:
+    assert "request.Request" in str(inspect.signature(compare).parameters["problem"].annotation)
+    with pytest.raises(InputError, match="compare needs a Problem"):
+        compare(tp.Request(70))

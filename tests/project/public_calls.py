@@ -318,6 +318,7 @@ _excused("an error", "tabprotect", "InfeasibleError", "InputError", "SolverError
 _excused(
     "parameters that cannot be changed: numbers, words and tuples",
     "tabprotect",
-    "APriori", "BoxCox", "Dominance", "Log", "Manual", "MissingSafe", "PPercent", "PQ", "Request", "Threshold",
+    "APriori", "AtHoldings", "BoxCox", "Dominance", "Granularity", "Log", "Manual", "MissingSafe",
+    "PPercent", "PQ", "Request", "Threshold",
     "ZeroUnsafe", "Attacker", "Status", "Limits", "File", "Dimension", "parse_rule", "parse_rules", "processes",
 )  # fmt: skip

@@ -85,6 +85,11 @@ def test_all_faces_of_a_release_say_the_same(
     assert f"{counts.cells} cells in {counts.rows} rows, hidden {said['hidden']}" in capsys.readouterr().out
     assert run(["audit", str(folder), "--json", "-"]) == 0
     assert json.loads(capsys.readouterr().out)["counts"] == counts.document()
+    # what an export says of rows, of which several may show a cell
+    table = pd.read_csv(folder / "publish" / "table.csv")
+    assert run(["export", str(folder), str(folder.parent / "out.xlsx")]) == 0
+    said_rows = f"2 tables, {counts.rows} rows, {int((table['status'] != 'published').sum())} of them hidden"
+    assert said_rows in " ".join(capsys.readouterr().out.split())
     # pages
     public = (folder / "publish" / "index.html").read_text()
     assert f"{counts.cells} cells in {counts.rows} rows." in public
@@ -105,6 +110,38 @@ def test_all_faces_of_a_release_say_the_same(
     assert line.risk is not None
     assert line.loss.hidden == counts.hidden
     assert line.risk.sensitive == counts.primary
+
+
+def test_of_changed_values_none_is_hidden(tables: tp.Table, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    release = tp.protect(tables, RULES, tp.Adjust(), seed=1, limits=LIMITS)
+    assert isinstance(release, tp.ChangedRelease)
+    n, rows = tables.n_cells, int(tables.published_rows.sum())
+    words = f"{n} cells in {rows} rows, {int(np.sum(release.words == 'primary'))} sensitive, values changed"
+    for found in (release.judgement, release.audit(), tp.audit(release)):
+        assert found is not None
+        counts = found.counts
+        assert (counts.cells, counts.rows) == (n, rows)
+        assert counts.hidden == counts.primary == counts.secondary == 0
+        assert f"{words} and none hidden" in found.summary()
+        assert "secondary" not in set(found.frame["status"])
+        assert repr(found) == f"Audit(safe: {n} cells, values changed)"
+        assert f"{n} cells, values changed" in found._repr_html_()
+    folder = release.write(tmp_path / "release")
+    capsys.readouterr()
+    assert run(["audit", str(folder)]) == 0
+    assert f"{words} and none hidden" in " ".join(capsys.readouterr().out.split())
+    assert run(["audit", str(folder), "--json", "-"]) == 0
+    assert json.loads(capsys.readouterr().out)["counts"] == release.audit().counts.document()
+
+
+def test_the_reason_of_a_method_counts_sums_apart() -> None:
+    """As in the counts of the release, sums that are protected as cells are none."""
+    data = tp.instances.register(30, seed=0)
+    table = tp.tabulate(data, ["nuts", "size"], "turnover", contributor="enterprise_id")
+    release = tp.protect(table, RULES, limits=LIMITS)
+    counts = release.counts
+    assert counts.sums == 2
+    assert f"since {counts.cells} cells and 2 sums are at most 3,000" in str(release.summary())
 
 
 def test_the_frame_of_statuses_adds_up(release: tp.Release, folder: Path) -> None:

@@ -35,6 +35,15 @@ def test_a_changed_public_file_is_found(release: Any, tmp_path: Path) -> None:
     found = tp.verify(folder)
     assert not found.ok
     assert any("table.csv" in failure for failure in found.failures)
+    assert (found.verdict, found.safe) == ("rejected", False)
+
+
+def test_the_verdict_of_altered_values_in_a_proof_is_that_it_is_rejected(release: Any) -> None:
+    document = release.certificate.document
+    found = tp.verify({**document, "cost": document["cost"] + "1"})
+    assert found.failures
+    assert (found.verdict, found.safe) == ("rejected", False)
+    assert not any("malformed" in failure for failure in found.failures)
 
 
 def test_a_proof_is_held_against_the_data_in_every_form(release: Any, tmp_path: Path) -> None:

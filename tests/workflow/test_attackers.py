@@ -96,3 +96,28 @@ def test_two_attackers_of_one_name_are_not_silently_one() -> None:
     two = [tp.Attacker("office", (1,)), tp.Attacker("office", (2,))]
     with pytest.raises(tp.InputError, match="names of their own; twice: office"):
         tp.protect(FIRMS, "p%=10", attackers=two, **HOW)
+
+
+WEIGHED = pd.DataFrame(
+    {"r": list("aaabbbcc"), "s": list("xxyyxyxy"), "f": range(8), "v": [90.0, 5, 4, 40, 50, 20, 30, 60], "w": 0.5}
+)
+OF_WEIGHED: dict[str, str | list[str]] = {"by": ["r", "s"], "value": "v", "contributor": "f"}
+
+
+def test_two_records_whose_weights_add_up_to_one_are_no_single_contributor() -> None:
+    release = tp.protect(WEIGHED, "p%=15", weight="w", **OF_WEIGHED)
+    assert release.safe
+    assert release.verify().safe
+    assert not release.problem.attackers
+    alone = tp.protect(WEIGHED.assign(w=1), "p%=15", weight="w", **OF_WEIGHED)
+    assert {attacker.name for attacker in alone.problem.attackers} == {"2", "4", "6", "7"}
+
+
+@pytest.mark.parametrize("weight", [None, "w"])
+def test_a_sum_that_an_attacker_knows_whatever_is_hidden_is_protected_against_all_others(weight: str | None) -> None:
+    """It was asked for again in every round, and refused as being there already."""
+    attackers = {"7": ["c x Total"], "6": ["b x Total"]}
+    release = tp.protect(WEIGHED, "p%=15", weight=weight, attackers=attackers, **OF_WEIGHED)
+    assert release.safe
+    assert release.verify().safe
+    assert any("whatever is hidden" in note for note in release.problem.notes)

@@ -113,3 +113,34 @@ def test_a_date_that_is_none_is_bad_input(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "yesterday")
     with pytest.raises(tp.InputError, match="SOURCE_DATE_EPOCH"):
         tp.protect(FIRMS, "p%=15", **HOW)
+
+
+@pytest.mark.parametrize("how", ["tabulated", "at once", "read"])
+def test_files_that_python_reads_are_named_with_their_digests(tmp_path: Path, how: str) -> None:
+    firms, tree = tmp_path / "firms.csv", tmp_path / "region.hrc"
+    FIRMS.to_csv(firms, index=False)
+    tree.write_text("land\n@n\n@s\n")
+    given: Any = tp.Hierarchy.read(tree) if how == "read" else str(tree)
+    if how == "at once":
+        release = tp.protect(firms, "p%=15", hierarchies={"region": given}, **HOW)
+    else:
+        release = tp.protect(tp.tabulate(firms, hierarchies={"region": given}, **HOW), "p%=15")
+    assert [(one["name"], one["sha256"]) for one in release.provenance["inputs"]] == [
+        (str(path), hashlib.sha256(path.read_bytes()).hexdigest()) for path in (firms, tree)
+    ]
+    assert release.provenance["inputs"][0]["recognised"]["separator"] == ","
+
+
+def test_what_was_tabulated_of_a_frame_is_no_finished_table() -> None:
+    cells = pd.DataFrame({"region": ["n", "s"], "v": [5.0, 9]})
+    tabulated = tp.protect(tp.tabulate(FIRMS, ["region"], "turnover"), "threshold=3")
+    finished = tp.protect(tp.Table.from_cells(cells, ["region"], "v", margins="add"), "manual")
+    names = [release.provenance["inputs"][0]["name"] for release in (tabulated, finished)]
+    assert names == ["table of records in memory", "finished table"]
+
+
+def test_every_face_says_what_hiding_costs(tmp_path: Path) -> None:
+    release = tp.protect(FIRMS, "p%=15", **HOW)
+    assert release.settings["cost"] == manifest(made(tmp_path, face="flags"))["settings"]["cost"] == "value"
+    column = tp.protect(FIRMS.assign(price=1.0), "p%=15", cost="price", **HOW)
+    assert column.settings["cost"] == "price"

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import tabprotect as tp
+from tabprotect.methods.recoding import least_recoding
 from tabprotect.sensitivity.costs import costs
 from tabprotect.table.link.clusters import cells_by_table
 from tests.wrong_kinds import check
@@ -144,3 +145,63 @@ def test_workers():
             pass
 
     check(call)
+
+
+AGES = pd.DataFrame({"age": list("12345678") * 2, "sex": list("aabb") * 4, "v": range(1, 17)})
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"groupings": {"age": {"x": 5}}}, "groupings: 'x' of 'age' is a .grc file or RecodingRules, .* not 5"),
+        ({"groupings": {"age": {"x": None}}}, "groupings: 'x' of 'age' is a .grc file or RecodingRules, .* not None"),
+        ({"groupings": {"age": {"x": {"a": "b"}}}}, "groupings: 'x' of 'age' is a .grc file"),
+        ({"keep": {"age": "1"}}, "keep: the level of 'age' must be a whole number, 0 .* not '1'"),
+        ({"keep": {"age": -1}}, "keep: the level of 'age' must be a whole number, .* not -1"),
+        ({"keep": {"age": 1.5}}, r"keep: the level of 'age' must be a whole number, .* not 1\.5"),
+        ({"open": {"age": 5}}, "open: the categories of 'age' are a list of codes in their order, or None, not 5"),
+        (
+            {"open": {"age": [9]}},
+            "category '9' is not in 'age'; there are '1', '2', '3', '4', '5', '6', '7', '8'$",
+        ),
+    ],
+)
+def test_parts_of_recodings_say_what_is_wanted(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(tp.InputError, match=said):
+        tp.protect(AGES, "threshold=2", tp.Recode(**given), by=["age", "sex"], value="v")
+
+
+def test_a_level_to_keep_is_a_whole_number_for_the_function_too() -> None:
+    table = tp.tabulate(AGES, ["age", "sex"], "v")
+    with pytest.raises(tp.InputError, match="keep: the level of 'age' must be a whole number"):
+        least_recoding(table, [1], keep={"age": "1"})
+
+
+def test_open_classes_by_name_say_how_they_are_made() -> None:
+    with pytest.raises(tp.InputError, match=r"tp\.Recode\(open=\['age'\], least=False\)"):
+        tp.protect(AGES, "threshold=2", "open-classes", by=["age", "sex"], value="v")
+
+
+def test_open_classes_that_help_nothing_are_not_called_unneeded() -> None:
+    few = AGES.assign(age=["1", "2"] * 8, firm=["one", "one"] * 8)
+    release = tp.protect(
+        few, "p%=15", tp.Recode(open=["age"], least=False), by=["age"], value="v", contributor="firm", allow_unsafe=True
+    )
+    assert release.settings["recoding"] == "age: no open class at its ends is safe"
+
+
+def test_limits_may_be_seconds_and_say_so() -> None:
+    assert tp.protect(AGES, "threshold=2", by=["sex"], value="v", limits=5).settings["time limit (seconds)"] == 5
+    with pytest.raises(tp.InputError, match=r"limits must be tabprotect\.Limits or a number of seconds, not '5'"):
+        tp.protect(AGES, "threshold=2", by=["sex"], value="v", limits="5")
+
+
+def test_a_release_of_the_last_period_is_given_by_its_folder() -> None:
+    release = tp.protect(AGES, "threshold=2", by=["sex"], value="v")
+    with pytest.raises(tp.InputError, match=r"release\.write\(folder\) returns it, .* not Release$"):
+        tp.protect(AGES, "threshold=2", by=["sex"], value="v", previous=release)
+
+
+def test_every_rule_of_the_documentation_is_at_the_top() -> None:
+    assert str(tp.AtHoldings(tp.PPercent(15))) == "holdings: p%=15"
+    assert str(tp.Granularity(40)) == "granularity=40"

@@ -85,7 +85,7 @@ def audit(
         budget = Budget(Limits(seconds=time_limit, stop=asked.is_set), progress)
         budget.report("audit")
         found = judge(given.problem, given.hidden, intervals=intervals is not None, budget=budget, stop_at_first=first)
-    found = replace(found, cells=given.cells, rows=given.rows)
+    found = replace(found, cells=given.cells, rows=given.rows, changed=given.changed)
     if intervals is not None:
         _write(found, intervals, given.dialect)
     own = None if pattern is None or first or not found.safe else _priced(found, budget)
@@ -127,6 +127,7 @@ class _Given:
     failures: tuple[str, ...] = ()
     cells: int | None = None
     rows: int | None = None
+    changed: bool = False
 
 
 def _given(target: Path, pattern: Path | None, no_limits: bool) -> _Given:
@@ -161,7 +162,8 @@ def _release(folder: Path, no_limits: bool) -> _Given:
     found = read_release(folder, UNLIMITED if no_limits else LIMITS)
     claim = found.certificate.document.get("claim", {})
     doubt = [f"'{claim['method']}' leaves doubt and proves no distance"] if claim.get("method") in DOUBTS else []
-    return _Given(found.problem, found.pattern, found.dialect, (*found.failures, *doubt), found.cells, found.rows)
+    failures = (*found.failures, *doubt)
+    return _Given(found.problem, found.pattern, found.dialect, failures, found.cells, found.rows, found.changed)
 
 
 def _write(found: Audit, place: Path, dialect: Dialect) -> None:
@@ -239,7 +241,7 @@ def _show(console: Any, found: Audit, failures: tuple[str, ...], numbers: Number
     problem, counts = found.problem, found.counts
     label = problem.system.label
     known = counted(len(problem.attackers), "attacker who knows", "attackers who know")
-    sizes = f": {counts.cells_words}, hidden {counts.hidden_words}; {known} cells"
+    sizes = f": {found.counts_words}; {known} cells"
     sizes = numbers.said(sizes)
     word = Text(found.verdict, "bold yellow") if found.undecided and not failures else None
     console.print(Text.assemble(word or verdict(found.safe and not failures), sizes))
@@ -276,4 +278,5 @@ def _show(console: Any, found: Audit, failures: tuple[str, ...], numbers: Number
         )
     if len(found.recomputable):
         names = ", ".join(label(int(i)) for i in found.recomputable[:10])
-        console.print(f"Hidden cells that can be recomputed exactly: {names}")
+        what = "Cells" if found.changed else "Hidden cells"
+        console.print(f"{what} that can be recomputed exactly: {names}")

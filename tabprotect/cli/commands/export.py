@@ -179,9 +179,10 @@ def _encoded(tables: Mapping[str, Published], form: str, *, hierarchy: Mapping[s
 
 def _what(tables: Sequence[Published]) -> str:
     """Say how much was written."""
-    cells, hidden = sum(len(one.frame) for one in tables), sum(int(one.hidden.sum()) for one in tables)
-    what = counted(cells, "cell") if len(tables) == 1 else f"{len(tables)} tables, {counted(cells, 'cell')}"
-    return f"{what}, {hidden:,} hidden"
+    # public files do not tell which rows are of the same cell
+    rows, hidden = sum(len(one.frame) for one in tables), sum(int(one.hidden.sum()) for one in tables)
+    what = counted(rows, "row") if len(tables) == 1 else f"{len(tables)} tables, {counted(rows, 'row')}"
+    return f"{what}, {hidden:,} of them hidden"
 
 
 def _codes(words: Sequence[str], problems: Problems) -> dict[str, dict[str, str]]:

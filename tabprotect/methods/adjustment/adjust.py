@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from tabprotect.errors import InputError, SolverError, among, as_numbers, did_you_mean
+from tabprotect.errors import InputError, SolverError, among, as_numbers, did_you_mean, need
 from tabprotect.methods.adjustment.exactly import values_of
 from tabprotect.methods.adjustment.options import DEFAULTS, Options
 from tabprotect.methods.adjustment.preserve import Preserve, excess
@@ -127,6 +127,7 @@ def adjust(
     conditions = [c for part in preserve for c in (part if isinstance(part, Sequence) else [part])]
     if strange := [c for c in conditions if not isinstance(c, Preserve)]:
         raise InputError(f"preserve must be what keep() returns, or several of them, not {strange[0]!r}")
+    need(options, Options, "adjust(options=)", "of tabprotect.methods.adjustment.options")
     budget = Budget(as_limits(limits), progress)
     st = state(problem, weight, norm, fixed=keep, preserve=conditions, decimals=decimals)
     given = _given(problem, st, senses)

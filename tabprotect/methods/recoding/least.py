@@ -19,7 +19,7 @@ from tabprotect.solver.tolerances import OPTIMAL
 from tabprotect.table.hierarchy import Hierarchy
 from tabprotect.table.table import Table
 
-__all__ = ["RecodingResult", "least_recoding"]
+__all__ = ["RecodingResult", "least_recoding", "wrong_levels"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -146,9 +146,26 @@ def least_recoding(
         )
     if not np.all(np.isfinite(loss) & (loss >= 0)):
         raise InputError("weights must be numbers of at least 0")
+    if wrong := wrong_levels(keep or {}):
+        raise InputError(*wrong)
     programme = _Programme(table, mask, loss, keep or {})
     with cancel_on_interrupt(budget):
         return programme.solve(budget)
+
+
+def wrong_levels(keep: Mapping[str, object]) -> list[str]:
+    """Say which levels that codes must stay down to are none.
+
+    Examples
+    --------
+    >>> wrong_levels({"age": "1", "region": 2})
+    ["keep: the level of 'age' must be a whole number, 0 (its total only) or more, not '1'"]
+    """
+    return [
+        f"keep: the level of '{name}' must be a whole number, 0 (its total only) or more, not {level!r}"
+        for name, level in keep.items()
+        if isinstance(level, bool) or not isinstance(level, int | np.integer) or level < 0
+    ]
 
 
 class _Programme:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Real
 from os import PathLike
@@ -10,6 +10,7 @@ from typing import Any
 
 from tabprotect.errors import collect
 from tabprotect.methods.recoding.global_recode import RecodingRules
+from tabprotect.methods.recoding.least import wrong_levels
 from tabprotect.methods.suppression.method import Suppress
 from tabprotect.views import Short
 
@@ -62,9 +63,20 @@ class Recode(Short):
                         f"rules: those of '{name}' are a .grc file or RecodingRules, such as "
                         f"RecodingRules.parse('new: old, old'), not {given!r}"
                     )
+            for name, given in self.groupings.items():
+                for which, one in given.items():
+                    if not isinstance(one, RecodingRules | str | PathLike):
+                        problems.add(
+                            f"groupings: '{which}' of '{name}' is a .grc file or RecodingRules, such as "
+                            f"RecodingRules.parse('new: old, old'), not {one!r}"
+                        )
+            for what in wrong_levels(self.keep):
+                problems.add(what)
             for name, order in self.opened.items():
-                if isinstance(order, str):
-                    problems.add(f"open: the categories of '{name}' are a list of codes in their order, no text")
+                if isinstance(order, str) or not isinstance(order, Iterable | None):
+                    problems.add(
+                        f"open: the categories of '{name}' are a list of codes in their order, or None, not {order!r}"
+                    )
             if self.open and self.groupings:
                 problems.add("open and groupings both make records anew: take one of them")
             if self.granularity is not None and not 0 < self.granularity <= 100:

@@ -92,8 +92,10 @@ def open_classes(table: Table, dimension: str, rules: Rules, order: Sequence[str
     if order is None:
         order = next((parts for parent, parts in hierarchy.splits if parent == hierarchy.total), ())
     categories = [str(code) for code in order]
-    if unknown := [code for code in categories if code not in set(level)]:
-        raise InputError(f"category '{unknown[0]}' is not in '{dimension}'{did_you_mean(unknown[0], set(level))}")
+    there = set(level) - {hierarchy.total}
+    if unknown := [code for code in categories if code not in there]:
+        known = [code for code in hierarchy.codes if code in there]
+        raise InputError(f"open: category '{unknown[0]}' is not in '{dimension}'{did_you_mean(unknown[0], known)}")
     others = pd.factorize(
         pd.Series(
             list(

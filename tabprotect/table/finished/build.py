@@ -55,7 +55,7 @@ def table_of_cells(
     values = placed.fill(given.numbers[columns.value])
     values[placed.extra] = placed.sums
     system = LinearSystem.from_grid(placed.grid, placed.keys)
-    residual = check_additivity(system, values, Tolerance(tolerance, values), columns.value)
+    residual = check_additivity(system, values, Tolerance(tolerance, values), columns.value, given.decimal)
     count = None if columns.count is None else placed.fill(given.numbers[columns.count])
     if count is None and kind == "frequency":
         count = values.copy()

@@ -44,6 +44,8 @@ class Given:
         Of every column of holders: the ids, and that of every row.
     backend : str
     recognised : tuple of Recognised
+    decimal : str
+        Decimal sign of the text that the numbers came from.
     """
 
     frame: nw.DataFrame[Any]
@@ -54,6 +56,7 @@ class Given:
     ids: list[Any]
     backend: str
     recognised: tuple[Recognised, ...]
+    decimal: str
 
 
 def read_given(data: Any, wanted: Sequence[Dimension], columns: Columns, margins: str, decimal: str | None) -> Given:
@@ -91,7 +94,8 @@ def read_given(data: Any, wanted: Sequence[Dimension], columns: Columns, margins
             if wrong.any():
                 problems.add(f"column '{columns.status}' says empty, but the value is not zero, in {rows_of(wrong)}")
             letters[letters == EMPTY] = "z"
-    return Given(frame, dimensions, codes, numbers, letters, ids, backend, recognised)
+    sign = next((one.sign for one in recognised if one.kind == "text" and one.separator), decimal)
+    return Given(frame, dimensions, codes, numbers, letters, ids, backend, recognised, sign)
 
 
 def _dimensions(

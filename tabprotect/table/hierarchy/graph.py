@@ -35,11 +35,14 @@ class CodeGraph:
         All codes, the total first and every code after all of its parents.
     labels : mapping of str to str
         What codes stand for, as far as that is known.
+    file : str
+        The code list that they come from, for the provenance of releases; empty for none.
     """
 
     splits: tuple[tuple[str, tuple[str, ...]], ...]
     codes: tuple[str, ...] = ()
     labels: Mapping[str, str] = field(default_factory=dict, compare=False)
+    file: str = field(default="", compare=False)
     _members: tuple[Ints, ...] = field(init=False, compare=False)
 
     def __post_init__(self) -> None:

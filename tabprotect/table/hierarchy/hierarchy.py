@@ -33,6 +33,8 @@ class Hierarchy(CodeGraph):
         all of its parents.
     labels : mapping of str to str
         What codes stand for, as far as that is known; pages show it beside the codes. Equality does not look at it.
+    file : str
+        The code list that they come from, for the provenance of releases. Equality does not look at it.
 
     Raises
     ------
@@ -225,9 +227,11 @@ class Hierarchy(CodeGraph):
     @classmethod
     def _named(cls, name: str, build: Any, *arguments: Any) -> Hierarchy:
         try:
-            return cls(*build(*arguments))
+            found = cls(*build(*arguments))
         except InputError as error:
             raise InputError(*(f"{name}: {problem}" for problem in error.problems)) from error
+        object.__setattr__(found, "file", name)
+        return found
 
     def with_leaves(self, codes: Iterable[str]) -> Hierarchy:
         """Return the hierarchy with further leaves directly below the total (such as a code for 'unknown').
@@ -241,7 +245,7 @@ class Hierarchy(CodeGraph):
         if not new:
             return self
         splits = tuple((p, (*parts, *new) if p == self.total else parts) for p, parts in self.splits)
-        return Hierarchy(splits if self.splits else ((self.total, new),), labels=self.labels)
+        return Hierarchy(splits if self.splits else ((self.total, new),), labels=self.labels, file=self.file)
 
     def labelled(self, labels: Mapping[str, str]) -> Hierarchy:
         """Return the hierarchy with what its codes stand for; labels of other codes are left out.
