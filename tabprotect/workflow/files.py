@@ -11,7 +11,7 @@ from tabprotect.table.hierarchy import Hierarchy
 __all__ = ["read_hierarchy"]
 
 
-def read_hierarchy(path: Path, leader: str, total: str | None) -> Hierarchy:
+def read_hierarchy(path: Path, leader: str | None, total: str | None) -> Hierarchy:
     """Read a hierarchy by what is in the file: an indented code list, pairs of parent and child, or a labelled list.
 
     Raises

@@ -60,7 +60,9 @@ class HierarchySpec(_Strict):
     file: str | None = Field(
         default=None, description="Indented code list (.hrc); the path is relative to the specification."
     )
-    leader: str = Field(default="@", description="What indents a line of the code list by one level.")
+    leader: str | None = Field(
+        default=None, description="What indents a line of the code list by one level; recognised: @, a tab or blanks."
+    )
     pairs: str | None = Field(default=None, description="CSV file with the columns parent and child.")
     codes: list[str] | None = Field(default=None, min_length=1, description="Codes below the total, in this order.")
     columns: list[str] | None = Field(

@@ -173,7 +173,7 @@ def _encoded(tables: Mapping[str, Published], form: str, *, hierarchy: Mapping[s
         return encode_jsonstat(table)
     if form != STRUCTURE:
         return encode_sdmx(table, form, **words)
-    trees = {name: read_hierarchy(Path(file), "@", None) for name, file in hierarchy.items()}
+    trees = {name: read_hierarchy(Path(file), None, None) for name, file in hierarchy.items()}
     return encode_structure(table, hierarchies=trees, **words)
 
 

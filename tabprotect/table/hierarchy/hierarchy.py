@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tabprotect.errors import InputError, as_items, did_you_mean
-from tabprotect.table.hierarchy import codelists
+from tabprotect.table.hierarchy import codelists, indented
 from tabprotect.table.hierarchy.graph import CodeGraph
 from tabprotect.table.reading.recognised import read_plain_text
 
@@ -52,15 +52,16 @@ class Hierarchy(CodeGraph):
 
     @classmethod
     def read(
-        cls, path: str | Path, leader: str = "@", total: str | None = None, encoding: str | None = None
+        cls, path: str | Path, leader: str | None = None, total: str | None = None, encoding: str | None = None
     ) -> Hierarchy:
         """Read an indented code list (.hrc); see `from_hrc`.
 
         Parameters
         ----------
         path : str or Path
-        leader : str
-            What indents a line by one level: '@' in tau-ARGUS, or a tab, or blanks.
+        leader : str, optional
+            What indents a line by one level; by default recognised: '@' as in tau-ARGUS, a tab, or blanks, as many for
+            every level.
         total : str, optional
             Code of the total, see `from_hrc`.
         encoding : str, optional
@@ -72,10 +73,10 @@ class Hierarchy(CodeGraph):
             If the file cannot be read, or names the lines that are wrong.
         """
         text = read_plain_text(path, encoding)
-        return cls._named(str(path), codelists.splits_of_hrc, text, leader, total)
+        return cls._named(str(path), indented.splits_of_hrc, text, leader, total)
 
     @classmethod
-    def from_hrc(cls, text: str, leader: str = "@", total: str | None = None) -> Hierarchy:
+    def from_hrc(cls, text: str, leader: str | None = None, total: str | None = None) -> Hierarchy:
         r"""Build from indented text: one code a line, the leader repeated once per level.
 
         Blanks around a code are not part of it. The format holds no total: without `total`, the only code at the
@@ -87,7 +88,7 @@ class Hierarchy(CodeGraph):
         >>> Hierarchy.from_hrc("North\n@1\n@2\nSouth\n@3\n@4").codes
         ('Total', 'North', '1', '2', 'South', '3', '4')
         """
-        return cls(*codelists.splits_of_hrc(text, leader, total))
+        return cls(*indented.splits_of_hrc(text, leader, total))
 
     @classmethod
     def from_pairs(

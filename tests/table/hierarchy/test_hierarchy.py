@@ -223,6 +223,28 @@ BAD = {
     ),
     "text for list": (lambda: Hierarchy.flat("abc"), ["must be a list"]),
     "leader": (lambda: Hierarchy.from_hrc("A", leader=""), ["the leader is empty"]),
+    "tab and blanks": (
+        lambda: Hierarchy.from_hrc("A\n\t1\n  2\n \t3"),
+        [
+            "line 3: '2' is indented by a blank, and line 2 by a tab; indent all lines in the same way",
+            "line 4: '3' is indented by a blank and a tab",
+        ],
+    ),
+    "@ and a tab": (lambda: Hierarchy.from_hrc("A\n@1\n\t2"), ["line 3: '2' is indented by a tab, and line 2 by '@'"]),
+    "uneven blanks": (
+        lambda: Hierarchy.from_hrc("A\n  1\n   2"),
+        ["line 3: '2' is indented by 3 blanks, and one level is 2; indent every level by as many"],
+    ),
+    "no-break space": (lambda: Hierarchy.from_hrc("A\n\u00a01\n 2"), ["line 3: '2' is indented by a blank"]),
+    "blanks beside a leader": (
+        lambda: Hierarchy.from_hrc("A\n@1\n  2", leader="@"),
+        ["line 3: a blank before '2', where '@' is one level"],
+    ),
+    "blanks beside blanks": (
+        lambda: Hierarchy.from_hrc("A\n  1\n   2", leader="  "),
+        ["line 3: a blank before '2', where 2 blanks is one level"],
+    ),
+    "first line": (lambda: Hierarchy.from_hrc("@A\nB"), ["line 1: 'A' is 1 level deep but there is none above it"]),
     "nested codes": (
         lambda: Hierarchy.from_columns(pd.DataFrame({"a": ["1", "2", "3"], "b": ["x", "x", "1"]}), ["a", "b"]),
         ["'x' in column 'b' has two parents: '1' (row 1) and '2' (row 2)", "'1' in column 'b' has two parents"],
@@ -258,6 +280,17 @@ def test_what_is_wrong_is_named(case: str) -> None:
         build()
     for word in words:
         assert word in str(caught.value)
+
+
+@pytest.mark.parametrize("leader", ["@", "\t", " ", "   "])
+def test_indentation_is_recognised(leader: str) -> None:
+    """A list that is indented by tabs or blanks is no flat one; blanks before all lines say nothing."""
+    lines = "North\n>1\n>>11\n>2\n\nSouth\n>3\n".splitlines()
+    tree = Hierarchy.from_hrc("\n".join(lines).replace(">", "@"), "@")
+    assert tree.levels.tolist() == [0, 1, 2, 3, 2, 1, 2]
+    for margin in ("", "  "):
+        text = "".join(f"{margin}{line}\n" if line else "\n" for line in lines).replace(">", leader)
+        assert Hierarchy.from_hrc(text) == tree, margin
 
 
 def test_files(tmp_path: Path) -> None:
