@@ -8,16 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tabprotect.cli.flags import Flag, by_key
+from tabprotect.cli.flags import Flag, by_key, flag_names
 from tabprotect.cli.settings import read_settings
-from tabprotect.errors import InputError, Problems
+from tabprotect.cli.twice import GivenOnce
+from tabprotect.errors import Problems
 
 __all__ = ["FLAGS_ONLY", "Asked", "asked", "is_given"]
 
 FLAGS_ONLY = "flags"
 """The name of what is asked for without a specification."""
-
-_SOURCES = ("file", "pairs", "codes", "columns", "lengths", "digits", "separator")
 
 
 @dataclass(frozen=True)
@@ -70,14 +69,36 @@ def asked(path: Path | None, flags: Mapping[str, Any], **more: Any) -> Asked:
     for flag in by_key().values():
         if is_given(given.get(flag.name)):
             _put(said, flag, given[flag.name], spec, problems)
-    try:
-        settings = read_settings(given.get("--set") or ())
-    except InputError as error:
-        problems.found += error.problems
+    settings = problems.attempt(read_settings, given.get("--set") or ()) or {}
+    problems.found += _twice(given, more)
     problems.raise_if_any()
     content = {} if spec is None else load_toml(spec)
     content = _merged(_merged(content, settings), _merged(said, more))
     return Asked(content, FLAGS_ONLY if spec is None else str(spec), Path() if spec is None else spec.parent)
+
+
+def _twice(given: Mapping[str, Any], more: Mapping[str, Any]) -> list[str]:
+    """Return the keys that are given twice."""
+    once, wrong, names = GivenOnce(), Problems(), flag_names()
+    for flag in by_key().values():
+        value = given.get(flag.name)
+        for each in ([word] for word in value) if flag.by_dimension and value else [value] if is_given(value) else []:
+            said: dict[str, Any] = {}
+            _put(said, flag, each, None, Problems())
+            wrong.found += once.note(said, _typed(flag.name, each))
+    for key, value in more.items():
+        for name, one in ((f"{key}.{k}", v) for k, v in value.items()) if isinstance(value, dict) else [(key, value)]:
+            whole = {key: value} if name == key else {key: {name.partition(".")[2]: one}}
+            wrong.found += once.note(whole, _typed(names.get(name, name), one))
+    for word in given.get("--set") or ():
+        wrong.found += once.note(Problems().attempt(read_settings, [word]) or {}, f"--set {word}")
+    return wrong.found
+
+
+def _typed(name: str, value: Any) -> str:
+    """Return a flag and its value as they were typed."""
+    words = value if isinstance(value, list) else [] if value is True else [value]
+    return " ".join([name, *(f"{one:g}" if isinstance(one, float) else str(one) for one in words)])
 
 
 def is_given(value: Any) -> bool:
@@ -163,6 +184,8 @@ def _number(word: str) -> float | str:
 
 def _merged(content: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
     """Put what was given over what is there; None and empty mappings were not given."""
+    from tabprotect.workflow.specification import SOURCES
+
     merged = dict(content)
     for name, value in given.items():
         if isinstance(value, dict):
@@ -170,9 +193,9 @@ def _merged(content: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, A
                 continue
             below = merged.get(name)
             below = below if isinstance(below, dict) else {}
-            if any(source in value for source in _SOURCES):
+            if any(source in value for source in SOURCES):
                 # one source of a hierarchy takes the place of another
-                below = {key: one for key, one in below.items() if key not in _SOURCES}
+                below = {key: one for key, one in below.items() if key not in SOURCES}
             inner = _merged(below, value)
             if inner:
                 merged[name] = inner

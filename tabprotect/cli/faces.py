@@ -30,7 +30,10 @@ _OTHER = {
 """Keywords of Python, and the keys that they are called in a specification."""
 
 _VALUE = r"'[^']*'|\[[^]]*\]|\([^)]*\)|\.\.\.|[-+\w]+(?:\.\w+)?"
-_KEYWORD = re.compile(rf"(?<![-.\w%])({'|'.join((*_KEYS, *_OTHER, 'bounds'))})=({_VALUE})?(?=[\s;,.):?]|$)")
+_TYPED = r"(?<![-.\w%])(?<!--set )(?<!--set ')(?<!rule )(?<!rule ')"
+"""Stands before what nobody typed: settings and rules stay as they are written."""
+
+_KEYWORD = re.compile(rf"{_TYPED}({'|'.join((*_KEYS, *_OTHER, 'bounds'))})=({_VALUE})?(?=[\s;,.):?]|$)")
 _DIMENSION = re.compile(rf"(?:name the total differently: |with )?Dimension\('([^']*)', (total|missing)=({_VALUE})\)")
 _OPTION = re.compile(r"options=(\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\})")
 _NAMES = re.compile(r"\bnames=(?:\{'([^']*)': '\.\.\.'\})?")
@@ -47,7 +50,7 @@ _PHRASES = (
     (" to tabulate", ""),
     (" to make_problem", ""),
 )  # fmt: skip
-_MORE = re.compile(rf"(?<![-.\w%])(maxima|count)=({_VALUE})?(?=[\s;,.):]|$)")
+_MORE = re.compile(rf"{_TYPED}(maxima|count)=({_VALUE})?(?=[\s;,.):]|$)")
 _WITHIN = re.compile(r"\bhierarchy\.([^:\s]+): (?=(?:lengths|digits)=)")
 _HIERARCHY = re.compile(r"\bhierarchy\.([^:\s]+): ")
 _OF_FILE = re.compile(r"^(?P<file>[^:]*\.toml: )(?:'([\w.]+)' (?:belongs|says nothing)|([\w.]+): )")

@@ -88,6 +88,9 @@ def file_of(path: Path, flags: Mapping[str, str | None], settings: Iterable[str]
         for name, value in read_settings(settings or ()).items():
             if name not in known:
                 problems.add(f"--set {name}: no such key of a file{did_you_mean(name, known)}")
+            if name in given:
+                said = f"--{name} {given[name]} and by --set {name}={value}"
+                problems.add(f"{name} is given twice: by {said}; take one of them out")
             given[name] = str(value)
     if given.get("separator") == "tab":
         given["separator"] = "\t"

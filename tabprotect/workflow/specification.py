@@ -15,6 +15,7 @@ from tabprotect.table.reading import Recognised
 __all__ = [
     "BY_DIMENSION",
     "INPUTS",
+    "SOURCES",
     "CarriedSpec",
     "HierarchySpec",
     "LimitsSpec",
@@ -33,6 +34,9 @@ STATED = frozenset({"status", "lpl", "upl", "spl"})
 
 BY_DIMENSION = ("hierarchy", "total", "missing")
 """Keys that say something of each dimension."""
+
+SOURCES = ("file", "pairs", "codes", "columns", "lengths", "digits", "separator")
+"""Keys of a hierarchy, one of which takes the place of another."""
 
 
 def _list_methods(schema: dict[str, Any]) -> None:

@@ -167,6 +167,48 @@ def test_hierarchies_are_known_by_what_is_in_them(place: Path, tabprotect: Run, 
     assert (place / "one/publish/table.csv").read_bytes() == (place / "two/publish/table.csv").read_bytes()
 
 
+@pytest.mark.parametrize(
+    ("arguments", "key", "first", "second"),
+    [
+        (("--set", 'rules=["p%=15"]'), "rules", "--rule threshold=3", '--set rules=["p%=15"]'),
+        (("--set", "rules=1"), "rules", "--rule threshold=3", "--set rules=1"),
+        (("--option", "base=5", "--base", "10"), "options.base", "--base 10", "--option base=5"),
+        (("--decimals", "2", "--set", "output.decimals=1"), "output.decimals", "--decimals 2",
+         "--set output.decimals=1"),
+        (("--lengths", "code=1,2", "--set", "hierarchy.code=tree.txt"), "hierarchy.code", "--lengths code=1,2",
+         "--set hierarchy.code=tree.txt"),
+        (("--lengths", "code=1,2", "--hierarchy", "code=tree.txt"), "hierarchy.code", "--hierarchy code=tree.txt",
+         "--lengths code=1,2"),
+        (("--bounds", "50%", "--set", "lower=1"), "lower", "--bounds 50%", "--set lower=1"),
+        (("--no-singletons", "--set", "singletons=true"), "singletons", "--no-singletons", "--set singletons=true"),
+        (("--set", "method=exact", "--method", "greedy"), "method", "--method greedy", "--set method=exact"),
+        (("--time-limit", "9", "--set", "limits.seconds=3"), "limits.seconds", "--time-limit 9",
+         "--set limits.seconds=3"),
+    ],
+)  # fmt: skip
+def test_what_is_given_twice_is_named(place: Path, tabprotect: Run, arguments: tuple[str, ...], key: str, first: str,
+                                      second: str) -> None:  # fmt: skip
+    """What a flag says once took the place of what --set says, without a word."""
+    done = tabprotect("protect", "firms.csv", *COMMON, *arguments, "--out", "out")
+    assert done.code == 2
+    assert f"{key} is given twice: by {first} and by {second}; take one of them out" in done.err
+    assert not (place / "out").exists()
+
+
+def test_the_parts_of_one_hierarchy_are_not_given_twice(place: Path, tabprotect: Run) -> None:
+    """Other keys of the same hierarchy, and other dimensions."""
+    more = ("--hierarchy", "code=tree.txt", "--set", "hierarchy.code.total=all", "--set", "hierarchy.size.total=both")
+    done = tabprotect("protect", "firms.csv", *COMMON, "--by", "size", "--codes", "size=b,s", *more, "--out", "out")
+    assert done.code == 0, done.err
+    assert set(pd.read_csv("out/publish/table.csv")["size"]) == {"both", "b", "s"}
+
+
+def test_keys_of_files_are_not_given_twice(place: Path, tabprotect: Run) -> None:
+    done = tabprotect("unsafe", "firms.csv", "--keys", "code", "--decimal", ".", "--set", "decimal=,")
+    assert done.code == 2
+    assert "decimal is given twice: by --decimal . and by --set decimal=,; take one of them out" in done.err
+
+
 def cure(words: str) -> list[str]:
     """Return the flags that a message proposes first, as they are given."""
     found = re.search(r"(--[a-z-]+ ('[^']*'|[^\s;,)]+(,[^\s;)]+)*))", words)

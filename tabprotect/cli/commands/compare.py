@@ -160,6 +160,11 @@ def _approaches(methods: list[str], flags: Mapping[str, Any], problems: Problems
     from tabprotect.methods.registry import names
 
     shared = dict(one.split("=", 1) for one in flags["--option"] or () if "=" in one)
+    if flags["--base"] is not None and "base" in shared:
+        problems.add(
+            f"options.base is given twice: by --base {flags['--base']:g} and by --option base={shared['base']}; "
+            "take one of them out"
+        )
     if flags["--base"] is not None:
         shared["base"] = flags["--base"]
     found: list[Any] = []
