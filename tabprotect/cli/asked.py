@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,11 +29,14 @@ class Asked:
         In messages.
     base : Path
         What its paths are relative to.
+    more : mapping
+        Parts of the request that no key of a specification holds.
     """
 
     content: Mapping[str, Any]
     name: str
     base: Path
+    more: Mapping[str, Any]
 
 
 def asked(path: Path | None, flags: Mapping[str, Any], **more: Any) -> Asked:
@@ -74,7 +76,8 @@ def asked(path: Path | None, flags: Mapping[str, Any], **more: Any) -> Asked:
     problems.raise_if_any()
     content = {} if spec is None else load_toml(spec)
     content = _merged(_merged(content, settings), _merged(said, more))
-    return Asked(content, FLAGS_ONLY if spec is None else str(spec), Path() if spec is None else spec.parent)
+    base = Path() if spec is None else spec.parent
+    return Asked(content, FLAGS_ONLY if spec is None else str(spec), base, _in_doubt(given.get("--bounds")))
 
 
 def _twice(given: Mapping[str, Any], more: Mapping[str, Any]) -> list[str]:
@@ -109,7 +112,7 @@ def is_given(value: Any) -> bool:
 def _put(said: dict[str, Any], flag: Flag, value: Any, spec: Path | None, problems: Problems) -> None:
     """Put the value of a flag where its key belongs."""
     if flag.form == "two":
-        said.update(_bounds(flag, value, problems))
+        said.update(_bounds(value, problems))
     elif flag.by_dimension:
         _by_dimension(said, flag, value, spec, problems)
     else:
@@ -163,23 +166,19 @@ def _place(path: Path, spec: Path | None) -> str:
     return str(path if spec is None else path.absolute())
 
 
-def _bounds(flag: Flag, text: str, problems: Problems) -> dict[str, Any]:
-    lower, sign, upper = text.partition(",")
-    if "," in upper or not text.strip(", "):
-        problems.add(
-            f"{flag.name} '{text}': write one bound, such as {flag.name} 50%, or {flag.metavar}, such as {flag.name} "
-            "0,150% (decimals with a point)"
-        )
-    sides = {"lower": lower.strip(), "upper": upper.strip() if sign else lower.strip()}
-    return {name: _number(side) for name, side in sides.items() if side}
+def _bounds(text: str, problems: Problems) -> dict[str, Any]:
+    from tabprotect.sensitivity.bounds import BoundsAsTyped
+
+    sides = problems.attempt(BoundsAsTyped.read, text) or (None, None)
+    return {name: side for name, side in zip(("lower", "upper"), sides, strict=True) if side is not None}
 
 
-def _number(word: str) -> float | str:
-    try:
-        number = float(word)
-    except ValueError:
-        return word
-    return number if math.isfinite(number) else word
+def _in_doubt(text: str | None) -> dict[str, Any]:
+    """Return bounds that are other ones with a decimal comma: whether the data have one is not known yet."""
+    from tabprotect.sensitivity.bounds import BoundsAsTyped
+
+    read = None if text is None else BoundsAsTyped.read(text)
+    return {"bounds": read} if read is not None and read.in_doubt else {}
 
 
 def _merged(content: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:

@@ -114,8 +114,9 @@ def said_on(message: str, face: Face) -> str:
         message = message.replace(within[0], "", 1)
     dimension = within[1] if within else None
     message = _HIERARCHY.sub(lambda found: _of_dimension(found, face), message)
-    if "--preference" in face.given:
-        message = re.sub("^preferences: ", "--preference: ", message)
+    for flag, key in (("--preference", "preferences"), ("--missing", "missing"), ("--bounds", "bounds")):
+        if flag in face.given:
+            message = re.sub(rf"^((?:[^:]*: )?){key}(?=: | ')", rf"\1{flag}", message)
     message = _FEW.sub(r"give the columns of \1 largest contributions, maxima=[...]", message)
     for old, new in _PHRASES:
         message = message.replace(old, new)

@@ -15,6 +15,7 @@ from tabprotect.formats.folder import check_replaceable
 from tabprotect.formats.places import temporary_prefix
 from tabprotect.methods.recoding.method import Recode
 from tabprotect.release.earlier import check_last
+from tabprotect.sensitivity.bounds import BoundsAsTyped
 from tabprotect.sensitivity.level import at_holdings, both_levels
 from tabprotect.sensitivity.parse import as_rules, right_rules
 from tabprotect.sensitivity.rule import Spoken
@@ -32,7 +33,13 @@ __all__ = ["asked_for", "check_beforehand", "check_place"]
 
 
 def check_beforehand(
-    content: Mapping[str, Any], name: str, base: Path, *, resume: Path | None = None, writes: bool = True
+    content: Mapping[str, Any],
+    name: str,
+    base: Path,
+    *,
+    resume: Path | None = None,
+    writes: bool = True,
+    **other: Any,
 ) -> Spec:
     """Return the specification, or raise one error with everything that is wrong in it and around it.
 
@@ -51,6 +58,8 @@ def check_beforehand(
         Folder of finished pieces.
     writes : bool
         Whether a release is to be written into the folder of the specification.
+    **other
+        Of `Request`, in the place of what the specification says.
 
     Raises
     ------
@@ -80,7 +89,7 @@ def check_beforehand(
         readable = (likely.data is None) != (likely.cells is None) or bool(likely.tables)
         # a table without what is wrong in its own keys would be another one
         whole = wrong.isdisjoint((*TableSpec.model_fields, "method", "tables", "unpublished"))
-        request = right_part(problems, likely, base, resume=resume)
+        request = right_part(problems, likely, base, resume=resume, **other)
         _look_around(request, problems, readable, whole)
     _raise(problems)
     assert spec is not None
@@ -155,6 +164,7 @@ def _look_around(request: Request | None, problems: Problems, readable: bool, wh
 def _names_codes(request: Request) -> bool:
     """Whether anything can be checked only with the codes of the table, or with how its numbers are written."""
     in_doubt = any(isinstance(rule, Spoken) and rule.doubt for rule in request.rules)
+    in_doubt |= isinstance(request.bounds, BoundsAsTyped) and request.bounds.in_doubt
     return bool(request.attackers or request.hiding.preferences or in_doubt)
 
 

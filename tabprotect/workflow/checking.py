@@ -142,6 +142,12 @@ def _of_one(content: Mapping[str, Any]) -> list[str]:
         sources = [k for k in SOURCES if k in one] if isinstance(one, dict) else ["file"]
         if len(sources) != 1:
             wrong.append(f"hierarchy.{name}: give exactly one of {', '.join(SOURCES)}")
+        given = content.get("total")
+        own, other = (
+            place.get(key) if isinstance(place, dict) else None for place, key in ((one, "total"), (given, name))
+        )
+        if None not in (own, other) and own != other:
+            wrong.append(f"hierarchy.{name}: its total is '{own}' here, and '{other}' in total.{name}")
     return wrong
 
 

@@ -90,7 +90,7 @@ def check_readable(spec: Spec, base: Path) -> None:
 def _wrong_columns(spec: Spec, base: Path) -> list[str]:
     """Return what is wrong with the file, its columns and the hierarchies of a table."""
     cost = None if spec.cost in _COSTS else spec.cost
-    columns = [one for name in spec.by for one in spec.hierarchy.get(name, HierarchySpec()).columns or [name]]
+    columns = [one for name in spec.by for one in _source(spec, name).columns or [name]]
     if spec.data is not None:
         texts: list[str | None] = [spec.contributor, spec.holding, spec.request, spec.waiver]
         numbers: list[str | None] = [spec.value, spec.shadow, cost, spec.weight]
@@ -110,7 +110,7 @@ def _wrong_columns(spec: Spec, base: Path) -> list[str]:
         except InputError as error:
             problems.found += error.problems
     for name in spec.by:
-        if problems.found and _from_codes(spec.hierarchy.get(name, HierarchySpec())):
+        if problems.found and _from_codes(_source(spec, name)):
             # the codes are in a file that has problems of its own
             continue
         try:
@@ -193,13 +193,19 @@ def is_column(bound: float | str | None) -> bool:
     return isinstance(bound, str) and not bound.strip().endswith("%")
 
 
-def _dimension(spec: Spec, name: str, base: Path) -> Dimension:
+def _source(spec: Spec, name: str) -> HierarchySpec:
+    """Return where the hierarchy of a dimension comes from, with the code of the total wherever that is said."""
     source = spec.hierarchy.get(name, HierarchySpec())
+    return source if source.total is not None else source.model_copy(update={"total": spec.total.get(name)})
+
+
+def _dimension(spec: Spec, name: str, base: Path) -> Dimension:
+    source = _source(spec, name)
     missing = spec.missing.get(name, [])
     if source.columns is not None:
         return Dimension(source.columns, total=source.total, missing=missing, name=name)
     hierarchy = _hierarchy(source, name, base, missing, file_of(spec, base))
-    return Dimension(name, hierarchy, None if hierarchy else spec.total.get(name), missing)
+    return Dimension(name, hierarchy, None if hierarchy else source.total, missing)
 
 
 def _hierarchy(source: HierarchySpec, name: str, base: Path, missing: Sequence[str], data: File) -> Hierarchy | None:

@@ -177,9 +177,7 @@ class TableSpec(_Strict):
         default=None, ge=0, description="Largest rounding residual accepted (finished table)."
     )
     hierarchy: dict[str, HierarchySpec] = Field(default={}, description="Dimension -> code list file, or a source.")
-    total: dict[str, str] = Field(
-        default={}, description="Dimension -> code of the total, where there is no hierarchy."
-    )
+    total: dict[str, str] = Field(default={}, description="Dimension -> code of the total.")
     missing: dict[str, list[str]] = Field(default={}, description="Dimension -> codes that stand for 'unknown'.")
     empty: Literal["zero", "structural", "drop"] | None = Field(
         default=None, description="What cells without any record are; see the documentation of tabulate."

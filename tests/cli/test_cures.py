@@ -107,7 +107,7 @@ def test_values_that_are_no_codes_are_not_said_to_be_missing(tabprotect: Run) ->
 @pytest.mark.parametrize(
     ("more", "cure"),
     [
-        (("--bounds", "1,2,3"), "--bounds '1,2,3': write one bound, such as --bounds 50%"),
+        (("--bounds", "1,2,3"), "--bounds '1,2,3': write one bound, such as '50%', or LOWER,UPPER"),
         (("--bounds", ","), "--bounds ','"),
         (("--bounds", "x"), "--bounds: 'x' is neither a number nor a percentage"),
         (("--lpl", "low"), "--lpl belongs to a finished table"),

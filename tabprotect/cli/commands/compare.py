@@ -214,9 +214,9 @@ def _problem(
     else:
         options = dict.fromkeys(("--base", "--option"))
         found = asked(spec, {**flags, **options}, limits={"memory": memory})
-    checked = check_beforehand(found.content, found.name, found.base, writes=False)
+    checked = check_beforehand(found.content, found.name, found.base, writes=False, **found.more)
     dialect_of(checked.output, ())  # what is wrong with it is said before the work
-    return request_of(checked, found.base, seed=seed), checked.output
+    return request_of(checked, found.base, seed=seed, **found.more), checked.output
 
 
 def _json(found: Comparison) -> str:
