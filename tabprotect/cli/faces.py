@@ -23,6 +23,7 @@ _KEYS = (
 _OTHER = {
     "digits": "hierarchy.*.digits",
     "lengths": "hierarchy.*.lengths",
+    "leader": "hierarchy.*.leader",
     "allow_unsafe": "output.allow_unsafe",
     "formats": "output.formats",
     "table": "relation",
@@ -178,7 +179,7 @@ def _write(key: str, text: str | None, face: Face, dimension: str | None = None)
         return f"--bounds {words if isinstance(value, tuple) else value}"
     flag = by_key().get(key)
     if flag is None:
-        name = flag_names().get(key, f"--set {key}=")
+        name = flag_names().get(key, f"--set {key.replace('*', dimension or 'DIM')}=")
         shown = "..." if value is None else _shell(str(value))
         return f"{name}{shown}" if name.endswith("=") else f"{name} {shown}"
     return _as_flag(flag, value, face, dimension or "DIM")

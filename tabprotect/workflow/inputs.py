@@ -8,19 +8,18 @@ from pathlib import Path
 from typing import Any
 
 from tabprotect.errors import InputError, Problems, collect
-from tabprotect.formats.codelists import labels_in
 from tabprotect.methods.registry import names
 from tabprotect.sensitivity.level import both_levels
 from tabprotect.sensitivity.requirements import needs
 from tabprotect.table.dimension import Dimension
 from tabprotect.table.duck import share_of
 from tabprotect.table.hierarchy import Hierarchy
+from tabprotect.table.hierarchy.named import labels_in
 from tabprotect.table.link import link
 from tabprotect.table.read import need_columns
 from tabprotect.table.reading import File, Recognised, open_data, read_frame
 from tabprotect.table.table import Table
 from tabprotect.table.tabulate import tabulate
-from tabprotect.workflow.files import read_hierarchy
 from tabprotect.workflow.recode import recode_microdata
 from tabprotect.workflow.records import microdata
 from tabprotect.workflow.specification import HierarchySpec, Spec, each_table
@@ -211,7 +210,7 @@ def _dimension(spec: Spec, name: str, base: Path) -> Dimension:
 def _hierarchy(source: HierarchySpec, name: str, base: Path, missing: Sequence[str], data: File) -> Hierarchy | None:
     total = "Total" if source.total is None else source.total
     if source.file is not None:
-        return read_hierarchy(base / source.file, source.leader, source.total)
+        return Hierarchy.read(base / source.file, source.leader, source.total)
     if source.pairs is not None:
         frame, _ = read_frame(base / source.pairs)
         try:

@@ -62,7 +62,8 @@ class HierarchySpec(_Strict):
     """Where a hierarchy comes from: one of `file`, `pairs`, `codes`, `columns`, `lengths`, `digits`, `separator`."""
 
     file: str | None = Field(
-        default=None, description="Indented code list (.hrc); the path is relative to the specification."
+        default=None,
+        description="Code list, indented (.hrc) or with named columns; the path is relative to the specification.",
     )
     leader: str | None = Field(
         default=None, description="What indents a line of the code list by one level; recognised: @, a tab or blanks."

@@ -57,6 +57,36 @@ def test_indented_lists(place: Path, tabprotect: Run, face: str, leader: str) ->
     assert published(tabprotect, face, "region.hrc") == ["Total", "N", "N1", "N2", "S", "S1", "S2"]
 
 
+@pytest.mark.parametrize("face", ["flags", "specification", "python"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "parent;child\n;N\nN;N1\nN;N2\n;S\nS;S1\nS;S2\n",
+        "code\tlevel\nN\t1\nN1\t2\nN2\t2\nS\t1\nS1\t2\nS2\t2\n",
+        "code,label,parent\nN,North,\nN1,a,N\nN2,b,N\nS,South,\nS1,c,S\nS2,d,S\n",
+    ],
+)
+def test_lists_with_columns(place: Path, tabprotect: Run, face: str, text: str) -> None:
+    """Python once read them as indented lists."""
+    (place / "region.csv").write_text(text)
+    assert published(tabprotect, face, "region.csv") == ["Total", "N", "N1", "N2", "S", "S1", "S2"]
+
+
+@pytest.mark.parametrize("face", ["flags", "specification", "python"])
+def test_one_column_with_a_heading(place: Path, tabprotect: Run, face: str) -> None:
+    """Its heading was published as a code."""
+    (place / "region.csv").write_text("code\nN1\nN2\nS1\nS2\n")
+    assert published(tabprotect, face, "region.csv") == ["Total", "N1", "N2", "S1", "S2"]
+
+
+def test_headings_that_nobody_knows(place: Path, tabprotect: Run) -> None:
+    (place / "region.csv").write_text("Kode;Ober\nN;\nN1;N\n")
+    done = tabprotect("protect", *ASKED, "--hierarchy", "region=region.csv")
+    assert done.code == 2
+    assert "region.csv: the first line, 'Kode;Ober', names no column of codes that is known; call it code" in done.err
+    assert "or say --set hierarchy.DIM.leader='@' if these are codes" in done.err
+
+
 def test_indentation_in_two_ways(place: Path, tabprotect: Run) -> None:
     (place / "region.hrc").write_text("N\n\tN1\n  N2\nS\n")
     done = tabprotect("protect", *ASKED, "--hierarchy", "region=region.hrc")

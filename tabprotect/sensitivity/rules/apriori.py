@@ -14,7 +14,7 @@ from tabprotect.errors import InputError, Problems, did_you_mean
 from tabprotect.problem import Status
 from tabprotect.sensitivity.cells import CellFinder
 from tabprotect.sensitivity.rule import Decisions, Spoken, bound_cell, percentage
-from tabprotect.table.reading.recognised import read_plain_text
+from tabprotect.table.reading.plain import read_plain_text
 from tabprotect.table.table import Table
 
 __all__ = ["APriori"]

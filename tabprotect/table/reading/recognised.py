@@ -16,10 +16,9 @@ import pyarrow as pa
 
 from tabprotect.counted import counted
 from tabprotect.errors import InputError, did_you_mean
-from tabprotect.paths import possible
 from tabprotect.table.reading.encodings import likely_encodings
 
-__all__ = ["SEPARATORS", "Recognised", "check_header", "decode", "find_separator", "read_plain_text", "unpack"]
+__all__ = ["SEPARATORS", "Recognised", "check_header", "decode", "find_separator", "unpack"]
 
 SEPARATORS: Final = (";", "\t", ",", "|")
 _SAMPLE = 200
@@ -195,22 +194,6 @@ def decode(path: Path, data: bytes, encoding: str | None) -> Decoded:
     if "\0" in text:
         raise InputError(f"{path} is no text: it holds zero bytes")
     return Decoded(text.removeprefix("﻿"), encoding, reasons, fits)
-
-
-def read_plain_text(path: str | Path, encoding: str | None = None) -> str:
-    """Return the text of a file of codes or settings, its encoding recognised as that of data files.
-
-    Raises
-    ------
-    InputError
-        If it cannot be read, is no text, or not in the encoding that was given.
-    """
-    path = possible(path)
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror or error})") from error
-    return io.StringIO(decode(path, data, encoding).text, newline=None).read()
 
 
 def _guess(data: bytes) -> tuple[str, tuple[str, ...], tuple[str, ...]]:

@@ -13,9 +13,10 @@ from pathlib import Path
 import pandas as pd
 
 from tabprotect.counted import counted
-from tabprotect.errors import InputError, collect, did_you_mean
+from tabprotect.errors import InputError, collect
 from tabprotect.paths import possible
 from tabprotect.table.reading.number_columns import need_commas, numbered, with_notation
+from tabprotect.table.reading.plain import neighbours
 from tabprotect.table.reading.recognised import Recognised, check_header, decode, find_separator, unpack
 from tabprotect.table.reading.stores import open_duckdb, pandas_of, read_excel, read_parquet
 from tabprotect.table.reading.unused import check_used
@@ -99,7 +100,7 @@ def read_tabular(
     if place.is_dir():
         raise InputError(_folder(place))
     if not place.is_file():
-        raise InputError(f"{place}: no such file{_neighbours(place)}")
+        raise InputError(f"{place}: no such file{neighbours(place)}")
     suffix = place.suffix.lower()
     if suffix in DUCKDB:
         opened, found = open_duckdb(place, relation)
@@ -259,10 +260,3 @@ def _folder(path: Path) -> str:
             f"'tabprotect audit {path}' and 'tabprotect verify {path}' check it"
         )
     return f"{path}: a folder, where a file of data is wanted"
-
-
-def _neighbours(path: Path) -> str:
-    try:
-        return did_you_mean(path.name, [entry.name for entry in path.absolute().parent.iterdir()])
-    except OSError:
-        return f"; the folder {path.absolute().parent} does not exist"

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from tabprotect.errors import InputError
 from tabprotect.table.hierarchy import Hierarchy
+from tabprotect.table.hierarchy.given import hierarchy_of
 from tests.quick import examples
 
 
@@ -305,6 +306,63 @@ def test_files(tmp_path: Path) -> None:
     path.write_text("A\n@@B")
     with pytest.raises(InputError, match=r"region\.hrc: line 2"):
         Hierarchy.read(path)
+
+
+LISTS = {
+    "indented": "A\n@01\n@02\nB\n@03\n",
+    "pairs": "parent;child\n;A\nA;01\nA;02\n;B\nB;03\n",
+    "parents": "Code;Label;Parent\nA;Crops;\n01;x;A\n02;y;A\nB;Mining;\n03;z;B\n",
+    "levels": "Level;Code;Label\n1;A;Crops\n2;01;x\n2;02;y\n1;B;Mining\n2;03;z\n",
+    "codes": "code;label\nA;Crops\nB;Mining\n",
+    "alone": "code\nA\nB\n",
+}
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+@pytest.mark.parametrize("form", LISTS)
+def test_files_are_read_by_what_is_in_them(tmp_path: Path, form: str, separator: str) -> None:
+    """Whatever their names say."""
+    flat = form in ("codes", "alone")
+    for name in ("a.hrc", "b.csv", "c.txt"):
+        (tmp_path / name).write_text(LISTS[form].replace(";", separator))
+        found = Hierarchy.read(tmp_path / name)
+        assert found.codes == (("Total", "A", "B") if flat else ("Total", "A", "01", "02", "B", "03"))
+        assert found.labels.get("A") == (None if form in ("indented", "pairs", "alone") else "Crops")
+        # paths are read in the same way wherever they are given
+        assert hierarchy_of("nace", str(tmp_path / name)) == found
+
+
+def test_files_of_other_kinds(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"code": ["A", "B"], "label": ["Crops", "Mining"]})
+    frame.to_excel(tmp_path / "a.xlsx", index=False)
+    frame.to_parquet(tmp_path / "a.parquet")
+    for name in ("a.xlsx", "a.parquet"):
+        found = Hierarchy.read(tmp_path / name, total="T")
+        assert found.codes == ("T", "A", "B")
+        assert found.labels["B"] == "Mining"
+
+
+def test_headings_that_nobody_knows(tmp_path: Path) -> None:
+    """Once read as codes with signs in them; a list of such codes can be told apart by its leader."""
+    path = tmp_path / "kode.csv"
+    path.write_text("Kode;Bezeichnung;Ober\nA;Crops;\n01;x;A\n")
+    with pytest.raises(
+        InputError, match=r"kode\.csv: the first line, 'Kode;.*', names no column .*; call it code \(or id"
+    ):
+        Hierarchy.read(path)
+    pd.DataFrame({"Kode": ["A"], "Ober": ["B"]}).to_excel(tmp_path / "kode.xlsx", index=False)
+    with pytest.raises(InputError, match=r"no column of codes is known among 'Kode', 'Ober'; call it code"):
+        Hierarchy.read(tmp_path / "kode.xlsx")
+    path.write_text("Stein, grob\nStein, fein\n")
+    with pytest.raises(InputError, match="say leader='@'"):
+        Hierarchy.read(path)
+    assert Hierarchy.read(path, leader="@").codes == ("Total", "Stein, grob", "Stein, fein")
+    path.write_text("child\nadult\n")
+    assert Hierarchy.read(path).codes == ("Total", "child", "adult")
+    path.write_text("code\n@a\n@b\n")
+    assert Hierarchy.read(path).total == "code"
+    with pytest.raises(InputError, match=r"did you mean 'kode\.csv'"):
+        Hierarchy.read(tmp_path / "kod.csv")
 
 
 @settings(max_examples=30)
