@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 from pydantic_core import PydanticCustomError
 
 from tabprotect.errors import InputError
 from tabprotect.formats.dialect import Dialect
 from tabprotect.table.reading import Recognised
+from tabprotect.table.reading.numbers import one_blank
 
 __all__ = [
     "BY_DIMENSION",
@@ -56,6 +57,13 @@ def _list_options(schema: dict[str, Any]) -> None:
 
 class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+def _one_blank(given: Any) -> Any:
+    return one_blank(given) if isinstance(given, str) else given
+
+
+Thousands = Annotated[Literal[".", ",", " ", "'", "\u2019", ""] | None, BeforeValidator(_one_blank)]
 
 
 class HierarchySpec(_Strict):
@@ -119,7 +127,7 @@ class OutputSpec(_Strict):
         default=None, description="Decimal sign in text; by default as in the data."
     )
     encoding: str | None = Field(default=None, description="Encoding of text; by default as that of the data.")
-    thousands: Literal[".", ",", " ", "'", "\u2019", ""] | None = Field(
+    thousands: Thousands = Field(
         default=None, description="Sign between thousands on pages; by default as in the data."
     )
     title: str = Field(default="Protected table", description="Heading of the pages; public.")
@@ -186,7 +194,7 @@ class TableSpec(_Strict):
     decimal: Literal[".", ","] | None = Field(
         default=None, description="Decimal sign of numbers in text files; without it, it is recognised, and said."
     )
-    thousands: Literal[".", ",", " ", "'", "\u2019", ""] | None = Field(
+    thousands: Thousands = Field(
         default=None, description="Sign between thousands in text files; without it, it is recognised."
     )
     separator: str | None = Field(

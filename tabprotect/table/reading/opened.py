@@ -16,6 +16,7 @@ from tabprotect.errors import InputError
 from tabprotect.kinds import check_fields
 from tabprotect.paths import possible
 from tabprotect.table.duck import DuckSource, TextFile, literal, quoted, read_file
+from tabprotect.table.reading.numbers import SIGNS, one_blank
 from tabprotect.table.reading.recognised import Recognised
 from tabprotect.table.reading.stores import open_duckdb
 from tabprotect.table.reading.tabular import DUCKDB, PARQUET, files_of, has_pattern, read_tabular, recognise
@@ -76,6 +77,7 @@ class File(PathLike[str]):
 
     def __post_init__(self) -> None:
         check_fields(self, "path", "thousands", "encoding", "member", "sheet", "relation")
+        object.__setattr__(self, "thousands", one_blank(self.thousands))
         sign = self.decimal
         if sign is not None and (not isinstance(sign, str) or len(sign) != 1 or sign.isalnum() or sign in "+- "):
             raise InputError(f"decimal must be one sign, such as '.' or ',', not {sign!r}")
@@ -232,7 +234,7 @@ def _streamed(name: str, numbers: Sequence[str], file: File, large: int) -> Data
 
 def _whole(text: TextFile, columns: Sequence[str]) -> bool:
     """Whether no number in any of the columns has a sign between its digits."""
-    signs = literal(r"^\s*[+-]?\d*[.,'’\s][\d.,'’\s]*$")
+    signs = literal(rf"^\s*[+-]?\d*[{SIGNS}\s][\d{SIGNS}\s]*$")
     there = " OR ".join(f"regexp_full_match({quoted(name)}, {signs}) AND {quoted(name)} <> ''" for name in columns)
     with DuckSource(text) as source:
         return (
