@@ -41,10 +41,9 @@ _NAMES = re.compile(r"\bnames=(?:\{'([^']*)': '\.\.\.'\})?")
 _CODES = re.compile(r"\bcodes=(?:\{'([^']*)': \{\.\.\.\}\})?")
 _FEW = re.compile(r"give top=(\d+) to tabulate, or \d+ columns of maxima to Table\.from_cells")
 _PHRASES = (
-    (", or the columns of maxima to Table.from_cells", ", or maxima=[...]"),
-    (", or the column of counts to Table.from_cells", ", or count=..."),
-    ("cost='count' needs the number of contributors: give contributor= to tabulate, or counts",
-     "the cost 'count' needs the number of contributors: give contributor= to tabulate, or count=..."),
+    ("the columns of maxima to Table.from_cells", "maxima=[...]"),
+    ("the column of counts to Table.from_cells", "count=..."),
+    ("cost='count' needs the number", "the cost 'count' needs the number"),
     ("bounds='100%' or bounds=(-1e6, None), or give columns 'lower', 'upper'",
      "bounds='100%' or bounds=(-1e6, None)"),
     ("; use threshold=", "; use the rule threshold=3 instead"),

@@ -203,7 +203,9 @@ def _base(table: Table, cost: str | Sequence[float] | Floats | None) -> Floats:
         return np.ones(table.n_cells)
     if cost == "count":
         if table.counts is None and table.weighted_counts is None and table.kind != "frequency":
-            raise InputError("cost='count' needs the number of contributors: give contributor= to tabulate, or counts")
+            raise InputError(
+                "cost='count' needs the number of contributors: give the column of counts to Table.from_cells"
+            )
         return np.abs(counts(table))
     raise InputError(f"cost='{cost}' is not known{did_you_mean(cost, ['value', 'unit', 'count', *table.columns])}")
 

@@ -92,19 +92,18 @@ def check_needs(table: Table, rules: Iterable[Rule | Override]) -> None:
                     "threshold="
                 )
             elif need.top and c is None:
-                problems.add(
-                    f"rule {rule} needs the {need.top} largest contributions to every cell: give contributor= to "
-                    "tabulate, or the columns of maxima to Table.from_cells"
-                )
+                cure = "contributor= to tabulate" if table.roles else "the columns of maxima to Table.from_cells"
+                problems.add(f"rule {rule} needs the {need.top} largest contributions to every cell: give {cure}")
             elif need.top > kept:
                 problems.add(
                     f"rule {rule} needs the {need.top} largest contributions to every cell, the table keeps {kept}: "
                     f"give top={need.top} to tabulate, or {counted(need.top, 'column')} of maxima to Table.from_cells"
                 )
             if need.requests and c is not None and not c.requested.any():
-                problems.add(f"rule {rule} needs request codes, and there are none: give request= to tabulate")
+                cure = ": give request= to tabulate" if table.roles else "; they are in microdata only"
+                problems.add(f"rule {rule} needs request codes, and there are none{cure}")
             if need.counts and table.counts is None and table.weighted_counts is None and table.kind != "frequency":
+                # what is tabulated has counts
                 problems.add(
-                    f"rule {rule} needs the number of contributors: give contributor= to tabulate, or the column of "
-                    "counts to Table.from_cells"
+                    f"rule {rule} needs the number of contributors: give the column of counts to Table.from_cells"
                 )

@@ -163,3 +163,21 @@ def test_a_key_in_the_wrong_table_is_sent_to_the_right_one(place: Path, tabprote
     (place / "spec.toml").write_text(SPEC + line + "\n")
     done = tabprotect("protect", "spec.toml")
     assert (done.code, meant in done.err) == (2, True), done.err
+
+
+@pytest.mark.parametrize(
+    ("more", "cure"),
+    [
+        (("--rule", "threshold=3"), "rule threshold=3 needs the number of contributors: give --count COLUMN"),
+        (("--rule", "manual=0", "--cost", "count"), "needs the number of contributors: give --count COLUMN"),
+        (("--rule", "p%=15"), "rule p%=15 needs the 2 largest contributions to every cell: give --maximum COLUMN"),
+    ],
+)
+def test_cures_of_finished_tables_are_taken_by_finished_tables(
+    tabprotect: Run, more: tuple[str, ...], cure: str
+) -> None:
+    """--contributor was proposed, too, which belongs to microdata."""
+    done = tabprotect("protect", *FINISHED, *more)
+    assert done.code == 2
+    assert cure in done.err
+    assert "--contributor" not in done.err
