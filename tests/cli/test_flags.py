@@ -16,6 +16,7 @@ import pytest
 
 from tabprotect.cli import flags as flags_module
 from tabprotect.cli.flags import by_key, flag_names
+from tabprotect.cli.settings import read_settings
 from tabprotect.workflow.specification import Spec
 from tests.cli.test_european_files import keys
 
@@ -207,6 +208,17 @@ def test_keys_of_files_are_not_given_twice(place: Path, tabprotect: Run) -> None
     done = tabprotect("unsafe", "firms.csv", "--keys", "code", "--decimal", ".", "--set", "decimal=,")
     assert done.code == 2
     assert "decimal is given twice: by --decimal . and by --set decimal=,; take one of them out" in done.err
+
+
+def test_names_with_any_letters_need_no_quotes_in_keys(place: Path, tabprotect: Run) -> None:
+    """As the cures of keys are printed."""
+    (place / "firms.csv").write_text(FIRMS.replace("code", "Größe der Firma"))
+    asked = ("firms.csv", "--by", "Größe der Firma", "--value", "turnover", "--rule", "threshold=3")
+    for key in ("Größe der Firma", '"Größe der Firma"'):
+        more = ("--set", f"hierarchy.{key}.lengths=[1, 2]", "--method", "recode", "--set", f"options.keep.{key}=1")
+        done = tabprotect("protect", *asked, *more, "--out", "out")
+        assert done.code == 0, done.err
+    assert read_settings(['options.keep."a.ö.b"=1']) == {"options": {"keep": {"a.ö.b": 1}}}
 
 
 def cure(words: str) -> list[str]:
