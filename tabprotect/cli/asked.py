@@ -58,6 +58,7 @@ def asked(path: Path | None, flags: Mapping[str, Any], **more: Any) -> Asked:
     """
     from tabprotect.formats import is_instance
     from tabprotect.workflow.checking import load_toml
+    from tabprotect.workflow.located import located
 
     problems = Problems()
     given, spec = dict(flags), path
@@ -70,11 +71,14 @@ def asked(path: Path | None, flags: Mapping[str, Any], **more: Any) -> Asked:
     said: dict[str, Any] = {}
     for flag in by_key().values():
         if is_given(given.get(flag.name)):
-            _put(said, flag, given[flag.name], spec, problems)
+            _put(said, flag, given[flag.name], problems)
     settings = problems.attempt(read_settings, given.get("--set") or ()) or {}
     problems.found += _twice(given, more)
     problems.raise_if_any()
     content = {} if spec is None else load_toml(spec)
+    if spec is not None and spec.parent.resolve() != Path.cwd():
+        # paths on the command line are relative to where we are, those of a specification to where it is
+        settings, said = located(settings, Path()), located(said, Path())
     content = _merged(_merged(content, settings), _merged(said, more))
     base = Path() if spec is None else spec.parent
     return Asked(content, FLAGS_ONLY if spec is None else str(spec), base, _in_doubt(given.get("--bounds")))
@@ -87,7 +91,7 @@ def _twice(given: Mapping[str, Any], more: Mapping[str, Any]) -> list[str]:
         value = given.get(flag.name)
         for each in ([word] for word in value) if flag.by_dimension and value else [value] if is_given(value) else []:
             said: dict[str, Any] = {}
-            _put(said, flag, each, None, Problems())
+            _put(said, flag, each, Problems())
             wrong.found += once.note(said, _typed(flag.name, each))
     for key, value in more.items():
         for name, one in ((f"{key}.{k}", v) for k, v in value.items()) if isinstance(value, dict) else [(key, value)]:
@@ -109,19 +113,19 @@ def is_given(value: Any) -> bool:
     return not (value is None or value is False or value in ([], ()))
 
 
-def _put(said: dict[str, Any], flag: Flag, value: Any, spec: Path | None, problems: Problems) -> None:
+def _put(said: dict[str, Any], flag: Flag, value: Any, problems: Problems) -> None:
     """Put the value of a flag where its key belongs."""
     if flag.form == "two":
         said.update(_bounds(value, problems))
     elif flag.by_dimension:
-        _by_dimension(said, flag, value, spec, problems)
+        _by_dimension(said, flag, value, problems)
     else:
         *above, last = flag.key.split(".")
         place = said
         for name in above:
             place = place.setdefault(name, {})
         if flag.form == "path":
-            value = _place(value, spec)
+            value = str(value)
         elif flag.form in ("switch", "off"):
             value = flag.form == "switch"
         elif flag.key == "separator" and value in ("tab", "\\t"):
@@ -129,7 +133,7 @@ def _put(said: dict[str, Any], flag: Flag, value: Any, spec: Path | None, proble
         place[last] = value
 
 
-def _by_dimension(said: dict[str, Any], flag: Flag, words: list[str], spec: Path | None, problems: Problems) -> None:
+def _by_dimension(said: dict[str, Any], flag: Flag, words: list[str], problems: Problems) -> None:
     key, _, part = flag.key.partition(".*.")
     for word in words:
         name, sign, text = word.partition("=")
@@ -137,9 +141,7 @@ def _by_dimension(said: dict[str, Any], flag: Flag, words: list[str], spec: Path
         if not sign or not name:
             problems.add(f"{flag.name} '{word}': write {flag.metavar}")
             continue
-        if flag.form == "files":
-            value = _place(Path(text), spec)
-        elif flag.form in ("words", "numbers", "factors"):
+        if flag.form in ("words", "numbers", "factors"):
             value = [one.strip() for one in text.split(",")]
         if flag.form == "several":
             said.setdefault(key, {}).setdefault(name, []).append(text)
@@ -159,11 +161,6 @@ def _by_dimension(said: dict[str, Any], flag: Flag, words: list[str], spec: Path
         if part:
             inner = inner.setdefault(name, {})
         inner[part or name] = value
-
-
-def _place(path: Path, spec: Path | None) -> str:
-    # paths of flags are relative to where we are, those of a specification to where it is
-    return str(path if spec is None else path.absolute())
 
 
 def _bounds(text: str, problems: Problems) -> dict[str, Any]:

@@ -389,3 +389,28 @@ def test_one_is_no_plural(place: Path, tabprotect: Run) -> None:
     (place / "c.csv").write_text("r,v\nTotal,3\n")
     done = tabprotect("protect", "--cells", "c.csv", "--by", "r", "--value", "v", "--rule", "manual=0")
     assert not re.search(r"\b1 (cells|rows|columns|files|labels|sums|equations)\b", done.out + done.err), done
+
+
+def test_paths_of_flags_are_relative_to_the_current_folder(place: Path, tabprotect: Run) -> None:
+    """Those of a specification are relative to it; a-priori files of --rule were looked for there, too."""
+    (place / "spec").mkdir()
+    (place / "spec/own.hst").write_text("ab;u\n")
+    (place / "spec/own.txt").write_text("a\n@ab\n@ac\nb\n@bd\n@be\n")
+    (place / "here.hst").write_text("ac;u\n")
+    (place / "spec/spec.toml").write_text(
+        'data = "../firms.csv"\nby = ["code"]\nvalue = "turnover"\nrules = ["threshold=3", "apriori=own.hst"]\n'
+        'hierarchy = {code = "own.txt"}\noutput = {folder = "out"}\n'
+    )
+    done = tabprotect("protect", "spec/spec.toml")
+    assert done.code == 0, done.err
+    assert (place / "spec/out/publish").is_dir()
+    rules = ("--rule", "threshold=3", "--rule", "manual=10|apriori=here.hst")
+    for more in (rules, ("--set", 'rules=["threshold=3", "apriori=here.hst"]')):
+        for tree in (("--hierarchy", "code=tree.txt"), ("--set", "hierarchy.code=tree.txt")):
+            done = tabprotect("protect", "spec/spec.toml", *more, *tree, "--set", "output.folder=here")
+            assert done.code == 0, done.err
+            table = pd.read_csv("here/internal/table.csv").set_index("code")
+            assert table.loc["ac", "status"] == "primary", table
+    done = tabprotect("protect", "spec/spec.toml", "--rule", "apriori=own.hst")
+    assert done.code == 2
+    assert f"{place}/own.hst: cannot be read" in done.err
