@@ -53,6 +53,7 @@ _PHRASES = (
 _MORE = re.compile(rf"{_TYPED}(maxima|count)=({_VALUE})?(?=[\s;,.):]|$)")
 _WITHIN = re.compile(r"\bhierarchy\.([^:\s]+): (?=(?:lengths|digits)=)")
 _HIERARCHY = re.compile(r"\bhierarchy\.([^:\s]+): ")
+_NEEDS = re.compile(r"'(\w+)' needs '(\w+)'(?=, the column)")
 _OF_FILE = re.compile(r"^(?P<file>[^:]*\.toml: )(?:'([\w.]+)' (?:belongs|says nothing)|([\w.]+): )")
 _SPEC = re.compile(r"^flags: (?:'([\w.]+)' (?:is missing|says nothing)|'(\w+)' belongs|([\w.]+): )")
 
@@ -109,12 +110,15 @@ def said_on(message: str, face: Face) -> str:
     if of_file and face.sets(of_file[2] or of_file[3]):
         message, face = f"flags: {message[of_file.end('file') :]}", replace(face, specification=False)
     message = _checked(message, face)
+    if not face.specification:
+        message = _NEEDS.sub(lambda found: " needs ".join(_name(key) for key in found.groups()), message)
     within = _WITHIN.search(message)
     if within and not face.specification:
         message = message.replace(within[0], "", 1)
     dimension = within[1] if within else None
     message = _HIERARCHY.sub(lambda found: _of_dimension(found, face), message)
-    for flag, key in (("--preference", "preferences"), ("--missing", "missing"), ("--bounds", "bounds")):
+    for flag, key in (("--preference", "preferences"), ("--missing", "missing"), ("--bounds", "bounds"),
+                      ("--transform", "transform")):  # fmt: skip
         if flag in face.given:
             message = re.sub(rf"^((?:[^:]*: )?){key}(?=: | ')", rf"\1{flag}", message)
     message = _FEW.sub(r"give the columns of \1 largest contributions, maxima=[...]", message)
@@ -129,6 +133,10 @@ def said_on(message: str, face: Face) -> str:
     message = _DIMENSION.sub(lambda found: _write(found[2], found[3], face, found[1]), message)
     message = _KEYWORD.sub(lambda found: _write(_OTHER.get(found[1], found[1]), found[2], face, dimension), message)
     return _MORE.sub(lambda found: _write(found[1], found[2], face), message)
+
+
+def _name(key: str) -> str:
+    return flag_names().get(key, f"'{key}'")
 
 
 def _of_dimension(found: re.Match[str], face: Face) -> str:

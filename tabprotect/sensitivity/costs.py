@@ -97,7 +97,7 @@ def parse_transform(text: str) -> Transform:
     if name == "boxcox":
         try:
             return BoxCox(float(parameter))
-        except ValueError:
+        except (ValueError, InputError):
             raise InputError(f"transform '{text}': write boxcox and a number from 0 to 1, such as boxcox=0.5") from None
     raise InputError(f"transform '{text}' is not known{did_you_mean(name, ['log', 'boxcox'])}; write log or boxcox=0.5")
 

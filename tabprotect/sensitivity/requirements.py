@@ -11,7 +11,16 @@ from tabprotect.sensitivity.parse import as_rules
 from tabprotect.sensitivity.rule import Override, Rule, Spoken
 from tabprotect.table.table import Table
 
-__all__ = ["Rules", "check_commas", "check_needs", "check_rules", "needs", "readings"]
+__all__ = [
+    "Rules",
+    "check_commas",
+    "check_needs",
+    "check_rules",
+    "needs",
+    "needs_requests",
+    "readings",
+    "without_requests",
+]
 
 Rules = Rule | Override | str | Iterable[Rule | Override | str]
 
@@ -42,6 +51,17 @@ def needs(rules: Rules) -> int:
     (2, 3, 0)
     """
     return max((rule.needs().top for rule in as_rules(rules) if isinstance(rule, Rule)), default=0)
+
+
+def needs_requests(rule: Rule | Override) -> bool:
+    """Return whether a rule looks at the request codes of contributors."""
+    return isinstance(rule, Rule) and not isinstance(rule, AtHoldings) and rule.needs().requests
+
+
+def without_requests(rule: Rule | Override, *, microdata: bool = True) -> str:
+    """Say that there are no request codes, which a rule needs."""
+    cure = ": give request= to tabulate" if microdata else "; they are in microdata only"
+    return f"rule {rule} needs request codes, and there are none{cure}"
 
 
 def check_rules(table: Table, rules: Iterable[Rule | Override]) -> None:
@@ -100,8 +120,7 @@ def check_needs(table: Table, rules: Iterable[Rule | Override]) -> None:
                     f"give top={need.top} to tabulate, or {counted(need.top, 'column')} of maxima to Table.from_cells"
                 )
             if need.requests and c is not None and not c.requested.any():
-                cure = ": give request= to tabulate" if table.roles else "; they are in microdata only"
-                problems.add(f"rule {rule} needs request codes, and there are none{cure}")
+                problems.add(without_requests(rule, microdata=bool(table.roles)))
             if need.counts and table.counts is None and table.weighted_counts is None and table.kind != "frequency":
                 # what is tabulated has counts
                 problems.add(

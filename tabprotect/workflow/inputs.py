@@ -116,6 +116,10 @@ def _wrong_columns(spec: Spec, base: Path) -> list[str]:
             _dimension(spec, name, base)
         except InputError as error:
             problems.found += error.problems
+    for name, source in spec.hierarchy.items():
+        if name not in spec.by and (source.file is not None or source.pairs is not None):
+            # of no dimension, but a file that is not there is wrong for any
+            problems.attempt(_hierarchy, source, name, base, (), file_of(spec, base))
     return problems.found
 
 

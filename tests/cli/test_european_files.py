@@ -267,7 +267,7 @@ def test_files_of_codes_are_recognised_as_the_data_are(tmp_path: Path, tabprotec
     assert "Nîmes;g;;suppressed" in rows
     assert tp.Hierarchy.read(tmp_path / "r.hrc").leaves == ("Nîmes", "Évreux")
     assert str(RecodingRules.read(tmp_path / "t.grc")).startswith("tous")
-    with pytest.raises(InputError, match=r"r\.hrc is not ascii text .*; pass the encoding that it has"):
+    with pytest.raises(InputError, match=r"r\.hrc is not ascii text .*; pass encoding="):
         tp.Hierarchy.read(tmp_path / "r.hrc", encoding="ascii")
 
 

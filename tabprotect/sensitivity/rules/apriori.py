@@ -152,7 +152,8 @@ def _read(finder: CellFinder, fields: list[str], separator: str) -> tuple[int, s
     try:
         numbers = [float(word) for word in words]
     except ValueError:
-        return f"not a number in {words}"
+        cure = "; decimals are written with a point, such as 500000.5" if "," in "".join(words) else ""
+        return f"not a number in {words}{cure}"
     if not np.isfinite(numbers).all() or (change == "PL" and min(numbers) < 0):
         return f"numbers must be finite{' and at least 0' if change == 'PL' else ''}, not {words}"
     cell = finder.find(fields[:width])
