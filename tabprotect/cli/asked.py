@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tabprotect.cli.flags import Flag, by_key
+from tabprotect.cli.flags import Flag, by_key, flag_names
 from tabprotect.cli.settings import read_settings
-from tabprotect.errors import InputError, Problems
+from tabprotect.cli.twice import GivenOnce
+from tabprotect.errors import Problems
 
 __all__ = ["FLAGS_ONLY", "Asked", "asked", "is_given"]
 
 FLAGS_ONLY = "flags"
 """The name of what is asked for without a specification."""
-
-_SOURCES = ("file", "pairs", "codes", "columns", "lengths", "digits", "separator")
 
 
 @dataclass(frozen=True)
@@ -31,11 +29,14 @@ class Asked:
         In messages.
     base : Path
         What its paths are relative to.
+    more : mapping
+        Parts of the request that no key of a specification holds.
     """
 
     content: Mapping[str, Any]
     name: str
     base: Path
+    more: Mapping[str, Any]
 
 
 def asked(path: Path | None, flags: Mapping[str, Any], **more: Any) -> Asked:
@@ -57,6 +58,7 @@ def asked(path: Path | None, flags: Mapping[str, Any], **more: Any) -> Asked:
     """
     from tabprotect.formats import is_instance
     from tabprotect.workflow.checking import load_toml
+    from tabprotect.workflow.located import located
 
     problems = Problems()
     given, spec = dict(flags), path
@@ -69,15 +71,41 @@ def asked(path: Path | None, flags: Mapping[str, Any], **more: Any) -> Asked:
     said: dict[str, Any] = {}
     for flag in by_key().values():
         if is_given(given.get(flag.name)):
-            _put(said, flag, given[flag.name], spec, problems)
-    try:
-        settings = read_settings(given.get("--set") or ())
-    except InputError as error:
-        problems.found += error.problems
+            _put(said, flag, given[flag.name], problems)
+    settings = problems.attempt(read_settings, given.get("--set") or ()) or {}
+    problems.found += _twice(given, more)
     problems.raise_if_any()
     content = {} if spec is None else load_toml(spec)
+    if spec is not None and spec.parent.resolve() != Path.cwd():
+        # paths on the command line are relative to where we are, those of a specification to where it is
+        settings, said = located(settings, Path()), located(said, Path())
     content = _merged(_merged(content, settings), _merged(said, more))
-    return Asked(content, FLAGS_ONLY if spec is None else str(spec), Path() if spec is None else spec.parent)
+    base = Path() if spec is None else spec.parent
+    return Asked(content, FLAGS_ONLY if spec is None else str(spec), base, _in_doubt(given.get("--bounds")))
+
+
+def _twice(given: Mapping[str, Any], more: Mapping[str, Any]) -> list[str]:
+    """Return the keys that are given twice."""
+    once, wrong, names = GivenOnce(), Problems(), flag_names()
+    for flag in by_key().values():
+        value = given.get(flag.name)
+        for each in ([word] for word in value) if flag.by_dimension and value else [value] if is_given(value) else []:
+            said: dict[str, Any] = {}
+            _put(said, flag, each, Problems())
+            wrong.found += once.note(said, _typed(flag.name, each))
+    for key, value in more.items():
+        for name, one in ((f"{key}.{k}", v) for k, v in value.items()) if isinstance(value, dict) else [(key, value)]:
+            whole = {key: value} if name == key else {key: {name.partition(".")[2]: one}}
+            wrong.found += once.note(whole, _typed(names.get(name, name), one))
+    for word in given.get("--set") or ():
+        wrong.found += once.note(Problems().attempt(read_settings, [word]) or {}, f"--set {word}")
+    return wrong.found
+
+
+def _typed(name: str, value: Any) -> str:
+    """Return a flag and its value as they were typed."""
+    words = value if isinstance(value, list) else [] if value is True else [value]
+    return " ".join([name, *(f"{one:g}" if isinstance(one, float) else str(one) for one in words)])
 
 
 def is_given(value: Any) -> bool:
@@ -85,19 +113,19 @@ def is_given(value: Any) -> bool:
     return not (value is None or value is False or value in ([], ()))
 
 
-def _put(said: dict[str, Any], flag: Flag, value: Any, spec: Path | None, problems: Problems) -> None:
+def _put(said: dict[str, Any], flag: Flag, value: Any, problems: Problems) -> None:
     """Put the value of a flag where its key belongs."""
     if flag.form == "two":
-        said.update(_bounds(flag, value, problems))
+        said.update(_bounds(value, problems))
     elif flag.by_dimension:
-        _by_dimension(said, flag, value, spec, problems)
+        _by_dimension(said, flag, value, problems)
     else:
         *above, last = flag.key.split(".")
         place = said
         for name in above:
             place = place.setdefault(name, {})
         if flag.form == "path":
-            value = _place(value, spec)
+            value = str(value)
         elif flag.form in ("switch", "off"):
             value = flag.form == "switch"
         elif flag.key == "separator" and value in ("tab", "\\t"):
@@ -105,7 +133,7 @@ def _put(said: dict[str, Any], flag: Flag, value: Any, spec: Path | None, proble
         place[last] = value
 
 
-def _by_dimension(said: dict[str, Any], flag: Flag, words: list[str], spec: Path | None, problems: Problems) -> None:
+def _by_dimension(said: dict[str, Any], flag: Flag, words: list[str], problems: Problems) -> None:
     key, _, part = flag.key.partition(".*.")
     for word in words:
         name, sign, text = word.partition("=")
@@ -113,9 +141,7 @@ def _by_dimension(said: dict[str, Any], flag: Flag, words: list[str], spec: Path
         if not sign or not name:
             problems.add(f"{flag.name} '{word}': write {flag.metavar}")
             continue
-        if flag.form == "files":
-            value = _place(Path(text), spec)
-        elif flag.form in ("words", "numbers", "factors"):
+        if flag.form in ("words", "numbers", "factors"):
             value = [one.strip() for one in text.split(",")]
         if flag.form == "several":
             said.setdefault(key, {}).setdefault(name, []).append(text)
@@ -137,32 +163,25 @@ def _by_dimension(said: dict[str, Any], flag: Flag, words: list[str], spec: Path
         inner[part or name] = value
 
 
-def _place(path: Path, spec: Path | None) -> str:
-    # paths of flags are relative to where we are, those of a specification to where it is
-    return str(path if spec is None else path.absolute())
+def _bounds(text: str, problems: Problems) -> dict[str, Any]:
+    from tabprotect.sensitivity.bounds import BoundsAsTyped
+
+    sides = problems.attempt(BoundsAsTyped.read, text) or (None, None)
+    return {name: side for name, side in zip(("lower", "upper"), sides, strict=True) if side is not None}
 
 
-def _bounds(flag: Flag, text: str, problems: Problems) -> dict[str, Any]:
-    lower, sign, upper = text.partition(",")
-    if "," in upper or not text.strip(", "):
-        problems.add(
-            f"{flag.name} '{text}': write one bound, such as {flag.name} 50%, or {flag.metavar}, such as {flag.name} "
-            "0,150% (decimals with a point)"
-        )
-    sides = {"lower": lower.strip(), "upper": upper.strip() if sign else lower.strip()}
-    return {name: _number(side) for name, side in sides.items() if side}
+def _in_doubt(text: str | None) -> dict[str, Any]:
+    """Return bounds that are other ones with a decimal comma: whether the data have one is not known yet."""
+    from tabprotect.sensitivity.bounds import BoundsAsTyped
 
-
-def _number(word: str) -> float | str:
-    try:
-        number = float(word)
-    except ValueError:
-        return word
-    return number if math.isfinite(number) else word
+    read = None if text is None else BoundsAsTyped.read(text)
+    return {"bounds": read} if read is not None and read.in_doubt else {}
 
 
 def _merged(content: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
     """Put what was given over what is there; None and empty mappings were not given."""
+    from tabprotect.workflow.specification import SOURCES
+
     merged = dict(content)
     for name, value in given.items():
         if isinstance(value, dict):
@@ -170,9 +189,9 @@ def _merged(content: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, A
                 continue
             below = merged.get(name)
             below = below if isinstance(below, dict) else {}
-            if any(source in value for source in _SOURCES):
+            if any(source in value for source in SOURCES):
                 # one source of a hierarchy takes the place of another
-                below = {key: one for key, one in below.items() if key not in _SOURCES}
+                below = {key: one for key, one in below.items() if key not in SOURCES}
             inner = _merged(below, value)
             if inner:
                 merged[name] = inner

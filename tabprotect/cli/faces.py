@@ -23,6 +23,7 @@ _KEYS = (
 _OTHER = {
     "digits": "hierarchy.*.digits",
     "lengths": "hierarchy.*.lengths",
+    "leader": "hierarchy.*.leader",
     "allow_unsafe": "output.allow_unsafe",
     "formats": "output.formats",
     "table": "relation",
@@ -30,26 +31,29 @@ _OTHER = {
 """Keywords of Python, and the keys that they are called in a specification."""
 
 _VALUE = r"'[^']*'|\[[^]]*\]|\([^)]*\)|\.\.\.|[-+\w]+(?:\.\w+)?"
-_KEYWORD = re.compile(rf"(?<![-.\w%])({'|'.join((*_KEYS, *_OTHER, 'bounds'))})=({_VALUE})?(?=[\s;,.):?]|$)")
+_TYPED = r"(?<![-.\w%])(?<!--set )(?<!--set ')(?<!rule )(?<!rule ')"
+"""Stands before what nobody typed: settings and rules stay as they are written."""
+
+_KEYWORD = re.compile(rf"{_TYPED}({'|'.join((*_KEYS, *_OTHER, 'bounds'))})=({_VALUE})?(?=[\s;,.):?]|$)")
 _DIMENSION = re.compile(rf"(?:name the total differently: |with )?Dimension\('([^']*)', (total|missing)=({_VALUE})\)")
 _OPTION = re.compile(r"options=(\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\})")
 _NAMES = re.compile(r"\bnames=(?:\{'([^']*)': '\.\.\.'\})?")
 _CODES = re.compile(r"\bcodes=(?:\{'([^']*)': \{\.\.\.\}\})?")
 _FEW = re.compile(r"give top=(\d+) to tabulate, or \d+ columns of maxima to Table\.from_cells")
 _PHRASES = (
-    (", or the columns of maxima to Table.from_cells", ", or maxima=[...]"),
-    (", or the column of counts to Table.from_cells", ", or count=..."),
-    ("cost='count' needs the number of contributors: give contributor= to tabulate, or counts",
-     "the cost 'count' needs the number of contributors: give contributor= to tabulate, or count=..."),
+    ("the columns of maxima to Table.from_cells", "maxima=[...]"),
+    ("the column of counts to Table.from_cells", "count=..."),
+    ("cost='count' needs the number", "the cost 'count' needs the number"),
     ("bounds='100%' or bounds=(-1e6, None), or give columns 'lower', 'upper'",
      "bounds='100%' or bounds=(-1e6, None)"),
     ("; use threshold=", "; use the rule threshold=3 instead"),
     (" to tabulate", ""),
     (" to make_problem", ""),
 )  # fmt: skip
-_MORE = re.compile(rf"(?<![-.\w%])(maxima|count)=({_VALUE})?(?=[\s;,.):]|$)")
+_MORE = re.compile(rf"{_TYPED}(maxima|count)=({_VALUE})?(?=[\s;,.):]|$)")
 _WITHIN = re.compile(r"\bhierarchy\.([^:\s]+): (?=(?:lengths|digits)=)")
 _HIERARCHY = re.compile(r"\bhierarchy\.([^:\s]+): ")
+_NEEDS = re.compile(r"'(\w+)' needs '(\w+)'(?=, the column)")
 _OF_FILE = re.compile(r"^(?P<file>[^:]*\.toml: )(?:'([\w.]+)' (?:belongs|says nothing)|([\w.]+): )")
 _SPEC = re.compile(r"^flags: (?:'([\w.]+)' (?:is missing|says nothing)|'(\w+)' belongs|([\w.]+): )")
 
@@ -106,13 +110,17 @@ def said_on(message: str, face: Face) -> str:
     if of_file and face.sets(of_file[2] or of_file[3]):
         message, face = f"flags: {message[of_file.end('file') :]}", replace(face, specification=False)
     message = _checked(message, face)
+    if not face.specification:
+        message = _NEEDS.sub(lambda found: " needs ".join(_name(key) for key in found.groups()), message)
     within = _WITHIN.search(message)
     if within and not face.specification:
         message = message.replace(within[0], "", 1)
     dimension = within[1] if within else None
     message = _HIERARCHY.sub(lambda found: _of_dimension(found, face), message)
-    if "--preference" in face.given:
-        message = re.sub("^preferences: ", "--preference: ", message)
+    for flag, key in (("--preference", "preferences"), ("--missing", "missing"), ("--bounds", "bounds"),
+                      ("--transform", "transform")):  # fmt: skip
+        if flag in face.given:
+            message = re.sub(rf"^((?:[^:]*: )?){key}(?=: | ')", rf"\1{flag}", message)
     message = _FEW.sub(r"give the columns of \1 largest contributions, maxima=[...]", message)
     for old, new in _PHRASES:
         message = message.replace(old, new)
@@ -125,6 +133,10 @@ def said_on(message: str, face: Face) -> str:
     message = _DIMENSION.sub(lambda found: _write(found[2], found[3], face, found[1]), message)
     message = _KEYWORD.sub(lambda found: _write(_OTHER.get(found[1], found[1]), found[2], face, dimension), message)
     return _MORE.sub(lambda found: _write(found[1], found[2], face), message)
+
+
+def _name(key: str) -> str:
+    return flag_names().get(key, f"'{key}'")
 
 
 def _of_dimension(found: re.Match[str], face: Face) -> str:
@@ -174,7 +186,7 @@ def _write(key: str, text: str | None, face: Face, dimension: str | None = None)
         return f"--bounds {words if isinstance(value, tuple) else value}"
     flag = by_key().get(key)
     if flag is None:
-        name = flag_names().get(key, f"--set {key}=")
+        name = flag_names().get(key, f"--set {key.replace('*', dimension or 'DIM')}=")
         shown = "..." if value is None else _shell(str(value))
         return f"{name}{shown}" if name.endswith("=") else f"{name} {shown}"
     return _as_flag(flag, value, face, dimension or "DIM")

@@ -41,7 +41,8 @@ class Command(typer.core.TyperCommand):
             given = {flag.name: ctx.params.get(flag.parameter) for flag in by_key().values()}
             given = {name: value for name, value in given.items() if is_given(value)}
             face = Face(options, any(path.suffix.lower() == ".toml" for path in arguments), given)
-            raise InputError(*(said_on(problem, face) for problem in error.problems)) from error
+            # one flag may set two keys, which are wrong in the same way
+            raise InputError(*dict.fromkeys(said_on(problem, face) for problem in error.problems)) from error
         except KeyboardInterrupt as error:
             # typer would end the program without a word
             raise Stopped from error

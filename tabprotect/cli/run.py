@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tabprotect.cli import screen
 from tabprotect.cli.exits import Exit
@@ -29,7 +29,13 @@ MORE = 4
 
 
 def carry_out(
-    spec: Spec, base: Path, *, workers: int | None = None, resume: Path | None = None, planned: str = ""
+    spec: Spec,
+    base: Path,
+    *,
+    workers: int | None = None,
+    resume: Path | None = None,
+    planned: str = "",
+    **other: Any,
 ) -> int:
     """Do what a specification says; paths in it are relative to `base`.
 
@@ -43,6 +49,8 @@ def carry_out(
         Folder of finished pieces.
     planned : str
         The limit that is meant to end the search ('time', 'work'): it is no reason for another exit code.
+    **other
+        Of `tabprotect.workflow.request.Request`, in the place of what the specification says.
 
     Raises
     ------
@@ -56,7 +64,7 @@ def carry_out(
 
     folder = base / spec.output.folder
     dialect_of(spec.output, ())
-    request = request_of(spec, base, resume=resume)
+    request = request_of(spec, base, resume=resume, **other)
     err = screen.screen()
     pool = nullcontext() if workers is None else processes(workers)
     with interruptible(err) as asked, Display(err) as progress, pool as executor:
@@ -76,6 +84,8 @@ def carry_out(
             release.write(folder, spec.output.formats, dialect=dialect)
             if "csv" in spec.output.formats:
                 _warn_of_formulas(err, release.public.frame)
+            if any(one.endswith("csv") for one in spec.output.formats):
+                _warn_of_encoding(err, release.public.frame, dialect.encoding)
     return _report(release, folder, dialect_of(spec.output, release.table.recognised), planned, asked=asked.is_set())
 
 
@@ -90,6 +100,20 @@ def _warn_of_formulas(err: Screen, frame: pd.DataFrame) -> None:
             f"Spreadsheets take {counted(len(words), 'label')} of table.csv for formulas: "
             f"{some([repr(w) for w in words], 3)}; "
             "--format text.csv writes them as text.",
+            style="yellow",
+        )
+
+
+def _warn_of_encoding(err: Screen, frame: pd.DataFrame, encoding: str) -> None:
+    """Say that text files have another encoding than was asked for, where that lacks characters of them."""
+    from tabprotect.formats.frames import beyond
+    from tabprotect.table.codes import some
+
+    words = beyond(frame, encoding)
+    if words:
+        err.print(
+            f"{encoding} has not all characters of {some([repr(w) for w in words], 3)}: text files are UTF-8, with a "
+            "byte-order mark; --set output.encoding=utf-8-sig asks for that.",
             style="yellow",
         )
 

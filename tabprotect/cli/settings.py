@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["file_of", "read_settings"]
 
+_BARE = re.compile(r"\s*[A-Za-z0-9_-]*\s*")
+
 
 def read_settings(words: Iterable[str]) -> dict[str, Any]:
     """Read ``key=value`` words: a value of TOML, or a bare text.
@@ -26,8 +29,8 @@ def read_settings(words: Iterable[str]) -> dict[str, Any]:
 
     Examples
     --------
-    >>> read_settings(["margins=add", "output.decimals=1", "hierarchy.nuts.lengths=[2, 3]"])
-    {'margins': 'add', 'output': {'decimals': 1}, 'hierarchy': {'nuts': {'lengths': [2, 3]}}}
+    >>> read_settings(["margins=add", "output.decimals=1", "hierarchy.größe.lengths=[2, 3]"])
+    {'margins': 'add', 'output': {'decimals': 1}, 'hierarchy': {'größe': {'lengths': [2, 3]}}}
     """
     found: dict[str, Any] = {}
     with collect() as problems:
@@ -47,11 +50,15 @@ def read_settings(words: Iterable[str]) -> dict[str, Any]:
 
 
 def _value(key: str, value: str) -> dict[str, Any]:
-    try:
-        return tomllib.loads(f"{key} = {value}")
-    except tomllib.TOMLDecodeError:
-        quoted = '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
-        return tomllib.loads(f"{key} = {quoted}")
+    """Read a key and its value as TOML; names need no quotes, whatever letters they have, and texts need none."""
+    text = '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    named = ".".join(part if _BARE.fullmatch(part) else f'"{part.strip()}"' for part in key.split("."))
+    for one, other in ((key, value), (key, text), (named, value)):
+        try:
+            return tomllib.loads(f"{one} = {other}")
+        except tomllib.TOMLDecodeError:
+            continue
+    return tomllib.loads(f"{named} = {text}")
 
 
 def _put(into: dict[str, Any], more: dict[str, Any]) -> bool:
@@ -88,6 +95,9 @@ def file_of(path: Path, flags: Mapping[str, str | None], settings: Iterable[str]
         for name, value in read_settings(settings or ()).items():
             if name not in known:
                 problems.add(f"--set {name}: no such key of a file{did_you_mean(name, known)}")
+            if name in given:
+                said = f"--{name} {given[name]} and by --set {name}={value}"
+                problems.add(f"{name} is given twice: by {said}; take one of them out")
             given[name] = str(value)
     if given.get("separator") == "tab":
         given["separator"] = "\t"

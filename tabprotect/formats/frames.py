@@ -22,6 +22,7 @@ __all__ = [
     "add_list",
     "as_formulas",
     "as_labels",
+    "beyond",
     "encode_frame",
     "mark_confidential",
     "number_cell",
@@ -104,9 +105,33 @@ def as_formulas(frame: pd.DataFrame) -> list[str]:
     >>> as_formulas(pd.DataFrame({"size": ["=1+1", "a", "=1+1"], "value": [-1, 2, 3]}))
     ['=1+1']
     """
+    return [word for word in _words(frame) if word.startswith(_FORMULA)]
+
+
+def beyond(frame: pd.DataFrame, encoding: str) -> list[str]:
+    """Return the labels and column names with characters that an encoding has not.
+
+    Examples
+    --------
+    >>> beyond(pd.DataFrame({"size": ["groß", "klein"], "value": [1, 2]}), "ascii")
+    ['groß']
+    """
+    return [word for word in _words(frame) if not _has(encoding, word)]
+
+
+def _has(encoding: str, word: str) -> bool:
+    try:
+        word.encode(encoding)
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _words(frame: pd.DataFrame) -> list[str]:
+    """Return the different labels and column names of a frame."""
     words = [str(name) for name in frame.columns]
     words += [word for _, column in _texts(frame) for word in column.unique() if isinstance(word, str)]
-    return [word for word in dict.fromkeys(words) if word.startswith(_FORMULA)]
+    return list(dict.fromkeys(words))
 
 
 def as_labels(frame: pd.DataFrame) -> pd.DataFrame:

@@ -198,6 +198,7 @@ class ChangedRelease(Publication):
             ("verdict", self._verdict()),
         ]
         lines += [(name, n.said(text)) for name, text in self.assessment.by_rule()]
+        lines += [("external bounds", known)] if (known := self.settings.get("external bounds")) else []
         if self.judgement is not None and result.values is not None:
             lost = loss(self.problem, result.values)
             lines.append(("changed", f"{n.counted(lost.changed, 'cell')}, by up to {n.plain(lost.largest)}"))

@@ -225,6 +225,7 @@ class Release(Publication):
             ("verdict", verdict),
         ]
         lines += [(name, n.said(text)) for name, text in self.assessment.by_rule()]
+        lines += [("external bounds", known)] if (known := self.settings.get("external bounds")) else []
         if result.cost is not None:
             lines.append(("cost", n.plain(result.cost)))
         if result.bound is not None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,11 +15,82 @@ from tabprotect.counted import counted
 from tabprotect.errors import InputError, Problems, did_you_mean
 from tabprotect.table.table import Table
 
-__all__ = ["Bound", "Bounds", "external_bounds"]
+__all__ = ["Bound", "Bounds", "BoundsAsTyped", "bounds_in_words", "external_bounds"]
 
 Floats = npt.NDArray[np.float64]
 Bound = float | str | Sequence[float] | Floats
 Bounds = str | tuple[Bound | None, Bound | None]
+_DECIMAL_COMMA = re.compile(r"\d+,\d+\s*%?")
+
+
+class BoundsAsTyped(tuple[Bound | None, Bound | None]):
+    """Bounds that know the text they were read from, ``LOWER,UPPER`` or one bound for both sides.
+
+    Attributes
+    ----------
+    text : str
+
+    Examples
+    --------
+    >>> read = BoundsAsTyped.read("0,150%")
+    >>> read, read.in_doubt, BoundsAsTyped.read("0, 150%").in_doubt, BoundsAsTyped.read("50%")
+    ((0.0, '150%'), True, False, ('50%', '50%'))
+    """
+
+    text: str
+
+    @classmethod
+    def read(cls, text: str) -> BoundsAsTyped:
+        """Read a text; either side may be left empty.
+
+        Raises
+        ------
+        InputError
+            If it is no pair, or nothing.
+        """
+        lower, sign, upper = (part.strip() for part in text.partition(","))
+        if "," in upper or not text.strip(", "):
+            raise InputError(
+                f"bounds '{text}': write one bound, such as '50%', or LOWER,UPPER, such as '0, 150%' (decimals with a "
+                "point)"
+            )
+        found = cls(_number(side) if side else None for side in (lower, upper if sign else lower))
+        found.text = text
+        return found
+
+    @property
+    def in_doubt(self) -> bool:
+        """Whether it is one number to whoever writes decimals with a comma."""
+        return _DECIMAL_COMMA.fullmatch(self.text.strip()) is not None
+
+
+def _number(word: str) -> float | str:
+    try:
+        number = float(word)
+    except ValueError:
+        return word
+    return number if math.isfinite(number) else word
+
+
+def bounds_in_words(bounds: Bounds | None) -> str | None:
+    """Say what intruders know of every cell; None where nothing was given.
+
+    Examples
+    --------
+    >>> bounds_in_words((12.0, "5%")), bounds_in_words("50%"), bounds_in_words((None, 7))
+    ('lower 12, upper 5%', '50%', 'upper 7')
+    """
+    if bounds is None:
+        return None
+    sides = (bounds,) if isinstance(bounds, str | int | float) else tuple(bounds)
+    if not all(isinstance(side, int | float | str | None) for side in sides):
+        return "as given"
+    if len(sides) == 1:
+        return str(sides[0])
+    given = {name: side for name, side in zip(("lower", "upper"), sides, strict=False) if side is not None}
+    return ", ".join(
+        f"{name} {side if isinstance(side, str) else format(side, '.15g')}" for name, side in given.items()
+    )
 
 
 def external_bounds(
@@ -62,6 +135,13 @@ def external_bounds(
         raise InputError(f"bounds must be a text such as '50%' or a pair (lower, upper), not {bounds!r}")
     below, above = bounds or (None, None)
     problems = Problems()
+    if isinstance(bounds, BoundsAsTyped) and bounds.in_doubt and any(one.sign == "," for one in table.recognised):
+        text = bounds.text.strip()
+        two, one = (text.replace(",", sign) for sign in (", ", "."))
+        problems.add(
+            f"bounds '{text}' can be read in two ways beside data with a decimal comma: write '{two}' for "
+            f"{bounds_in_words(bounds)}, or '{one}' for both sides"
+        )
     lower = _side(table, below, "lower", -1, problems)
     upper = _side(table, above, "upper", +1, problems)
     problems.raise_if_any()

@@ -97,7 +97,7 @@ def parse_transform(text: str) -> Transform:
     if name == "boxcox":
         try:
             return BoxCox(float(parameter))
-        except ValueError:
+        except (ValueError, InputError):
             raise InputError(f"transform '{text}': write boxcox and a number from 0 to 1, such as boxcox=0.5") from None
     raise InputError(f"transform '{text}' is not known{did_you_mean(name, ['log', 'boxcox'])}; write log or boxcox=0.5")
 
@@ -203,7 +203,9 @@ def _base(table: Table, cost: str | Sequence[float] | Floats | None) -> Floats:
         return np.ones(table.n_cells)
     if cost == "count":
         if table.counts is None and table.weighted_counts is None and table.kind != "frequency":
-            raise InputError("cost='count' needs the number of contributors: give contributor= to tabulate, or counts")
+            raise InputError(
+                "cost='count' needs the number of contributors: give the column of counts to Table.from_cells"
+            )
         return np.abs(counts(table))
     raise InputError(f"cost='{cost}' is not known{did_you_mean(cost, ['value', 'unit', 'count', *table.columns])}")
 

@@ -11,7 +11,16 @@ from tabprotect.sensitivity.parse import as_rules
 from tabprotect.sensitivity.rule import Override, Rule, Spoken
 from tabprotect.table.table import Table
 
-__all__ = ["Rules", "check_commas", "check_needs", "check_rules", "needs", "readings"]
+__all__ = [
+    "Rules",
+    "check_commas",
+    "check_needs",
+    "check_rules",
+    "needs",
+    "needs_requests",
+    "readings",
+    "without_requests",
+]
 
 Rules = Rule | Override | str | Iterable[Rule | Override | str]
 
@@ -42,6 +51,17 @@ def needs(rules: Rules) -> int:
     (2, 3, 0)
     """
     return max((rule.needs().top for rule in as_rules(rules) if isinstance(rule, Rule)), default=0)
+
+
+def needs_requests(rule: Rule | Override) -> bool:
+    """Return whether a rule looks at the request codes of contributors."""
+    return isinstance(rule, Rule) and not isinstance(rule, AtHoldings) and rule.needs().requests
+
+
+def without_requests(rule: Rule | Override, *, microdata: bool = True) -> str:
+    """Say that there are no request codes, which a rule needs."""
+    cure = ": give request= to tabulate" if microdata else "; they are in microdata only"
+    return f"rule {rule} needs request codes, and there are none{cure}"
 
 
 def check_rules(table: Table, rules: Iterable[Rule | Override]) -> None:
@@ -92,19 +112,17 @@ def check_needs(table: Table, rules: Iterable[Rule | Override]) -> None:
                     "threshold="
                 )
             elif need.top and c is None:
-                problems.add(
-                    f"rule {rule} needs the {need.top} largest contributions to every cell: give contributor= to "
-                    "tabulate, or the columns of maxima to Table.from_cells"
-                )
+                cure = "contributor= to tabulate" if table.roles else "the columns of maxima to Table.from_cells"
+                problems.add(f"rule {rule} needs the {need.top} largest contributions to every cell: give {cure}")
             elif need.top > kept:
                 problems.add(
                     f"rule {rule} needs the {need.top} largest contributions to every cell, the table keeps {kept}: "
                     f"give top={need.top} to tabulate, or {counted(need.top, 'column')} of maxima to Table.from_cells"
                 )
             if need.requests and c is not None and not c.requested.any():
-                problems.add(f"rule {rule} needs request codes, and there are none: give request= to tabulate")
+                problems.add(without_requests(rule, microdata=bool(table.roles)))
             if need.counts and table.counts is None and table.weighted_counts is None and table.kind != "frequency":
+                # what is tabulated has counts
                 problems.add(
-                    f"rule {rule} needs the number of contributors: give contributor= to tabulate, or the column of "
-                    "counts to Table.from_cells"
+                    f"rule {rule} needs the number of contributors: give the column of counts to Table.from_cells"
                 )

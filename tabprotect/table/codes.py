@@ -36,7 +36,7 @@ class Codes:
     numeric : bool
         The column held numbers, so leading zeros may have been lost before it came here.
     problems : tuple of str
-        Values that cannot be codes.
+        Values that cannot be codes, and codes that differ by blanks only.
     """
 
     values: tuple[str, ...]
@@ -127,8 +127,21 @@ def read_codes(series: nw.Series[Any], name: str) -> Codes:
             if place[i] == len(values):
                 values.append(code)
     numeric = bool(raw) and not any(isinstance(value, (str, bool)) for value in raw)
-    problems = (f"column '{name}' cannot be a dimension: it holds {some(bad, 3)}",) if bad else ()
-    return Codes(tuple(values), place[index], numeric, problems)
+    problems = [f"column '{name}' cannot be a dimension: it holds {some(bad, 3)}"] if bad else []
+    if alike := _alike(values):
+        words = " and ".join(repr(code) for code in alike)
+        problems.append(f"column '{name}' holds {words}: codes that differ by blanks only; write them alike")
+    return Codes(tuple(values), place[index], numeric, tuple(problems))
+
+
+def _alike(codes: Iterable[str]) -> list[str]:
+    """Return the first codes that differ by the blanks around them only; none if there are no such."""
+    first: dict[str, str] = {}
+    for code in codes:
+        other = first.setdefault(code.strip(), code)
+        if other != code:
+            return [other, code]
+    return []
 
 
 def sort_codes(codes: Iterable[str]) -> list[str]:

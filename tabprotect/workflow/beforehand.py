@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,8 +16,10 @@ from tabprotect.formats.folder import check_replaceable
 from tabprotect.formats.places import temporary_prefix
 from tabprotect.methods.recoding.method import Recode
 from tabprotect.release.earlier import check_last
+from tabprotect.sensitivity.bounds import BoundsAsTyped
 from tabprotect.sensitivity.level import at_holdings, both_levels
 from tabprotect.sensitivity.parse import as_rules, right_rules
+from tabprotect.sensitivity.requirements import needs_requests, without_requests
 from tabprotect.sensitivity.rule import Spoken
 from tabprotect.solver.tasks.store import check_resumable
 from tabprotect.table.table import Table
@@ -30,9 +33,18 @@ from tabprotect.workflow.specified import right_part
 
 __all__ = ["asked_for", "check_beforehand", "check_place"]
 
+_NO_COLUMN = re.compile(r"no column '(.*)'; did you mean '(.*)'\?")
+_NO_DIMENSION = re.compile(r"\w+\.([^:]*): no such dimension; did you mean '(.*)'\?")
+
 
 def check_beforehand(
-    content: Mapping[str, Any], name: str, base: Path, *, resume: Path | None = None, writes: bool = True
+    content: Mapping[str, Any],
+    name: str,
+    base: Path,
+    *,
+    resume: Path | None = None,
+    writes: bool = True,
+    **other: Any,
 ) -> Spec:
     """Return the specification, or raise one error with everything that is wrong in it and around it.
 
@@ -51,6 +63,8 @@ def check_beforehand(
         Folder of finished pieces.
     writes : bool
         Whether a release is to be written into the folder of the specification.
+    **other
+        Of `Request`, in the place of what the specification says.
 
     Raises
     ------
@@ -80,11 +94,26 @@ def check_beforehand(
         readable = (likely.data is None) != (likely.cells is None) or bool(likely.tables)
         # a table without what is wrong in its own keys would be another one
         whole = wrong.isdisjoint((*TableSpec.model_fields, "method", "tables", "unpublished"))
-        request = right_part(problems, likely, base, resume=resume)
+        request = right_part(problems, likely, base, resume=resume, **other)
         _look_around(request, problems, readable, whole)
+    problems.found = _of_one_cause(problems.found)
     _raise(problems)
     assert spec is not None
     return spec
+
+
+def _of_one_cause(problems: Sequence[str]) -> list[str]:
+    """Leave out what follows from a dimension that is misspelled: what names it rightly is right.
+
+    Examples
+    --------
+    >>> _of_one_cause(["hierarchy.nuts: no such dimension; did you mean 'ntus'?", "a.csv: no column 'ntus'; did you "
+    ...                "mean 'nuts'?"])
+    ["a.csv: no column 'ntus'; did you mean 'nuts'?"]
+    """
+    misspelled = {found.groups() for problem in problems if (found := _NO_COLUMN.search(problem))}
+    strange = ((problem, _NO_DIMENSION.search(problem)) for problem in problems)
+    return [problem for problem, found in strange if found is None or (found[2], found[1]) not in misspelled]
 
 
 def asked_for(data: Any, roles: Mapping[str, Any], rules: Any, holding_rules: Any, **other: Any) -> Request:
@@ -147,7 +176,10 @@ def _look_around(request: Request | None, problems: Problems, readable: bool, wh
         return
     before = len(problems.found)
     problems.attempt(request.source.check)
-    if whole and len(problems.found) == before and _names_codes(request) and not _finds_codes(request):
+    readable_so_far = len(problems.found) == before
+    if request.source.roles is not None and request.source.roles.get("request") is None:
+        problems.found += [without_requests(rule) for rule in request.rules if needs_requests(rule)]
+    if whole and readable_so_far and _names_codes(request) and not _finds_codes(request):
         table = problems.attempt(_table, request)
         problems.found += [] if table is None else unfitting(request, table)
 
@@ -155,6 +187,7 @@ def _look_around(request: Request | None, problems: Problems, readable: bool, wh
 def _names_codes(request: Request) -> bool:
     """Whether anything can be checked only with the codes of the table, or with how its numbers are written."""
     in_doubt = any(isinstance(rule, Spoken) and rule.doubt for rule in request.rules)
+    in_doubt |= isinstance(request.bounds, BoundsAsTyped) and request.bounds.in_doubt
     return bool(request.attackers or request.hiding.preferences or in_doubt)
 
 

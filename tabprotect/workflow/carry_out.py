@@ -20,6 +20,7 @@ from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem
 from tabprotect.release.changed import ChangedRelease
 from tabprotect.release.suppressed import Release
+from tabprotect.sensitivity.bounds import bounds_in_words
 from tabprotect.sensitivity.sums_as_cells import values_with_sums
 from tabprotect.solver.limits import Budget, Limits
 from tabprotect.solver.pulse import never_silent
@@ -138,7 +139,6 @@ def _settings(prepared: Prepared) -> dict[str, Any]:
     """Return what was asked for, for the internal report."""
     request, table, limits = prepared.request, prepared.table, prepared.request.limits
     roles = table.roles
-    short = request.bounds is None or _short(request.bounds)
     return {
         "rules": [str(rule) for rule in request.rules],
         "levels": request.levels,
@@ -148,7 +148,7 @@ def _settings(prepared: Prepared) -> dict[str, Any]:
         "contributor": roles.get("contributor"),
         "holding": roles.get("holding"),
         "sampling weight": roles.get("weight"),
-        "external bounds": "as given" if not short else None if request.bounds is None else str(request.bounds),
+        "external bounds": bounds_in_words(request.bounds),
         "singletons attack": request.singletons,
         "attackers": {name: [str(cell) for cell in cells] for name, cells in request.attackers.items()} or None,
         "seed": prepared.seed,
@@ -176,11 +176,6 @@ def _settings_of_hiding(prepared: Prepared) -> dict[str, Any]:
         "separate statuses": request.separate_statuses,
         "decimals": request.decimals,
     }
-
-
-def _short(bounds: str | float | Sequence[Any]) -> bool:
-    sides = [bounds] if isinstance(bounds, str | int | float) else bounds
-    return all(isinstance(side, int | float | str | None) for side in sides)
 
 
 def _values(prepared: Prepared, method: Method, asked: LevelsForOthers) -> Changed:

@@ -14,6 +14,7 @@ from tabprotect.formats.files import read_text
 from tabprotect.workflow.specification import (
     BY_DIMENSION,
     INPUTS,
+    SOURCES,
     STATED,
     CarriedSpec,
     HierarchySpec,
@@ -29,7 +30,6 @@ _MICRODATA = ("contributor", "holding", "weight", "request", "waiver")
 _FINISHED = (
     "count", "weighted_count", "maxima", "holders", "status", "lpl", "upl", "spl", "margins", "tolerance",
 )  # fmt: skip
-_SOURCES = ("file", "pairs", "codes", "columns", "lengths", "digits", "separator")
 _MODELS: dict[str, type[BaseModel]] = {
     "limits": LimitsSpec, "output": OutputSpec, "hierarchy": HierarchySpec, "previous": CarriedSpec,
 }  # fmt: skip
@@ -139,9 +139,15 @@ def _of_one(content: Mapping[str, Any]) -> list[str]:
         wrong += [f"{key}.{name}: no such dimension{did_you_mean(name, by)}" for name in strange]
     hierarchies = content.get("hierarchy")
     for name, one in hierarchies.items() if isinstance(hierarchies, dict) else ():
-        sources = [k for k in _SOURCES if k in one] if isinstance(one, dict) else ["file"]
+        sources = [k for k in SOURCES if k in one] if isinstance(one, dict) else ["file"]
         if len(sources) != 1:
-            wrong.append(f"hierarchy.{name}: give exactly one of {', '.join(_SOURCES)}")
+            wrong.append(f"hierarchy.{name}: give exactly one of {', '.join(SOURCES)}")
+        given = content.get("total")
+        own, other = (
+            place.get(key) if isinstance(place, dict) else None for place, key in ((one, "total"), (given, name))
+        )
+        if None not in (own, other) and own != other:
+            wrong.append(f"hierarchy.{name}: its total is '{own}' here, and '{other}' in total.{name}")
     return wrong
 
 

@@ -8,19 +8,18 @@ from pathlib import Path
 from typing import Any
 
 from tabprotect.errors import InputError, Problems, collect
-from tabprotect.formats.codelists import labels_in
 from tabprotect.methods.registry import names
 from tabprotect.sensitivity.level import both_levels
 from tabprotect.sensitivity.requirements import needs
 from tabprotect.table.dimension import Dimension
 from tabprotect.table.duck import share_of
 from tabprotect.table.hierarchy import Hierarchy
+from tabprotect.table.hierarchy.named import labels_in
 from tabprotect.table.link import link
 from tabprotect.table.read import need_columns
 from tabprotect.table.reading import File, Recognised, open_data, read_frame
 from tabprotect.table.table import Table
 from tabprotect.table.tabulate import tabulate
-from tabprotect.workflow.files import read_hierarchy
 from tabprotect.workflow.recode import recode_microdata
 from tabprotect.workflow.records import microdata
 from tabprotect.workflow.specification import HierarchySpec, Spec, each_table
@@ -90,7 +89,7 @@ def check_readable(spec: Spec, base: Path) -> None:
 def _wrong_columns(spec: Spec, base: Path) -> list[str]:
     """Return what is wrong with the file, its columns and the hierarchies of a table."""
     cost = None if spec.cost in _COSTS else spec.cost
-    columns = [one for name in spec.by for one in spec.hierarchy.get(name, HierarchySpec()).columns or [name]]
+    columns = [one for name in spec.by for one in _source(spec, name).columns or [name]]
     if spec.data is not None:
         texts: list[str | None] = [spec.contributor, spec.holding, spec.request, spec.waiver]
         numbers: list[str | None] = [spec.value, spec.shadow, cost, spec.weight]
@@ -110,13 +109,17 @@ def _wrong_columns(spec: Spec, base: Path) -> list[str]:
         except InputError as error:
             problems.found += error.problems
     for name in spec.by:
-        if problems.found and _from_codes(spec.hierarchy.get(name, HierarchySpec())):
+        if problems.found and _from_codes(_source(spec, name)):
             # the codes are in a file that has problems of its own
             continue
         try:
             _dimension(spec, name, base)
         except InputError as error:
             problems.found += error.problems
+    for name, source in spec.hierarchy.items():
+        if name not in spec.by and (source.file is not None or source.pairs is not None):
+            # of no dimension, but a file that is not there is wrong for any
+            problems.attempt(_hierarchy, source, name, base, (), file_of(spec, base))
     return problems.found
 
 
@@ -193,19 +196,25 @@ def is_column(bound: float | str | None) -> bool:
     return isinstance(bound, str) and not bound.strip().endswith("%")
 
 
-def _dimension(spec: Spec, name: str, base: Path) -> Dimension:
+def _source(spec: Spec, name: str) -> HierarchySpec:
+    """Return where the hierarchy of a dimension comes from, with the code of the total wherever that is said."""
     source = spec.hierarchy.get(name, HierarchySpec())
+    return source if source.total is not None else source.model_copy(update={"total": spec.total.get(name)})
+
+
+def _dimension(spec: Spec, name: str, base: Path) -> Dimension:
+    source = _source(spec, name)
     missing = spec.missing.get(name, [])
     if source.columns is not None:
         return Dimension(source.columns, total=source.total, missing=missing, name=name)
     hierarchy = _hierarchy(source, name, base, missing, file_of(spec, base))
-    return Dimension(name, hierarchy, None if hierarchy else spec.total.get(name), missing)
+    return Dimension(name, hierarchy, None if hierarchy else source.total, missing)
 
 
 def _hierarchy(source: HierarchySpec, name: str, base: Path, missing: Sequence[str], data: File) -> Hierarchy | None:
     total = "Total" if source.total is None else source.total
     if source.file is not None:
-        return read_hierarchy(base / source.file, source.leader, source.total)
+        return Hierarchy.read(base / source.file, source.leader, source.total)
     if source.pairs is not None:
         frame, _ = read_frame(base / source.pairs)
         try:

@@ -36,7 +36,7 @@ from tabprotect.solver.limits import Budget, Limits
 from tabprotect.table.duck import share_of
 from tabprotect.table.link.clusters import cells_by_table
 from tabprotect.table.table import Table
-from tabprotect.workflow.fitting import unfitting
+from tabprotect.workflow.fitting import unfitting, unknown_missing
 from tabprotect.workflow.groupings import by_least_grouping
 from tabprotect.workflow.known_codes import Attackers, Finer, finer_table, with_known
 from tabprotect.workflow.open_ends import open_ends
@@ -176,6 +176,8 @@ def _tabulated(
     method, opened = request.method, None
     recoded = source.records() if isinstance(method, Recode) and method.rules and request.attackers else None
     table = source.table(top, memory)
+    if unknown_missing(table):
+        raise InputError(*unfitting(request, table))
     if request.when_read is not None:
         request.when_read(table.recognised)
     if isinstance(method, Recode) and method.open:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 from pydantic_core import PydanticCustomError
 
 from tabprotect.errors import InputError
 from tabprotect.formats.dialect import Dialect
 from tabprotect.table.reading import Recognised
+from tabprotect.table.reading.numbers import one_blank
 
 __all__ = [
     "BY_DIMENSION",
     "INPUTS",
+    "SOURCES",
     "CarriedSpec",
     "HierarchySpec",
     "LimitsSpec",
@@ -33,6 +35,9 @@ STATED = frozenset({"status", "lpl", "upl", "spl"})
 
 BY_DIMENSION = ("hierarchy", "total", "missing")
 """Keys that say something of each dimension."""
+
+SOURCES = ("file", "pairs", "codes", "columns", "lengths", "digits", "separator")
+"""Keys of a hierarchy, one of which takes the place of another."""
 
 
 def _list_methods(schema: dict[str, Any]) -> None:
@@ -54,13 +59,23 @@ class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
+def _one_blank(given: Any) -> Any:
+    return one_blank(given) if isinstance(given, str) else given
+
+
+Thousands = Annotated[Literal[".", ",", " ", "'", "\u2019", ""] | None, BeforeValidator(_one_blank)]
+
+
 class HierarchySpec(_Strict):
     """Where a hierarchy comes from: one of `file`, `pairs`, `codes`, `columns`, `lengths`, `digits`, `separator`."""
 
     file: str | None = Field(
-        default=None, description="Indented code list (.hrc); the path is relative to the specification."
+        default=None,
+        description="Code list, indented (.hrc) or with named columns; the path is relative to the specification.",
     )
-    leader: str = Field(default="@", description="What indents a line of the code list by one level.")
+    leader: str | None = Field(
+        default=None, description="What indents a line of the code list by one level; recognised: @, a tab or blanks."
+    )
     pairs: str | None = Field(default=None, description="CSV file with the columns parent and child.")
     codes: list[str] | None = Field(default=None, min_length=1, description="Codes below the total, in this order.")
     columns: list[str] | None = Field(
@@ -112,7 +127,7 @@ class OutputSpec(_Strict):
         default=None, description="Decimal sign in text; by default as in the data."
     )
     encoding: str | None = Field(default=None, description="Encoding of text; by default as that of the data.")
-    thousands: Literal[".", ",", " ", "'", "\u2019", ""] | None = Field(
+    thousands: Thousands = Field(
         default=None, description="Sign between thousands on pages; by default as in the data."
     )
     title: str = Field(default="Protected table", description="Heading of the pages; public.")
@@ -171,9 +186,7 @@ class TableSpec(_Strict):
         default=None, ge=0, description="Largest rounding residual accepted (finished table)."
     )
     hierarchy: dict[str, HierarchySpec] = Field(default={}, description="Dimension -> code list file, or a source.")
-    total: dict[str, str] = Field(
-        default={}, description="Dimension -> code of the total, where there is no hierarchy."
-    )
+    total: dict[str, str] = Field(default={}, description="Dimension -> code of the total.")
     missing: dict[str, list[str]] = Field(default={}, description="Dimension -> codes that stand for 'unknown'.")
     empty: Literal["zero", "structural", "drop"] | None = Field(
         default=None, description="What cells without any record are; see the documentation of tabulate."
@@ -181,7 +194,7 @@ class TableSpec(_Strict):
     decimal: Literal[".", ","] | None = Field(
         default=None, description="Decimal sign of numbers in text files; without it, it is recognised, and said."
     )
-    thousands: Literal[".", ",", " ", "'", "\u2019", ""] | None = Field(
+    thousands: Thousands = Field(
         default=None, description="Sign between thousands in text files; without it, it is recognised."
     )
     separator: str | None = Field(

@@ -107,7 +107,7 @@ def test_values_that_are_no_codes_are_not_said_to_be_missing(tabprotect: Run) ->
 @pytest.mark.parametrize(
     ("more", "cure"),
     [
-        (("--bounds", "1,2,3"), "--bounds '1,2,3': write one bound, such as --bounds 50%"),
+        (("--bounds", "1,2,3"), "--bounds '1,2,3': write one bound, such as '50%', or LOWER,UPPER"),
         (("--bounds", ","), "--bounds ','"),
         (("--bounds", "x"), "--bounds: 'x' is neither a number nor a percentage"),
         (("--lpl", "low"), "--lpl belongs to a finished table"),
@@ -163,3 +163,65 @@ def test_a_key_in_the_wrong_table_is_sent_to_the_right_one(place: Path, tabprote
     (place / "spec.toml").write_text(SPEC + line + "\n")
     done = tabprotect("protect", "spec.toml")
     assert (done.code, meant in done.err) == (2, True), done.err
+
+
+@pytest.mark.parametrize(
+    ("more", "cure"),
+    [
+        (("--rule", "threshold=3"), "rule threshold=3 needs the number of contributors: give --count COLUMN"),
+        (("--rule", "manual=0", "--cost", "count"), "needs the number of contributors: give --count COLUMN"),
+        (("--rule", "p%=15"), "rule p%=15 needs the 2 largest contributions to every cell: give --maximum COLUMN"),
+    ],
+)
+def test_cures_of_finished_tables_are_taken_by_finished_tables(
+    tabprotect: Run, more: tuple[str, ...], cure: str
+) -> None:
+    """--contributor was proposed, too, which belongs to microdata."""
+    done = tabprotect("protect", *FINISHED, *more)
+    assert done.code == 2
+    assert cure in done.err
+    assert "--contributor" not in done.err
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        (("--rule", "request=70"), "rule request=70 needs request codes, and there are none: give --request COLUMN"),
+        (("--holding-rule", "p%=15"), "--holding-rule needs --holding, the column of the group"),
+        (("--transform", "boxcox=2"), "--transform 'boxcox=2': write boxcox and a number from 0 to 1"),
+        (("--rule", "apriori=a.hst"), "a.hst, line 1: not a number in ['0', '5,5']; decimals are written with a point"),
+        (("--encoding", "utf-8"), "invalid continuation byte); pass --encoding cp1252, which it looks like"),
+        (("--encoding", "utf-9"), "firms.csv is not utf-9 text (unknown encoding: utf-9); pass --encoding cp1252"),
+    ],
+)
+def test_what_is_wrong_is_named_as_it_was_typed(
+    place: Path, tabprotect: Run, more: tuple[str, ...], words: str
+) -> None:
+    (place / "firms.csv").write_text(FIRMS.replace("\n,", "\nn,").replace("f0", "Gänse"), encoding="cp1252")
+    (place / "a.hst").write_text("n;b;pl;0;5,5\n")
+    done = tabprotect("protect", *ASKED, *more)
+    assert done.code == 2
+    assert words in done.err
+
+
+def test_what_one_flag_says_is_wrong_once(place: Path, tabprotect: Run) -> None:
+    (place / "firms.csv").write_text(FIRMS.replace("\n,", "\nn,"))
+    done = tabprotect("protect", *ASKED, "--bounds", "abc")
+    assert done.err.count("'abc' is neither a number nor a percentage") == 1
+    assert "problems" not in done.err
+
+
+def test_a_misspelled_dimension_is_one_problem_and_hides_no_other(place: Path, tabprotect: Run) -> None:
+    """A hierarchy of the right name is not wrong; a file that is not there and a role that a rule lacks are."""
+    asked = SPEC.replace('["region"', '["regoin"').replace('"p%=15"', '"p%15", "request=70"')
+    (place / "spec.toml").write_text(asked + 'hierarchy = {region = "nix.hrc"}\n')
+    done = tabprotect("protect", "spec.toml")
+    assert done.code == 2
+    for words in (
+        "4 problems",
+        "rule 'p%15' is not known; did you mean 'p%=15'?",
+        "no column 'regoin'; did you mean 'region'?",
+        "nix.hrc: cannot be read",
+        "rule request=70 needs request codes, and there are none: give request = ...",
+    ):
+        assert words in done.err

@@ -22,6 +22,7 @@ import tabprotect as tp
 from tabprotect.cli.settings import read_settings
 from tabprotect.errors import InputError
 from tabprotect.methods.recoding import RecodingRules
+from tabprotect.table.reading import open_data
 from tabprotect.workflow.specification import HierarchySpec, Spec
 from tests.cli.european import FLAGS, TEXT
 
@@ -158,7 +159,15 @@ MISTAKES = {
     "no rule": (["--by", "région", "--value", "chiffre"], "--rule is missing: Such as p%=15"),
     "the other decimal sign": (
         ["--by", "région", "--value", "chiffre", "--rule", "p%=15", "--decimal", "."],
-        "numbers with a decimal comma: pass --decimal ','",
+        "'1.090,5' (row 1), '5,5' (row 2), '4,5' (row 3) and 1 more; pass --decimal ',' and --thousands '.'",
+    ),
+    "the other sign between thousands": (
+        ["--by", "région", "--value", "chiffre", "--rule", "p%=15", "--decimal", ",", "--thousands", " "],
+        "must hold numbers (decimal sign ',', thousands ' '), but holds '1.090,5' (row 1); pass --thousands '.'",
+    ),
+    "no sign between thousands": (
+        ["--by", "région", "--value", "chiffre", "--rule", "p%=15", "--decimal", ",", "--thousands", ""],
+        "column 'chiffre' must hold numbers (decimal sign ','), but holds '1.090,5' (row 1); pass --thousands '.'",
     ),
 }
 
@@ -258,7 +267,7 @@ def test_files_of_codes_are_recognised_as_the_data_are(tmp_path: Path, tabprotec
     assert "Nîmes;g;;suppressed" in rows
     assert tp.Hierarchy.read(tmp_path / "r.hrc").leaves == ("Nîmes", "Évreux")
     assert str(RecodingRules.read(tmp_path / "t.grc")).startswith("tous")
-    with pytest.raises(InputError, match=r"r\.hrc is not ascii text .*; pass the encoding that it has"):
+    with pytest.raises(InputError, match=r"r\.hrc is not ascii text .*; pass encoding="):
         tp.Hierarchy.read(tmp_path / "r.hrc", encoding="ascii")
 
 
@@ -286,3 +295,30 @@ def test_a_terminal_that_cannot_show_a_sign_is_no_failure_of_the_program(tmp_pat
     assert run.returncode != 70, run.stderr
     assert "stra?e" in run.stdout
     assert (tmp_path / "o" / "publish").is_dir()
+
+
+@pytest.mark.parametrize("blank", [" ", "\u00a0", "\u202f", "\u2009"])
+@pytest.mark.parametrize("given", [None, " ", "\u00a0", "\u202f", "\u2009"])
+def test_blanks_of_any_kind_between_thousands(
+    blank: str, given: str | None, tmp_path: Path, tabprotect: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """French offices write narrow no-break spaces, and any blank on the command line means all of them."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "firms.csv").write_text(TEXT.replace("1.090,5", f"1{blank}090,5"), encoding="utf-8")
+    more = () if given is None else ("--decimal", ",", "--thousands", given)
+    done = tabprotect("protect", "firms.csv", *FLAGS, *more, "--out", "out")
+    assert done.code == 0, done.err
+    assert "decimal ',', thousands blank" in done.out
+    (tmp_path / "firms.csv").write_text(TEXT, encoding="utf-8")
+    assert tabprotect("protect", "firms.csv", *FLAGS, "--out", "points").code == 0
+    cells = [(tmp_path / folder / "internal/table.csv").read_bytes() for folder in ("out", "points")]
+    assert cells[0] == cells[1]
+
+
+def test_blanks_between_thousands_in_large_files(tmp_path: Path) -> None:
+    """Beyond the beginning, which alone is looked at."""
+    lines = [f"a;{i % 90}" for i in range(200_000)] + ["b;1\u202f000"]
+    (tmp_path / "large.csv").write_text("r;v\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    opened = open_data(tmp_path / "large.csv", ["r"], ["v"], large=1000)
+    assert isinstance(opened.source, pd.DataFrame)
+    assert opened.source["v"].iloc[-1] == 1000

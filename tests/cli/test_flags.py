@@ -16,6 +16,7 @@ import pytest
 
 from tabprotect.cli import flags as flags_module
 from tabprotect.cli.flags import by_key, flag_names
+from tabprotect.cli.settings import read_settings
 from tabprotect.workflow.specification import Spec
 from tests.cli.test_european_files import keys
 
@@ -165,6 +166,59 @@ def test_hierarchies_are_known_by_what_is_in_them(place: Path, tabprotect: Run, 
         done = tabprotect("protect", "firms.csv", *COMMON, flag, "--out", out)
         assert done.code == 0, done.err
     assert (place / "one/publish/table.csv").read_bytes() == (place / "two/publish/table.csv").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "key", "first", "second"),
+    [
+        (("--set", 'rules=["p%=15"]'), "rules", "--rule threshold=3", '--set rules=["p%=15"]'),
+        (("--set", "rules=1"), "rules", "--rule threshold=3", "--set rules=1"),
+        (("--option", "base=5", "--base", "10"), "options.base", "--base 10", "--option base=5"),
+        (("--decimals", "2", "--set", "output.decimals=1"), "output.decimals", "--decimals 2",
+         "--set output.decimals=1"),
+        (("--lengths", "code=1,2", "--set", "hierarchy.code=tree.txt"), "hierarchy.code", "--lengths code=1,2",
+         "--set hierarchy.code=tree.txt"),
+        (("--lengths", "code=1,2", "--hierarchy", "code=tree.txt"), "hierarchy.code", "--hierarchy code=tree.txt",
+         "--lengths code=1,2"),
+        (("--bounds", "50%", "--set", "lower=1"), "lower", "--bounds 50%", "--set lower=1"),
+        (("--no-singletons", "--set", "singletons=true"), "singletons", "--no-singletons", "--set singletons=true"),
+        (("--set", "method=exact", "--method", "greedy"), "method", "--method greedy", "--set method=exact"),
+        (("--time-limit", "9", "--set", "limits.seconds=3"), "limits.seconds", "--time-limit 9",
+         "--set limits.seconds=3"),
+    ],
+)  # fmt: skip
+def test_what_is_given_twice_is_named(place: Path, tabprotect: Run, arguments: tuple[str, ...], key: str, first: str,
+                                      second: str) -> None:  # fmt: skip
+    """What a flag says once took the place of what --set says, without a word."""
+    done = tabprotect("protect", "firms.csv", *COMMON, *arguments, "--out", "out")
+    assert done.code == 2
+    assert f"{key} is given twice: by {first} and by {second}; take one of them out" in done.err
+    assert not (place / "out").exists()
+
+
+def test_the_parts_of_one_hierarchy_are_not_given_twice(place: Path, tabprotect: Run) -> None:
+    """Other keys of the same hierarchy, and other dimensions."""
+    more = ("--hierarchy", "code=tree.txt", "--set", "hierarchy.code.total=all", "--set", "hierarchy.size.total=both")
+    done = tabprotect("protect", "firms.csv", *COMMON, "--by", "size", "--codes", "size=b,s", *more, "--out", "out")
+    assert done.code == 0, done.err
+    assert set(pd.read_csv("out/publish/table.csv")["size"]) == {"both", "b", "s"}
+
+
+def test_keys_of_files_are_not_given_twice(place: Path, tabprotect: Run) -> None:
+    done = tabprotect("unsafe", "firms.csv", "--keys", "code", "--decimal", ".", "--set", "decimal=,")
+    assert done.code == 2
+    assert "decimal is given twice: by --decimal . and by --set decimal=,; take one of them out" in done.err
+
+
+def test_names_with_any_letters_need_no_quotes_in_keys(place: Path, tabprotect: Run) -> None:
+    """As the cures of keys are printed."""
+    (place / "firms.csv").write_text(FIRMS.replace("code", "Größe der Firma"))
+    asked = ("firms.csv", "--by", "Größe der Firma", "--value", "turnover", "--rule", "threshold=3")
+    for key in ("Größe der Firma", '"Größe der Firma"'):
+        more = ("--set", f"hierarchy.{key}.lengths=[1, 2]", "--method", "recode", "--set", f"options.keep.{key}=1")
+        done = tabprotect("protect", *asked, *more, "--out", "out")
+        assert done.code == 0, done.err
+    assert read_settings(['options.keep."a.ö.b"=1']) == {"options": {"keep": {"a.ö.b": 1}}}
 
 
 def cure(words: str) -> list[str]:
@@ -335,3 +389,28 @@ def test_one_is_no_plural(place: Path, tabprotect: Run) -> None:
     (place / "c.csv").write_text("r,v\nTotal,3\n")
     done = tabprotect("protect", "--cells", "c.csv", "--by", "r", "--value", "v", "--rule", "manual=0")
     assert not re.search(r"\b1 (cells|rows|columns|files|labels|sums|equations)\b", done.out + done.err), done
+
+
+def test_paths_of_flags_are_relative_to_the_current_folder(place: Path, tabprotect: Run) -> None:
+    """Those of a specification are relative to it; a-priori files of --rule were looked for there, too."""
+    (place / "spec").mkdir()
+    (place / "spec/own.hst").write_text("ab;u\n")
+    (place / "spec/own.txt").write_text("a\n@ab\n@ac\nb\n@bd\n@be\n")
+    (place / "here.hst").write_text("ac;u\n")
+    (place / "spec/spec.toml").write_text(
+        'data = "../firms.csv"\nby = ["code"]\nvalue = "turnover"\nrules = ["threshold=3", "apriori=own.hst"]\n'
+        'hierarchy = {code = "own.txt"}\noutput = {folder = "out"}\n'
+    )
+    done = tabprotect("protect", "spec/spec.toml")
+    assert done.code == 0, done.err
+    assert (place / "spec/out/publish").is_dir()
+    rules = ("--rule", "threshold=3", "--rule", "manual=10|apriori=here.hst")
+    for more in (rules, ("--set", 'rules=["threshold=3", "apriori=here.hst"]')):
+        for tree in (("--hierarchy", "code=tree.txt"), ("--set", "hierarchy.code=tree.txt")):
+            done = tabprotect("protect", "spec/spec.toml", *more, *tree, "--set", "output.folder=here")
+            assert done.code == 0, done.err
+            table = pd.read_csv("here/internal/table.csv").set_index("code")
+            assert table.loc["ac", "status"] == "primary", table
+    done = tabprotect("protect", "spec/spec.toml", "--rule", "apriori=own.hst")
+    assert done.code == 2
+    assert f"{place}/own.hst: cannot be read" in done.err

@@ -212,7 +212,10 @@ def test_one_error_for_everything_the_rules_lack():
         assess(table, "p%=15|threshold=3|request=70|zero=1|nk=3,80")
     text = str(error.value)
     assert text.startswith("5 problems")
-    assert "rule p%=15 needs the 2 largest contributions to every cell: give contributor= to tabulate" in text
+    assert (
+        "rule p%=15 needs the 2 largest contributions to every cell: give the columns of maxima to Table.from_cells"
+        in text
+    )
     assert "rule threshold=3 needs the number of contributors" in text
     with pytest.raises(InputError, match="needs the 3 largest contributions to every cell, the table keeps 2"):
         assess(table_of([units(1)], keep=2), "p%=15,2")

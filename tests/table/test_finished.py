@@ -382,3 +382,9 @@ def test_teaching_tables(shared: Callable[[str], Path]) -> None:
     geo = Dimension("geo", Hierarchy.from_columns(employed, ["eu", "geo"], total="Europe"))
     persons = Table.from_cells(employed, ["age", geo, "year"], "ths_per", margins="add")
     assert persons.values[0] == pytest.approx(employed.ths_per.sum(), rel=1e-15)
+
+
+def test_codes_that_differ_by_blanks_only() -> None:
+    cells = pd.DataFrame({"region": ["Total", "N ", "N"], "v": [3.0, 1, 2]})
+    with pytest.raises(InputError, match="column 'region' holds 'N ' and 'N': codes that differ by blanks only"):
+        Table.from_cells(cells, ["region"], "v")

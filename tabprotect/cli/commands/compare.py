@@ -160,6 +160,11 @@ def _approaches(methods: list[str], flags: Mapping[str, Any], problems: Problems
     from tabprotect.methods.registry import names
 
     shared = dict(one.split("=", 1) for one in flags["--option"] or () if "=" in one)
+    if flags["--base"] is not None and "base" in shared:
+        problems.add(
+            f"options.base is given twice: by --base {flags['--base']:g} and by --option base={shared['base']}; "
+            "take one of them out"
+        )
     if flags["--base"] is not None:
         shared["base"] = flags["--base"]
     found: list[Any] = []
@@ -209,9 +214,9 @@ def _problem(
     else:
         options = dict.fromkeys(("--base", "--option"))
         found = asked(spec, {**flags, **options}, limits={"memory": memory})
-    checked = check_beforehand(found.content, found.name, found.base, writes=False)
+    checked = check_beforehand(found.content, found.name, found.base, writes=False, **found.more)
     dialect_of(checked.output, ())  # what is wrong with it is said before the work
-    return request_of(checked, found.base, seed=seed), checked.output
+    return request_of(checked, found.base, seed=seed, **found.more), checked.output
 
 
 def _json(found: Comparison) -> str:

@@ -162,7 +162,7 @@ def _encoded(tables: Mapping[str, Published], form: str, *, hierarchy: Mapping[s
     from tabprotect.formats.jsonstat import encode_jsonstat
     from tabprotect.formats.px import encode_px
     from tabprotect.formats.sdmx import encode_sdmx, encode_structure
-    from tabprotect.workflow.files import read_hierarchy
+    from tabprotect.table.hierarchy import Hierarchy
 
     table = next(iter(tables.values()))
     if form == "xlsx":
@@ -173,7 +173,7 @@ def _encoded(tables: Mapping[str, Published], form: str, *, hierarchy: Mapping[s
         return encode_jsonstat(table)
     if form != STRUCTURE:
         return encode_sdmx(table, form, **words)
-    trees = {name: read_hierarchy(Path(file), "@", None) for name, file in hierarchy.items()}
+    trees = {name: Hierarchy.read(file) for name, file in hierarchy.items()}
     return encode_structure(table, hierarchies=trees, **words)
 
 

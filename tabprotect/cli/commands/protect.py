@@ -68,5 +68,5 @@ def protect(
 
     limits = {"seconds": time_limit, "work": work_limit, "memory": memory_limit}
     given = asked(spec, flags, method=method, seed=seed, limits=limits)
-    checked = check_beforehand(given.content, given.name, given.base, resume=resume)
-    return carry_out(checked, given.base, workers=workers, resume=resume)
+    checked = check_beforehand(given.content, given.name, given.base, resume=resume, **given.more)
+    return carry_out(checked, given.base, workers=workers, resume=resume, **given.more)

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from tabprotect.errors import InputError, Problems, did_you_mean
-from tabprotect.table.reading.recognised import read_plain_text
+from tabprotect.table.reading.plain import read_plain_text
 
 __all__ = ["RecodingRules"]
 

@@ -14,7 +14,7 @@ from tabprotect.errors import InputError, Problems, did_you_mean
 from tabprotect.problem import Status
 from tabprotect.sensitivity.cells import CellFinder
 from tabprotect.sensitivity.rule import Decisions, Spoken, bound_cell, percentage
-from tabprotect.table.reading.recognised import read_plain_text
+from tabprotect.table.reading.plain import read_plain_text
 from tabprotect.table.table import Table
 
 __all__ = ["APriori"]
@@ -152,7 +152,8 @@ def _read(finder: CellFinder, fields: list[str], separator: str) -> tuple[int, s
     try:
         numbers = [float(word) for word in words]
     except ValueError:
-        return f"not a number in {words}"
+        cure = "; decimals are written with a point, such as 500000.5" if "," in "".join(words) else ""
+        return f"not a number in {words}{cure}"
     if not np.isfinite(numbers).all() or (change == "PL" and min(numbers) < 0):
         return f"numbers must be finite{' and at least 0' if change == 'PL' else ''}, not {words}"
     cell = finder.find(fields[:width])

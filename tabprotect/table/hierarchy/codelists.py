@@ -1,4 +1,4 @@
-"""The forms in which hierarchies come: indented text, pairs, nested columns, prefixes, plain lists.
+"""The forms in which hierarchies come: pairs, nested columns, prefixes, plain lists; `indented` has those of text.
 
 Every function returns the splits (a code and its parts) and the codes of a `Hierarchy`, and notes all problems of
 its form at once. What is wrong with the graph itself is found by `Hierarchy`.
@@ -15,54 +15,15 @@ import numpy as np
 from tabprotect.errors import InputError, as_items, collect, did_you_mean
 from tabprotect.table.codes import Codes, as_code, read_codes, some, sort_codes
 
-__all__ = ["splits_of_columns", "splits_of_flat", "splits_of_hrc", "splits_of_pairs", "splits_of_prefixes"]
+__all__ = ["splits_of_columns", "splits_of_flat", "splits_of_pairs", "splits_of_prefixes"]
 
 Splits = tuple[tuple[tuple[str, tuple[str, ...]], ...], tuple[str, ...]]
-
-
-def splits_of_hrc(text: str, leader: str, total: str | None) -> Splits:
-    """Read indented text; see `Hierarchy.from_hrc`."""
-    if not isinstance(text, str) or not isinstance(leader, str):
-        raise InputError(f"an indented code list and its leader are texts, not {text!r} and {leader!r}")
-    if total is not None:
-        _check_total(total)
-    if not leader:
-        raise InputError("the leader is empty; give the text that indents a line by one level, such as '@'")
-    lines: dict[str, int] = {}
-    path: list[str] = []
-    children: dict[str | None, list[str]] = {}
-    with collect() as problems:
-        for number, line in enumerate(text.splitlines(), start=1):
-            if not line.strip():
-                continue
-            depth, rest = 0, line
-            while rest.startswith(leader):
-                depth, rest = depth + 1, rest[len(leader) :]
-            code = rest.strip()
-            if not code:
-                problems.add(f"line {number} holds leaders but no code")
-                continue
-            if depth > len(path):
-                problems.add(f"line {number}: '{code}' is {depth} levels deep but the line above only {len(path) - 1}")
-                depth = len(path)
-            if code in lines:
-                problems.add(f"line {number}: code '{code}' is on line {lines[code]} already")
-                continue
-            lines[code] = number
-            path[depth:] = [code]
-            children.setdefault(path[depth - 1] if depth else None, []).append(code)
-    roots = children.pop(None, [])
-    if not roots:
-        raise InputError("the hierarchy is empty: it has no codes")
-    if total is None:
-        total = roots[0] if len(roots) == 1 else "Total"
-    return _rooted(roots, {str(parent): parts for parent, parts in children.items()}, total)
 
 
 def splits_of_pairs(pairs: Any, parent: str, child: str, total: str | None) -> Splits:
     """Read parent/child pairs; see `Hierarchy.from_pairs`."""
     if total is not None:
-        _check_total(total)
+        check_total(total)
     with collect() as problems:
         edges: list[tuple[str | None, str]] = []
         for number, (up, down) in enumerate(_pairs(pairs, parent, child), start=1):
@@ -100,7 +61,7 @@ def splits_of_pairs(pairs: Any, parent: str, child: str, total: str | None) -> S
     roots += [down for down, ups in above_of.items() if list(ups) == [None] and down not in roots]
     if total is None:
         return tuple((up, tuple(parts)) for up, parts in children.items()), tuple(roots)
-    return _rooted(roots, children, total)
+    return rooted(roots, children, total)
 
 
 def _pairs(pairs: Any, parent: str, child: str) -> Iterable[tuple[Any, Any]]:
@@ -244,7 +205,7 @@ def _distinct(codes: Iterable[Any], total: str) -> list[str]:
         raise InputError(f"codes must be a list, not the text '{codes}'")
     if not isinstance(codes, Iterable):
         raise InputError(f"codes must be a list, not {codes!r}")
-    _check_total(total)
+    check_total(total)
     names: dict[str, None] = {}
     twice: dict[str, None] = {}
     with collect() as problems:
@@ -269,12 +230,12 @@ def _distinct(codes: Iterable[Any], total: str) -> list[str]:
     return list(names)
 
 
-def _check_total(total: object) -> None:
+def check_total(total: object) -> None:
     if not isinstance(total, str):
         raise InputError(f"the code of the total must be a text, not {total!r}")
 
 
-def _rooted(roots: list[str], children: Mapping[str, list[str]], total: str) -> Splits:
+def rooted(roots: list[str], children: Mapping[str, list[str]], total: str) -> Splits:
     """Put the total above the outermost codes, unless it is one of them and the only one."""
     splits = [(up, tuple(parts)) for up, parts in children.items()]
     if roots == [total]:

@@ -28,8 +28,9 @@ def hierarchy_of(name: str, given: Any) -> Hierarchy:
     name : str
         Of the dimension, for messages.
     given : Hierarchy, path, sequence of codes or mapping
-        A hierarchy; the path of an indented code list (.hrc); codes below a total; a mapping of every code to the
-        one above it, where 'Total' is put above several outermost codes; or a mapping of codes to lists of their parts.
+        A hierarchy; the path of a code list, as `Hierarchy.read` takes it; codes below a total; a mapping of every code
+        to the one above it, where 'Total' is put above several outermost codes; or a mapping of codes to lists of
+        their parts.
 
     Raises
     ------
@@ -49,6 +50,7 @@ def hierarchy_of(name: str, given: Any) -> Hierarchy:
         outermost |= {code for code, above in given.items() if above is None}
         return Hierarchy.from_pairs(given, total="Total" if len(outermost) > 1 else None)
     raise InputError(
-        f"the hierarchy of '{name}' must be a Hierarchy, the path of an indented code list (.hrc), a list of codes, or "
-        f"a mapping of every code to the one above it, not {textwrap.shorten(repr(given), 60)}"
+        f"the hierarchy of '{name}' must be a Hierarchy, the path of a code list, indented (.hrc) or with named "
+        f"columns, a list of codes, or a mapping of every code to the one above it, not "
+        f"{textwrap.shorten(repr(given), 60)}"
     )

@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from tabprotect.errors import InputError, as_items, did_you_mean
-from tabprotect.table.hierarchy import codelists
+from tabprotect.paths import possible
+from tabprotect.table.hierarchy import codelists, indented, named
 from tabprotect.table.hierarchy.graph import CodeGraph
-from tabprotect.table.reading.recognised import read_plain_text
+from tabprotect.table.reading.plain import raw_bytes, read_plain_text
+from tabprotect.table.reading.tabular import read_tabular
 
 __all__ = ["Hierarchy"]
 
@@ -54,15 +56,19 @@ class Hierarchy(CodeGraph):
 
     @classmethod
     def read(
-        cls, path: str | Path, leader: str = "@", total: str | None = None, encoding: str | None = None
+        cls, path: str | Path, leader: str | None = None, total: str | None = None, encoding: str | None = None
     ) -> Hierarchy:
-        """Read an indented code list (.hrc); see `from_hrc`.
+        """Read a hierarchy by what is in its file: an indented code list (.hrc), or a list with named columns.
+
+        The columns are a code and its parent, or its level in the order of the tree, or codes alone; and labels of the
+        codes where there are such. They may be in text, Excel or Parquet.
 
         Parameters
         ----------
         path : str or Path
-        leader : str
-            What indents a line by one level: '@' in tau-ARGUS, or a tab, or blanks.
+        leader : str, optional
+            What indents a line of an indented list by one level, see `from_hrc`; where it is given, the file is such a
+            list. By default recognised: '@' as in tau-ARGUS, a tab, or blanks, as many for every level.
         total : str, optional
             Code of the total, see `from_hrc`.
         encoding : str, optional
@@ -73,11 +79,15 @@ class Hierarchy(CodeGraph):
         InputError
             If the file cannot be read, or names the lines that are wrong.
         """
+        if leader is None and named.is_named(possible(path), raw_bytes(path), encoding):
+            frame, _ = read_tabular(path, encoding=encoding)
+            found = named.list_in(frame, str(path), total=total)
+            return cls._named(str(path), lambda: found.splits).labelled(found.labels)
         text = read_plain_text(path, encoding)
-        return cls._named(str(path), codelists.splits_of_hrc, text, leader, total)
+        return cls._named(str(path), indented.splits_of_hrc, text, leader, total)
 
     @classmethod
-    def from_hrc(cls, text: str, leader: str = "@", total: str | None = None) -> Hierarchy:
+    def from_hrc(cls, text: str, leader: str | None = None, total: str | None = None) -> Hierarchy:
         r"""Build from indented text: one code a line, the leader repeated once per level.
 
         Blanks around a code are not part of it. The format holds no total: without `total`, the only code at the
@@ -89,7 +99,7 @@ class Hierarchy(CodeGraph):
         >>> Hierarchy.from_hrc("North\n@1\n@2\nSouth\n@3\n@4").codes
         ('Total', 'North', '1', '2', 'South', '3', '4')
         """
-        return cls(*codelists.splits_of_hrc(text, leader, total))
+        return cls(*indented.splits_of_hrc(text, leader, total))
 
     @classmethod
     def from_pairs(

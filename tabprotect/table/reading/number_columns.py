@@ -12,7 +12,7 @@ import pandas as pd
 
 from tabprotect.errors import InputError, Problems, collect
 from tabprotect.table.read import need_columns
-from tabprotect.table.reading.numbers import Notation, find_notation, plain_numbers, to_numbers
+from tabprotect.table.reading.numbers import SIGNS, Notation, find_notation, plain_numbers, to_numbers
 from tabprotect.table.reading.recognised import Recognised
 
 __all__ = ["need_commas", "numbered", "with_notation"]
@@ -37,9 +37,7 @@ def with_notation(
         # codes such as 01.11 say nothing of numbers
         texts = {name: words for name, words in texts.items() if not any(map(_CODE.match, words))}
     ways = {name: find_notation(words, decimal=decimal, thousands=thousands) for name, words in texts.items() if words}
-    telling = [
-        name for name, way in ways.items() if way is not None and any(set(w) & set(",. '’ ") for w in texts[name])
-    ]
+    telling = [name for name, way in ways.items() if way is not None and any(set(w) & set(SIGNS) for w in texts[name])]
     together = find_notation((w for name in telling for w in texts[name]), decimal=decimal, thousands=thousands)
     if not telling:
         return replace(found, decimal=decimal or "", thousands=thousands or "")
@@ -98,8 +96,24 @@ def _number_column(column: pd.Series, found: Recognised, name: str, problems: Pr
     try:
         return to_numbers(texts, notation, name)
     except InputError as error:
+        cure = _other_signs(texts, notation) if found.kind == "text" else ""
+        if cure:
+            problems.found += [f"{found.path}: {problem}; {cure}" for problem in error.problems]
+            return column
         if not strict:
             plain = dict(zip(words := texts.unique().tolist(), plain_numbers(words, notation), strict=True))
             return texts.map(lambda word: word if plain[word] is None else plain[word] or None)
         problems.found += [f"{found.path}: {problem}" for problem in error.problems]
         return column
+
+
+def _other_signs(texts: pd.Series, notation: Notation) -> str:
+    """Return the cure where a column holds numbers that are written with other signs; '' where it holds none."""
+    words = texts.unique().tolist()
+    same = find_notation(words, decimal=notation.decimal)
+    if same is not None:
+        return f"pass thousands='{same.thousands}'"
+    other = find_notation(words)
+    if other is None:
+        return ""
+    return f"pass decimal='{other.decimal}'" + (f" and thousands='{other.thousands}'" if other.thousands else "")

@@ -12,10 +12,13 @@ import pandas as pd
 
 from tabprotect.errors import InputError
 
-__all__ = ["Notation", "find_notation", "plain_numbers", "to_numbers"]
+__all__ = ["SIGNS", "SPACES", "Notation", "find_notation", "one_blank", "plain_numbers", "to_numbers"]
 
-_SPACES = "    "
-"""Blank, no-break space, narrow no-break space, thin space."""
+SPACES = " \u00a0\u202f\u2009"
+"""Blank, no-break space, narrow no-break space, thin space: each is a blank between thousands."""
+
+SIGNS = f",.'\u2019{SPACES}"
+"""Signs that numbers may have between their digits."""
 
 _CANDIDATES = ((".", ""), (",", ""), (".", ","), (",", "."), (".", " "), (",", " "), (".", "'"), (",", "'"), (".", "’"))
 _SEVERAL = re.compile(r"^[+-]?[1-9]\d{0,2}([.,]\d{3})$")
@@ -48,7 +51,18 @@ def _pattern(decimal: str, thousands: str) -> re.Pattern[str]:
 
 
 def _sign(thousands: str) -> str:
-    return f"[{_SPACES}]" if thousands == " " else re.escape(thousands)
+    return f"[{SPACES}]" if one_blank(thousands) == " " else re.escape(thousands)
+
+
+def one_blank(thousands: str | None) -> str | None:
+    r"""Return the sign between thousands, any blank as the usual one.
+
+    Examples
+    --------
+    >>> one_blank("\u202f"), one_blank("."), one_blank("")
+    (' ', '.', '')
+    """
+    return " " if thousands and thousands in SPACES else thousands
 
 
 def find_notation(texts: Iterable[str], *, decimal: str | None = None, thousands: str | None = None) -> Notation | None:
@@ -69,6 +83,7 @@ def find_notation(texts: Iterable[str], *, decimal: str | None = None, thousands
     >>> find_notation(["1,234"]).doubt, find_notation(["Nord"])
     ('1,234', None)
     """
+    thousands = one_blank(thousands)
     words = list(dict.fromkeys(word for text in texts if (word := text.strip())))
     fitting = [
         (d, t)

@@ -16,10 +16,12 @@ from tabprotect.errors import InputError
 from tabprotect.kinds import check_fields
 from tabprotect.paths import possible
 from tabprotect.table.duck import DuckSource, TextFile, literal, quoted, read_file
+from tabprotect.table.reading.numbers import SIGNS, one_blank
 from tabprotect.table.reading.recognised import Recognised
 from tabprotect.table.reading.stores import open_duckdb
 from tabprotect.table.reading.tabular import DUCKDB, PARQUET, files_of, has_pattern, read_tabular, recognise
 from tabprotect.table.reading.typed import typed
+from tabprotect.table.reading.unused import check_used
 
 __all__ = ["LARGE", "DataFile", "File", "is_file", "open_data", "read_frame", "read_typed"]
 
@@ -75,6 +77,7 @@ class File(PathLike[str]):
 
     def __post_init__(self) -> None:
         check_fields(self, "path", "thousands", "encoding", "member", "sheet", "relation")
+        object.__setattr__(self, "thousands", one_blank(self.thousands))
         sign = self.decimal
         if sign is not None and (not isinstance(sign, str) or len(sign) != 1 or sign.isalnum() or sign in "+- "):
             raise InputError(f"decimal must be one sign, such as '.' or ',', not {sign!r}")
@@ -152,10 +155,11 @@ def open_data(
     if path.suffix.lower() in PARQUET:
         several = files_of(name) if has_pattern(name) else [path]
         files = tuple(map(str, several)) if len(several) > 1 else ()
-        return DataFile(name, given.decimal or ".", Recognised(name, "parquet", files=files))
+        found = check_used(Recognised(name, "parquet", files=files), given.known())
+        return DataFile(name, given.decimal or ".", found)
     if path.suffix.lower() in DUCKDB and path.is_file():
         relation, found = open_duckdb(path, given.relation)
-        return DataFile(relation, given.decimal or ".", found)
+        return DataFile(relation, given.decimal or ".", check_used(found, given.known()))
     streamed = _streamed(name, numbers, given, large)
     if streamed is not None:
         return streamed
@@ -213,6 +217,8 @@ def _streamed(name: str, numbers: Sequence[str], file: File, large: int) -> Data
             # the whole file may tell, or is what the error has to be about
             return None
     separators, decimals = {one.separator for one in found}, {one.decimal for one in found} - {""}
+    for one in found:
+        check_used(one, file.known())
     plain = all(one.encoding.lower() in ("utf-8", "utf-8-sig", "ascii") and not one.thousands for one in found)
     doubtful = any(one.doubt or one.several for one in found) or len({one.columns for one in found}) > 1
     if doubtful or not plain or len(separators) != 1 or len(decimals) > 1 or "" in separators:
@@ -228,7 +234,7 @@ def _streamed(name: str, numbers: Sequence[str], file: File, large: int) -> Data
 
 def _whole(text: TextFile, columns: Sequence[str]) -> bool:
     """Whether no number in any of the columns has a sign between its digits."""
-    signs = literal(r"^\s*[+-]?\d*[.,'’\s][\d.,'’\s]*$")
+    signs = literal(rf"^\s*[+-]?\d*[{SIGNS}\s][\d{SIGNS}\s]*$")
     there = " OR ".join(f"regexp_full_match({quoted(name)}, {signs}) AND {quoted(name)} <> ''" for name in columns)
     with DuckSource(text) as source:
         return (

@@ -16,10 +16,9 @@ import pyarrow as pa
 
 from tabprotect.counted import counted
 from tabprotect.errors import InputError, did_you_mean
-from tabprotect.paths import possible
 from tabprotect.table.reading.encodings import likely_encodings
 
-__all__ = ["SEPARATORS", "Recognised", "check_header", "decode", "find_separator", "read_plain_text", "unpack"]
+__all__ = ["SEPARATORS", "Recognised", "check_header", "decode", "find_separator", "unpack"]
 
 SEPARATORS: Final = (";", "\t", ",", "|")
 _SAMPLE = 200
@@ -180,37 +179,23 @@ def decode(path: Path, data: bytes, encoding: str | None) -> Decoded:
     InputError
         If the text is not in the encoding that was given, or the file is no text.
     """
-    reasons: tuple[str, ...] = ()
-    fits: tuple[str, ...] = ()
+    given, reasons, fits = encoding, tuple[str, ...](), tuple[str, ...]()
     if encoding is None:
-        marked = next((name for mark, name in _MARKS if data.startswith(mark)), None)
-        if marked is not None:
-            encoding, reasons = marked, ("the file begins with a byte-order mark",)
-        else:
-            encoding, reasons, fits = _guess(data)
+        encoding, reasons, fits = _likely(data)
     try:
         text = data.decode(encoding)
     except (UnicodeDecodeError, LookupError) as error:
-        raise InputError(f"{path} is not {encoding} text ({error}); pass the encoding that it has") from error
+        cure = "" if given is None else f"; pass encoding='{_likely(data)[0]}', which it looks like"
+        raise InputError(f"{path} is not {encoding} text ({error}){cure}") from error
     if "\0" in text:
         raise InputError(f"{path} is no text: it holds zero bytes")
     return Decoded(text.removeprefix("﻿"), encoding, reasons, fits)
 
 
-def read_plain_text(path: str | Path, encoding: str | None = None) -> str:
-    """Return the text of a file of codes or settings, its encoding recognised as that of data files.
-
-    Raises
-    ------
-    InputError
-        If it cannot be read, is no text, or not in the encoding that was given.
-    """
-    path = possible(path)
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror or error})") from error
-    return io.StringIO(decode(path, data, encoding).text, newline=None).read()
+def _likely(data: bytes) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+    """Return the encoding that a text seems to have, why, and which others fit as well."""
+    marked = next((name for mark, name in _MARKS if data.startswith(mark)), None)
+    return _guess(data) if marked is None else (marked, ("the file begins with a byte-order mark",), ())
 
 
 def _guess(data: bytes) -> tuple[str, tuple[str, ...], tuple[str, ...]]:

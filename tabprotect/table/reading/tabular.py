@@ -13,11 +13,13 @@ from pathlib import Path
 import pandas as pd
 
 from tabprotect.counted import counted
-from tabprotect.errors import InputError, collect, did_you_mean
+from tabprotect.errors import InputError, collect
 from tabprotect.paths import possible
 from tabprotect.table.reading.number_columns import need_commas, numbered, with_notation
+from tabprotect.table.reading.plain import neighbours
 from tabprotect.table.reading.recognised import Recognised, check_header, decode, find_separator, unpack
 from tabprotect.table.reading.stores import open_duckdb, pandas_of, read_excel, read_parquet
+from tabprotect.table.reading.unused import check_used
 
 __all__ = ["DUCKDB", "PARQUET", "files_of", "has_pattern", "read_tabular", "recognise"]
 
@@ -89,21 +91,24 @@ def read_tabular(
     ('cp1252', ';', ',', '.')
     """
     place = possible(path)
+    given = {
+        "separator": separator, "encoding": encoding, "member": member, "sheet": sheet, "relation": relation,
+    }  # fmt: skip
     if has_pattern(fspath(path)):
-        return numbered(
-            *_several(fspath(path), (separator, decimal, thousands, encoding), numbers), numbers, needed, strict
-        )
+        frame, found = _several(fspath(path), (separator, decimal, thousands, encoding), numbers)
+        return numbered(frame, check_used(found, given), numbers, needed, strict)
     if place.is_dir():
         raise InputError(_folder(place))
     if not place.is_file():
-        raise InputError(f"{place}: no such file{_neighbours(place)}")
+        raise InputError(f"{place}: no such file{neighbours(place)}")
     suffix = place.suffix.lower()
     if suffix in DUCKDB:
         opened, found = open_duckdb(place, relation)
         frame = pandas_of(opened.to_arrow_table())
-        return numbered(frame, replace(found, rows=len(frame)), numbers, needed, strict)
+        return numbered(frame, check_used(replace(found, rows=len(frame)), given), numbers, needed, strict)
     if suffix in PARQUET:
-        return numbered(*read_parquet([place], fspath(path)), numbers, needed, strict)
+        frame, found = read_parquet([place], fspath(path))
+        return numbered(frame, check_used(found, given), numbers, needed, strict)
     raw, packed, inside, why = unpack(place, place.read_bytes(), member)
     if raw[:4] == b"PAR1":
         frame, found = read_parquet(raw, str(place))
@@ -114,7 +119,7 @@ def read_tabular(
     else:
         frame, found = _text(place, raw, numbers, (separator, decimal, thousands, encoding))
     found = replace(found, packed=packed, member=inside, reasons=(*why, *found.reasons))
-    return numbered(frame, found, numbers, needed, strict)
+    return numbered(frame, check_used(found, given), numbers, needed, strict)
 
 
 def recognise(
@@ -255,10 +260,3 @@ def _folder(path: Path) -> str:
             f"'tabprotect audit {path}' and 'tabprotect verify {path}' check it"
         )
     return f"{path}: a folder, where a file of data is wanted"
-
-
-def _neighbours(path: Path) -> str:
-    try:
-        return did_you_mean(path.name, [entry.name for entry in path.absolute().parent.iterdir()])
-    except OSError:
-        return f"; the folder {path.absolute().parent} does not exist"

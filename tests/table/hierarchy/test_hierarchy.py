@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from tabprotect.errors import InputError
 from tabprotect.table.hierarchy import Hierarchy
+from tabprotect.table.hierarchy.given import hierarchy_of
 from tests.quick import examples
 
 
@@ -223,6 +224,28 @@ BAD = {
     ),
     "text for list": (lambda: Hierarchy.flat("abc"), ["must be a list"]),
     "leader": (lambda: Hierarchy.from_hrc("A", leader=""), ["the leader is empty"]),
+    "tab and blanks": (
+        lambda: Hierarchy.from_hrc("A\n\t1\n  2\n \t3"),
+        [
+            "line 3: '2' is indented by a blank, and line 2 by a tab; indent all lines in the same way",
+            "line 4: '3' is indented by a blank and a tab",
+        ],
+    ),
+    "@ and a tab": (lambda: Hierarchy.from_hrc("A\n@1\n\t2"), ["line 3: '2' is indented by a tab, and line 2 by '@'"]),
+    "uneven blanks": (
+        lambda: Hierarchy.from_hrc("A\n  1\n   2"),
+        ["line 3: '2' is indented by 3 blanks, and one level is 2; indent every level by as many"],
+    ),
+    "no-break space": (lambda: Hierarchy.from_hrc("A\n\u00a01\n 2"), ["line 3: '2' is indented by a blank"]),
+    "blanks beside a leader": (
+        lambda: Hierarchy.from_hrc("A\n@1\n  2", leader="@"),
+        ["line 3: a blank before '2', where '@' is one level"],
+    ),
+    "blanks beside blanks": (
+        lambda: Hierarchy.from_hrc("A\n  1\n   2", leader="  "),
+        ["line 3: a blank before '2', where 2 blanks is one level"],
+    ),
+    "first line": (lambda: Hierarchy.from_hrc("@A\nB"), ["line 1: 'A' is 1 level deep but there is none above it"]),
     "nested codes": (
         lambda: Hierarchy.from_columns(pd.DataFrame({"a": ["1", "2", "3"], "b": ["x", "x", "1"]}), ["a", "b"]),
         ["'x' in column 'b' has two parents: '1' (row 1) and '2' (row 2)", "'1' in column 'b' has two parents"],
@@ -260,6 +283,17 @@ def test_what_is_wrong_is_named(case: str) -> None:
         assert word in str(caught.value)
 
 
+@pytest.mark.parametrize("leader", ["@", "\t", " ", "   "])
+def test_indentation_is_recognised(leader: str) -> None:
+    """A list that is indented by tabs or blanks is no flat one; blanks before all lines say nothing."""
+    lines = "North\n>1\n>>11\n>2\n\nSouth\n>3\n".splitlines()
+    tree = Hierarchy.from_hrc("\n".join(lines).replace(">", "@"), "@")
+    assert tree.levels.tolist() == [0, 1, 2, 3, 2, 1, 2]
+    for margin in ("", "  "):
+        text = "".join(f"{margin}{line}\n" if line else "\n" for line in lines).replace(">", leader)
+        assert Hierarchy.from_hrc(text) == tree, margin
+
+
 def test_files(tmp_path: Path) -> None:
     path = tmp_path / "region.hrc"
     path.write_bytes(b"\xef\xbb\xbfNr\r\n@ 1\r\n@ 2\r\nZ\xc3\xbc\r\n")
@@ -272,6 +306,63 @@ def test_files(tmp_path: Path) -> None:
     path.write_text("A\n@@B")
     with pytest.raises(InputError, match=r"region\.hrc: line 2"):
         Hierarchy.read(path)
+
+
+LISTS = {
+    "indented": "A\n@01\n@02\nB\n@03\n",
+    "pairs": "parent;child\n;A\nA;01\nA;02\n;B\nB;03\n",
+    "parents": "Code;Label;Parent\nA;Crops;\n01;x;A\n02;y;A\nB;Mining;\n03;z;B\n",
+    "levels": "Level;Code;Label\n1;A;Crops\n2;01;x\n2;02;y\n1;B;Mining\n2;03;z\n",
+    "codes": "code;label\nA;Crops\nB;Mining\n",
+    "alone": "code\nA\nB\n",
+}
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+@pytest.mark.parametrize("form", LISTS)
+def test_files_are_read_by_what_is_in_them(tmp_path: Path, form: str, separator: str) -> None:
+    """Whatever their names say."""
+    flat = form in ("codes", "alone")
+    for name in ("a.hrc", "b.csv", "c.txt"):
+        (tmp_path / name).write_text(LISTS[form].replace(";", separator))
+        found = Hierarchy.read(tmp_path / name)
+        assert found.codes == (("Total", "A", "B") if flat else ("Total", "A", "01", "02", "B", "03"))
+        assert found.labels.get("A") == (None if form in ("indented", "pairs", "alone") else "Crops")
+        # paths are read in the same way wherever they are given
+        assert hierarchy_of("nace", str(tmp_path / name)) == found
+
+
+def test_files_of_other_kinds(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"code": ["A", "B"], "label": ["Crops", "Mining"]})
+    frame.to_excel(tmp_path / "a.xlsx", index=False)
+    frame.to_parquet(tmp_path / "a.parquet")
+    for name in ("a.xlsx", "a.parquet"):
+        found = Hierarchy.read(tmp_path / name, total="T")
+        assert found.codes == ("T", "A", "B")
+        assert found.labels["B"] == "Mining"
+
+
+def test_headings_that_nobody_knows(tmp_path: Path) -> None:
+    """Once read as codes with signs in them; a list of such codes can be told apart by its leader."""
+    path = tmp_path / "kode.csv"
+    path.write_text("Kode;Bezeichnung;Ober\nA;Crops;\n01;x;A\n")
+    with pytest.raises(
+        InputError, match=r"kode\.csv: the first line, 'Kode;.*', names no column .*; call it code \(or id"
+    ):
+        Hierarchy.read(path)
+    pd.DataFrame({"Kode": ["A"], "Ober": ["B"]}).to_excel(tmp_path / "kode.xlsx", index=False)
+    with pytest.raises(InputError, match=r"no column of codes is known among 'Kode', 'Ober'; call it code"):
+        Hierarchy.read(tmp_path / "kode.xlsx")
+    path.write_text("Stein, grob\nStein, fein\n")
+    with pytest.raises(InputError, match="say leader='@'"):
+        Hierarchy.read(path)
+    assert Hierarchy.read(path, leader="@").codes == ("Total", "Stein, grob", "Stein, fein")
+    path.write_text("child\nadult\n")
+    assert Hierarchy.read(path).codes == ("Total", "child", "adult")
+    path.write_text("code\n@a\n@b\n")
+    assert Hierarchy.read(path).total == "code"
+    with pytest.raises(InputError, match=r"did you mean 'kode\.csv'"):
+        Hierarchy.read(tmp_path / "kod.csv")
 
 
 @settings(max_examples=30)

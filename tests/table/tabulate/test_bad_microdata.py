@@ -245,3 +245,14 @@ def test_names_of_columns_do_not_matter(tmp_path: Path) -> None:
     for table in tables:
         assert table.values.tolist() == tables[0].values.tolist() == [13, 3, 1, 2, 10, 6, 4]
         assert table.columns["cost"][0] == 5
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_codes_that_differ_by_blanks_only(backend: str, tmp_path: Path) -> None:
+    """They once were two rows of the table that looked alike."""
+    data = pd.DataFrame({"region": ["N ", "N", "S"], "size": ["a", "b", "a"], "turnover": [1.0, 2.0, 3.0]})
+    given = BACKENDS[backend](data, tmp_path)
+    with pytest.raises(InputError, match=r"column 'region' holds 'N ?' and 'N ?': codes that differ by blanks only"):
+        tabulate(given, ["region", "size"], "turnover")
+    alone = BACKENDS[backend](data.assign(region=["N ", "N ", "S"]), tmp_path)
+    assert tabulate(alone, "region", "turnover").n_cells == 3
