@@ -56,9 +56,15 @@ def with_notation(
 
 
 def numbered(
-    frame: pd.DataFrame, found: Recognised, numbers: Sequence[str], needed: Sequence[str], strict: bool
+    frame: pd.DataFrame,
+    found: Recognised,
+    numbers: Sequence[str],
+    needed: Sequence[str],
+    strict: bool,
+    *,
+    told: bool = False,
 ) -> tuple[pd.DataFrame, Recognised]:
-    """Turn the columns of numbers into floats."""
+    """Turn the columns of numbers into floats; `told` is whether anybody said how they are written."""
     missing = Problems()
     need_columns(map(str, frame.columns), (*needed, *numbers), missing)
     if missing.found:
@@ -66,11 +72,13 @@ def numbered(
     columns = {}
     with collect() as problems:
         for name in numbers:
-            columns[name] = _number_column(frame[name], found, name, problems, strict)
+            columns[name] = _number_column(frame[name], found, name, problems, strict, told)
     return frame.assign(**columns), found
 
 
-def _number_column(column: pd.Series, found: Recognised, name: str, problems: Problems, strict: bool) -> Any:
+def _number_column(
+    column: pd.Series, found: Recognised, name: str, problems: Problems, strict: bool, told: bool
+) -> Any:
     if pd.api.types.is_bool_dtype(column) and not strict:
         return column
     if pd.api.types.is_bool_dtype(column):
@@ -96,7 +104,7 @@ def _number_column(column: pd.Series, found: Recognised, name: str, problems: Pr
     try:
         return to_numbers(texts, notation, name)
     except InputError as error:
-        cure = _other_signs(texts, notation) if found.kind == "text" else ""
+        cure = _other_signs(texts, notation) if told and found.kind == "text" else ""
         if cure:
             problems.found += [f"{found.path}: {problem}; {cure}" for problem in error.problems]
             return column
