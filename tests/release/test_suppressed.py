@@ -19,34 +19,12 @@ from scipy.optimize import linprog
 import tabprotect as tp
 from tabprotect.formats.folder import changed_files, read_manifest
 from tabprotect.release.read import read_release
-
-RULES = ["p%=15", "threshold=3"]
-REGIONS = {"T": ["N", "S"], "N": ["n1", "n2", "n3"], "S": ["s1", "s2"]}
-SIZES = {"all": ["small", "large", "huge"]}
-
-
-def microdata(seed: int) -> pd.DataFrame:
-    rng = np.random.default_rng(seed)
-    n = 60
-    return pd.DataFrame(
-        {
-            "region": rng.choice([*REGIONS["N"], *REGIONS["S"]], n),
-            "size": rng.choice(SIZES["all"], n),
-            "firm": rng.permutation(n),
-            "turnover": np.ceil(rng.lognormal(8, 1.5, n)),
-        }
-    )
+from tests.release.cases import REGIONS, RULES, SIZES, dimensions, microdata
 
 
 def make(seed: int, **options: Any) -> tp.Release:
-    by = [
-        tp.Dimension("region", tp.Hierarchy.from_pairs([(p, c) for p, cs in REGIONS.items() for c in cs])),
-        tp.Dimension("size", tp.Hierarchy.flat(SIZES["all"], "all")),
-    ]
-    limits = tp.Limits(work=2000)
-    return tp.protect(
-        microdata(seed), RULES, by=by, value="turnover", contributor="firm", title="Turnover", limits=limits, **options
-    )
+    how = {"value": "turnover", "contributor": "firm", "title": "Turnover", "limits": tp.Limits(work=2000)}
+    return tp.protect(microdata(seed), RULES, by=dimensions(), **how, **options)
 
 
 @pytest.fixture(scope="module")
