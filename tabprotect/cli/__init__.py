@@ -25,10 +25,10 @@ def _run(arguments: Sequence[str]) -> int:
     import io
     import signal
 
-    from tabprotect.cli.interrupts import hear_interrupts
+    from tabprotect.cli.interrupts import handle_interrupts
     from tabprotect.cli.opening import opening
 
-    hear_interrupts()
+    handle_interrupts()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # a sign that the terminal cannot show is no reason to fail after the work

@@ -1,4 +1,4 @@
-"""Ctrl-C at any moment: where nobody would hear of it, it comes again a moment later."""
+"""Ctrl-C at any moment: where it would be lost, it is raised again a moment later."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from sys import UnraisableHookArgs
 
-__all__ = ["hear_interrupts"]
+__all__ = ["handle_interrupts"]
 
 SECONDS = 0.02
-"""Until an interrupt comes again."""
+"""Until an interrupt is raised again."""
 
 LOADING = (ExtensionFileLoader.create_module.__code__, ExtensionFileLoader.exec_module.__code__)
 """Frames below which a library starts whose errors become an ImportError, or nothing."""
 
 
-def hear_interrupts() -> None:
-    """Let no interrupt get lost from now on, where the program is to hear of them at all."""
+def handle_interrupts() -> None:
+    """Lose no interrupt from now on, unless whoever started the program ignores them."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _interrupt)
         sys.unraisablehook = _unraisable

@@ -12,11 +12,9 @@ import numpy.typing as npt
 from tabprotect.attack.audit import audit
 from tabprotect.attack.sums import LevelsForOthers, levels_for_others
 from tabprotect.attack.values import seeing
-from tabprotect.counted import counted
 from tabprotect.errors import SolverError
 from tabprotect.methods.base.method import Call, Changed, Method
 from tabprotect.methods.suppression.options import differing
-from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem
 from tabprotect.release.changed import ChangedRelease
 from tabprotect.release.suppressed import Release
@@ -72,7 +70,6 @@ def _hidden(prepared: Prepared) -> Release:
     if remaining and result.stopped and request.unions == "repair":
         # what is left of a search that was to protect these sums, too, is no verdict on the table
         result = replace(result, status="unknown", safe=False, cost=None)
-    result = _without_sums(result)
     if notes := exposed.notes(result):
         problem = replace(problem, notes=(*problem.notes, *notes))
     release = Release(
@@ -96,13 +93,6 @@ def _hidden(prepared: Prepared) -> Release:
         return release
     budget.report("audit", answer.result.cost, answer.result.bound, message="beside the last release")
     return beside(release, request.previous, prepared.earlier, prepared.disclosed)
-
-
-def _without_sums(result: SuppressionResult) -> SuppressionResult:
-    """Say of the cells that a method was chosen by how many are sums, which nobody else counts as cells."""
-    n, sums = result.problem.n_cells, result.problem.sums
-    words = f"{counted(n - sums, 'cell')} and {counted(sums, 'sum')}"
-    return replace(result, method=result.method.replace(counted(n, "cell"), words)) if sums else result
 
 
 def _changed(prepared: Prepared) -> ChangedRelease:

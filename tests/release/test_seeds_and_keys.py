@@ -50,8 +50,9 @@ def test_cell_keys_come_from_a_column_a_seed_or_the_caller() -> None:
     table = tp.tabulate(data, dimensions())
     own = cell_keys(data.assign(k=keys), dimensions(), "k")
     finished = tp.protect(table, "threshold=3", tp.CellKey(keys=own), allow_unsafe=True)
-    for other in (column, finished):
-        assert other.values.tolist() == drawn.values.tolist()  # type: ignore[union-attr]
+    values = [one.values for one in (drawn, column, finished) if isinstance(one, tp.ChangedRelease)]
+    first, *others = [one.tolist() for one in values if one is not None]
+    assert others == [first, first]
     with pytest.raises(tp.InputError, match="needs the keys of records"):
         tp.protect(table, "threshold=3", tp.CellKey())
 

@@ -70,19 +70,20 @@ def choose(problem: Problem, options: Options = DEFAULTS) -> tuple[str, str]:
     ('exact', '4 cells are at most 3,000')
     """
     n = problem.n_cells
+    size = counted(n - problem.sums, "cell") + (f" and {counted(problem.sums, 'sum')}" if problem.sums else "")
     if n <= options.choice.always_exact_cells:
-        return "exact", f"{counted(n, 'cell is', 'cells are')} at most {options.choice.always_exact_cells:,}"
+        return "exact", f"{size} {'is' if n == 1 else 'are'} at most {options.choice.always_exact_cells:,}"
     if n > options.choice.never_exact_cells:
-        return "local", f"{counted(n, 'cell is', 'cells are')} more than {options.choice.never_exact_cells:,}"
+        return "local", f"{size} {'is' if n == 1 else 'are'} more than {options.choice.never_exact_cells:,}"
     links = problem.system.A.nnz / n
     if links > options.choice.linked_equations:
-        return "exact", f"each of {n:,} cells is in {links:.1f} equations on average"
+        return "exact", f"each of {size} is in {links:.1f} equations on average"
     watched = problem.attackers and n > options.choice.attacker_cells
     few = len(problem.primaries) <= options.choice.two_way_primaries
     if links <= options.choice.two_way_equations and not watched and (few or _is_dense(problem, options)):
-        return "exact", f"each of {n:,} cells is in only {links:.1f} equations on average"
+        return "exact", f"each of {size} is in only {links:.1f} equations on average"
     share = nearness(problem, options)
-    why = f"{options.choice.near_equations} equations lead from a primary to {100 * share:.0f} % of {n:,} cells"
+    why = f"{options.choice.near_equations} equations lead from a primary to {100 * share:.0f} % of {size}"
     return "local" if share <= options.choice.near_share else "exact", why
 
 

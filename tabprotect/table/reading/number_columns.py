@@ -62,9 +62,9 @@ def numbered(
     needed: Sequence[str],
     strict: bool,
     *,
-    told: bool = False,
+    stated: bool = False,
 ) -> tuple[pd.DataFrame, Recognised]:
-    """Turn the columns of numbers into floats; `told` is whether anybody said how they are written."""
+    """Turn the columns of numbers into floats; `stated` is whether it was given how they are written."""
     missing = Problems()
     need_columns(map(str, frame.columns), (*needed, *numbers), missing)
     if missing.found:
@@ -72,12 +72,12 @@ def numbered(
     columns = {}
     with collect() as problems:
         for name in numbers:
-            columns[name] = _number_column(frame[name], found, name, problems, strict, told)
+            columns[name] = _number_column(frame[name], found, name, problems, strict, stated)
     return frame.assign(**columns), found
 
 
 def _number_column(
-    column: pd.Series, found: Recognised, name: str, problems: Problems, strict: bool, told: bool
+    column: pd.Series, found: Recognised, name: str, problems: Problems, strict: bool, stated: bool
 ) -> Any:
     if pd.api.types.is_bool_dtype(column) and not strict:
         return column
@@ -104,7 +104,7 @@ def _number_column(
     try:
         return to_numbers(texts, notation, name)
     except InputError as error:
-        cure = _other_signs(texts, notation) if told and found.kind == "text" else ""
+        cure = _other_signs(texts, notation) if stated and found.kind == "text" else ""
         if cure:
             problems.found += [f"{found.path}: {problem}; {cure}" for problem in error.problems]
             return column

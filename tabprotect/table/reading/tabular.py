@@ -94,10 +94,10 @@ def read_tabular(
     given = {
         "separator": separator, "encoding": encoding, "member": member, "sheet": sheet, "relation": relation,
     }  # fmt: skip
-    told = decimal is not None or thousands is not None
+    stated = decimal is not None or thousands is not None
     if has_pattern(fspath(path)):
         frame, found = _several(fspath(path), (separator, decimal, thousands, encoding), numbers)
-        return numbered(frame, check_used(found, given), numbers, needed, strict, told=told)
+        return numbered(frame, check_used(found, given), numbers, needed, strict, stated=stated)
     if place.is_dir():
         raise InputError(_folder(place))
     if not place.is_file():
@@ -106,10 +106,12 @@ def read_tabular(
     if suffix in DUCKDB:
         opened, found = open_duckdb(place, relation)
         frame = pandas_of(opened.to_arrow_table())
-        return numbered(frame, check_used(replace(found, rows=len(frame)), given), numbers, needed, strict, told=told)
+        return numbered(
+            frame, check_used(replace(found, rows=len(frame)), given), numbers, needed, strict, stated=stated
+        )
     if suffix in PARQUET:
         frame, found = read_parquet([place], fspath(path))
-        return numbered(frame, check_used(found, given), numbers, needed, strict, told=told)
+        return numbered(frame, check_used(found, given), numbers, needed, strict, stated=stated)
     raw, packed, inside, why = unpack(place, place.read_bytes(), member)
     if raw[:4] == b"PAR1":
         frame, found = read_parquet(raw, str(place))
@@ -120,7 +122,7 @@ def read_tabular(
     else:
         frame, found = _text(place, raw, numbers, (separator, decimal, thousands, encoding))
     found = replace(found, packed=packed, member=inside, reasons=(*why, *found.reasons))
-    return numbered(frame, check_used(found, given), numbers, needed, strict, told=told)
+    return numbered(frame, check_used(found, given), numbers, needed, strict, stated=stated)
 
 
 def recognise(

@@ -89,9 +89,9 @@ def local(
             result = finish(problem, search.judge, found, budget, "local", options)
             return result if result.safe else replace(result, pattern=search.cover.pattern)
         search.refine()
-        if passes != 0 and search.watched:
+        if passes != 0 and search.to_clean_up:
             search.improve_at_first(passes)
-            search.clean_up()
+            search.clean_up(further=passes is None)
         elif passes != 0:
             search.improve(passes)
         ended = stopped(budget)

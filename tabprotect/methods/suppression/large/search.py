@@ -169,15 +169,21 @@ class LocalSearch:
         if self.rebuilder.rough and not self._over():
             with self.budget.part(self._share()) as part:
                 self.rebuilder.refine(part)
-            self.budget.report("incumbent", self.cover.cost, 0.0)
+            self.budget.report("incumbent", self._safe_cost, 0.0)
 
     @property
-    def watched(self) -> bool:
+    def to_clean_up(self) -> bool:
         """Whether attackers know cells, so that a clean-up finds what ruin and recreate does not.
 
         That answers the public, and attackers only where the judge found that they need an answer of their own.
         """
         return bool(self.problem.attackers) and self._options.cleanup_limit_share > 0
+
+    @property
+    def _safe_cost(self) -> float:
+        """Cost of the pattern in hand, or of the one judged last where attackers know cells: they may find more now."""
+        judged = self.judged if self.problem.attackers else None
+        return self.cover.cost if judged is None else self.problem.cost(judged)
 
     def improve_at_first(self, most: int | None = None) -> None:
         """Do what `improve` does until a share of the limits is spent."""
@@ -189,23 +195,26 @@ class LocalSearch:
             self.improve(most)
         self.budget = whole
 
-    def clean_up(self) -> None:
-        """Judge the pattern, and take out what nobody needs; then look for others, each judged, until the limits."""
-        if self.budget.exhausted or self.rebuilder.unattainable or self.judged is None or not self.cover.cost:
+    def clean_up(self, *, further: bool) -> None:
+        """Judge the pattern, and take out what nobody needs; `further`: then look for others until the limits."""
+        if self.budget.exhausted or self.rebuilder.unattainable or self.judged is None:
             return
         if not np.array_equal(self.judged, self.cover.pattern):
             self._judged()
-        cleaner = Cleaner(self.judge, self.judged, options=self._stages.construction)
         self._cleaned = True
+        if self._near_enough(self._safe_cost):
+            return
+        construction = self._stages.construction
+        cleaner = Cleaner(self.judge, self.judged, least=self.bound.bound, options=construction)
         # safe at every moment: nothing is set aside for a judgement
         share = self._options.cleanup_limit_share - (0.0 if self.bound.bound else self._options.bound_limit_share)
         with self.budget.part(max(0.0, share)) as whole:
             for left in range(self._options.cleanup_slices, 0, -1):
                 with whole.part(1 / left) as part:
                     self._take(cleaner.run(part), "clean-up")
-                if cleaner.finished or whole.exhausted:
+                if cleaner.finished or whole.exhausted or self._near_enough(self._safe_cost):
                     break
-            if cleaner.finished and not self._unlimited():
+            if further and cleaner.finished and not self._unlimited():
                 self._look_further(whole)
         if not self.bound.bound:
             self.bound.step(self.budget)
@@ -215,7 +224,7 @@ class LocalSearch:
         improver = Improver(
             self.problem, self.judge, self._seed, best=self.judged, easy_first=True, options=self._stages
         )
-        while not budget.exhausted:
+        while not budget.exhausted and not self._near_enough(self._safe_cost):
             found = improver.step(budget, self.bound.x if self.bound.bound else None, least=self.bound.bound)
             if found is not None:
                 self._take(found, "incumbent")
@@ -244,10 +253,8 @@ class LocalSearch:
                         break
             spent[side] += meter(self.budget) - before
             if known != (cover.cost, bound.bound):
-                # with attackers a pattern is safe when the judge says so
-                told = self.problem.cost(self.judged) if self.watched and self.judged is not None else cover.cost
-                budget.report(side, told, bound.bound)
-            if not cover.cost or bound.bound >= cover.cost * (1 - max(OPTIMAL, budget.limits.gap)):
+                budget.report(side, self._safe_cost, bound.bound)
+            if self._near_enough(cover.cost):
                 return
             if most is not None and self.rebuilder.rounds > most:
                 return
@@ -269,6 +276,10 @@ class LocalSearch:
         else:
             self.rebuilder.step(self.budget)
         side.record(cost - self.cover.cost, meter(self.budget) - start)
+
+    def _near_enough(self, cost: float) -> bool:
+        """Whether the bound is as near to a cost as was asked for."""
+        return not cost or self.bound.bound >= cost * (1 - max(OPTIMAL, self.budget.limits.gap))
 
     def _unlimited(self) -> bool:
         limits = self.budget.limits

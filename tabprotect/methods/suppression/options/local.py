@@ -49,7 +49,7 @@ class LocalSearchOptions(Stage):
     bound_limit_share : float, default 0.2
         Share of what is left that of this is for a bound where there is none yet.
     cleanup_slices : int, default 10
-        Times that its pattern is told.
+        Times that its cost is reported.
     fair_share : float, default 0.1
         Share of what goes to cheaper patterns that ruin and recreate, and windows, each get at least.
     rounds_before_windows : float, default 3

@@ -23,6 +23,7 @@ from tabprotect.methods.suppression.large.surroundings import Surroundings
 from tabprotect.methods.suppression.options import Options
 from tabprotect.methods.suppression.options.local import InsiderOptions, LocalOptions, LocalSearchOptions, NearbyOptions
 from tabprotect.methods.suppression.options.start import FinishOptions
+from tabprotect.methods.suppression.search.improvement import Improver
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget, Limits, Progress
 from tabprotect.table.system import LinearSystem
@@ -140,6 +141,34 @@ def test_the_first_pattern_is_cleaned_up_where_attackers_know_cells() -> None:
     assert result.cost <= cleaned[-1] < as_built.cost
     assert result.bound > 0
     assert audit(problem, result.pattern, intervals=False).safe
+
+
+def test_a_clean_up_ends_at_the_gap_that_was_asked_for() -> None:
+    problem = load("singletons-medium")
+    reported: list[Progress] = []
+    whole = local(problem, limits=Limits(work=40_000), progress=reported.append)
+    wide = local(problem, limits=Limits(work=40_000, gap=0.99))
+    assert wide.safe
+    assert wide.gap <= 0.99
+    assert wide.work < whole.work
+    # an incumbent is reported when the judge has found it safe
+    assert min(line.cost for line in reported if line.cost is not None) == whole.cost
+
+
+def test_nothing_further_is_looked_for_than_the_passes_that_were_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    steps: list[int] = []
+    step = Improver.step
+
+    def counted(self: Improver, *rest: Any, **more: Any) -> Any:
+        steps.append(1)
+        return step(self, *rest, **more)
+
+    monkeypatch.setattr(Improver, "step", counted)
+    problem = load("singletons-small")
+    assert local(problem, limits=Limits(work=100_000), passes=1).safe
+    assert not steps
+    assert local(problem, limits=Limits(work=100_000)).safe
+    assert steps
 
 
 def test_what_attackers_find_is_answered_more_cheaply_in_the_whole_table() -> None:
