@@ -2,7 +2,8 @@
 
 Run from the checkout: ``python -m benchmarks.ablation --options relaxation.progress=1e-2 tree.most_cells=0 [--families
 thin,hier2d,...] [--seeds 0-2] [--method auto] [--work 20000]``. Without a value, as in ``--options tree.most_cells``,
-an option is halved and doubled as far as its range goes; ``--all`` does that with every option that is one number.
+an option is halved and doubled as far as its range goes; ``--all`` does that with every option that is one number, and
+``--without`` leaves out one mechanism after the other (`WITHOUT`).
 Families are small ones (`CASES`), or by name the larger ones of `benchmarks.regret_runs.CASES`.
 
 Limits are of work, so that load and machine do not matter, but for the few options that are seconds. Every pattern is
@@ -39,6 +40,74 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "margins": ("margins", {"d": 5, "k": 3, "categories": 3}),
     "singletons": ("singletons", {"activity": (4, 3), "region": (3, 2)}),
 }
+
+#: Values of options with which a mechanism is left out, or is as simple as it can be.
+WITHOUT = (
+    "choice.probe_cleanup_share=0",
+    "choice.probe_limit_share=0",
+    "choice.tight_ratio=1",
+    "choice.trial_gain=0",
+    "schedule.cleanup_limit_share=0",
+    "schedule.expected_gain=0",
+    "schedule.far_gap=1",
+    "schedule.first_pool_gain=0",
+    "schedule.pool_limit_share=0",
+    "schedule.tree_limit_share=0",
+    "start.few_exposures=0",
+    "start.late_limit_share=1",
+    "start.learn_limit_share=0",
+    "start.patient_limit_share=0",
+    "circuits.cheaper_slice_share=0",
+    "circuits.most_cells=0",
+    "construction.reroutes=0",
+    "construction.series_cells=0",
+    "construction.sweep_growth=1e9",
+    "root_solve.most_entries=0",
+    "root_solve.branching_cells=0",
+    "separation.equations=(0,)",
+    "relaxation.covers=0",
+    "relaxation.floor=0",
+    "relaxation.loose_slack=1e9",
+    "relaxation.zero_half_columns=0",
+    "master.floor=0",
+    "master.near_equations=(400,)",
+    "master.near_slack=1e9",
+    "master.solutions=1",
+    "master.whole_entries=0",
+    "improvement.elite=1",
+    "improvement.extra_cells=0",
+    "improvement.extra_share=0",
+    "improvement.noise=(0.0,)",
+    "improvement.trust=(0.0,)",
+    "improvement.unrewarded_share=0",
+    "tree.idle_trials=0",
+    "tree.most_cells=0",
+    "tree.trial_work_share=0",
+    "local.bound.floor=0",
+    "local.bound.loose_slack=1e9",
+    "local.credit.fair_share=1",
+    "local.insiders.hidden_price=1",
+    "local.insiders.known_price=1",
+    "local.insiders.rounds=1",
+    "local.insiders.whole_cells=0",
+    "local.nearby.dear=1_000_000_000",
+    "local.nearby.hidden_cells=1",
+    "local.nearby.hidden_equations=1",
+    "local.nearby.resolved=0",
+    "local.nearby.same_share=1",
+    "local.rebuild.charge_powers=(1.0,)",
+    "local.rebuild.effort=(1.0,)",
+    "local.rebuild.noise=(0.0,)",
+    "local.rebuild.reopened=(6,)",
+    "local.rebuild.stale_share=0",
+    "local.rebuild.trust=(0.0,)",
+    "local.search.bound_limit_share=0",
+    "local.search.cleanup_limit_share=0",
+    "local.search.fair_share=0",
+    "local.search.rounds_before_windows=1_000_000_000",
+    "local.search.ruin_fade=1",
+    "local.search.window_fade=1",
+)
 
 TUNING = range(10)
 """Seeds that options may be chosen on; others are for reporting only."""
@@ -155,6 +224,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--options", nargs="+", metavar="NAME[=VALUE]")
     what.add_argument("--all", action="store_true", help="every option that is one number, at half and twice of it")
+    what.add_argument("--without", action="store_true", help="one mechanism after the other is left out")
     parser.add_argument("--families", default=",".join(CASES))
     parser.add_argument("--seeds", default="0-2")
     parser.add_argument("--method", default="auto")
@@ -193,8 +263,10 @@ def _checked(given: argparse.Namespace) -> tuple[list[str], list[int], list[Swit
         raise InputError(f"no method '{given.method}'{did_you_mean(given.method, methods())}")
     if given.work < 1:
         raise InputError(f"--work must be at least 1, not {given.work}")
+    if words := given.options or (WITHOUT if given.without else ()):
+        return cases, seeds, switches(words)
     names = [name for name, value in numbers(DEFAULTS) if not isinstance(value, tuple)]
-    return cases, seeds, switches(given.options) if given.options else [s for name in names for s in others(name)]
+    return cases, seeds, [switch for name in names for switch in others(name)]
 
 
 if __name__ == "__main__":

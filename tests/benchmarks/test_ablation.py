@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from benchmarks.ablation import CASES, Switch, cost, main, others, ratio, switches
+from benchmarks.ablation import CASES, WITHOUT, Switch, cost, main, others, ratio, switches
 from tabprotect.errors import InputError
 from tabprotect.instances import family
 from tabprotect.methods.suppression.options import DEFAULTS, numbers
@@ -23,6 +23,10 @@ def test_switches_have_the_values_asked_for_or_half_and_twice_the_default() -> N
     assert [str(one) for one in others("relaxation.stalls")] == ["relaxation.stalls=1.5", "relaxation.stalls=6.0"]
     single = [name for name, value in numbers(DEFAULTS) if not isinstance(value, tuple)]
     assert all(list(others(name)) for name in single)
+
+
+def test_what_is_left_out_is_in_by_default() -> None:
+    assert all(switch.options != DEFAULTS for switch in switches(WITHOUT))
 
 
 def test_what_is_wrong_is_all_named() -> None:

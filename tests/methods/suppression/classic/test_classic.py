@@ -11,7 +11,7 @@ import pytest
 from tabprotect.errors import InputError
 from tabprotect.formats.jj import read_jj
 from tabprotect.instances import index, load
-from tabprotect.methods.suppression.classic.network import network_of
+from tabprotect.methods.suppression.classic.arcs import network_of
 from tabprotect.methods.suppression.classic.subtables import subtables
 from tabprotect.methods.suppression.suppress import CLASSIC, suppress
 from tabprotect.problem import Problem
