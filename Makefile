@@ -11,7 +11,7 @@ FUZZ ?= 300
 SPECIAL := browser or peer or spark or dask or postgres or r
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-browser setup-java setup-postgres setup-r demo test test-all test-unit test-slow test-browser test-postgres test-r test-spark test-dask lint format docs docs-serve picture golden man rooms bench peer fuzz fuzz-short safety changelog dist test-pythons data lock clean
+.PHONY: help setup setup-browser setup-java setup-postgres setup-r setup-spark setup-dask demo test test-all test-unit test-slow test-browser test-postgres test-r test-spark test-dask lint format docs docs-serve picture golden man rooms bench peer fuzz fuzz-short safety changelog dist test-pythons data lock clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:[^#]*## /\t/' | expand -t 16
@@ -51,13 +51,22 @@ setup-r: ## install R with reticulate, where there is none
 	@Rscript -e 'library(reticulate)' >/dev/null 2>&1 \
 		|| { $(APT) update -qq && $(APT) install -y -qq --no-install-recommends r-base-core r-cran-reticulate; }
 
+setup-spark: setup setup-java ## install PySpark (450 MB)
+	$(BIN)/python -m pip install --quiet --requirement requirements/spark.txt
+
+setup-dask: setup ## install dask with a local cluster
+	$(BIN)/python -m pip install --quiet --requirement requirements/dask.txt
+
 demo: setup ## protect the bundled business register; the report is in build/demo
 	$(BIN)/tabprotect demo --out build/demo
 
-test: test-unit test-browser test-postgres test-r ## all but the slow tests and those that need a cluster or a peer
+test: setup setup-browser setup-postgres setup-r ## all but the slow tests and those that need a cluster or a peer
+	$(PYTEST) -m "(not slow or browser or postgres or r) and not (peer or spark or dask)"
 
 test-all: export TABPROTECT_EXAMPLES = all
-test-all: test test-slow test-spark test-dask fuzz-short ## everything that has to pass before a change goes in
+test-all: setup setup-browser setup-postgres setup-r setup-spark setup-dask ## everything that has to pass before a change goes in
+	$(PYTEST) -m "not peer"
+	$(MAKE) fuzz-short
 
 test-unit: setup
 	$(PYTEST) -m "not slow and not ($(SPECIAL))"
@@ -66,20 +75,18 @@ test-slow: setup ## those that take more than a few seconds each
 	$(PYTEST) -m "slow and not ($(SPECIAL))"
 
 test-browser: setup setup-browser ## open the reports in a headless Chromium
-	$(BIN)/pytest -m browser
+	$(PYTEST) -m browser
 
 test-postgres: setup setup-postgres ## the query guard in front of a real PostgreSQL
-	$(BIN)/pytest -m postgres tests/query
+	$(PYTEST) -m postgres tests/query
 
 test-r: setup setup-r ## from R: the same values as from Python
 	$(BIN)/pytest -m r tests/r
 
-test-spark: setup setup-java ## tabulate in a real local Spark (installs PySpark, 450 MB)
-	$(BIN)/python -m pip install --quiet --requirement requirements/spark.txt
+test-spark: setup-spark ## tabulate in a real local Spark
 	$(BIN)/pytest -m spark tests/table tests/microdata/large
 
-test-dask: setup ## kill a worker of a real local dask cluster
-	$(BIN)/python -m pip install --quiet --requirement requirements/dask.txt
+test-dask: setup-dask ## kill a worker of a real local dask cluster
 	$(BIN)/pytest -m dask tests/methods
 
 lint: setup ## style, types, direction of imports

@@ -234,7 +234,7 @@ def test_ctrl_c_returns_the_best_safe_answer(place, shared):
 def test_two_runs_of_the_demo_write_the_same_bytes(tmp_path):
     for run in ("one", "two"):
         environment = {**os.environ, "PYTHONHASHSEED": {"one": "1", "two": "2"}[run]}
-        command = [sys.executable, "-m", "tabprotect", "demo", "--work-limit", "30000", "--out", str(tmp_path / run)]
+        command = [sys.executable, "-m", "tabprotect", "demo", "--work-limit", "10000", "--out", str(tmp_path / run)]
         subprocess.run(command, check=True, capture_output=True, env=environment)
     one, two = tree(tmp_path / "one"), tree(tmp_path / "two")
     for files in (one, two):

@@ -63,13 +63,13 @@ def test_the_demonstration_does_so_too(tmp_path: Path, tabprotect: Callable[...,
 
 def test_a_comparison_shows_what_it_has(tmp_path: Path) -> None:
     done = interrupted(tmp_path, {"audit"}, "compare", *REGISTER, "--method", "suppress:method=greedy", "--method",
-                       "conventional-round:base=5", "--json", "out.json", "--work-limit", 100_000)  # fmt: skip
+                       "conventional-round:base=5", "--json", "out.json", "--work-limit", 30_000)  # fmt: skip
     assert done.returncode == 3, done
     assert len(json.loads((tmp_path / "out.json").read_text())["methods"]) == 2
 
 
 def test_an_audit_that_is_not_decided_is_not_called_safe(tmp_path: Path, tabprotect: Callable[..., Any]) -> None:
-    made = tabprotect("protect", *REGISTER, "--work-limit", 60_000, "--out", tmp_path / "out")
+    made = tabprotect("protect", *REGISTER, "--work-limit", 20_000, "--out", tmp_path / "out")
     assert made.code in (0, 3), made
     done = interrupted(tmp_path, {"audit"}, "audit", "out", "--json", "-")
     assert "Stopping with the best answer so far" in done.stderr

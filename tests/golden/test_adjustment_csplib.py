@@ -49,7 +49,7 @@ def test_free_senses_proven(shared, name, optimum):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [n for n in UP if n not in ("targus", "table8")])
 def test_free_senses_are_no_worse(shared, name):
-    result = adjust(read(shared, name), limits=Limits(seconds=20))
+    result = adjust(read(shared, name), limits=Limits(seconds=8))
     assert result.verdict.ok
     assert result.cost <= float(UP[name]) * (1 + 2e-5)
     assert 0 <= result.gap < 0.3

@@ -48,5 +48,5 @@ def test_chains_of_methods_hold_what_they_claim(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_hundreds_of_chains_of_methods(tmp_path: Path) -> None:
-    done = [check(seed, tmp_path if seed % 50 == 0 else None) for seed in range(1000, 1300)]
-    assert sum(done) >= 240
+    done = [check(seed, tmp_path if seed % 50 == 0 else None) for seed in range(1000, 1150)]
+    assert sum(done) >= 120

@@ -103,6 +103,7 @@ def automatic(
     """Choose by size, dimensions and how far equations reach; the `method` of the result says what and why.
 
     Where cost and local bound come close to each other, relaxations are tight, and the exact engine goes on from there.
+    On tables that it is chosen for it goes on from the first pattern, but where attackers know cells and the bound is far.
 
     Parameters
     ----------
@@ -128,13 +129,15 @@ def automatic(
             result = exact(problem, limits=rest, start=first.pattern if first.safe else start, rows=rows, **shared)
         return because(joined(first, result), why)
     alone = method == "local" and (problem.n_cells > options.choice.never_exact_cells or bool(problem.attackers))
+    limited = method == "exact" and start is None and not math.isinf(meter_left(budget))
+    watched = limited and bool(problem.attackers)
     how: dict[str, Any] = {}
     if method == "exact":
         # enough for a first pattern where local programmes are small; where they are not, time is for the exact engine
-        how = {"share": options.choice.probe_limit_share, "work": options.choice.probe_work}
-    elif not alone:
-        how = {"gap": max(budget.limits.gap, 1 - 1 / options.choice.tight_ratio)}
-    limited = method == "exact" and start is None and not math.isinf(meter_left(budget))
+        share = options.choice.watched_limit_share if watched else options.choice.probe_limit_share
+        how = {"share": share, "work": options.choice.probe_work}
+    if watched or not (method == "exact" or alone):
+        how["gap"] = max(budget.limits.gap, 1 - 1 / options.choice.tight_ratio)
     tried, powers = None, options.local.rebuild.charge_powers
     if limited and not problem.attackers:
         tried, powers = _by_trial(problem, budget, seed, means, options)
@@ -143,7 +146,7 @@ def automatic(
     else:
         near = shared | {"options": changed(options, "local.rebuild.charge_powers", powers)}
         with budget.run(**how) as part:
-            passes = 0 if method == "exact" else None
+            passes = 0 if method == "exact" and not watched else None
             first = local_in_stages(problem, start=start, deviations=deviations, limits=part, passes=passes, **near)
         if limited and not first.safe and not ended(first):
             first = _completed(first, problem, budget, seed, means, options)

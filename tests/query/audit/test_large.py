@@ -42,9 +42,9 @@ def test_nothing_follows_where_data_sets_are_searched_near_the_target(seed, spre
 @pytest.mark.parametrize("kind", ["plain", "bounds", "units", "both"])
 def test_nothing_follows_in_many_games_of_systems_taken_for_large(kind):
     """Fractions on the classes that move, and other classes that have to move, among them."""
-    games = [play(seed, kind, Options(whole=0, exact=4)) for seed in range(2000, 2150)]
+    games = [play(seed, kind, Options(whole=0, exact=4)) for seed in range(2000, 2075)]
     assert all(not game.breaches for game in games)
-    assert sum(game.answered for game in games) > 60
+    assert sum(game.answered for game in games) > 30
 
 
 @pytest.mark.parametrize("spread", first(1, [True, False]))

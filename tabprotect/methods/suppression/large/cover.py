@@ -150,7 +150,7 @@ class Cover:
                 if users is None:
                     self._users[cell] = [witness]
                     self.price[cell] = 0.0
-                    self.cost += self.weight[cell]
+                    self.cost += float(self.weight[cell])
                 else:
                     users.append(witness)
         witness.asked += asked
@@ -170,7 +170,7 @@ class Cover:
                     if not users:
                         del self._users[cell]
                         self.price[cell] = self.weight[cell]
-                        self.cost -= self.weight[cell]
+                        self.cost -= float(self.weight[cell])
         return before
 
     def reinstate(self, old: Mapping[int, tuple[Witness, ...]], cost: float | None = None) -> None:

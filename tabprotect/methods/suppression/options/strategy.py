@@ -36,14 +36,15 @@ class ChoiceOptions(Stage):
     two_way_primaries : int, default 400
         Primaries beyond which the relaxation of such a table takes longer than local programmes.
     tight_ratio : float, default 1.6
-        Cost over bound of local programmes up to which the exact engine goes on from there, if nobody knows
-        cells.
+        Cost over bound of local programmes up to which the exact engine goes on from there.
     linked_equations : float, default 4.5
         Mean number of equations of a cell beyond which local programmes find no pattern.
     dense_primaries : float, default 0.2
         Share of primaries among the cells beyond which solutions of the first pool are the better start.
     probe_limit_share : float, default 0.4
         Share of the limits for a first pattern that the exact engine starts from.
+    watched_limit_share : float, default 0.8
+        The same where attackers know cells, unless cost and bound of local programmes come close before.
     probe_work : int, default 500_000
         Work units for it.
     probe_patience : float, default 2.0
@@ -70,6 +71,7 @@ class ChoiceOptions(Stage):
     linked_equations: float = number(4.5)
     dense_primaries: float = number(0.2, most=1)
     probe_limit_share: float = number(0.4, most=1)
+    watched_limit_share: float = number(0.8, most=1)
     probe_work: int = number(500_000)
     probe_patience: float = number(2.0)
     trial_gain: float = number(0.5, most=1)

@@ -189,7 +189,6 @@ def test_local_search_reaches_the_best_of_the_literature(
         ("Census", 2, 20),
         ("Tarragona", 0, 300),
         ("Tarragona", 1, 300),
-        ("Tarragona", 2, 200),
         ("EIA", 1, 0),
         ("EIA", 2, 0),
     ],

@@ -135,13 +135,12 @@ def test_stricter_counts_hold_on_the_reference_file(shared: Callable[[str], Path
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("missing", "least"), [("stated", 283), ("own", 357)])
-def test_the_programme_closes_on_the_reference_file(shared: Callable[[str], Path], missing: Any, least: int) -> None:
+def test_the_programme_closes_on_the_reference_file(shared: Callable[[str], Path]) -> None:
     frame = pd.read_csv(shared("microdata/sdcMicro_testdata.csv"))
-    masked = md.mask(frame, md.Schema(keys=TESTDATA), md.LocalSuppression(k=3, missing=missing), seed=1)
+    masked = md.mask(frame, md.Schema(keys=TESTDATA), md.LocalSuppression(k=3, missing="stated"), seed=1)
     facts = masked.steps[0].facts
-    assert (facts["cost"], facts["status"]) == (least, "optimal")
-    assert key_counts(masked.records, TESTDATA, missing).min() >= 3
+    assert (facts["cost"], facts["status"]) == (283, "optimal")
+    assert key_counts(masked.records, TESTDATA, "stated").min() >= 3
     assert masked.verify()
 
 
