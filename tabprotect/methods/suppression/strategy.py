@@ -103,8 +103,8 @@ def automatic(
     """Choose by size, dimensions and how far equations reach; the `method` of the result says what and why.
 
     Where cost and local bound come close to each other, relaxations are tight, and the exact engine goes on from there.
-    It also takes the tables that it is chosen for, from their first pattern, or later where attackers know cells and the
-    bound is far.
+    It takes tables that it is chosen for from their first pattern, but later where attackers know cells and the bound
+    is far.
 
     Parameters
     ----------
