@@ -234,24 +234,25 @@ class LocalSearch:
         self.budget.report(stage, self.problem.cost(pattern), self.bound.bound)
 
     def improve(self, most: int | None = None) -> None:
-        """Work on the bound and on the pattern in turn, as much on one as on the other."""
+        """Work on the bound and on the pattern in turn: time follows the gains, and both keep a fair share."""
         budget, cover, bound = self.budget, self.cover, self.bound
-        spent = {"bound": 0.0, "incumbent": 0.0}
-        rounds, cost = 0.0, cover.cost
+        credit = {"bound": Credit(), "incumbent": Credit()}
+        rounds, cost, length = 0.0, cover.cost, 0.0
         while not self._over():
-            side = "bound" if not bound.finished and spent["bound"] <= spent["incumbent"] else "incumbent"
+            side = self._side(credit)
             before, known = meter(self.budget), (cover.cost, bound.bound)
             if side == "bound":
                 with budget.part(self._share()) as part:
                     bound.step(part)
                 self.rebuilder.x = bound.x if bound.bound > 0 else None
+                length = meter(self.budget) - before
             else:
-                end = before + spent["bound"] - spent["incumbent"]
                 while not self._over():
                     self._cheaper()
-                    if not cover.cost or meter(self.budget) >= end:
+                    if not cover.cost or meter(self.budget) >= before + length:
                         break
-            spent[side] += meter(self.budget) - before
+            closed = known[0] - cover.cost + bound.bound - known[1]
+            credit[side].record(closed / ((known[0] - known[1]) or 1.0), meter(self.budget) - before)
             if known != (cover.cost, bound.bound):
                 budget.report(side, self._safe_cost, bound.bound)
             if self._near_enough(cover.cost):
@@ -259,9 +260,16 @@ class LocalSearch:
             if most is not None and self.rebuilder.rounds > most:
                 return
             if self.rebuilder.rounds > rounds + 1:
-                if bound.finished and self._unlimited() and cover.cost > cost * (1 - 1e-3):
+                if bound.finished and self._unlimited() and cover.cost > cost * (1 - self._options.stage_gain):
                     return
                 rounds, cost = self.rebuilder.rounds, cover.cost
+
+    def _side(self, credit: dict[str, Credit]) -> str:
+        """Return what is next: the 'bound', which begins, or the 'incumbent'."""
+        if self.bound.finished or (credit["bound"].spent and not credit["incumbent"].spent):
+            return "incumbent"
+        fair = self._stages.schedule.fair_share
+        return "bound" if is_first(credit["bound"], credit["incumbent"], fair) else "incumbent"
 
     def _cheaper(self) -> None:
         """Ruin and recreate a part; once all were tried a few times, windows too, whatever gained more lately."""
