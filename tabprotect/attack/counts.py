@@ -86,8 +86,8 @@ class Counts:
         hidden, status = np.asarray(pattern, dtype=bool)[:n] & (not changed), problem.status[:n]
         primary, forced = (int(np.sum(hidden & (status == one))) for one in (Status.PRIMARY, Status.FORCED))
         total, sensitive = int(hidden.sum()), int(np.sum(status == Status.PRIMARY))
-        further = problem.n_cells - n - sum(cell >= n for cell in exposed)
-        sums, levels = (0, further) if changed else (further, 0)
+        further = problem.n_cells - n
+        sums, levels = (0, further) if changed else (further - sum(cell >= n for cell in exposed), 0)
         rows = n if rows is None else rows
         return cls(n, rows, sensitive, total, primary, total - primary - forced, forced, sums, levels)
 
