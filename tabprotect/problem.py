@@ -16,7 +16,7 @@ from tabprotect.errors import InputError, as_bool, as_items, as_numbers, collect
 from tabprotect.table.system import LinearSystem, as_matrix
 from tabprotect.views import many, view
 
-__all__ = ["Attacker", "Problem", "Status", "cell_mask", "need_problem"]
+__all__ = ["Attacker", "Problem", "Status", "cell_mask", "need_problem", "pattern_mask"]
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -158,8 +158,10 @@ class Problem:
                     problems.add(f"attacker '{attacker.name}' knows cells outside 0..{n - 1}")
 
     def __repr__(self) -> str:
-        facts = [many(self.n_cells, "cell"), many(self.system.n_equations, "equation")]
-        found = {status: int(np.sum(self.status == status)) for status in Status if status != Status.SAFE}
+        n = self.n_cells - self.sums
+        cells = many(n, "cell") + (f" and {many(self.sums, 'sum')}" if self.sums else "")
+        facts = [cells, many(self.system.n_equations, "equation")]
+        found = {status: int(np.sum(self.status[:n] == status)) for status in Status if status != Status.SAFE}
         facts += [f"{n:,} {status.name.lower()}" for status, n in found.items() if n]
         if self.attackers:
             n = len(self.attackers)
@@ -287,8 +289,8 @@ class Problem:
         return ~np.isin(self.status, (Status.PROTECTED, Status.ZERO))
 
     def cost(self, pattern: Bools) -> float:
-        """Return the sum of weights of the secondary suppressions in a pattern."""
-        secondary = cell_mask(pattern, self.n_cells, "pattern") & ~self.must_hide
+        """Return the sum of weights of the secondary suppressions in a pattern; see `pattern_mask`."""
+        secondary = pattern_mask(self, pattern) & ~self.must_hide
         return float(np.sum(self.weights[secondary]))
 
 
@@ -316,6 +318,37 @@ def cell_mask(given: Any, n: int, name: str) -> npt.NDArray[np.bool_]:
     mask = np.zeros(n, dtype=bool)
     mask[array.astype(np.int64)] = True
     return mask
+
+
+def pattern_mask(problem: Problem, pattern: Any) -> Bools:
+    """Return a pattern as one bool a cell, from bools or from positions.
+
+    Sums of hidden cells are hidden whether the pattern names them or not, so that it may be one of the table alone.
+
+    Raises
+    ------
+    InputError
+        If there are neither as many bools as cells nor valid positions.
+
+    Examples
+    --------
+    >>> p = Problem.from_arrays([[-1, 1, 1]], [3, 1, 2], [1], lpl=1, upl=1)
+    >>> pattern_mask(p, [1, 2]).tolist()
+    [False, True, True]
+    """
+    given, n = np.asarray(pattern), problem.n_cells
+    own = n - problem.sums
+    if not problem.sums or given.shape == (n,):
+        return cell_mask(pattern, n, "the pattern")
+    if given.dtype == np.bool_ and given.shape != (own,):
+        raise InputError(
+            f"the pattern has shape {given.shape}; {counted(own, 'cell')} need ({own},), or ({n},) with "
+            f"{counted(problem.sums, 'sum')} of them"
+        )
+    hidden = np.zeros(n, dtype=bool)
+    hidden[:own] = cell_mask(pattern, n, "the pattern")[:own] if given.dtype != np.bool_ else given
+    hidden[own:] = True
+    return hidden
 
 
 def _numbers(name: str, given: Any) -> npt.NDArray[np.float64]:

@@ -10,6 +10,8 @@ import pandas as pd
 import pytest
 
 import tabprotect as tp
+from tabprotect.attack.certificate import certify
+from tabprotect.methods.suppression.lower_bound import own_pattern
 
 FIRMS = pd.DataFrame(
     {
@@ -47,6 +49,53 @@ def test_a_release_is_audited_again_with_the_same_answer() -> None:
     found = tp.audit(release.problem, release.pattern)
     assert found.safe
     assert found.summary() == release.audit().summary()
+
+
+def test_the_pattern_of_a_table_fits_its_problem_wherever_a_pattern_is_given() -> None:
+    problem, pattern = with_sums()
+    whole = np.r_[pattern, True]
+    for call in (
+        lambda given: certify(problem, given).verdict,
+        lambda given: own_pattern(problem, given).cost,
+        lambda given: tp.suppress(problem, method="greedy", start=given).cost,
+        lambda given: problem.cost(given),
+    ):
+        assert call(pattern) == call(whole)
+        with pytest.raises(tp.InputError, match="5"):
+            call(pattern[:-1])
+    assert certify(problem, pattern).safe
+    assert problem.cost(pattern) == 11
+
+
+def test_a_problem_says_its_sums_apart() -> None:
+    problem, _ = with_sums()
+    assert repr(problem) == "Problem(5 cells and 1 sum, 2 equations, 1 primary)"
+
+
+def test_cells_of_a_release_have_the_same_names_in_its_audit_as_in_explain() -> None:
+    """Sums behind the cells of the table are no codes, and take no positions from them."""
+    rng = np.random.default_rng(0)
+    n = 14
+    codes = {"region": rng.choice(list("nsw"), n), "size": rng.choice(list("ab"), n), "firm": rng.integers(0, 8, n)}
+    data = pd.DataFrame({**codes, "v": np.ceil(rng.lognormal(3, 1, n))})
+    release = tp.protect(data, "p%=15", by=["region", "size"], value="v", contributor="firm")
+    assert release.problem.sums == 1
+    certificate = certify(release.problem, release.pattern)
+    assert (certificate.safe, certificate.cost) == (True, release.certificate.cost)
+    audits = release.audit(), tp.audit(release.problem, release.pattern)
+    for wrong in (10**6, ("m", "a"), "m x a"):
+        with pytest.raises(tp.InputError) as explained:
+            release.explain(wrong)
+        for audit in audits:
+            with pytest.raises(tp.InputError) as asked:
+                audit.interval(wrong)
+            assert str(asked.value) == str(explained.value)
+            assert "sum of" not in str(asked.value)
+    (name,) = [label for label in audits[0].frame["label"].unique() if label.startswith("sum of")]
+    assert not name.endswith(" x ")
+    position = int(audits[0].frame.set_index("label").loc[name, "cell"].iloc[0])
+    for audit in audits:
+        assert audit.interval(name) == audit.interval(position)
 
 
 def test_a_limit_is_a_number_of_seconds_everywhere() -> None:

@@ -10,7 +10,6 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from tabprotect.attack.components import pattern_mask
 from tabprotect.attack.evidence import gather
 from tabprotect.attack.exact_problem import ExactProblem
 from tabprotect.attack.explore import explore
@@ -18,7 +17,7 @@ from tabprotect.attack.findings import Audit, asked_cells, is_complete
 from tabprotect.attack.pool import Deviation
 from tabprotect.attack.witness import Witnesses
 from tabprotect.errors import InputError, as_bool, as_items, need
-from tabprotect.problem import Problem, need_problem
+from tabprotect.problem import Problem, need_problem, pattern_mask
 from tabprotect.solver.limits import Budget, Limits
 from tabprotect.solver.tasks.pieces import check_executor
 
@@ -122,7 +121,7 @@ def audit(
     if witnesses is not None:
         need(witnesses, Witnesses, "audit(witnesses=)", "a judge of this problem")
     deviations = as_items(deviations, Deviation, "deviations", "tabprotect.attack.pool.Deviation")
-    hidden = _hidden(problem, pattern)
+    hidden = pattern_mask(problem, pattern)
     if deviations and not problem.integer:
         witnesses = witnesses or Witnesses(problem)
         witnesses.offer_many(deviations)
@@ -147,7 +146,9 @@ def audit(
     # a release says how many of the cells are those of its table
     if not isinstance(whole, Audit):
         return found
-    return replace(found, cells=whole.cells, rows=whole.rows, changed=whole.changed, table=whole.table)
+    return replace(
+        found, cells=whole.cells, rows=whole.rows, changed=whole.changed, table=whole.table, not_safe=whole.not_safe
+    )
 
 
 def _whole(given: Judged | Patterned, pattern: Any) -> Patterned:
@@ -162,20 +163,3 @@ def _whole(given: Judged | Patterned, pattern: Any) -> Patterned:
         raise InputError(f"a {kind} has a pattern of its own; to audit another one give its problem: .problem")
     found: Patterned = whole
     return found
-
-
-def _hidden(problem: Problem, pattern: Any) -> Bools:
-    """Return the hidden cells of a problem; sums of hidden cells are among them whether the pattern names them or not.
-
-    Raises
-    ------
-    InputError
-        If the pattern does not fit.
-    """
-    given, own = np.asarray(pattern), problem.n_cells - problem.sums
-    positions = given.dtype != np.bool_
-    if not problem.sums or not (positions or given.shape == (own,)):
-        return pattern_mask(problem, pattern)
-    hidden = pattern_mask(problem, pattern) if positions else np.r_[given, np.zeros(problem.sums, dtype=bool)]
-    hidden[own:] = True
-    return hidden

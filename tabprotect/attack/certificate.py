@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tabprotect.attack.components import pattern_mask
 from tabprotect.attack.evidence import Evidence, gather
 from tabprotect.attack.keys import Key
 from tabprotect.attack.proof_rows import BoundProof
@@ -20,7 +19,7 @@ from tabprotect.certificate.document import FORMAT, SECTIONS, VERDICTS, digest
 from tabprotect.certificate.numbers import Numbers
 from tabprotect.certificate.rebuild import proven_bound
 from tabprotect.errors import InputError, as_number, need
-from tabprotect.problem import Problem, Status, need_problem
+from tabprotect.problem import Problem, Status, need_problem, pattern_mask
 from tabprotect.solver.exact import exact
 from tabprotect.solver.limits import Budget, Limits
 

@@ -11,9 +11,9 @@ import numpy.typing as npt
 from scipy import sparse
 
 from tabprotect.attack.region import open_region
-from tabprotect.problem import Problem, cell_mask
+from tabprotect.problem import Problem, pattern_mask
 
-__all__ = ["Component", "components", "pattern_mask"]
+__all__ = ["Component", "components"]
 
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
@@ -33,23 +33,6 @@ class Component:
 
     cells: Ints
     A: sparse.csr_array
-
-
-def pattern_mask(problem: Problem, pattern: Any) -> Bools:
-    """Return a pattern as one bool a cell, from bools or from positions.
-
-    Raises
-    ------
-    InputError
-        If there are neither as many bools as cells nor valid positions.
-
-    Examples
-    --------
-    >>> p = Problem.from_arrays([[-1, 1, 1]], [3, 1, 2], [1], lpl=1, upl=1)
-    >>> pattern_mask(p, [1, 2]).tolist()
-    [False, True, True]
-    """
-    return cell_mask(pattern, problem.n_cells, "the pattern")
 
 
 def components(problem: Problem, pattern: Any, known: Sequence[int] = ()) -> Iterator[Component]:

@@ -20,13 +20,12 @@ from scipy import sparse
 from tabprotect.attack.answers import Answers, View
 from tabprotect.attack.check import Open, in_groups
 from tabprotect.attack.coarse import on_grids
-from tabprotect.attack.components import pattern_mask
 from tabprotect.attack.exact_problem import ExactProblem, ExactWitness
 from tabprotect.attack.keys import Key
 from tabprotect.attack.moves import FEW, Moves
 from tabprotect.attack.witness import Deviation, Exposure, Witnesses
 from tabprotect.counted import counted
-from tabprotect.problem import Problem
+from tabprotect.problem import Problem, pattern_mask
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.ranges import ranges
 from tabprotect.solver.tolerances import LEVEL

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from concurrent.futures import Executor
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -21,11 +22,12 @@ from tabprotect.attack.left_open import NEARLY, left_open_words, without_level
 from tabprotect.attack.witness import Exposure
 from tabprotect.counted import counted
 from tabprotect.errors import InputError
-from tabprotect.problem import Problem, Status, cell_mask
+from tabprotect.problem import Problem, cell_mask
 from tabprotect.solver.limits import Budget, Limits
 from tabprotect.solver.tasks.pieces import check_executor
 from tabprotect.table.decimals import check_sign, written
 from tabprotect.table.naming import cell_of_system, cell_of_table
+from tabprotect.table.system import LinearSystem
 from tabprotect.table.table import Table
 from tabprotect.views import view
 
@@ -69,6 +71,8 @@ class Audit:
         Every value is published, changed, and none is hidden: `pattern` is True where the true value is in question.
     table : Table, optional
         Of a release: its cells have the names that the table gives them.
+    not_safe : tuple of str
+        Of a release: why it is not safe besides, whatever is said of its cells; such as two releases together.
     """
 
     problem: Problem = field(repr=False)
@@ -85,21 +89,25 @@ class Audit:
     rows: int | None = None
     changed: bool = False
     table: Table | None = field(default=None, repr=False)
+    not_safe: tuple[str, ...] = ()
 
     @property
     def counts(self) -> Counts:
         """How many cells there are, and are hidden, and why."""
-        hidden = np.zeros_like(self.pattern) if self.changed else self.pattern
-        return Counts.of(self.problem, hidden, cells=self.cells, rows=self.rows)
+        return Counts.of(
+            self.problem,
+            self.pattern,
+            cells=self.cells,
+            rows=self.rows,
+            exposed=self.exposed.tolist(),
+            changed=self.changed,
+        )
 
     @property
     def counts_words(self) -> str:
         """The number of cells, and of those that are hidden; of changed values, of those that are sensitive."""
         counts = self.counts
-        if not self.changed:
-            return f"{counts.cells_words}, hidden {counts.hidden_words}"
-        sensitive = int(np.sum(self.problem.status[: counts.cells] == Status.PRIMARY))
-        return f"{counts.cells_words}, {sensitive:,} sensitive, values changed and none hidden"
+        return f"{counts.cells_words}, {counts.changed_words if self.changed else f'hidden {counts.hidden_words}'}"
 
     @property
     def short_words(self) -> str:
@@ -125,13 +133,13 @@ class Audit:
 
     @property
     def safe(self) -> bool:
-        """True when every protection level is reached, proven by a witness in exact arithmetic."""
-        return not (self.exposures or self.unproven or len(self.shown))
+        """True when every protection level is reached, proven by exact witnesses, and nothing else is wrong."""
+        return not (self.exposures or self.unproven or len(self.shown) or self.not_safe)
 
     @property
     def lp_safe_only(self) -> bool:
         """True when only intruders who know that values are integers may conclude too much."""
-        return bool(self.unproven) and not self.exposures and not len(self.shown)
+        return bool(self.unproven) and not (self.exposures or len(self.shown) or self.not_safe)
 
     @property
     def undecided(self) -> bool:
@@ -147,7 +155,9 @@ class Audit:
         >>> audit(p, [1, 2], budget=cancelled), audit(p, [1]).undecided
         (Audit(not decided: 2 of 4 cells hidden, 1 exposed, incomplete), False)
         """
-        return bool(self.exposures) and not len(self.shown) and not any(e.decided for e in self.exposures)
+        if not self.exposures or len(self.shown) or self.not_safe:
+            return False
+        return not any(e.decided for e in self.exposures)
 
     @property
     def recomputable(self) -> Ints:
@@ -186,19 +196,43 @@ class Audit:
         cell : tuple, str, mapping or int
             The codes of the cell, or its label; its position where no code is a number (see
             `tabprotect.table.naming.cell_of_system`). In the audit of a release also codes that are the same cell as
-            another, as `explain` takes them.
+            another, as `explain` takes them. Sums that were judged as cells have the names that `frame` gives them.
 
         Raises
         ------
         InputError
             If there is no such cell, or it is not hidden.
         """
-        system = self.problem.system
-        i = cell_of_system(system, cell) if self.table is None else cell_of_table(self.table, cell, system)
+        i = self._position(cell)
         place = int(np.searchsorted(self.public.cells, i))
         if place == len(self.public.cells) or self.public.cells[place] != i:
             raise InputError(f"cell {self.problem.system.label(i)} is not hidden: everybody knows its value")
         return float(self.public.low[place]), float(self.public.high[place])
+
+    def _position(self, cell: Any) -> int:
+        """Return the cell of the table that is meant, or the sum behind them."""
+        try:
+            return cell_of_system(self._own, cell) if self.table is None else cell_of_table(self.table, cell)
+        except InputError:
+            n, system = self._own.n_cells, self.problem.system
+            sums = range(n, system.n_cells)
+            found = [i for i in sums if system.label(i) == cell]
+            if not found and isinstance(cell, int | np.integer):
+                with suppress(InputError):
+                    found = [i for i in (cell_of_system(system, cell),) if i >= n]
+            if not found:
+                raise
+            return found[0]
+
+    @cached_property
+    def _own(self) -> LinearSystem:
+        """The cells of the table, without sums behind them."""
+        system, n = self.problem.system, self.counts.cells
+        if self.table is not None or n == system.n_cells:
+            return system if self.table is None else self.table.system
+        cells = system.cells[:n]
+        cells = cells.remove_unused_levels() if isinstance(cells, pd.MultiIndex) else cells
+        return LinearSystem(system.A[:, :n], system.b, cells)
 
     def explored(
         self,
@@ -278,10 +312,9 @@ class Audit:
     def summary(self, decimal: str = ".") -> str:
         """Return the judgement in words, at most ten exposures written out; confidential."""
         label = self.problem.system.label
-        counts = self.counts
         lines = [f"{self.verdict}: {self.counts_words}"]
-        if counts.sums:
-            lines.append(counts.sums_words)
+        lines += [words] if (words := self.counts.sums_words) else []
+        lines += [f"not safe: {why}" for why in self.not_safe]
         if len(self.shown):
             lines.append(f"published although they must be hidden: {', '.join(label(int(i)) for i in self.shown[:10])}")
         lines += self.shortfalls(decimal=decimal)

@@ -89,7 +89,7 @@ def compare(document: Mapping[str, Any], against: Any, limits: Limits = UNLIMITE
             if cells:
                 found.failures.append(f"not the same cells: {_few(sorted(cells))} {where}")
         return found
-    found.compared.append(f"cells (and {len(sums)} sums of them that are protected, too)" if sums else "cells")
+    found.compared.append(f"cells (and {len(sums)} sums of them that are judged as cells, too)" if sums else "cells")
     _columns(own, data, found)
     _equations(own, data, found)
     whole = " (the certificate: whole numbers)" if own.integer else " (the certificate: any numbers)"

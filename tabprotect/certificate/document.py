@@ -182,8 +182,19 @@ def counted(number: int, one: str, several: str = "") -> str:
 
 
 def label_of(cell: Any) -> str:
-    """Return the id of a cell as words."""
-    return " x ".join(str(part) for part in cell) if isinstance(cell, (list, tuple)) else str(cell)
+    """Return the id of a cell as words; a sum of cells has one name, and no text in the place of further codes.
+
+    Examples
+    --------
+    >>> label_of(("N", 3)), label_of(["sum of N x 3 + S x 3", ""])
+    ('N x 3', 'sum of N x 3 + S x 3')
+    """
+    if not isinstance(cell, (list, tuple)):
+        return str(cell)
+    parts = [str(part) for part in cell]
+    while len(parts) > 1 and not parts[-1]:
+        parts.pop()
+    return " x ".join(parts)
 
 
 def load(source: Any, limits: Limits = UNLIMITED) -> Mapping[str, Any]:

@@ -83,6 +83,8 @@ def check_values(
         None,
         inner.questions,
         inner.witnesses,
+        None,
+        (*inner.reasons, *outer.doubt()),
     )
 
 
@@ -125,6 +127,10 @@ class _Check:
         self.claimed = (
             None if document["claimed_bound"] is None else fraction(document["claimed_bound"], "claimed_bound")
         )
+
+    def doubt(self) -> list[str]:
+        """Say why values are never safe that leave doubt only."""
+        return [f"'{self.claim.method}' leaves doubt and proves no distance"] if self.claim.method in DOUBTS else []
 
     def skipped(self, against: Any) -> list[str]:
         """Say what nobody can conclude from the check."""

@@ -29,6 +29,7 @@ from tabprotect.certificate.document import (
     label_of,
     load,
     positions,
+    question,
     require,
     seal,
     text_of,
@@ -157,7 +158,16 @@ class _Check:
             asked,
             witnesses,
             claimed,
+            self.reasons(),
         )
+
+    def reasons(self) -> tuple[str, ...]:
+        """Name the cells that are listed as exposed, and those without a witness in whole numbers."""
+        listed = {
+            what: sorted({cell for _, cell, _ in map(question, self.document[name])})
+            for name, what in (("exposed", "exposed"), ("unproven", "no witness in whole numbers"))
+        }
+        return tuple(f"{what}: {self.names(cells)}" for what, cells in listed.items() if cells)
 
     def integrity(self) -> None:
         document, numbers = self.document, self.numbers

@@ -147,12 +147,17 @@ def cells_table(
 
 def verdict(safe: bool) -> Text:
     """Return a coloured yes or no (in words, too)."""
-    return Text("safe", "bold green") if safe else Text("NOT safe", "bold red")
+    return Text("safe", "bold green") if safe else Text("NOT SAFE", "bold red")
 
 
 def wrong(console: Console, failure: str) -> None:
     """Print what a check found wrong."""
     console.print(Text.assemble(("wrong", "bold red"), visible(f": {failure}")))
+
+
+def not_safe(console: Console, reason: str) -> None:
+    """Print why a release is not safe."""
+    console.print(Text.assemble(("not safe", "bold red"), visible(f": {reason}")))
 
 
 _ROWS, _COLUMNS = 24, 8

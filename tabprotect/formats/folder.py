@@ -22,6 +22,7 @@ __all__ = [
     "MASKED",
     "MASKED_LARGE",
     "PUBLISH",
+    "REASONS",
     "Content",
     "changed_files",
     "check_outside",
@@ -36,6 +37,9 @@ Content = bytes | Callable[[Path], object]
 PUBLISH, INTERNAL = "publish", "internal"
 MANIFEST = "release.json"
 """In the internal folder: what was asked for, and the digest of every other file of the release."""
+
+REASONS = "not_safe"
+"""In the manifest of a release that is not safe: why, in words."""
 
 CERTIFICATE = "certificate.json"
 """In the internal folder: the proof."""

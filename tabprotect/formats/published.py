@@ -15,7 +15,7 @@ import pandas as pd
 from tabprotect.errors import InputError, collect, did_you_mean
 from tabprotect.formats.dialect import Dialect
 from tabprotect.formats.files import read_bytes
-from tabprotect.formats.folder import PUBLISH, read_manifest
+from tabprotect.formats.folder import PUBLISH, digests, read_manifest
 
 __all__ = ["PUBLISHED", "TABLES", "Published", "read_published", "read_tables", "tables_of"]
 
@@ -214,11 +214,11 @@ def read_tables(folder: str | Path) -> dict[str, Published]:
 
 
 def _read_frame(folder: Path, manifest: Mapping[str, Any]) -> pd.DataFrame:
-    """Read the list of all rows."""
+    """Read the list of all rows, as it was written."""
     public = [name for name in manifest[PUBLISH] if name.startswith("table.")]
     kinds = {Path(name).suffix: name for name in public}
     if ".csv" in kinds:
-        data = read_bytes(folder / PUBLISH / kinds[".csv"], regular=True)
+        data = _as_written(folder, manifest, kinds[".csv"])
         dialect = Dialect.of(manifest.get("dialect"))
         try:
             frame = dialect.decode(data)
@@ -229,9 +229,20 @@ def _read_frame(folder: Path, manifest: Mapping[str, Any]) -> pd.DataFrame:
             frame[value] = frame[value].str.replace(dialect.decimal, ".", regex=False)
         return frame
     if ".parquet" in kinds:
-        data = read_bytes(folder / PUBLISH / kinds[".parquet"], regular=True)
+        data = _as_written(folder, manifest, kinds[".parquet"])
         return pd.read_parquet(io.BytesIO(data))
     raise InputError(f"{folder} holds no public table as CSV or Parquet; write the release with formats=['csv']")
+
+
+def _as_written(folder: Path, manifest: Mapping[str, Any], name: str) -> bytes:
+    """Return the content of a public file, if it is what the release was written with."""
+    data = read_bytes(folder / PUBLISH / name, regular=True)
+    if digests({name: data})[name] != manifest[PUBLISH][name]:
+        raise InputError(
+            f"{folder} is not the release that was written ({PUBLISH}/{name} was altered); name the release that was "
+            "published"
+        )
+    return data
 
 
 def tables_of(

@@ -89,11 +89,14 @@ class Carried:
         them so.
     both : Both or None
         Of a revision: what both releases together tell.
+    last_not_safe : tuple of str
+        Why the release of the last period was written as not safe.
     """
 
     stability: Stability
     factor: float
     both: Both | None = None
+    last_not_safe: tuple[str, ...] = ()
 
     @property
     def safe(self) -> bool:
@@ -115,6 +118,7 @@ class Carried:
                 f"cost and bound count cells that the last period hid with {numbers.plain(self.factor)} of their cost",
             ),
         ]
+        lines += [("warning", f"the last release was written as not safe: {why}") for why in self.last_not_safe]
         if self.both is not None:
             lines += [("not safe", line) for line in self.both.problems()]
             if self.both.safe:

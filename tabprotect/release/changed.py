@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from tabprotect.attack.audit import audit
+from tabprotect.attack.counts import Counts
 from tabprotect.attack.findings import Audit
 from tabprotect.attack.values import ValuesCertificate, certify_values
 from tabprotect.certificate.claims import DOUBTS, note
@@ -93,6 +94,21 @@ class ChangedRelease(Publication):
         Never where records were swapped: that leaves doubt, but keeps no distance from the truth.
         """
         return self.judgement is not None and self.judgement.safe and not self._doubtful
+
+    @property
+    def reasons(self) -> list[str]:
+        """Why the release is not safe, in words; empty where it is. Confidential."""
+        if self.safe:
+            return []
+        if self.judgement is None:
+            return [self.result.message or "no values were found within the limits"]
+        if self._doubtful:
+            return ["swapping leaves doubt and keeps no distance from the truth, so it is never proven safe"]
+        label, exposed = self.problem.system.label, self.judgement.exposed
+        if not len(exposed):
+            return ["no integral witness was found"]
+        names = ", ".join(label(int(i)) for i in exposed[:5]) + (", ..." if len(exposed) > 5 else "")
+        return [f"{counted(len(exposed), 'cell is', 'cells are')} exposed: {names}"]
 
     @property
     def stopped(self) -> bool:
@@ -193,8 +209,8 @@ class ChangedRelease(Publication):
         result = self.result
         lines = [("read", found.line()) for found in self.table.recognised]
         lines += [
-            ("cells", n(self.table.n_cells)),
-            ("sensitive", n(int(np.sum(self.words == "primary")))),
+            ("cells", n.said(self.counts.cells_words.replace(" cells", "", 1))),
+            ("sensitive", n(self.counts.sensitive)),
             ("verdict", self._verdict()),
         ]
         lines += [(name, n.said(text)) for name, text in self.assessment.by_rule()]
@@ -210,11 +226,20 @@ class ChangedRelease(Publication):
             gap = "" if result.gap is None else f", gap {100 * result.gap:.2f} %"
             lines.append(("bound", n.plain(result.bound) + n.words(gap)))
         lines.append(("method", n.said(f"{self.settings.get('method', '')}, {self.optimality}")))
+        lines += [("levels", n.said(words))] if (words := self.counts.sums_words) else []
         lines.append(("intruders know", result.knows))
         lines += [("note", text) for text in (*self.problem.notes, result.message) if text]
         if noticeable(self.table.residual, self.table.values):
             lines.append(("note", f"the table carries rounding residuals up to {n(self.table.residual, ',.6g')}"))
         return Summary(tuple(lines))
+
+    @cached_property
+    def counts(self) -> Counts:
+        """How many cells there are, and are sensitive; all faces of the release say these numbers."""
+        if self.judgement is not None:
+            return self.judgement.counts
+        none, rows = np.zeros(self.problem.n_cells, bool), int(self.table.published_rows.sum())
+        return Counts.of(self.problem, none, cells=self.table.n_cells, rows=rows, changed=True)
 
     @property
     def _doubtful(self) -> bool:
@@ -244,6 +269,7 @@ class ChangedRelease(Publication):
         return {
             "kind": "changed values",
             "status": self.optimality,
+            "counts": self.counts.document(),
             "cost": result.cost,
             "bound": result.bound,
             "claim": {name: what for name, what in result.claim.items() if not isinstance(what, list)},
@@ -254,23 +280,13 @@ class ChangedRelease(Publication):
         if self.values is not None and (self.safe or self.allow_unsafe):
             return self.values
         if self.values is None:
-            why = self.result.message or "no values were found within the limits"
-            raise InfeasibleError(f"nothing is published: {why}")
-        assert self.judgement is not None
+            raise InfeasibleError(f"nothing is published: {self.reasons[0]}")
         if self._doubtful:
             raise InfeasibleError(
-                "nothing is published: swapping leaves doubt and keeps no distance from the truth, so it is never "
-                "proven safe. Judge the risk that the summary states, and set allow_unsafe=True to take responsibility"
+                f"nothing is published: {self.reasons[0]}. Judge the risk that the summary states, and set "
+                "allow_unsafe=True to take responsibility"
             )
-        label = self.problem.system.label
-        exposed = self.judgement.exposed
-        names = ", ".join(label(int(i)) for i in exposed[:5]) + (", ..." if len(exposed) > 5 else "")
-        why = (
-            f"{counted(len(exposed), 'cell is', 'cells are')} exposed: {names}"
-            if len(exposed)
-            else "no integral witness was found"
-        )
         raise InfeasibleError(
-            f"the changed values are not safe, so nothing is published: {why} to an intruder who knows "
+            f"the changed values are not safe, so nothing is published: {self.reasons[0]} to an intruder who knows "
             f"{self.result.knows}. Take a larger base or deviation, hide cells instead, or set allow_unsafe=True"
         )

@@ -13,11 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.attack.values import ValuesCertificate
-from tabprotect.certificate.limits import UNLIMITED
 from tabprotect.errors import InputError, collect
 from tabprotect.paths import possible
 from tabprotect.problem import Problem
-from tabprotect.release.read import read_release
+from tabprotect.release.read import intact_release
 from tabprotect.table.table import Table
 
 __all__ = ["Earlier", "Previous", "check_last", "read_earlier"]
@@ -36,15 +35,18 @@ class Earlier:
         None for a pattern that was given.
     problem : Problem or None
         Its table, with the sums that were protected as further cells; None for a pattern that was given.
-    hidden : ndarray of bool, shape (cells,)
+    hidden : ndarray of bool, shape (cells of the problem,)
     position : mapping of str to int
-        The cell of every label.
+        The cell of every label of the table.
+    not_safe : tuple of str
+        Why it was written as not safe; empty where it was not.
     """
 
     folder: Path | None
     problem: Problem | None = field(repr=False)
     hidden: Bools = field(repr=False)
     position: Mapping[str, int] = field(repr=False)
+    not_safe: tuple[str, ...] = ()
 
     def match(self, table: Table) -> Ints:
         """Return the cell of this release for every cell of a table; -1 where it has none."""
@@ -76,17 +78,13 @@ def read_earlier(folder: Path) -> Earlier:
     InputError
         If it is no release of hidden cells, or its files are not what was proven.
     """
-    # limits are against documents of others
-    found = read_release(folder, UNLIMITED)
-    if found.failures:
-        raise InputError(
-            f"{folder} is not the release that was written ({found.failures[0]}); name the release that was published"
-        )
+    found = intact_release(folder)
     if isinstance(found.certificate, ValuesCertificate):
         raise InputError(f"{folder} publishes changed values, and has no pattern of hidden cells to keep")
     label = found.problem.system.label
-    position = {label(i): i for i in range(found.problem.n_cells)}
-    return Earlier(folder, found.problem, found.pattern, position)
+    # sums of cells are behind those of the table
+    position = {label(i): i for i in range(found.cells)}
+    return Earlier(folder, found.problem, found.pattern, position, found.not_safe)
 
 
 @dataclass(frozen=True, eq=False)

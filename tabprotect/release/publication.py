@@ -19,7 +19,7 @@ from tabprotect.attack.values import ValuesCertificate
 from tabprotect.certificate.verify import Verification
 from tabprotect.errors import as_items, need
 from tabprotect.formats.dialect import STANDARD, Dialect
-from tabprotect.formats.folder import Content, check_replaceable, digests, write_release
+from tabprotect.formats.folder import REASONS, Content, check_replaceable, digests, write_release
 from tabprotect.report.crosstab import laid_out
 from tabprotect.report.layout import LAYOUT, Layout
 from tabprotect.report.numbers import Numbers
@@ -93,6 +93,11 @@ class Publication(ABC):
     @abstractmethod
     def safe(self) -> bool:
         """Whether nothing that is published gives away what a rule protects."""
+
+    @property
+    @abstractmethod
+    def reasons(self) -> list[str]:
+        """Why the release is not safe, in words; empty where it is. Confidential."""
 
     @property
     @abstractmethod
@@ -176,7 +181,7 @@ class Publication(ABC):
 
     def verify(self) -> Verification:
         """Check the proof without a solver."""
-        return self.certificate.verify()
+        return self.certificate.verify().besides(self.reasons)
 
     def write(self, folder: str | Path, formats: Sequence[str] = ("csv",), *, dialect: Dialect | None = None) -> Path:
         """Write ``publish/`` and ``internal/``, whole or not at all; an earlier release in the folder is replaced.
@@ -222,6 +227,7 @@ class Publication(ABC):
             "title": self.title,
             **self.public.beside(),
             "safe": self.safe,
+            **({} if self.safe else {REASONS: self.reasons}),
             **self._facts(),
             "settings": dict(self.settings),
             **({} if written == STANDARD else {"dialect": written.document()}),

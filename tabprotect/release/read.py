@@ -14,19 +14,21 @@ from tabprotect.attack.certificate import Certificate
 from tabprotect.attack.values import ValuesCertificate, seeing
 from tabprotect.certificate.claims import Claim, note
 from tabprotect.certificate.document import Malformed, list_of, load, parse, positions, require
-from tabprotect.certificate.limits import LIMITS, Limits, read_within
+from tabprotect.certificate.limits import LIMITS, UNLIMITED, Limits, read_within
 from tabprotect.certificate.numbers import decimal
 from tabprotect.errors import InputError
 from tabprotect.formats.certificate import check_file, problem_of, read_certificate
 from tabprotect.formats.dialect import Dialect
-from tabprotect.formats.folder import CERTIFICATE, INTERNAL, MANIFEST, PUBLISH, changed_files
+from tabprotect.formats.folder import CERTIFICATE, INTERNAL, MANIFEST, PUBLISH, REASONS, changed_files
 from tabprotect.methods.loss import loss
 from tabprotect.problem import Problem
 from tabprotect.release.differences import claims, different, foreign, headings
 from tabprotect.report.layout import LAYOUT, Layout
 from tabprotect.report.public import PublicTable
 
-__all__ = ["Released", "certificate_of", "read_release", "rebuilt"]
+__all__ = ["Released", "certificate_of", "intact_release", "read_release", "rebuilt"]
+
+_MOST_REASONS, _LONGEST = 100, 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +63,20 @@ class Released:
     def changed(self) -> bool:
         """Whether values were changed, so that none is hidden."""
         return isinstance(self.certificate, ValuesCertificate)
+
+    @property
+    def not_safe(self) -> tuple[str, ...]:
+        """Why the release was written as not safe, in its own words; empty where it was written as safe."""
+        if self.manifest.get("safe") is True:
+            return ()
+        said = self.manifest.get(REASONS)
+        words = [one[:_LONGEST] for one in said if isinstance(one, str)] if isinstance(said, list) else []
+        return tuple(words[:_MOST_REASONS]) or (f"{MANIFEST} says that it was written as not safe",)
+
+    @property
+    def safe(self) -> bool:
+        """Whether the release is what was written, as safe, with a proof of that."""
+        return not (self.failures or self.not_safe) and self.certificate.safe
 
     @property
     def dialect(self) -> Dialect:
@@ -111,6 +127,23 @@ def read_release(folder: str | Path, limits: Limits = LIMITS) -> Released:
         problem = seeing(problem, certificate.values, document["claim"])
         return Released(problem, certificate, problem.may_hide, tuple(failures), manifest, *sizes)
     return Released(problem, certificate, ~shown, tuple(failures), manifest, *sizes)
+
+
+def intact_release(folder: Path) -> Released:
+    """Read a release that was made here, to go on from.
+
+    Raises
+    ------
+    InputError
+        If it is no release, or its files are not what was proven.
+    """
+    # limits are against documents of others
+    found = read_release(folder, UNLIMITED)
+    if found.failures:
+        raise InputError(
+            f"{folder} is not the release that was written ({found.failures[0]}); name the release that was published"
+        )
+    return found
 
 
 def _cells(manifest: Mapping[str, Any], shown: npt.NDArray[np.int64], most: int) -> int:

@@ -42,6 +42,8 @@ __all__ = ["Release", "Summary"]
 
 SECONDARY = "secondary"
 
+_MOST_REASONS = 5
+
 UNFINISHED = {
     "time": "time ran out, no safe pattern yet",
     "work": "the limit of work was reached, no safe pattern yet",
@@ -58,7 +60,8 @@ class Release(Publication):
     ----------
     table : Table
     problem : Problem
-        Its first cells are those of the table; further ones are sums of cells that have to be protected, too.
+        Its first cells are those of the table; further ones are sums of cells that are judged as cells, too: those
+        that were protected, and those of `unions`.
     result : SuppressionResult
         The pattern, its cost and bound.
     judgement : Audit
@@ -113,6 +116,31 @@ class Release(Publication):
         return self.judgement.safe and not self.unions and (self.carried is None or self.carried.safe)
 
     @property
+    def reasons(self) -> list[str]:
+        """Why the release is not safe, in words; empty where it is. Confidential."""
+        if self.safe:
+            return []
+        label, most = self.problem.system.label, _MOST_REASONS
+        why = [exposure.said(self.numbers().plain) for exposure in self.unions[:most]]
+        why += [f"{label(u.cell)}: {u.reason}" for u in self.result.unprotectable[:most]]
+        if len(cells := self._otherwise.exposed):
+            names = ", ".join(label(int(i)) for i in cells[:most]) + (", ..." if len(cells) > most else "")
+            why.append(f"{counted(len(cells), 'cell is', 'cells are')} exposed: {names}")
+        if self.carried is not None and self.carried.both is not None:
+            why += self.carried.both.problems(most)
+        if self.judgement.lp_safe_only:
+            why.append("no integral witness was found for some cells")
+        return why or ["no safe pattern was found within the limits"]
+
+    @property
+    def _otherwise(self) -> Audit:
+        """The judgement without exposures of the sums that `unions` says more of."""
+        n, found = self.table.n_cells, self.judgement
+        if not self.unions:
+            return found
+        return replace(found, exposures=tuple(one for one in found.exposures if one.key.cell < n))
+
+    @property
     def unfinished(self) -> str:
         """Which limit left no safe pattern, in words; empty where there is one, or another reason why not."""
         if self.safe or self.allow_unsafe or self.result.status != "unknown":
@@ -127,9 +155,7 @@ class Release(Publication):
     @cached_property
     def counts(self) -> Counts:
         """How many cells there are, and are hidden, and why; all faces of the release say these numbers."""
-        return Counts.of(
-            self.problem, self.result.pattern, cells=self.table.n_cells, rows=int(self.table.published_rows.sum())
-        )
+        return self.judgement.counts
 
     @cached_property
     def words(self) -> npt.NDArray[np.object_]:
@@ -199,9 +225,7 @@ class Release(Publication):
     @cached_property
     def _audit(self) -> Audit:
         known = self.judgement.public
-        if not np.isnan(known.low).any():
-            return self.judgement
-        return audit(self.problem, self.result.pattern).of_table(self.table)
+        return audit(self.judgement) if np.isnan(known.low).any() else self.judgement
 
     def summary(self, dialect: Dialect | None = None) -> Summary:
         """Return what was done and how good it is; confidential.
@@ -235,11 +259,10 @@ class Release(Publication):
         if self.table.unpublished is not None:
             closed = n.counted(int(self.table.unpublished.sum()), "row")
             lines.append(("not published", f"{closed} of codes below all groups, whose cells are suppressed"))
-        if counts.sums:
-            lines.append(("sums", n.said(counts.sums_words)))
+        lines += [("sums", n.said(words))] if (words := counts.sums_words) else []
         lines += [("not safe", exposure.said(n.plain)) for exposure in self.unions[:10]]
         if result.safe:
-            lines += [("not safe", line) for line in self.judgement.shortfalls(decimal=n.decimal)]
+            lines += [("not safe", line) for line in self._otherwise.shortfalls(decimal=n.decimal)]
         lines += [("warning", line) for line in self.judgement.warnings()]
         lines += [("unprotectable", f"{problem.system.label(u.cell)}: {u.reason}") for u in result.unprotectable[:10]]
         lines += [("note", note) for note in (*problem.notes, result.message) if note]
@@ -279,21 +302,8 @@ class Release(Publication):
             raise InfeasibleError(
                 f"{self.unfinished}, so nothing is published. Give the method a higher limit, or set allow_unsafe=True"
             )
-        why = [exposure.said(self.numbers().plain) for exposure in self.unions[:5]]
-        label = self.problem.system.label
-        why += [f"{label(u.cell)}: {u.reason}" for u in self.result.unprotectable[:5]]
-        exposed = self.judgement.exposed
-        if len(exposed):
-            names = ", ".join(label(int(i)) for i in exposed[:5])
-            why.append(
-                f"{counted(len(exposed), 'cell is', 'cells are')} exposed: {names}{', ...' if len(exposed) > 5 else ''}"
-            )
-        if self.carried is not None and self.carried.both is not None:
-            why += self.carried.both.problems(5)
-        if self.judgement.lp_safe_only:
-            why.append("no integral witness was found for some cells")
         raise InfeasibleError(
             "the pattern is not safe, so nothing is published: "
-            + "; ".join(why or ["no safe pattern was found within the limits"])
+            + "; ".join(self.reasons)
             + ". Give the method more time, allow more cells to be hidden, or set allow_unsafe=True"
         )

@@ -64,7 +64,8 @@ def verify(certificate: Any, *, against: Any = None, limits: Limits | None = Non
         if isinstance(certificate, str | PathLike) and Path(certificate).is_dir():
             found, released = check_folder(Path(certificate), data, allowed)
             return replace(found, failures=(*found.failures, *(released.failures if released else ())))
-        return check(_document(certificate, "verify needs"), against=data, limits=allowed)
+        found = check(_document(certificate, "verify needs"), against=data, limits=allowed)
+        return found.besides(getattr(certificate, "reasons", ()))
     except OSError as error:
         raise InputError(f"{error.filename or certificate} cannot be checked: {error.strerror or error}") from error
 
@@ -89,7 +90,8 @@ def check_folder(folder: Path, against: Any, limits: Limits) -> tuple[Verificati
     left = [what for what in found.not_checked if what != _FILES]
     words = f"{inside}; {_WORDS}{_NAMES if older else ''}"
     files = "the public files, made again from the proof and compared byte for byte"
-    return replace(found, checked=(*found.checked, files), not_checked=(*left, words)), released
+    found = replace(found, checked=(*found.checked, files), not_checked=(*left, words))
+    return found.besides(released.not_safe), released
 
 
 def _document(given: Any, wanted: str) -> Any:

@@ -97,12 +97,12 @@ def _cubes(release: ChangedTable) -> list[Cube]:
 
 
 def _cards(release: ChangedTable, n: Numbers) -> list[Card]:
-    result, table, lost = release.result, release.table, release.loss
+    result, counts, lost = release.result, release.counts, release.loss
     cards = [
         Card("Verdict", "safe" if release.safe else "NOT SAFE", "by exact witnesses, see certificate.json"),
-        Card("Cells", n(table.n_cells), n.counted(len(table.rows), "row")),
-        Card("Primary", n(int(np.sum(release.words == "primary")))),
-        Card("Changed", n(lost.changed), f"{n(100 * lost.changed / max(1, table.n_cells), '.1f')} % of the cells"),
+        Card("Cells", n(counts.cells), n.counted(counts.rows, "row")),
+        Card("Primary", n(counts.sensitive)),
+        Card("Changed", n(lost.changed), f"{n(100 * lost.changed / max(1, counts.cells), '.1f')} % of the cells"),
         Card("Largest change", n(lost.largest, ",.10g")),
         Card("Mean change", f"{n(100 * lost.relative, '.2f')} %", "of the values"),
         Card("Margins kept", f"{n(lost.kept)} of {n(lost.margins)}"),

@@ -104,8 +104,10 @@ def _cubes(release: SuppressedTable) -> list[Cube]:
 def _cards(release: SuppressedTable, n: Numbers) -> list[Card]:
     result = release.result
     counts = release.counts
+    beside = bool(release.judgement.not_safe)
+    proof = "with the last release, see release.json" if beside else "by exact witnesses, see certificate.json"
     cards = [
-        Card("Verdict", "safe" if release.safe else "NOT SAFE", "by exact witnesses, see certificate.json"),
+        Card("Verdict", "safe" if release.safe else "NOT SAFE", proof),
         Card("Cells", n(counts.cells), n.counted(counts.rows, "row")),
         Card("Hidden", n(counts.hidden), f"{n(100 * counts.hidden / max(1, counts.cells), '.1f')} % of the cells"),
         Card("Primary", n(counts.primary)),

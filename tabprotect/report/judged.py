@@ -70,6 +70,10 @@ class _Titled(Judged, Protocol):
         """Whether nothing that is published gives away what a rule protects."""
 
     @property
+    def counts(self) -> Counts:
+        """How many cells there are, are sensitive and are hidden."""
+
+    @property
     def trace(self) -> Sequence[Known]:
         """Cost and bound, as the search went."""
 
@@ -80,10 +84,6 @@ class _Titled(Judged, Protocol):
 
 class SuppressedTable(_Titled, Protocol):
     """A table of which cells are hidden; see `tabprotect.Release`."""
-
-    @property
-    def counts(self) -> Counts:
-        """How many cells there are, and are hidden, and why."""
 
     @property
     def statuses(self) -> pd.DataFrame:

@@ -69,7 +69,7 @@ def cell_of_system(system: LinearSystem, cell: Any) -> int:
     )
 
 
-def cell_of_table(table: Table, cell: Any, system: LinearSystem | None = None) -> int:
+def cell_of_table(table: Table, cell: Any) -> int:
     """Return the position of the cell that is meant, codes that are the same cell as another included.
 
     Parameters
@@ -78,8 +78,6 @@ def cell_of_table(table: Table, cell: Any, system: LinearSystem | None = None) -
     cell : tuple, str, mapping or int
         As `cell_of_system` takes it. In linked tables a mapping may also name the ``table``, and the codes of that
         table only.
-    system : LinearSystem, optional
-        The system of a problem of the table, which may have sums behind the cells of the table.
 
     Raises
     ------
@@ -96,7 +94,7 @@ def cell_of_table(table: Table, cell: Any, system: LinearSystem | None = None) -
     if isinstance(cell, Mapping) and _PART in cell and table.parts:
         return _of_part(table, cell)
     try:
-        return cell_of_system(table.system if system is None else system, cell)
+        return cell_of_system(table.system, cell)
     except InputError:
         rows = _rows_named(table, cell)
         if rows is None or not len(rows):

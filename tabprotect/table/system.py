@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import sparse
 
+from tabprotect.certificate.document import label_of
 from tabprotect.counted import counted
 from tabprotect.errors import InputError, as_items, as_numbers, collect, need
 from tabprotect.table.grid import Grid
@@ -237,9 +238,8 @@ class LinearSystem:
         return np.asarray(self.A @ given - self.b)
 
     def label(self, cell: int) -> str:
-        """Return the id of a cell as words: codes of a table joined by ' x '."""
-        name = self.cells[_position(cell, self.n_cells, "cell")]
-        return " x ".join(str(part) for part in name) if isinstance(name, tuple) else str(name)
+        """Return the id of a cell as words: codes of a table joined by ' x '; a sum of cells has one name for all."""
+        return label_of(self.cells[_position(cell, self.n_cells, "cell")])
 
     def equation(self, row: int) -> str:
         """Return equation `row` in words, at most eight parts written out."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,27 +10,31 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.attack.audit import audit
+from tabprotect.attack.findings import Audit
 from tabprotect.attack.sums import LevelsForOthers, levels_for_others
 from tabprotect.attack.values import seeing
 from tabprotect.errors import SolverError
 from tabprotect.methods.base.method import Call, Changed, Method
 from tabprotect.methods.suppression.options import differing
+from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem
 from tabprotect.release.changed import ChangedRelease
 from tabprotect.release.suppressed import Release
 from tabprotect.sensitivity.bounds import bounds_in_words
 from tabprotect.sensitivity.sums_as_cells import values_with_sums
-from tabprotect.solver.limits import Budget, Limits
+from tabprotect.sensitivity.union_exposure import UnionExposure
+from tabprotect.solver.limits import Budget, Limits, Progress
 from tabprotect.solver.pulse import never_silent
 from tabprotect.solver.trace import Trace
 from tabprotect.table.decimals import decimals_of
 from tabprotect.workflow.hide import Sums, hide
-from tabprotect.workflow.judge import found_safe, judge
+from tabprotect.workflow.judge import explored, found_safe, judge, judge_sums
 from tabprotect.workflow.monotone import Monotone
 from tabprotect.workflow.prepare import Prepared, prepare
 from tabprotect.workflow.previous import beside
 from tabprotect.workflow.provenance import provenance
 from tabprotect.workflow.request import Request
+from tabprotect.workflow.sums import Answer
 
 __all__ = ["carry_out"]
 
@@ -53,23 +57,11 @@ def _hidden(prepared: Prepared) -> Release:
     budget.progress = trace = Trace(request.progress)
     exposed = Sums(prepared)
     answer = hide(prepared, request.hiding, budget, exposed)
-    problem = answer.problem
     budget.report("audit", answer.result.cost, answer.result.bound)
     heard, found = request.progress, answer.result
     progress = None if heard is None else Monotone(budget, heard, True, found.cost, found.bound)
-    result, judgement = judge(
-        problem, answer.result, budget, request.limits, intervals=request.intervals,
-        allow_unsafe=request.allow_unsafe, progress=progress, executor=request.executor, options=request.hiding.options,
-    )  # fmt: skip
-    if judgement.safe and result.status == "unknown":
-        judged = found_safe(result)
-        remaining = exposed(judged)
-        result = result if remaining else judged
-    else:
-        remaining = answer.sums if result is answer.result else exposed(result)
-    if remaining and result.stopped and request.unions == "repair":
-        # what is left of a search that was to protect these sums, too, is no verdict on the table
-        result = replace(result, status="unknown", safe=False, cost=None)
+    result, judgement, remaining = _judged(prepared, answer, exposed, budget, progress)
+    problem = judgement.problem
     if notes := exposed.notes(result):
         problem = replace(problem, notes=(*problem.notes, *notes))
     release = Release(
@@ -93,6 +85,37 @@ def _hidden(prepared: Prepared) -> Release:
         return release
     budget.report("audit", answer.result.cost, answer.result.bound, message="beside the last release")
     return beside(release, request.previous, prepared.earlier, prepared.disclosed)
+
+
+def _judged(
+    prepared: Prepared, answer: Answer, exposed: Sums, budget: Budget, progress: Callable[[Progress], None] | None
+) -> tuple[SuppressionResult, Audit, tuple[UnionExposure, ...]]:
+    """Return the pattern, the judgement on it and on the sums that it gives away, and these sums."""
+    request = prepared.request
+    how: dict[str, Any] = {"progress": progress, "executor": request.executor}
+    result, judgement = judge(
+        answer.problem, answer.result, budget, request.limits,
+        allow_unsafe=request.allow_unsafe, options=request.hiding.options, **how,
+    )  # fmt: skip
+    if judgement.safe and result.status == "unknown":
+        judged = found_safe(result)
+        remaining = exposed(judged)
+        result = result if remaining else judged
+    else:
+        remaining = answer.sums if result is answer.result else exposed(result)
+    if remaining and result.stopped and request.unions == "repair":
+        # what is left of a search that was to protect these sums, too, is no verdict on the table
+        result = replace(result, status="unknown", safe=False, cost=None)
+    if remaining and (result.status != "unknown" or request.allow_unsafe):
+        result, judgement = judge_sums(result, judgement, remaining, **how)
+        if judgement.safe:
+            # a look within limits counts as exposed what it did not decide
+            result, remaining = result if result.safe else found_safe(result), ()
+    elif remaining:
+        judgement = replace(judgement, not_safe=tuple(sum_.reason for sum_ in remaining))
+    if request.intervals:
+        judgement = explored(judgement, budget, request.limits, **how)
+    return result, judgement, remaining
 
 
 def _changed(prepared: Prepared) -> ChangedRelease:

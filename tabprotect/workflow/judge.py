@@ -10,16 +10,19 @@ from dataclasses import replace
 from tabprotect.attack.audit import audit
 from tabprotect.attack.findings import Audit
 from tabprotect.attack.pool import Deviation
+from tabprotect.attack.sums import not_cells, with_sums
 from tabprotect.methods.suppression.merge import with_bound
 from tabprotect.methods.suppression.options import DEFAULTS, Options
 from tabprotect.methods.suppression.postsolve.settle import settle
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem
+from tabprotect.sensitivity.union_exposure import UnionExposure
 from tabprotect.solver.interrupts import cancel_on_interrupt
 from tabprotect.solver.limits import Budget, Limits, Progress
 from tabprotect.solver.tolerances import LEVEL_ROOM
+from tabprotect.workflow.extended import extended
 
-__all__ = ["found_safe", "judge"]
+__all__ = ["explored", "found_safe", "judge", "judge_sums"]
 
 MOMENT = 2.0
 """Seconds that intervals, or hiding more, get where a search left nothing of its limit."""
@@ -33,13 +36,12 @@ def judge(
     search: Budget,
     limits: Limits,
     *,
-    intervals: bool,
     allow_unsafe: bool,
     progress: Callable[[Progress], None] | None,
     executor: Executor | None,
     options: Options = DEFAULTS,
 ) -> tuple[SuppressionResult, Audit]:
-    """Audit a pattern without limits, since what is not judged is not safe; intervals are told as far as they go.
+    """Audit a pattern without limits, since what is not judged is not safe; intervals are for `explored`.
 
     A search decides in floating point. Where the audit does not agree more is hidden, and that is audited again. Ctrl-C
     or a limit leave a moment for that; where it is too little no safe pattern was found, which is no verdict.
@@ -52,8 +54,8 @@ def judge(
     search : Budget
         What was spent until now.
     limits : Limits
-        Of everything. Intervals, and hiding more, take what is left of a limit of time, or a moment.
-    intervals, allow_unsafe, progress, executor
+        Of everything. Hiding more takes what is left of a limit of time, or a moment.
+    allow_unsafe, progress, executor
         As for `tabprotect.protect`. Where no pattern was found and none may be written one exposed cell is enough.
     options : Options
         Of what hides more.
@@ -75,17 +77,12 @@ def judge(
             stop_at_first=result.status == "unknown" and not allow_unsafe,
         )
 
-    def left(stop: Callable[[], bool] | None) -> Budget:
-        rest = None if limits.seconds is None else max(limits.seconds - search.seconds, MOMENT)
-        seconds = MOMENT if search.cancelled else rest
-        return Budget(replace(limits, seconds=seconds, work=None, stop=stop), progress)
-
     found, ended = look(result.deviations if result.problem is problem else ()), ""
     for tight in LEVEL_ROOM if result.safe else ():
         if not found.exposures:
             break
         # whoever asks for the best answer so far gets it a moment later
-        settling = left(_after_a_moment(limits.stop))
+        settling = _left(search, limits, _after_a_moment(limits.stop), progress)
         if (more := settle(result, found.exposures, tight, settling, options)) is None:
             ended = settling.stopped
             continue
@@ -93,11 +90,67 @@ def judge(
         found = look((*result.deviations, *(w.deviation for w in found.evidence.witnesses)))
     if ended and found.exposures:
         result = replace(result, status="unknown", safe=False, cost=None, stopped=search.stopped or ended)
-    if not (intervals and found.exhaustive):
+    return result, found
+
+
+def judge_sums(
+    result: SuppressionResult,
+    found: Audit,
+    sums: Sequence[UnionExposure],
+    *,
+    progress: Callable[[Progress], None] | None,
+    executor: Executor | None,
+) -> tuple[SuppressionResult, Audit]:
+    """Judge a pattern with the sums that it gives away as cells of its problem, so that they are exposed cells.
+
+    Then whatever is made of the judgement, the certificate above all, says that they are. What holds for the cells
+    before them, costs and bounds included, holds as before.
+
+    Parameters
+    ----------
+    result : SuppressionResult
+    found : Audit
+        Of the pattern, without these sums.
+    sums : sequence of UnionExposure
+        Those that are cells already were judged with the pattern.
+    progress, executor
+        As for `tabprotect.protect`.
+    """
+    if not (fresh := not_cells(found.problem, sums)):
         return result, found
-    looking = left(limits.stop)
+    before = result.deviations if result.problem is found.problem else ()
+    known = (*before, *(w.deviation for w in found.evidence.witnesses))
+    grown = with_sums(found.problem, fresh)
+    result = extended(replace(result, problem=found.problem, deviations=known), grown)
+    budget = Budget(progress=progress)
+    return result, audit(
+        grown, result.pattern, intervals=False, budget=budget, executor=executor, deviations=result.deviations
+    )
+
+
+def explored(
+    found: Audit,
+    search: Budget,
+    limits: Limits,
+    *,
+    progress: Callable[[Progress], None] | None,
+    executor: Executor | None,
+) -> Audit:
+    """Return a judgement with intervals, as far as what is left of a limit of time, or a moment, goes."""
+    if not found.exhaustive:
+        return found
+    looking = _left(search, limits, limits.stop, progress)
     with cancel_on_interrupt(looking):
-        return result, found.explored(looking, executor)
+        return found.explored(looking, executor)
+
+
+def _left(
+    search: Budget, limits: Limits, stop: Callable[[], bool] | None, progress: Callable[[Progress], None] | None
+) -> Budget:
+    """Return what a search left of the limits, or a moment."""
+    rest = None if limits.seconds is None else max(limits.seconds - search.seconds, MOMENT)
+    seconds = MOMENT if search.cancelled else rest
+    return Budget(replace(limits, seconds=seconds, work=None, stop=stop), progress)
 
 
 def _after_a_moment(stop: Callable[[], bool] | None) -> Callable[[], bool] | None:

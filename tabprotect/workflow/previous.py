@@ -17,7 +17,7 @@ from tabprotect.sensitivity.assess import assess
 from tabprotect.table.table import Table
 from tabprotect.workflow.request import Request
 
-__all__ = ["beside", "carrying", "judge_both", "keeping", "lowered", "preferring", "revising", "stability"]
+__all__ = ["beside", "carrying", "judge_both", "keeping", "lowered", "preferring", "revising", "stability", "with_both"]
 
 _OPEN = ("", "s", None)
 """Statuses of a finished table that say nothing."""
@@ -46,8 +46,18 @@ def carrying(request: Request, table: Table) -> tuple[Table, Earlier | None, tup
 
 def beside(release: Release, previous: Previous, earlier: Earlier, published_before: tuple[str, ...]) -> Release:
     """Return the release with what became of the pattern of the last period."""
-    both = judge_both(release, earlier, published_before) if previous.revision else None
-    return replace(release, carried=Carried(stability(release, earlier), previous.factor, both))
+    carried = Carried(stability(release, earlier), previous.factor, None, earlier.not_safe)
+    release = replace(release, carried=carried)
+    return with_both(release, judge_both(release, earlier, published_before)) if previous.revision else release
+
+
+def with_both(release: Release, both: Both) -> Release:
+    """Return the release of a revision with what both releases tell: it is safe only if they are so together."""
+    carried, judgement = release.carried, release.judgement
+    assert carried is not None
+    if not both.safe:
+        judgement = replace(judgement, not_safe=tuple(both.problems()))
+    return replace(release, carried=replace(carried, both=both), judgement=judgement)
 
 
 def lowered(problem: Problem, table: Table, earlier: Earlier, factor: float) -> Problem:
@@ -148,7 +158,7 @@ def stability(release: Release, earlier: Earlier) -> Stability:
         tuple(label(int(i)) for i in cells[now & ~was]),
         tuple(label(int(i)) for i in cells[~now & was]),
         release.table.n_cells - len(cells),
-        int(len(earlier.hidden) - len(set(match[cells].tolist()))),
+        len(earlier.position) - len(set(match[cells].tolist())),
     )
 
 

@@ -161,7 +161,7 @@ def test_sums_that_are_protected_too_are_no_difference_but_other_cells_are(tmp_p
     grown = protect_unions(problem, [UnionExposure((4, 5), 8.0, ("p%=15",), 0.5, 0.5, 0.0, True, "")])
     found = verify(certify(grown, grown.may_hide).document, against=given("jj", tmp_path))
     assert found.failures == ()
-    assert any("1 sums of them that are protected, too" in what for what in found.checked)
+    assert any("1 sums of them that are judged as cells, too" in what for what in found.checked)
     # a cell that two equations define restricts, or frees, more than its own name
     loose = copy.deepcopy(json.loads(json.dumps(certify(grown, grown.may_hide).document)))
     loose["problem"]["coefficient"][-1] = "-0.5"

@@ -160,7 +160,7 @@ def test_swapped_records_are_tabulated_and_never_called_safe(place, tabprotect) 
     assert "certificate holds: not safe" in tabprotect("verify", "out").out
     audited = tabprotect("audit", "out")
     assert audited.code == 1
-    assert "proves no distance" in " ".join(audited.out.split())
+    assert "keeps no distance" in " ".join(audited.out.split())
     public = (place / "out" / "publish" / "index.html").read_text()
     assert "counted in other areas" in public
     done = tabprotect("compare", "swap.toml", "--method", "swap:geography=area+region,risk=size,similar=kind/,k=2",

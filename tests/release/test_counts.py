@@ -141,7 +141,44 @@ def test_the_reason_of_a_method_counts_sums_apart() -> None:
     release = tp.protect(table, RULES, limits=LIMITS)
     counts = release.counts
     assert counts.sums == 2
-    assert f"since {counts.cells} cells and 2 sums are at most 3,000" in str(release.summary())
+    summary = str(release.summary())
+    assert f"since {counts.cells} cells and 2 sums found until then are at most 3,000" in summary
+    assert "2 sums of hidden cells were protected, too" in summary
+
+
+def test_sums_are_no_cells_of_the_last_period(tmp_path: Path) -> None:
+    data = tp.instances.register(30, seed=0)
+    table = tp.tabulate(data, ["nuts", "size"], "turnover", contributor="enterprise_id")
+    first = tp.protect(table, RULES, limits=LIMITS)
+    n = table.n_cells
+    assert first.problem.n_cells == n + 2
+    previous = tp.Previous(first.write(tmp_path / "first"), revision=True)
+    again = tp.protect(table, RULES, limits=LIMITS, previous=previous)
+    said = dict(again.summary().lines)["last period"]
+    assert said == f"{n} of {n} common cells kept, 0 newly hidden, 0 given up; 0 only now, 0 only then"
+    assert again.safe
+
+
+def test_all_faces_count_changed_values_alike(
+    tables: tp.Table, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    release = tp.protect(tables, RULES, tp.Adjust(), seed=1, limits=LIMITS)
+    assert isinstance(release, tp.ChangedRelease)
+    counts = release.counts
+    assert counts == release.audit().counts == tp.audit(release).counts
+    assert (counts.cells, counts.rows) == (tables.n_cells, len(tables.rows))
+    assert (counts.sensitive, counts.hidden) == (int(np.sum(release.words == "primary")), 0)
+    lines = dict(release.summary().lines)
+    assert lines["cells"] == f"{counts.cells} in {counts.rows} rows"
+    assert lines["sensitive"] == str(counts.sensitive)
+    folder = release.write(tmp_path / "release")
+    manifest = json.loads((folder / "internal" / "release.json").read_text(encoding="utf-8"))
+    assert manifest["counts"] == counts.document()
+    run(["audit", str(folder)])
+    out = " ".join(capsys.readouterr().out.split())
+    assert f"{counts.cells} cells in {counts.rows} rows, {counts.sensitive} sensitive, values changed" in out
+    run(["audit", str(folder), "--json", "-"])
+    assert json.loads(capsys.readouterr().out)["counts"] == counts.document()
 
 
 def test_the_frame_of_statuses_adds_up(release: tp.Release, folder: Path) -> None:

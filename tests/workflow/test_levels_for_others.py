@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 import tabprotect as tp
+from tabprotect.cli.app import run
 from tabprotect.comparison import compare
 from tabprotect.release.read import read_release
 from tabprotect.solver.limits import Budget, Limits
@@ -104,6 +105,19 @@ def test_changed_values_that_the_public_knows_too_closely_are_refused(tmp_path: 
     assert not release.safe
     with pytest.raises(tp.InfeasibleError, match="sum of T for others"):
         release.write(tmp_path / "out")
+
+
+def test_levels_for_others_are_no_sums_of_hidden_cells_where_none_is_hidden(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    release = tp.protect(table(), [], tp.Round(base=50), attackers={"office": ["a"]})
+    words = "1 further protection level was judged, which some respondents are not asked about"
+    assert (release.counts.sums, release.counts.levels_for_others) == (0, 1)
+    assert dict(release.summary().lines)["levels"] == words
+    assert run(["audit", str(release.write(tmp_path / "out"))]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert words in out
+    assert "of hidden cells" not in out
 
 
 def test_releases_of_changed_values_with_levels_for_others_are_read_back(tmp_path: Path) -> None:

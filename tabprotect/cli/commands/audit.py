@@ -85,7 +85,7 @@ def audit(
         budget = Budget(Limits(seconds=time_limit, stop=asked.is_set), progress)
         budget.report("audit")
         found = judge(given.problem, given.hidden, intervals=intervals is not None, budget=budget, stop_at_first=first)
-    found = replace(found, cells=given.cells, rows=given.rows, changed=given.changed)
+    found = replace(found, cells=given.cells, rows=given.rows, changed=given.changed, not_safe=given.not_safe)
     if intervals is not None:
         _write(found, intervals, given.dialect)
     own = None if pattern is None or first or not found.safe else _priced(found, budget)
@@ -119,12 +119,13 @@ def _check(intervals: Path | None, json_: Path | None, first: bool) -> None:
 
 @dataclass(frozen=True)
 class _Given:
-    """What is judged: a pattern of an instance, or a release and what is wrong with its files."""
+    """What is judged: a pattern of an instance, or a release, what is wrong with its files, and why it is not safe."""
 
     problem: Problem
     hidden: npt.NDArray[np.bool_]
     dialect: Dialect
     failures: tuple[str, ...] = ()
+    not_safe: tuple[str, ...] = ()
     cells: int | None = None
     rows: int | None = None
     changed: bool = False
@@ -162,8 +163,9 @@ def _release(folder: Path, no_limits: bool) -> _Given:
     found = read_release(folder, UNLIMITED if no_limits else LIMITS)
     claim = found.certificate.document.get("claim", {})
     doubt = [f"'{claim['method']}' leaves doubt and proves no distance"] if claim.get("method") in DOUBTS else []
-    failures = (*found.failures, *doubt)
-    return _Given(found.problem, found.pattern, found.dialect, failures, found.cells, found.rows, found.changed)
+    why = found.not_safe or tuple(doubt)
+    sizes = found.cells, found.rows
+    return _Given(found.problem, found.pattern, found.dialect, found.failures, why, *sizes, found.changed)
 
 
 def _write(found: Audit, place: Path, dialect: Dialect) -> None:
@@ -229,6 +231,7 @@ def _verdict(found: Audit, failures: tuple[str, ...]) -> dict[str, Any]:
         "left_open": cell_ids(system, found.left_open),
         "warnings": found.warnings(),
         "exhaustive": found.exhaustive,
+        "not_safe": list(found.not_safe),
         "failures": list(failures),
     }
 
@@ -236,17 +239,19 @@ def _verdict(found: Audit, failures: tuple[str, ...]) -> dict[str, Any]:
 def _show(console: Any, found: Audit, failures: tuple[str, ...], numbers: Numbers) -> None:
     from rich.text import Text
 
-    from tabprotect.cli.screen import cells_table, verdict, wrong
+    from tabprotect.cli.screen import cells_table, not_safe, verdict, wrong
 
-    problem, counts = found.problem, found.counts
+    problem = found.problem
     label = problem.system.label
     known = counted(len(problem.attackers), "attacker who knows", "attackers who know")
     sizes = f": {found.counts_words}; {known} cells"
     sizes = numbers.said(sizes)
     word = Text(found.verdict, "bold yellow") if found.undecided and not failures else None
     console.print(Text.assemble(word or verdict(found.safe and not failures), sizes))
-    if counts.sums:
-        console.print(numbers.said(counts.sums_words))
+    if words := found.counts.sums_words:
+        console.print(numbers.said(words))
+    for reason in found.not_safe:
+        not_safe(console, reason)
     for failure in failures:
         wrong(console, failure)
     if len(found.shown):

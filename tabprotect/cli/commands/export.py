@@ -12,6 +12,8 @@ import typer
 from tabprotect.counted import counted
 
 if TYPE_CHECKING:
+    from rich.text import Text
+
     from tabprotect.errors import Problems
     from tabprotect.formats.published import Published
 
@@ -59,6 +61,7 @@ Hierarchies = Annotated[
 Codes = Annotated[list[str] | None, typer.Option("--code", metavar="DIM:CODE=ID", help="SDMX: identifier of a code.")]
 Names = Annotated[list[str] | None, typer.Option("--name", metavar="DIM=ID", help="SDMX: identifier of a dimension.")]
 Fixed = Annotated[list[str] | None, typer.Option("--fixed", metavar="DIM=ID", help="SDMX: a dimension with one code.")]
+AllowUnsafe = Annotated[bool, typer.Option("--allow-unsafe", help="Export what is not safe, on your responsibility.")]
 
 
 def export(
@@ -76,10 +79,12 @@ def export(
     code: Codes = None,
     name: Names = None,
     fixed: Fixed = None,
+    allow_unsafe: AllowUnsafe = False,
 ) -> int:
     """Write the public table of a release as PC-Axis, JSON-stat, SDMX or a coloured Excel sheet.
 
-    Only public files of the release are read, so nothing confidential can get into the export.
+    What is exported is in the public files, so nothing confidential can get into it. They must be those that were
+    proven; of a release that is not safe nothing is written (exit code 1), unless that is allowed.
     """
     from tabprotect.cli.exits import Exit
     from tabprotect.cli.screen import out as console
@@ -88,6 +93,7 @@ def export(
     from tabprotect.formats.folder import check_outside
     from tabprotect.formats.published import read_tables
     from tabprotect.formats.sdmx import ESTAT, SDMX
+    from tabprotect.release.read import intact_release
 
     chosen = form or _SUFFIXES.get(out.suffix.lower())
     maps = {"sdmx": SDMX, "estat": ESTAT}
@@ -107,11 +113,24 @@ def export(
     by = replace(by, conf={**by.conf, **confidentiality}, obs={**by.obs, **observation})
     check_outside(out)
     tables = _chosen(release, read_tables(release), table, single=chosen != "xlsx")
+    safe = intact_release(release).safe
+    if not (safe or allow_unsafe):
+        console().print(_unsafe("nothing was written (--allow-unsafe writes it on your responsibility)."))
+        return Exit.UNSAFE
     data = _encoded(tables, chosen or "", hierarchy=files, agency=agency, structure=structure, statuses=by, names=names,
                     codes=codes, fixed=constants)  # fmt: skip
     write_bytes(out, data)
     console().print(f"{out}: {_what(list(tables.values()))}, as {chosen}.", markup=False)
-    return Exit.DONE
+    if safe:
+        return Exit.DONE
+    console().print(_unsafe("written because --allow-unsafe is set."))
+    return Exit.UNSAFE
+
+
+def _unsafe(what: str) -> Text:
+    from rich.text import Text
+
+    return Text.assemble(("The release is NOT SAFE", "bold red"), f": {what}")
 
 
 def _known() -> tuple[str, ...]:

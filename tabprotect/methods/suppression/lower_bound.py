@@ -21,7 +21,7 @@ from tabprotect.methods.suppression.large.surroundings import Surroundings
 from tabprotect.methods.suppression.merge import NOTHING_FOUND, with_bound
 from tabprotect.methods.suppression.options import DEFAULTS, Options
 from tabprotect.methods.suppression.result import SuppressionResult
-from tabprotect.problem import Problem
+from tabprotect.problem import Problem, pattern_mask
 from tabprotect.solver.interrupts import cancel_on_interrupt
 from tabprotect.solver.limits import Budget, Limits, Progress
 from tabprotect.solver.tolerances import COST_ROUNDING
@@ -94,7 +94,8 @@ def own_pattern(
     ----------
     problem : Problem
     pattern : array_like of bool, shape (cells,)
-        Cells hidden, sensitive ones included. Nothing is added to it and nothing taken away.
+        Cells hidden, sensitive ones included. Nothing is added to it and nothing taken away; sums behind the cells of
+        a table (`Problem.sums`) may be left out.
     limits : Limits, float or Budget, optional
         Of the bound; the pattern is judged to the end.
     progress : callable, optional
@@ -121,9 +122,9 @@ def own_pattern(
     >>> mine.safe, mine.cost, mine.bound, round(mine.gap, 3)
     (True, 25.0, 17.0, 0.32)
     """
-    hidden = np.asarray(pattern)
-    if hidden.dtype != np.bool_ or hidden.shape != (problem.n_cells,):
-        raise InputError(f"a pattern is {problem.n_cells:,} booleans, one a cell")
+    if np.asarray(pattern).dtype != np.bool_:
+        raise InputError(f"a pattern is {counted(problem.n_cells - problem.sums, 'boolean')}, one a cell")
+    hidden = pattern_mask(problem, pattern)
     for cells, what in ((problem.must_hide & ~hidden, "shows"), (hidden & ~problem.may_hide, "hides")):
         if cells.any():
             names = ", ".join(problem.system.label(int(i)) for i in np.flatnonzero(cells)[:5])

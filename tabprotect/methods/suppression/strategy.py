@@ -70,7 +70,10 @@ def choose(problem: Problem, options: Options = DEFAULTS) -> tuple[str, str]:
     ('exact', '4 cells are at most 3,000')
     """
     n = problem.n_cells
-    size = counted(n - problem.sums, "cell") + (f" and {counted(problem.sums, 'sum')}" if problem.sums else "")
+    size = counted(n - problem.sums, "cell")
+    if problem.sums:
+        # later rounds may find more
+        size += f" and {counted(problem.sums, 'sum')} found until then"
     if n <= options.choice.always_exact_cells:
         return "exact", f"{size} {'is' if n == 1 else 'are'} at most {options.choice.always_exact_cells:,}"
     if n > options.choice.never_exact_cells:

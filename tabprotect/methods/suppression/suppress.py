@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tabprotect.counted import counted
 from tabprotect.errors import InputError, among, collect, did_you_mean
 from tabprotect.methods.suppression.options import DEFAULTS, Options
 from tabprotect.methods.suppression.result import SuppressionResult
-from tabprotect.problem import Problem, need_problem
+from tabprotect.problem import Problem, need_problem, pattern_mask
 from tabprotect.seeds import Seed, as_seed
 from tabprotect.solver.interrupts import cancel_on_interrupt
 from tabprotect.solver.limits import Budget, Limits, Progress
@@ -257,9 +258,10 @@ def store_for(
 def _start(problem: Problem, start: npt.ArrayLike, engine: str) -> npt.NDArray[np.bool_]:
     if engine == "pyomo":
         raise InputError("start= does not go with engine='pyomo'")
-    pattern = np.asarray(start)
-    if pattern.dtype != np.bool_ or pattern.shape != (problem.n_cells,):
-        raise InputError(f"start must be {problem.n_cells} booleans, one a cell")
+    own = problem.n_cells - problem.sums
+    if np.asarray(start).dtype != np.bool_ or np.shape(start) not in ((problem.n_cells,), (own,)):
+        raise InputError(f"start must be {counted(own, 'boolean')}, one a cell")
+    pattern = pattern_mask(problem, start)
     if shown := [problem.system.label(int(i)) for i in np.flatnonzero(pattern & ~problem.may_hide)[:3]]:
         raise InputError(f"start hides cells that may not be hidden: {', '.join(shown)}")
     return pattern

@@ -23,7 +23,7 @@ from tabprotect.solver.tasks.apart import run_apart
 from tabprotect.solver.tasks.pieces import processors
 from tabprotect.table.table import Table
 from tabprotect.workflow.carry_out import carry_out
-from tabprotect.workflow.previous import judge_both, preferring, revising, stability
+from tabprotect.workflow.previous import judge_both, preferring, revising, stability, with_both
 from tabprotect.workflow.protocol.model import Protocol
 from tabprotect.workflow.protocol.structure import columns_of, differences, read_structure, structure_of
 from tabprotect.workflow.protocol.tables import Held, clusters_of, located, read_tables, request_of_cluster
@@ -224,6 +224,7 @@ def protect_period(
             kept[name] = stability(release, earlier[name])
             if revised:
                 both[name] = judge_both(release, earlier[name], disclosed)
+                releases[name] = with_both(release, both[name])
     masked = {
         name: mask(one.data, one.schema, one.steps, seed=one.seed, title=one.title)
         for name, one in period.masks.items()
@@ -278,6 +279,7 @@ def _earlier(
             last = _collected(problems, partial(read_earlier, folder))
             if last is not None:
                 found[name] = last
+                notes += [f"{name}: the last release was written as not safe: {why}" for why in last.not_safe]
         elif revised:
             problems.add(f"{previous}: there is no release of '{name}' in it, which a revision is judged beside")
         else:
