@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.attack.audit import audit
-from tabprotect.attack.sums import levels_for_others
+from tabprotect.attack.sums import LevelsForOthers
 from tabprotect.attack.values import seeing
 from tabprotect.certificate.claims import DOUBTS
 from tabprotect.counted import counted
@@ -135,8 +135,18 @@ class Published:
     """Whether a limit ended the method."""
 
 
-def publish(approach: Approach, call: Call, prepared: Prepared | None = None) -> Published:
-    """Carry a method out, on a problem alone or as a request asks for it."""
+def publish(approach: Approach, call: Call, asked: LevelsForOthers, prepared: Prepared | None = None) -> Published:
+    """Carry a method out, on a problem alone or as a request asks for it.
+
+    Parameters
+    ----------
+    approach : Approach
+    call : Call
+    asked : LevelsForOthers
+        The problem as methods that change values aim at it, and as they are judged.
+    prepared : Prepared, optional
+        The request.
+    """
     choice = approach.choice
     if isinstance(choice, Hide):
         return _hide(choice, call) if prepared is None else _hide_with_sums(choice, prepared)
@@ -144,7 +154,6 @@ def publish(approach: Approach, call: Call, prepared: Prepared | None = None) ->
         return _roll_up(call)
     if call.prepare is not None:
         choice = call.prepare(choice)
-    asked = levels_for_others(call.problem, prepared.lowered if prepared is not None else ())
     changed: Changed = choice.change(replace(call, problem=asked.aimed))
     if changed.values is None:
         return _published(changed, call.problem, "")
@@ -213,6 +222,8 @@ def _adjusted(changed: Changed, problem: Problem, seen: Problem, limits: Limits)
     """Judge as `tabprotect.protect` does; beside that, say what whoever knows more of the method would learn."""
     assert changed.values is not None
     far = float(np.abs(changed.values - problem.values[: len(changed.values)]).max(initial=0.0))
+    if limits.stop is not None and limits.stop():
+        return _published(changed, seen, changed.knows, "stopped before intruders who know more were looked at")
     closer = _seeing(problem, changed, {**changed.claim, "within": repr(far)})
     known = audit(closer, closer.may_hide, intervals=False, budget=Budget(limits), of=problem.primaries)
     back = sense_risk(changed.result, limits=limits)
