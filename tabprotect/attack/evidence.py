@@ -143,7 +143,8 @@ class _Gathering:
         if not self.problem.integer and self.exact.scale >= MANY_DECIMALS:
             self._coarse({}, few=True)
             for w in self.store.witnesses:
-                self.judge.offer(w.deviation)
+                if not self.budget.exhausted:
+                    self.judge.offer(w.deviation)
         exposures = {e.key: e for e in _certain(self.judge.check(self.hidden, self.budget))}
         pool, known = self.judge.pool, self.judge.knows
         self._convert(for_everybody(self.exact.questions, pool, pool.valid(self.hidden), self.store.missing()))
