@@ -19,11 +19,14 @@ from tabprotect.methods.adjustment import sense_risk
 from tabprotect.methods.base.method import Call, Changed
 from tabprotect.methods.base.options import check_options, option_names, read_options
 from tabprotect.methods.recoding import least_recoding
-from tabprotect.methods.registry import VALUE_METHODS
+from tabprotect.methods.recoding.method import Recode
+from tabprotect.methods.registry import GRANULARITY, OPEN_CLASSES, RECODE, VALUE_METHODS, entry
 from tabprotect.methods.suppression import methods, suppress
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem
 from tabprotect.proven import hidden_warnings, optimality
+from tabprotect.sensitivity.assess import assess
+from tabprotect.sensitivity.rules.granularity import Granularity
 from tabprotect.sensitivity.sums_as_cells import values_with_sums
 from tabprotect.solver.limits import Budget, Limits
 from tabprotect.workflow.hide import Sums, hide
@@ -57,9 +60,22 @@ class Hide:
 
 @dataclass(frozen=True)
 class RollUp:
-    """The least roll-up of categories that leaves no sensitive cell."""
+    """The least roll-up of categories that leaves no sensitive cell.
+
+    Parameters
+    ----------
+    granularity : float, optional
+        As of `tabprotect.Recode`: cells of one contributor are rolled up, too, where so many per cent of a hyper-row
+        are such cells.
+    """
 
     name: ClassVar[str] = "recode"
+
+    granularity: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.granularity is not None:
+            Recode(granularity=self.granularity)
 
 
 #: name -> what has the options
@@ -151,7 +167,7 @@ def publish(approach: Approach, call: Call, asked: LevelsForOthers, prepared: Pr
     if isinstance(choice, Hide):
         return _hide(choice, call) if prepared is None else _hide_with_sums(choice, prepared)
     if isinstance(choice, RollUp):
-        return _roll_up(call)
+        return _roll_up(choice, call)
     if call.prepare is not None:
         choice = call.prepare(choice)
     changed: Changed = choice.change(replace(call, problem=asked.aimed))
@@ -201,12 +217,15 @@ def _hidden(p: Problem, result: SuppressionResult, n: int | None = None, sums: s
     )  # fmt: skip
 
 
-def _roll_up(call: Call) -> Published:
+def _roll_up(choice: RollUp, call: Call) -> Published:
     """What is given up is not published: the intruder sees what is left."""
     if call.table is None or call.table.n_cells != call.problem.n_cells:
         raise InputError("recoding needs a table with hierarchies, so a specification or a table; not an instance")
     p = call.problem
-    found = least_recoding(call.table, p.primaries, limits=call.limits, progress=call.progress)
+    sensitive = p.primaries
+    if choice.granularity is not None:
+        sensitive = np.union1d(sensitive, assess(call.table, [Granularity(choice.granularity)]).primaries)
+    found = least_recoding(call.table, sensitive, limits=call.limits, progress=call.progress)
     values = None if found.status == "infeasible" else np.where(found.removed, np.nan, p.values)
     given_up = "; ".join(f"{name}: parts of {', '.join(codes)}" for name, codes in found.collapsed.items())
     message = "; ".join(part for part in (given_up, found.message) if part)
@@ -253,6 +272,14 @@ def parse_approach(text: str) -> Approach:
     tabprotect.errors.InputError: round: steps must be a whole number or 'least', not 'lots'
     """
     name, _, rest = text.partition(":")
+    if name == GRANULARITY:
+        name, default = RECODE, entry(GRANULARITY).factory().granularity
+        rest = rest if "granularity=" in rest else ",".join(filter(None, (f"granularity={default:g}", rest)))
+    if name == OPEN_CLASSES:
+        raise InputError(
+            f"{name} makes other codes, so another table, which cannot be compared with this one cell by cell: "
+            "state it as the method of a specification, and methods are compared on the table that it makes"
+        )
     if name not in APPROACHES:
         raise InputError(f"unknown method '{name}'{did_you_mean(name, APPROACHES)}")
     problems, options = Problems(), {}

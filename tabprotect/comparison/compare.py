@@ -237,12 +237,12 @@ def compare(
     call = Call(problem, as_limits(limits), as_seed(seed), progress, keys, table, prepare)
     judging = as_limits(audit_limits)
     judging = judging if judging.stop is not None else replace(judging, stop=call.limits.stop)
-    asked = LevelsForOthers(problem, problem)
+    levels = LevelsForOthers(problem, problem)
     if prepared is not None and any(isinstance(one.choice, Method) for one in approaches):
         Budget(progress=progress).report("levels")
         # whom a stop leaves out is not asked, and nothing is judged after it
-        asked = levels_for_others(problem, prepared.lowered, Budget(Limits(stop=call.limits.stop)))
-    lines = tuple(_line(call, one, asked, judging, prepared) for one in approaches)
+        levels = levels_for_others(problem, prepared.lowered, Budget(Limits(stop=call.limits.stop)))
+    lines = tuple(_line(call, one, levels, judging, prepared) for one in approaches)
     return Comparison(problem, lines, title, () if table is None else tuple(table.recognised))
 
 

@@ -142,6 +142,8 @@ def test_request_codes_that_no_rule_looks_at_are_refused(place: Path, tabprotect
     assert done.code == 2
     assert "the request codes in 'asks' say nothing" in done.err
     assert "add the rule request=70, or another one, or take request out" in done.err
+    done = tabprotect("protect", *ASKED, "--request", "asks", "--rule", "request=70,85")
+    assert "write the rule 'request=70,p2=85,range=10,n=0' for" in done.err
     done = tabprotect("protect", *ASKED, "--request", "asks", "--rule", "request=70")
     assert done.code == 0, done.err
 
