@@ -300,7 +300,7 @@ def cell_mask(given: Any, n: int, name: str) -> npt.NDArray[np.bool_]:
     Raises
     ------
     InputError
-        If there are neither as many bools as cells nor valid positions.
+        If there are neither as many bools as cells nor valid positions, each of them once.
 
     Examples
     --------
@@ -315,8 +315,11 @@ def cell_mask(given: Any, n: int, name: str) -> npt.NDArray[np.bool_]:
     whole = not array.size or (array.dtype.kind in "iuf" and np.array_equal(array, np.trunc(array)))
     if not whole or (array.size and not (array.min() >= 0 and array.max() < n)):
         raise InputError(f"{name} must be one bool a cell or positions in 0..{n - 1}")
+    positions = array.astype(np.int64).ravel()
     mask = np.zeros(n, dtype=bool)
-    mask[array.astype(np.int64)] = True
+    mask[positions] = True
+    if int(mask.sum()) < len(positions):
+        raise InputError(_twice(positions, name))
     return mask
 
 
@@ -349,6 +352,17 @@ def pattern_mask(problem: Problem, pattern: Any) -> Bools:
     hidden[:own] = cell_mask(pattern, n, "the pattern")[:own] if given.dtype != np.bool_ else given
     hidden[own:] = True
     return hidden
+
+
+def _twice(positions: npt.NDArray[np.int64], name: str) -> str:
+    """Say what is wrong with positions of which some are there more than once, and what to give instead."""
+    if positions.max() <= 1:
+        cure = "give booleans (an array's .astype(bool)), or the positions of its ones (numpy.flatnonzero)"
+        return f"{name} is {len(positions):,} numbers of 0 and 1, which are no positions of cells; {cure}"
+    found, times = np.unique(positions, return_counts=True)
+    more = found[times > 1]
+    shown = ", ".join(map(str, more[:5])) + (", ..." if len(more) > 5 else "")
+    return f"{name} names cells more than once: {shown}; give each position once, or one bool a cell"
 
 
 def _numbers(name: str, given: Any) -> npt.NDArray[np.float64]:

@@ -26,7 +26,8 @@ class Answers:
         self.witnesses: list[ExactWitness] = []
         self.answered: list[Ints] = []
         self._known = [np.unique(np.asarray(a.known, np.int64)) for a in exact.problem.attackers]
-        self._unasked = [np.array(sorted(a.unasked), np.int64) for a in exact.problem.attackers]
+        unasked = (np.array(sorted(a.unasked), np.int64) for a in exact.problem.attackers)
+        self._unasked = [exact.questions.about(cells) for cells in unasked]
 
     def add(self, witness: ExactWitness) -> bool:
         """Keep a witness if it answers a question alone, or may answer a sliding one together with another."""
@@ -70,8 +71,9 @@ class Answers:
                 if len(sliding) and len(touched):
                     rest = np.setdiff1d(np.arange(w), touched)
                     gone = np.concatenate((gone, sliding[~self._slides(sliding, moves, rest)]))
-                mine = np.union1d(gone, public)
-                result.append((attacker, mine[~np.isin(q.cell[mine], unasked)]))
+                mine = total == 0
+                mine[gone], mine[unasked] = True, False
+                result.append((attacker, np.flatnonzero(mine)))
         return result
 
     def _moves(self) -> sparse.csr_array:

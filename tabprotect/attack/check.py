@@ -61,8 +61,18 @@ def in_groups(
 class Check(Asking):
     """One run of `Witnesses.check`."""
 
-    def __init__(self, judge: Judge, hidden: Bools, budget: Budget, stop_at_first: bool, *, alone: bool = True) -> None:
+    def __init__(
+        self,
+        judge: Judge,
+        hidden: Bools,
+        budget: Budget,
+        stop_at_first: bool,
+        *,
+        alone: bool = True,
+        every: bool = False,
+    ) -> None:
         super().__init__(judge, hidden, budget, stop_at_first, alone=alone)
+        self._every = every
         self._searched = False
 
     def public(self) -> list[tuple[int, Exposure]]:
@@ -100,10 +110,15 @@ class Check(Asking):
             self.valid = judge.pool.valid(self.hidden)
             return list(self._contested(skip))
 
+        told = np.zeros(len(q.cell), bool)
         for attacker, left in in_groups(contested, self._together, still, self.budget):
             if attacker in judge._dismissed:
                 left = left[~judge._dismissed[attacker][left]]
             if self.budget.exhausted:
+                if not self._every:
+                    # of thousands of attackers and questions there are too many pairs to name each
+                    left = left[~told[left]]
+                    told[left] = True
                 found += [(question, self._undecided(question, attacker)) for question in left.tolist()]
                 continue
             known = judge._known[attacker]
@@ -162,6 +177,7 @@ class Check(Asking):
         total = np.bincount(answers.indices, minlength=len(q.cell))
         lost = sparse.csr_array(touches @ answers)
         sliding = np.flatnonzero((q.side == 0) & ~skip)
+        asks = np.zeros(len(q.cell), bool)
         for attacker, unasked in enumerate(judge._unasked):
             lo, hi = lost.indptr[attacker], lost.indptr[attacker + 1]
             asked = lost.indices[lo:hi]
@@ -169,6 +185,8 @@ class Check(Asking):
             gone = gone[(q.side[gone] != 0) & ~skip[gone]]
             if len(sliding) and touches.indptr[attacker] < touches.indptr[attacker + 1]:
                 gone = np.concatenate((gone, sliding))
-            gone = np.sort(gone[~np.isin(q.cell[gone], unasked)])
+            asks[gone], asks[q.about(unasked)] = True, False
+            gone = np.flatnonzero(asks)
+            asks[gone] = False
             if len(gone):
                 yield attacker, gone

@@ -70,7 +70,7 @@ def on_grids(
         Deviations (floating point) whose entries are near multiples of 10^-digits or of simple fractions of that.
     """
     order = questions[np.argsort(asked.need[questions], kind="stable")]
-    while len(order):
+    while len(order) and not budget.exhausted:
         smallest = float(asked.need[order[0]])
         group = order[asked.need[order] <= RANGE[attempt] * smallest]
         order = order[len(group) :]

@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from tabprotect.attack.answers import Answers, View
 from tabprotect.attack.check import Open, in_groups
+from tabprotect.attack.chosen import for_everybody, for_insiders
 from tabprotect.attack.coarse import on_grids
 from tabprotect.attack.exact_problem import ExactProblem, ExactWitness
 from tabprotect.attack.keys import Key
@@ -27,7 +27,6 @@ from tabprotect.attack.witness import Deviation, Exposure, Witnesses
 from tabprotect.counted import counted
 from tabprotect.problem import Problem, pattern_mask
 from tabprotect.solver.limits import Budget
-from tabprotect.solver.ranges import ranges
 from tabprotect.solver.tolerances import LEVEL
 
 __all__ = ["Evidence", "gather"]
@@ -39,6 +38,9 @@ Ints = npt.NDArray[np.int64]
 MANY_DECIMALS = 10**6
 """Where the numbers of a problem have no common denominator below this, hardly a vertex is a short fraction, and grids
 come first."""
+
+AT_ONCE = 500
+"""Deviations made exact between two looks at the limits."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,6 +108,10 @@ def _certain(judged: Sequence[Exposure]) -> tuple[Exposure, ...]:
     return tuple(e for e in judged if e.decided and e.reached < e.needed * (1 - LEVEL))
 
 
+def _order(exposure: Exposure) -> tuple[int, int, int]:
+    return exposure.key.attacker, exposure.key.cell, -exposure.key.side
+
+
 class _Gathering:
     """One run of `gather`."""
 
@@ -125,31 +131,62 @@ class _Gathering:
         return _certain(self.judge.check(self.hidden, self.budget, stop_at_first=True))
 
     def run(self) -> Evidence:
-        """Deviations for many questions at once and stored ones, then a programme for every question left."""
+        """Deviations for many questions at once and stored ones, then a programme for every question left.
+
+        Once the budget is exhausted every question that is open is named for one intruder to whom it is.
+        """
+        if self.budget.exhausted:
+            questions = np.arange(len(self.exact.questions.cell)).tolist()
+            undecided = [self._undecided(self._key(-1, question)) for question in questions]
+            return Evidence((), tuple(sorted(undecided, key=_order)), ())
         if not self.problem.integer and self.exact.scale >= MANY_DECIMALS:
             self._coarse({}, few=True)
             for w in self.store.witnesses:
-                self.judge.offer(w.deviation)
+                if not self.budget.exhausted:
+                    self.judge.offer(w.deviation)
         exposures = {e.key: e for e in _certain(self.judge.check(self.hidden, self.budget))}
-        self._convert(self._chosen())
-        while new := self._chosen_for_insiders():
+        pool, known = self.judge.pool, self.judge.knows
+        self._convert(for_everybody(self.exact.questions, pool, pool.valid(self.hidden), self.store.missing()))
+        while not self.budget.exhausted:
+            valid = [i for i in pool.valid(self.hidden).tolist() if id(pool[i].z) not in self.tried]
+            if not (new := for_insiders(pool, np.array(valid, np.int64), known, self.store.missing)):
+                break
             self._convert(new)
         if not self.problem.integer:
             for attempt in (0, 1):
                 self._coarse(exposures, attempt)
             self._for_groups(exposures)
+        unproven = self._one_by_one(exposures)
+        witnesses = self.store.witnesses
+        if unproven and self.budget.exhausted:
+            exposures.update((key, self._undecided(key)) for key in unproven)
+            unproven = []
+        if unproven:
+            fractional = gather(replace(self.problem, integer=False), self.hidden, self.judge, self.budget)
+            witnesses = [*witnesses, *(w for w in fractional.witnesses if w.z.denominator != 1)]
+            exposures.update((e.key, e) for e in fractional.exposures)
+            unproven = [k for k in unproven if not {k, Key(-1, k.cell, k.side)} & exposures.keys()]
+        return Evidence(tuple(witnesses), tuple(sorted(exposures.values(), key=_order)), tuple(unproven))
+
+    def _one_by_one(self, exposures: dict[Key, Exposure]) -> list[Key]:
+        """Answer every question left by itself; add what is exposed, and return what has fractional answers only."""
         unproven: list[Key] = []
-        seen = self._seen(exposures)
+        seen, told = self._seen(exposures), np.zeros(len(self.exact.questions.cell), bool)
         for attacker, questions in self.store.missing():
             left = questions[~seen[questions]]
-            if not len(left):
-                continue
-            view = View(self.store, self.judge.known(attacker))
-            if not self.problem.integer:
-                self.moves.roomy(self.judge.known(attacker), left, view)
-            for question in left.tolist():
+            if len(left) and not self.budget.exhausted:
+                view = View(self.store, self.judge.known(attacker))
+                if not self.problem.integer:
+                    self.moves.roomy(self.judge.known(attacker), left, view)
+            for question in left[~told[left]].tolist() if self.budget.exhausted else left.tolist():
                 key = self._key(attacker, question)
-                if key in exposures or view.holds(question):
+                if key in exposures:
+                    continue
+                if self.budget.exhausted:
+                    # of thousands of attackers and questions there are too many pairs to name each
+                    exposures[key], told[question] = self._undecided(key), True
+                    continue
+                if view.holds(question):
                     continue
                 exposure = self._one(key, question, view)
                 if exposure is not None and self.problem.integer and not exposure.decided:
@@ -157,18 +194,13 @@ class _Gathering:
                 elif exposure is not None:
                     exposures[key] = exposure
                 seen[question] |= attacker < 0 and exposure is not None
-        witnesses = self.store.witnesses
-        if unproven:
-            fractional = gather(replace(self.problem, integer=False), self.hidden, self.judge, self.budget)
-            witnesses = [*witnesses, *(w for w in fractional.witnesses if w.z.denominator != 1)]
-            exposures.update((e.key, e) for e in fractional.exposures)
-            unproven = [k for k in unproven if not {k, Key(-1, k.cell, k.side)} & exposures.keys()]
-        found = sorted(exposures.values(), key=lambda e: (e.key.attacker, e.key.cell, -e.key.side))
-        return Evidence(tuple(witnesses), tuple(found), tuple(unproven))
+        return unproven
 
     def _coarse(self, exposures: Mapping[Key, Exposure], attempt: int = 0, *, few: bool = False) -> None:
         """Answer what is left by deviations on decimal grids, many at once."""
         q = self.exact.questions
+        if self.budget.exhausted:
+            return
         left = np.zeros(len(q.cell), bool)
         for _, questions in self._left(exposures):
             left[questions] = True
@@ -183,6 +215,8 @@ class _Gathering:
 
     def _for_groups(self, exposures: Mapping[Key, Exposure]) -> None:
         """Answer what many attackers ask as if they knew together what each of them knows."""
+        if self.budget.exhausted:
+            return
 
         def answer(some: list[Open]) -> None:
             known = np.unique(np.concatenate([self.judge.known(attacker) for attacker, _ in some]))
@@ -203,10 +237,11 @@ class _Gathering:
         found_out: dict[int, list[int]] = {}
         for key in exposures:
             found_out.setdefault(key.attacker, []).append(int(q.place[key.side][key.cell]))
-        left = (
-            (attacker, np.setdiff1d(questions[~seen[questions]], found_out.get(attacker, [])))
-            for attacker, questions in self.store.missing()
-        )
+        left = [(attacker, questions[~seen[questions]]) for attacker, questions in self.store.missing()]
+        left = [
+            (attacker, np.setdiff1d(questions, found_out[attacker]) if attacker in found_out else questions)
+            for attacker, questions in left
+        ]
         return [(attacker, questions) for attacker, questions in left if len(questions)]
 
     def _seen(self, exposures: Iterable[Key]) -> Bools:
@@ -219,63 +254,19 @@ class _Gathering:
         q = self.exact.questions
         return Key(attacker, int(q.cell[question]), int(q.side[question]))
 
-    def _chosen(self) -> list[Deviation]:
-        """Stored deviations that answer what is left, those that answer most first, without those that add nothing."""
-        q, pool = self.exact.questions, self.judge.pool
-        valid = pool.valid(self.hidden)
-        answers = []
-        for i in valid.tolist():
-            deviation, found = pool[i], []
-            for side in (1, -1):
-                place = q.place[side][deviation.cells]
-                asked = np.flatnonzero(place >= 0)
-                found.append(place[asked[side * deviation.z[asked] >= q.need[place[asked]] * (1 - LEVEL)]])
-            answers.append(np.concatenate(found))
-        done = np.ones(len(q.cell), dtype=bool)
-        for _, missing in self.store.missing():
-            done[missing] = False
-        chosen = []
-        for k in sorted(range(len(valid)), key=lambda k: -len(answers[k])):
-            if not done[answers[k]].all():
-                done[answers[k]] = True
-                chosen.append(int(valid[k]))
-        deviations = [pool[i] for i in chosen]
-        for question in np.flatnonzero(q.side == 0).tolist():
-            deviations += [d for d in pool.best(valid, question) if len(d.cells)]
-        return deviations
-
-    def _chosen_for_insiders(self) -> list[Deviation]:
-        """Stored deviations not tried yet: for each attacker and question left one that moves nothing he knows."""
-        pool, valid = self.judge.pool, self.judge.pool.valid(self.hidden)
-        fresh = [i for i in valid.tolist() if id(pool[i].z) not in self.tried]
-        if not self.problem.attackers or not fresh:
-            return []
-        answers = pool.answers(np.array(fresh))
-        most = np.argsort(-np.diff(answers.indptr), kind="stable")
-        which, none = np.array(fresh)[most], len(fresh)
-        by_question = sparse.csc_array(answers[most])
-        touches = sparse.csr_array(self.judge.knows @ pool.supports(which).T)
-        chosen = np.zeros(none + 1, bool)
-        for attacker, questions in self.store.missing()[1:]:
-            length = np.diff(by_question.indptr)[questions]
-            questions, length = questions[length > 0], length[length > 0]
-            if not len(questions):
-                continue
-            moved = np.zeros(none, bool)
-            moved[touches.indices[touches.indptr[attacker] : touches.indptr[attacker + 1]]] = True
-            starts = np.cumsum(length) - length
-            entry = ranges(by_question.indptr[questions], length)
-            rows = by_question.indices[entry]
-            chosen[np.minimum.reduceat(np.where(moved[rows], none, rows), starts)] = True
-        return [pool[i] for i in which[chosen[:none]].tolist()]
-
     def _convert(self, deviations: Sequence[Deviation]) -> None:
         """Store exact witnesses near deviations that were not tried before."""
         new = list({id(d.z): d for d in deviations if id(d.z) not in self.tried}.values())
         self.tried.update((id(d.z), d.z) for d in new)
-        for witness in self.exact.exactly(new):
-            if witness is not None:
-                self.store.add(witness)
+        for k in range(0, len(new), AT_ONCE):
+            if self.budget.exhausted:
+                break
+            for witness in self.exact.exactly(new[k : k + AT_ONCE]):
+                if witness is not None:
+                    self.store.add(witness)
+
+    def _undecided(self, key: Key) -> Exposure:
+        return Exposure(key, 0.0, self.exact.need[key.side][key.cell] / self.exact.scale, (), decided=False)
 
     def _one(self, key: Key, question: int, view: View) -> Exposure | None:
         """Answer one question; None means yes."""
@@ -284,7 +275,7 @@ class _Gathering:
         if view.holds(question):
             return None
         if self.budget.exhausted:
-            return Exposure(key, 0.0, need, (), decided=False)
+            return self._undecided(key)
         reached, decided = 0.0, True
         for side in (key.side,) if key.side else (1, -1):
             most, certain = self.moves.furthest(key, question, side, need, view)

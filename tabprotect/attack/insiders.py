@@ -140,7 +140,8 @@ def within_reach_each(problem: Problem, budget: Budget | None = None) -> Eased:
     reach: dict[tuple[int, int], dict[int, float]] = {}
     for attacker, cell, side in reasons:
         reach.setdefault((cell, side), {})[attacker] = left[Key(attacker, cell, side)]
-    for exposure in Witnesses(asked).check(problem.may_hide, budget) if np.any(lower | sliding) else ():
+    open_ = Witnesses(asked).check(problem.may_hide, budget, every=True) if np.any(lower | sliding) else ()
+    for exposure in open_:
         attacker, cell, side = exposure.key
         reach.setdefault((cell, side), {})[attacker] = _safely_below(exposure.reached) if exposure.decided else 0.0
     found = []

@@ -66,6 +66,11 @@ class Questions:
             index[cell[side == s]] = np.flatnonzero(side == s)
         return cls(cell, side, need, place)
 
+    def about(self, cells: Ints) -> Ints:
+        """Return the questions about some cells."""
+        found = np.concatenate([index[cells] for index in self.place.values()])
+        return found[found >= 0]
+
 
 def needed(problem: Problem, key: Key) -> float:
     """Return the level that a question asks for, in the unit of the values."""

@@ -100,7 +100,12 @@ class Witnesses:
         self._dismissed.setdefault(key.attacker, nothing)[self.questions.place[key.side][key.cell]] = True
 
     def check(
-        self, pattern: Bools | list[bool], budget: Budget | None = None, stop_at_first: bool = False
+        self,
+        pattern: Bools | list[bool],
+        budget: Budget | None = None,
+        stop_at_first: bool = False,
+        *,
+        every: bool = False,
     ) -> tuple[Exposure, ...]:
         """Return what a pattern leaves exposed; nothing means safe up to the tolerance of the linear programmes.
 
@@ -114,13 +119,15 @@ class Witnesses:
             When it is exhausted, questions not yet answered are returned as exposures with ``decided=False``.
         stop_at_first : bool
             Return after the first exposure.
+        every : bool
+            Of a question that the budget leaves open name every attacker to whom it is; by default the first one.
 
         Returns
         -------
         tuple of Exposure
             By attacker and question, in the order of `keys`.
         """
-        run = Check(self, np.asarray(pattern, bool) & self._movable, budget or Budget(), stop_at_first)
+        run = Check(self, np.asarray(pattern, bool) & self._movable, budget or Budget(), stop_at_first, every=every)
         self._last = run.hidden
         found = run.public()
         if not (found and stop_at_first):

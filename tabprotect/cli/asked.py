@@ -63,7 +63,10 @@ def asked(path: Path | None, flags: Mapping[str, Any], **more: Any) -> Asked:
     problems = Problems()
     given, spec = dict(flags), path
     if path is not None and is_instance(path):
-        problems.add(f"{path} is an instance, which states its problem itself: tabprotect solve {path}")
+        problems.add(
+            f"{path} is an instance, which states its problem itself: tabprotect solve {path}; data are files of text "
+            "such as .csv, or .xlsx, .parquet or .duckdb files"
+        )
     elif path is not None and path.suffix.lower() != ".toml":
         if given.get("--data") is not None:
             problems.add(f"microdata are given twice: {path} and --data {given['--data']}")

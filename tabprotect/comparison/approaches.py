@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.attack.audit import audit
-from tabprotect.attack.sums import levels_for_others
+from tabprotect.attack.sums import LevelsForOthers
 from tabprotect.attack.values import seeing
 from tabprotect.certificate.claims import DOUBTS
 from tabprotect.counted import counted
@@ -19,11 +19,14 @@ from tabprotect.methods.adjustment import sense_risk
 from tabprotect.methods.base.method import Call, Changed
 from tabprotect.methods.base.options import check_options, option_names, read_options
 from tabprotect.methods.recoding import least_recoding
-from tabprotect.methods.registry import VALUE_METHODS
+from tabprotect.methods.recoding.method import Recode
+from tabprotect.methods.registry import GRANULARITY, OPEN_CLASSES, RECODE, VALUE_METHODS, entry
 from tabprotect.methods.suppression import methods, suppress
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem
 from tabprotect.proven import hidden_warnings, optimality
+from tabprotect.sensitivity.assess import assess
+from tabprotect.sensitivity.rules.granularity import Granularity
 from tabprotect.sensitivity.sums_as_cells import values_with_sums
 from tabprotect.solver.limits import Budget, Limits
 from tabprotect.workflow.hide import Sums, hide
@@ -57,9 +60,22 @@ class Hide:
 
 @dataclass(frozen=True)
 class RollUp:
-    """The least roll-up of categories that leaves no sensitive cell."""
+    """The least roll-up of categories that leaves no sensitive cell.
+
+    Parameters
+    ----------
+    granularity : float, optional
+        As of `tabprotect.Recode`: cells of one contributor are rolled up, too, where so many per cent of a hyper-row
+        are such cells.
+    """
 
     name: ClassVar[str] = "recode"
+
+    granularity: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.granularity is not None:
+            Recode(granularity=self.granularity)
 
 
 #: name -> what has the options
@@ -135,16 +151,25 @@ class Published:
     """Whether a limit ended the method."""
 
 
-def publish(approach: Approach, call: Call, prepared: Prepared | None = None) -> Published:
-    """Carry a method out, on a problem alone or as a request asks for it."""
+def publish(approach: Approach, call: Call, asked: LevelsForOthers, prepared: Prepared | None = None) -> Published:
+    """Carry a method out, on a problem alone or as a request asks for it.
+
+    Parameters
+    ----------
+    approach : Approach
+    call : Call
+    asked : LevelsForOthers
+        The problem as methods that change values aim at it, and as they are judged.
+    prepared : Prepared, optional
+        The request.
+    """
     choice = approach.choice
     if isinstance(choice, Hide):
         return _hide(choice, call) if prepared is None else _hide_with_sums(choice, prepared)
     if isinstance(choice, RollUp):
-        return _roll_up(call)
+        return _roll_up(choice, call)
     if call.prepare is not None:
         choice = call.prepare(choice)
-    asked = levels_for_others(call.problem, prepared.lowered if prepared is not None else ())
     changed: Changed = choice.change(replace(call, problem=asked.aimed))
     if changed.values is None:
         return _published(changed, call.problem, "")
@@ -192,12 +217,15 @@ def _hidden(p: Problem, result: SuppressionResult, n: int | None = None, sums: s
     )  # fmt: skip
 
 
-def _roll_up(call: Call) -> Published:
+def _roll_up(choice: RollUp, call: Call) -> Published:
     """What is given up is not published: the intruder sees what is left."""
     if call.table is None or call.table.n_cells != call.problem.n_cells:
         raise InputError("recoding needs a table with hierarchies, so a specification or a table; not an instance")
     p = call.problem
-    found = least_recoding(call.table, p.primaries, limits=call.limits, progress=call.progress)
+    sensitive = p.primaries
+    if choice.granularity is not None:
+        sensitive = np.union1d(sensitive, assess(call.table, [Granularity(choice.granularity)]).primaries)
+    found = least_recoding(call.table, sensitive, limits=call.limits, progress=call.progress)
     values = None if found.status == "infeasible" else np.where(found.removed, np.nan, p.values)
     given_up = "; ".join(f"{name}: parts of {', '.join(codes)}" for name, codes in found.collapsed.items())
     message = "; ".join(part for part in (given_up, found.message) if part)
@@ -213,6 +241,8 @@ def _adjusted(changed: Changed, problem: Problem, seen: Problem, limits: Limits)
     """Judge as `tabprotect.protect` does; beside that, say what whoever knows more of the method would learn."""
     assert changed.values is not None
     far = float(np.abs(changed.values - problem.values[: len(changed.values)]).max(initial=0.0))
+    if limits.stop is not None and limits.stop():
+        return _published(changed, seen, changed.knows, "stopped before intruders who know more were looked at")
     closer = _seeing(problem, changed, {**changed.claim, "within": repr(far)})
     known = audit(closer, closer.may_hide, intervals=False, budget=Budget(limits), of=problem.primaries)
     back = sense_risk(changed.result, limits=limits)
@@ -242,6 +272,14 @@ def parse_approach(text: str) -> Approach:
     tabprotect.errors.InputError: round: steps must be a whole number or 'least', not 'lots'
     """
     name, _, rest = text.partition(":")
+    if name == GRANULARITY:
+        name, default = RECODE, entry(GRANULARITY).factory().granularity
+        rest = rest if "granularity=" in rest else ",".join(filter(None, (f"granularity={default:g}", rest)))
+    if name == OPEN_CLASSES:
+        raise InputError(
+            f"{name} makes other codes, so another table, which cannot be compared with this one cell by cell: "
+            "state it as the method of a specification, and methods are compared on the table that it makes"
+        )
     if name not in APPROACHES:
         raise InputError(f"unknown method '{name}'{did_you_mean(name, APPROACHES)}")
     problems, options = Problems(), {}

@@ -14,6 +14,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from tabprotect.attack.audit import audit
+from tabprotect.attack.sums import LevelsForOthers, levels_for_others
 from tabprotect.comparison.approaches import Approach, parse_approach, publish
 from tabprotect.comparison.figures import charts, grids
 from tabprotect.comparison.line import Line
@@ -21,7 +22,7 @@ from tabprotect.comparison.measures import risk
 from tabprotect.counted import counted
 from tabprotect.errors import InfeasibleError, InputError, as_items, as_numbers, need
 from tabprotect.formats.dialect import Dialect
-from tabprotect.methods.base.method import Call
+from tabprotect.methods.base.method import Call, Method
 from tabprotect.methods.loss import loss
 from tabprotect.paths import possible
 from tabprotect.problem import Problem, need_problem
@@ -39,6 +40,9 @@ from tabprotect.workflow.prepare import Prepared, with_records
 from tabprotect.workflow.prepare import prepare as prepare_request
 
 __all__ = ["Comparison", "Line", "compare"]
+
+NOT_RUN = "not run"
+"""The status of methods that somebody stopped the comparison before."""
 
 NOTICE = "CONFIDENTIAL: for internal use only, never publish this comparison"
 
@@ -170,9 +174,9 @@ def compare(
         Such as ``["suppress", "adjust:norm=l2", "round:base=5"]``; by default suppression, adjustment and rounding,
         with a table also recoding, for counts small count rounding, and the cell key method where there are keys.
     limits : Limits or float, optional
-        Of each method.
+        Of each method. Where somebody stops one, those after it are not carried out, and that is told.
     audit_limits : Limits or float, optional
-        Of each judgement; what is not decided within them is told as such.
+        Of each judgement; what is not decided within them is told as such. It ends where the methods are stopped, too.
     seed : int or numpy.random.Generator
     keys : ndarray of int, shape (cells,), optional
         Cell keys (see `tabprotect.methods.cell_key.cell_keys`).
@@ -231,7 +235,14 @@ def compare(
     records = keys is not None or prepare is not None
     approaches = [parse_approach(m) for m in _default(problem, records, table)] if given is None else given
     call = Call(problem, as_limits(limits), as_seed(seed), progress, keys, table, prepare)
-    lines = tuple(_line(call, one, as_limits(audit_limits), prepared) for one in approaches)
+    judging = as_limits(audit_limits)
+    judging = judging if judging.stop is not None else replace(judging, stop=call.limits.stop)
+    levels = LevelsForOthers(problem, problem)
+    if prepared is not None and any(isinstance(one.choice, Method) for one in approaches):
+        Budget(progress=progress).report("levels")
+        # whom a stop leaves out is not asked, and nothing is judged after it
+        levels = levels_for_others(problem, prepared.lowered, Budget(Limits(stop=call.limits.stop)))
+    lines = tuple(_line(call, one, levels, judging, prepared) for one in approaches)
     return Comparison(problem, lines, title, () if table is None else tuple(table.recognised))
 
 
@@ -244,10 +255,12 @@ def _default(problem: Problem, records: bool, table: Table | None) -> list[str]:
     return names + (["cell-key"] if records else [])
 
 
-def _line(call: Call, approach: Approach, limits: Limits, prepared: Prepared | None) -> Line:
+def _line(call: Call, approach: Approach, asked: LevelsForOthers, limits: Limits, prepared: Prepared | None) -> Line:
     started = time.perf_counter()
+    if _asked_to_stop(call.limits):
+        return Line(approach, NOT_RUN, 0.0, message="the comparison was stopped before this method", stopped=True)
     try:
-        published = publish(approach, call, prepared)
+        published = publish(approach, call, asked, prepared)
     except (InputError, InfeasibleError) as error:
         # options were checked when they were read: what is left is a table that the method is not for
         return Line(approach, "not possible", time.perf_counter() - started, message=str(error))
@@ -263,6 +276,14 @@ def _line(call: Call, approach: Approach, limits: Limits, prepared: Prepared | N
     budget = Budget(limits, call.progress)
     budget.report("audit", message=approach.name)
     found = audit(published.seen, published.hidden, budget=budget, of=published.seen.primaries)
-    undecided = any(not exposure.decided for exposure in found.exposures)
     judged = risk(call.problem, found, published.knows)
-    return replace(line, risk=judged, stopped=line.stopped or undecided)
+    said = line.message
+    if judged.undecided and budget.stopped:
+        cells = counted(judged.undecided, "sensitive cell")
+        said = "; ".join(filter(None, (said, f"{cells} not decided when the judgement was ended")))
+    undecided = any(not exposure.decided for exposure in found.exposures)
+    return replace(line, risk=judged, message=said, stopped=line.stopped or undecided)
+
+
+def _asked_to_stop(limits: Limits) -> bool:
+    return limits.stop is not None and limits.stop()

@@ -72,7 +72,11 @@ def grids(problem: Problem, lines: Sequence[Line]) -> tuple[Grid, ...]:
 
 
 def _exposed(line: Line) -> str | None:
-    return None if line.risk is None else f"{line.risk.exposed:,} of {line.risk.sensitive:,}"
+    """Say how many sensitive cells are exposed; what was not decided is never left out of that."""
+    if line.risk is None:
+        return None
+    open_ = f", {line.risk.undecided:,} undecided" if line.risk.undecided else ""
+    return f"{line.risk.exposed:,} of {line.risk.sensitive:,}{open_}"
 
 
 def _lost(line: Line, x: Loss) -> tuple[object, ...]:

@@ -23,7 +23,8 @@ class Line:
     ----------
     approach : Approach
     status : str
-        Of its result; 'not possible' where it does not apply to this table.
+        Of its result; 'not possible' where it does not apply to this table, 'not run' where the
+        comparison was stopped before.
     seconds : float
         Of the method (without the judgement).
     cost, bound : float or None

@@ -63,6 +63,13 @@ def pattern_of(ids: Iterable[Any], system: LinearSystem) -> npt.NDArray[np.bool_
     >>> pattern_of(["b"], LinearSystem.from_equations([("t", ["a", "b"])])).tolist()
     [False, False, True]
     """
+    ids = list(ids)
+    if len(ids) == system.n_cells > 2 and all(isinstance(cell, int) and cell in (0, 1) for cell in ids):
+        ones = cell_ids(system, np.flatnonzero(ids))
+        such_as = ", ".join(repr(cell) for cell in ones[:3]) + (", ..." if ones[3:] else "")
+        raise InputError(
+            f"0 or 1 for each of {system.n_cells} cells is no pattern; write the ids of the hidden cells: [{such_as}]"
+        )
     position = {_key(cell): i for i, cell in enumerate(system.cells)}
     pattern = np.zeros(system.n_cells, dtype=bool)
     unknown = []

@@ -7,6 +7,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from tabprotect.errors import InputError, did_you_mean
+from tabprotect.table.hierarchy import Hierarchy
 from tabprotect.table.table import Table
 
 __all__ = ["CellFinder", "code_levels"]
@@ -56,11 +57,16 @@ class CellFinder:
 def code_levels(table: Table, name: str) -> Ints:
     """Return the level of every cell's code in one dimension: 0 for the total, 1 for its parts, ...
 
+    In linked tables levels are those of each table, and a table without the dimension has its total. A code that
+    tables have at different levels counts as at the lowest one, which is the largest number.
+
     Raises
     ------
     InputError
         If there is no such dimension, or it has no hierarchy.
     """
+    if table.parts:
+        return _levels_in_tables(table, name)
     dimension = next((d for d in table.dimensions if d.name == name), None)
     if dimension is None or dimension.hierarchy is None:
         names = [d.name for d in table.dimensions]
@@ -73,6 +79,28 @@ def code_levels(table: Table, name: str) -> Ints:
         first = np.full(table.n_cells, -1, np.int64)
         first[table.row_cell[::-1]] = np.arange(len(table.row_cell))[::-1]
         codes = pd.Index(table.rows[name].to_numpy()[first])
+    return _levels_of(codes, hierarchy)
+
+
+def _levels_in_tables(table: Table, name: str) -> Ints:
+    found = {
+        which: dimension.hierarchy
+        for which, dimensions in table.parts.items()
+        for dimension in dimensions
+        if dimension.name == name and dimension.hierarchy is not None
+    }
+    if not found:
+        names = list(dict.fromkeys(str(d.name) for dimensions in table.parts.values() for d in dimensions))
+        raise InputError(f"preferences: no linked table has a dimension '{name}'{did_you_mean(name, names)}")
+    level, tables = np.zeros(table.n_cells, np.int64), table.rows["table"].to_numpy()
+    for which, hierarchy in found.items():
+        mine = np.flatnonzero(tables == which)
+        codes = pd.Index(table.rows[name].to_numpy()[mine])
+        np.maximum.at(level, table.row_cell[mine], _levels_of(codes, hierarchy))
+    return level
+
+
+def _levels_of(codes: pd.Index, hierarchy: Hierarchy) -> Ints:
     known, labels = pd.factorize(codes)
     level = np.array([hierarchy.levels[hierarchy.position[str(code)]] for code in labels], dtype=np.int64)
     return np.asarray(level[known])

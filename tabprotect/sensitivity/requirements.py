@@ -80,8 +80,8 @@ def check_commas(table: Table, rules: Iterable[Rule | Override]) -> None:
             if rule is not None and rule.doubt:
                 text, other = rule.doubt
                 problems.add(
-                    f"rule '{text}' can be read in two ways beside data with a decimal comma: write '{rule.named}' for "
-                    f"{rule.reading}, or '{other}'"
+                    f"rule '{text}' can be read in two ways beside data with a decimal comma: write the rule "
+                    f"'{rule.named}' for {rule.reading}, or the rule '{other}'"
                 )
 
 

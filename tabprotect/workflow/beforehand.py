@@ -169,6 +169,8 @@ def _look_around(request: Request | None, problems: Problems, readable: bool, wh
         return
     if request.resume is not None:
         problems.attempt(check_resumable, request.resume)
+    if not problems.found:
+        problems.found += _idle(request)
     last = None if request.previous is None else request.previous.release
     if isinstance(last, str | os.PathLike):
         problems.attempt(check_last, Path(last))
@@ -182,6 +184,22 @@ def _look_around(request: Request | None, problems: Problems, readable: bool, wh
     if whole and readable_so_far and _names_codes(request) and not _finds_codes(request):
         table = problems.attempt(_table, request)
         problems.found += [] if table is None else unfitting(request, table)
+
+
+def _idle(request: Request) -> list[str]:
+    """Return the columns of the data that nothing looks at, though they are named."""
+    roles, found = request.source.roles or {}, []
+    if roles.get("request") is not None and not any(map(needs_requests, request.rules)):
+        found.append(
+            f"request: the request codes in '{roles['request']}' say nothing, since no rule looks at them: add "
+            "the rule request=70, or another one, or take request out"
+        )
+    if roles.get("cost") is not None and request.hiding.cost is not None:
+        found.append(
+            f"what hiding costs is given twice: in the column '{roles['cost']}' (cost=), and by {request.hiding}; take "
+            "one of them out"
+        )
+    return found
 
 
 def _names_codes(request: Request) -> bool:

@@ -11,6 +11,7 @@ from tabprotect.attack.audit import audit
 from tabprotect.attack.findings import Audit
 from tabprotect.attack.pool import Deviation
 from tabprotect.attack.sums import not_cells, with_sums
+from tabprotect.counted import counted
 from tabprotect.methods.suppression.merge import with_bound
 from tabprotect.methods.suppression.options import DEFAULTS, Options
 from tabprotect.methods.suppression.postsolve.settle import settle
@@ -27,6 +28,12 @@ __all__ = ["explored", "found_safe", "judge", "judge_sums"]
 MOMENT = 2.0
 """Seconds that intervals, or hiding more, get where a search left nothing of its limit."""
 
+JUDGE_SECONDS = 60.0
+"""Seconds that the judgement may take after a limit, at least: as long as the limit, if that is more."""
+
+STOP_SECONDS = 20.0
+"""Seconds that it may take after Ctrl-C."""
+
 JUDGED = "the limit ended the search before its pattern was judged; the audit finds it safe"
 
 
@@ -41,7 +48,10 @@ def judge(
     executor: Executor | None,
     options: Options = DEFAULTS,
 ) -> tuple[SuppressionResult, Audit]:
-    """Audit a pattern without limits, since what is not judged is not safe; intervals are for `explored`.
+    """Audit a pattern, beyond the limits if need be; intervals are for `explored`.
+
+    What is not judged is not safe, so the audit goes on after a limit: for `JUDGE_SECONDS` seconds, or as long as the
+    limit itself if that is more; after Ctrl-C for `STOP_SECONDS`. What is undecided then is no verdict, and no answer.
 
     A search decides in floating point. Where the audit does not agree more is hidden, and that is audited again. Ctrl-C
     or a limit leave a moment for that; where it is too little no safe pattern was found, which is no verdict.
@@ -71,18 +81,19 @@ def judge(
             problem,
             result.pattern,
             intervals=False,
-            budget=Budget(progress=progress),
+            budget=judging,
             executor=executor,
             deviations=deviations,
             stop_at_first=result.status == "unknown" and not allow_unsafe,
         )
 
+    judging = _judging(search, limits, progress)
     found, ended = look(result.deviations if result.problem is problem else ()), ""
     for tight in LEVEL_ROOM if result.safe else ():
-        if not found.exposures:
+        if not found.exposures or _undecided(found, judging):
             break
         # whoever asks for the best answer so far gets it a moment later
-        settling = _left(search, limits, _after_a_moment(limits.stop), progress)
+        settling = _left(search, limits, _after(limits.stop, MOMENT), progress)
         if (more := settle(result, found.exposures, tight, settling, options)) is None:
             ended = settling.stopped
             continue
@@ -90,6 +101,11 @@ def judge(
         found = look((*result.deviations, *(w.deviation for w in found.evidence.witnesses)))
     if ended and found.exposures:
         result = replace(result, status="unknown", safe=False, cost=None, stopped=search.stopped or ended)
+    if _undecided(found, judging) and result.status != "infeasible":
+        what = counted(sum(not e.decided for e in found.exposures), "level")
+        said = "; ".join(filter(None, (result.message, f"the audit was ended with {what} not decided")))
+        stopped = search.stopped or judging.stopped
+        result = replace(result, status="unknown", safe=False, cost=None, stopped=stopped, message=said)
     return result, found
 
 
@@ -153,8 +169,23 @@ def _left(
     return Budget(replace(limits, seconds=seconds, work=None, stop=stop), progress)
 
 
-def _after_a_moment(stop: Callable[[], bool] | None) -> Callable[[], bool] | None:
-    """Return a stop that says so `MOMENT` after another one does."""
+def _judging(search: Budget, limits: Limits, progress: Callable[[Progress], None] | None) -> Budget:
+    """Return what the audit may take."""
+    seconds = None
+    if limits.seconds is not None:
+        seconds = max(limits.seconds - search.seconds, limits.seconds, JUDGE_SECONDS)
+    if search.stopped == "cancelled":
+        seconds = STOP_SECONDS
+    return Budget(Limits(seconds, stop=_after(limits.stop, STOP_SECONDS)), progress)
+
+
+def _undecided(found: Audit, judging: Budget) -> bool:
+    """Whether an audit has no answer since it was ended."""
+    return bool(judging.stopped) and any(not e.decided for e in found.exposures)
+
+
+def _after(stop: Callable[[], bool] | None, seconds: float) -> Callable[[], bool] | None:
+    """Return a stop that says so some seconds after another one does."""
     if stop is None:
         return None
     asked: list[float] = []
@@ -162,7 +193,7 @@ def _after_a_moment(stop: Callable[[], bool] | None) -> Callable[[], bool] | Non
     def late() -> bool:
         if not asked and stop():
             asked.append(time.monotonic())
-        return bool(asked) and time.monotonic() - asked[0] >= MOMENT
+        return bool(asked) and time.monotonic() - asked[0] >= seconds
 
     return late
 

@@ -348,3 +348,20 @@ def test_interval_programmes_end_with_the_limit(monkeypatch: pytest.MonkeyPatch)
     assert all(s is not None and s <= 60 for s in seconds)
     assert not cut.complete
     assert all(np.isnan(cut.interval(1)))
+
+
+@pytest.mark.parametrize("given", [[0, 1, 1, 0], np.array([0, 1, 1, 0]), np.array([0.0, 1.0, 1.0, 0.0])])
+def test_ones_for_hidden_cells_are_no_positions(given: Any) -> None:
+    p = Problem.from_arrays([[-1, 1, 1, 1]], [20, 9, 6, 5], primary=[1], lpl=2, upl=2)
+    with pytest.raises(InputError, match=r"4 numbers of 0 and 1, which are no positions.*astype\(bool\).*flatnonzero"):
+        audit(p, given)
+    for cure in (np.asarray(given).astype(bool), np.flatnonzero(given)):
+        assert audit(p, cure).pattern.tolist() == [False, True, True, False]
+
+
+def test_a_position_is_given_once() -> None:
+    p = Problem.from_arrays([[-1, 1, 1, 1]], [20, 9, 6, 5], primary=[1], lpl=2, upl=2)
+    with pytest.raises(InputError, match="names cells more than once: 2; give each position once"):
+        audit(p, [1, 2, 2])
+    with pytest.raises(InputError, match="primary names cells more than once: 3"):
+        Problem.from_arrays([[-1, 1, 1, 1]], [20, 9, 6, 5], primary=[3, 3], lpl=2, upl=2)

@@ -14,13 +14,14 @@ from tabprotect import instances
 from tabprotect.attack import evidence
 from tabprotect.attack.answers import Answers, View
 from tabprotect.attack.audit import audit
+from tabprotect.attack.evidence import gather
 from tabprotect.attack.exact_problem import ExactProblem
 from tabprotect.attack.insiders import within_reach
 from tabprotect.attack.keys import Key
 from tabprotect.attack.moves import Moves
 from tabprotect.attack.witness import Deviation, Witnesses
 from tabprotect.problem import Attacker, Problem
-from tabprotect.solver.limits import Budget
+from tabprotect.solver.limits import Budget, Limits
 
 
 def test_a_new_deviation_is_not_taken_for_one_that_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -184,3 +185,30 @@ def test_what_many_attackers_leave_open_is_proven_for_groups_of_them(monkeypatch
     for witness in found.witnesses:
         store.add(witness)
     assert not any(len(questions) for _, questions in store.missing())
+
+
+def test_without_time_every_question_is_undecided_and_named_once() -> None:
+    insiders = [Attacker(f"{k}", (k,)) for k in (2, 3)]
+    problem = Problem.from_arrays([[-1, 1, 1, 1]], [20, 9, 6, 5], primary=[1], lpl=2, upl=2, attackers=insiders)
+    budget = Budget()
+    budget.cancel()
+    found = gather(problem, [1, 2, 3], budget=budget)
+    assert found.witnesses == found.unproven == ()
+    assert [(e.key.cell, e.key.side, e.decided) for e in found.exposures] == [(1, 1, False), (1, -1, False)]
+    assert gather(problem, [1, 2, 3]).exposures == ()
+
+
+@pytest.mark.parametrize("integer", [False, True])
+def test_what_time_left_open_in_the_middle_is_undecided(integer: bool) -> None:
+    insiders = [Attacker(f"{k}", (k,)) for k in (2, 3)]
+    problem = Problem.from_arrays(
+        [[-1, 1, 1, 1]], [20, 9, 6, 5], primary=[1], lpl=2, upl=2, attackers=insiders, integer=integer
+    )
+    outcomes = set()
+    for looks in range(60):
+        left = iter(range(looks))
+        found = gather(problem, [1, 2, 3], budget=Budget(Limits(stop=lambda left=left: next(left, None) is None)))
+        assert not any(e.decided for e in found.exposures)
+        assert not found.unproven
+        outcomes.add(bool(found.exposures))
+    assert outcomes == {True, False}  # stopped before its end, and after it

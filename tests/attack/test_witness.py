@@ -318,3 +318,26 @@ def test_a_deviation_is_stored_once_however_often_it_is_offered() -> None:
     assert len(judge.pool) == 2
     assert answered[0] == answered[1] != []
     assert judge.stored(np.array([False, True, True])).all()
+
+
+def test_what_a_budget_leaves_open_is_named_once_a_question_unless_every_attacker_is_asked_for() -> None:
+    # whoever knows a cell of every stored witness is contested, and nothing is decided without time
+    A = grid((3, 3))
+    values = np.ones(16)
+    values[[0]] = 9
+    values[[1, 2, 3, 4, 8, 12]] = 3
+    insiders = [Attacker(f"{k}", (k,)) for k in (5, 6, 7, 9, 10, 11)]
+    problem = Problem.from_arrays(A, values, primary=[5, 6, 10], lpl=0.5, upl=0.5, attackers=insiders)
+    everything = np.ones(16, bool)
+    budget = Budget()
+    budget.cancel()
+    judge = Witnesses(problem)
+    judge.offer_scaled(everything)
+    assert judge.stored(everything).all()  # the public is answered, and each attacker knows a cell that moves
+    few = judge.check(everything, budget)
+    every = judge.check(everything, budget, every=True)
+    assert not any(e.decided for e in (*few, *every))
+    asked = [(cell, side) for cell in (5, 6, 10) for side in (1, -1)]
+    assert sorted((e.key.cell, e.key.side) for e in few) == sorted(asked)
+    assert {tuple(e.key) for e in every} == {tuple(k) for k in keys(problem) if k.attacker >= 0}
+    assert judge.check(everything) == ()

@@ -133,3 +133,24 @@ def test_bounds_are_said_as_they_were_read(place: Path, tabprotect: Run) -> None
         assert settings["external bounds"] == f"lower {words}"
     (place / "firms.csv").write_text(FIRMS.replace(",", "."))
     assert "lower 0, upper 150%" in tabprotect("protect", *ASKED, "--bounds", "0,150%", "--allow-unsafe").out
+
+
+def test_request_codes_that_no_rule_looks_at_are_refused(place: Path, tabprotect: Run) -> None:
+    frame = pd.read_csv("firms.csv", sep=";").assign(asks=1)
+    frame.to_csv("firms.csv", sep=";", index=False)
+    done = tabprotect("protect", *ASKED, "--request", "asks")
+    assert done.code == 2
+    assert "the request codes in 'asks' say nothing" in done.err
+    assert "add the rule request=70, or another one, or take request out" in done.err
+    done = tabprotect("protect", *ASKED, "--request", "asks", "--rule", "request=70,85")
+    assert "write the rule 'request=70,p2=85,range=10,n=0' for" in done.err
+    done = tabprotect("protect", *ASKED, "--request", "asks", "--rule", "request=70")
+    assert done.code == 0, done.err
+
+
+def test_json_is_said_to_be_no_format_of_data(place: Path, tabprotect: Run) -> None:
+    pd.read_csv("firms.csv", sep=";").to_json("firms.json", orient="records")
+    done = tabprotect("protect", "firms.json", *ASKED[1:])
+    assert done.code == 2
+    assert "firms.json is an instance" in done.err
+    assert "data are files of text such as .csv, or .xlsx, .parquet or .duckdb files" in done.err

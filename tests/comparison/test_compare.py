@@ -252,3 +252,28 @@ def test_the_annotations_name_no_rule_as_a_request() -> None:
     assert "request.Request" in str(inspect.signature(compare).parameters["problem"].annotation)
     with pytest.raises(InputError, match="compare needs a Problem"):
         compare(tp.Request(70))
+
+
+def test_what_a_stop_came_before_is_not_run_and_said_to_be() -> None:
+    found = compare(sensitive(), ["suppress", "round:base=5"], limits=Limits(stop=lambda: True))
+    for line in found.lines:
+        assert (line.status, line.stopped, line.loss, line.risk) == ("not run", True, None, None)
+        assert line.message == "the comparison was stopped before this method"
+    assert [row[1] for row in found.grids()[0].rows] == ["not run", "not run"]
+
+
+def test_what_a_stop_left_unjudged_is_undecided_in_every_table_and_what_follows_is_not_run() -> None:
+    heard: list[str] = []
+    found = compare(
+        sensitive(),
+        ["conventional-round:base=5", "suppress"],
+        limits=Limits(stop=lambda: "audit" in heard),
+        progress=lambda line: heard.append(line.stage),
+    )
+    rounded, hidden = found.lines
+    assert rounded.risk is not None
+    assert (rounded.risk.exposed, rounded.risk.undecided) == (0, 3)
+    assert rounded.stopped
+    assert "3 sensitive cells not decided when the judgement was ended" in rounded.message
+    assert found.grids()[0].rows[0][-1] == "0 of 3, 3 undecided"
+    assert hidden.status == "not run"

@@ -43,3 +43,19 @@ def test_what_is_no_pattern_is_refused(tmp_path: Path, text: str, words: str) ->
     (tmp_path / "p.json").write_text(text)
     with pytest.raises(InputError, match=words):
         read_pattern(tmp_path / "p.json", NUMBERS)
+
+
+@pytest.mark.parametrize("content", [[0, 1, 0, 1], [False, True, False, True]])
+def test_ones_for_hidden_cells_are_refused_with_the_ids_to_write(tmp_path: Path, content: list[int]) -> None:
+    (tmp_path / "p.json").write_text(json.dumps(content))
+    for system, ids in ((NUMBERS, "[11, 13]"), (CODES, r"[['T', 2], ['A', 2]]")):
+        with pytest.raises(InputError, match="0 or 1 for each of 4 cells is no pattern") as refused:
+            read_pattern(tmp_path / "p.json", system)
+        assert str(refused.value).endswith(f"write the ids of the hidden cells: {ids}")
+    cure = str(refused.value).rpartition(": ")[2].replace("'", '"')
+    (tmp_path / "p.json").write_text(cure)
+    assert read_pattern(tmp_path / "p.json", CODES).tolist() == [False, True, False, True]
+
+
+def test_positions_that_are_cells_0_and_1_are_still_a_pattern() -> None:
+    assert pattern_of([0, 1], LinearSystem.from_equations([(0, [1, 2])])).tolist() == [True, True, False]

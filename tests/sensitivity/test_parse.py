@@ -105,10 +105,13 @@ COMMA = "region;firm;v\nN;a;1,5\nN;b;2,5\nS;c;3,5\nS;d;4,5\n"
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("p%=12,1", r"rule 'p%=12,1' can .* write 'p%=12,n=1' for p = 12, n = 1, or 'p%=12.1'"),
-        ("p%=12,5", r"write 'p%=12,n=5' for p = 12, n = 5, or 'p%=12.5'"),
-        ("pq=10,50,2", r"write 'pq=10,q=50,n=2' for p = 10, q = 50, n = 2, or 'pq=10,50.2'"),
-        ("manual=10,1", r"write 'manual=10,overrule=1' for range = 10, overrule = 1, or 'manual=10.1'"),
+        ("p%=12,1", r"rule 'p%=12,1' can .* write the rule 'p%=12,n=1' for p = 12, n = 1, or the rule 'p%=12.1'"),
+        ("p%=12,5", r"write the rule 'p%=12,n=5' for p = 12, n = 5, or the rule 'p%=12.5'"),
+        ("pq=10,50,2", r"write the rule 'pq=10,q=50,n=2' for p = 10, q = 50, n = 2, or the rule 'pq=10,50.2'"),
+        (
+            "manual=10,1",
+            r"write the rule 'manual=10,overrule=1' for range = 10, overrule = 1, or the rule 'manual=10.1'",
+        ),
     ],
 )
 def test_a_rule_that_a_decimal_comma_makes_another_one_is_refused_beside_such_data(tmp_path, text, words):

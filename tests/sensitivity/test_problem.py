@@ -12,9 +12,12 @@ import pytest
 from tabprotect.errors import InputError
 from tabprotect.problem import Problem, Status
 from tabprotect.sensitivity import BoxCox, Log, assess, make_problem, needs
+from tabprotect.sensitivity.costs import costs
 from tabprotect.table.dimension import Dimension
 from tabprotect.table.hierarchy import Hierarchy
+from tabprotect.table.link import link
 from tabprotect.table.system import LinearSystem
+from tabprotect.table.table import Table
 from tabprotect.table.tabulate import tabulate
 from tests.sensitivity.cells import table_of, units
 
@@ -247,3 +250,36 @@ def test_cells_are_given_as_positions_or_as_one_bool_each() -> None:
             build(wrong)
     with pytest.raises(InputError, match=r"2 problems:\n.*primary has shape \(2,\)(.|\n)*zero must be"):
         build(mask[:2], zero=[9])
+
+
+def _linked() -> Table:
+    regions = ["Total", "N", "n1", "n2", "S"]
+    tree = Hierarchy((("Total", ("N", "S")), ("N", ("n1", "n2"))))
+    deep = pd.DataFrame({"region": regions, "v": [10.0, 6, 4, 2, 4]})
+    flat = pd.DataFrame({"region": ["Total", "N", "S"] * 2, "kind": ["Total"] * 3 + ["x"] * 3, "v": [10.0, 6, 4] * 2})
+    kinds = pd.DataFrame({"kind": ["Total", "x"], "v": [10.0, 10.0]})
+    return link(
+        {
+            "deep": Table.from_cells(deep, Dimension("region", tree), "v"),
+            "flat": Table.from_cells(flat, ["region", "kind"], "v"),
+            "kinds": Table.from_cells(kinds, "kind", "v"),
+        }
+    )
+
+
+def test_preferences_of_linked_tables_are_by_the_levels_of_the_table_that_a_cell_is_in() -> None:
+    table = _linked()
+    weights = costs(table, "unit", preferences={"region": [5, 3, 2]})
+    by_row = dict(
+        zip(zip(table.rows["table"], table.rows["region"], strict=True), weights[table.row_cell], strict=True)
+    )
+    assert [by_row["deep", code] for code in ("Total", "N", "n1", "n2", "S")] == [5, 3, 2, 2, 3]
+    assert [by_row["flat", code] for code in ("Total", "N", "S")] == [5, 3, 3]
+    assert set(weights[table.row_cell[(table.rows["table"] == "kinds").to_numpy()]]) == {5.0}
+
+
+def test_preferences_of_linked_tables_name_a_dimension_of_one_of_them() -> None:
+    with pytest.raises(InputError, match="no linked table has a dimension 'regio'; did you mean 'region'"):
+        costs(_linked(), "unit", preferences={"regio": [1]})
+    with pytest.raises(InputError, match=r"levels 0 \(the total\) to 2"):
+        costs(_linked(), "unit", preferences={"region": [1, 1, 1, 1]})

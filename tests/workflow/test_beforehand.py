@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -90,3 +91,34 @@ def test_a_finished_table_is_told_what_does_not_go_with_it_at_once() -> None:
 
 def test_what_python_may_leave_out_is_no_problem() -> None:
     assert tp.protect(FIRMS, "threshold=1", by="region", value="v", intervals=False).safe
+
+
+@pytest.mark.parametrize(
+    ("asked", "words", "cure"),
+    [
+        (
+            {"request": "q"},
+            "request: the request codes in 'q' say nothing",
+            {"rules": ["threshold=3", "request=70,85"]},
+        ),
+        ({"request": "q"}, "or take request out", {"request": None}),
+        (
+            {"cost": "k", "method": tp.Suppress(cost="count")},
+            r"given twice: in the column 'k' \(cost=\), and by Suppress\(cost='count'\)",
+            {"cost": None},
+        ),
+        (
+            {"cost": "k", "method": tp.Recode(then=tp.Suppress(cost="unit"))},
+            "take one of them out",
+            {"method": tp.Recode()},
+        ),
+    ],
+)
+def test_a_column_that_nothing_would_look_at_is_refused(
+    asked: dict[str, Any], words: str, cure: dict[str, Any]
+) -> None:
+    firms = pd.DataFrame({"r": list("aabbc") * 2, "v": range(1, 11), "q": [0, 1, 0, 0, 2] * 2, "k": [1, 9] * 5})
+    given: dict[str, Any] = {"by": "r", "value": "v", "rules": ["threshold=3"], **asked}
+    with pytest.raises(InputError, match=words):
+        tp.protect(firms, **given)
+    assert tp.protect(firms, **{**given, **cure}).safe

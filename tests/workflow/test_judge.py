@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
 
 import tabprotect as tp
+from tabprotect.errors import InfeasibleError
 from tabprotect.solver.limits import Budget
 from tabprotect.workflow.judge import MOMENT
 
@@ -92,3 +94,22 @@ def test_intervals_of_changed_values_end_with_ctrl_c() -> None:
     assert release.safe
     assert not release.judgement.complete
     assert release.verify().ok
+
+
+@pytest.mark.parametrize("limits", [{"seconds": 0.0}, {}])
+def test_what_the_audit_had_no_time_for_is_no_verdict(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, limits: dict[str, float]
+) -> None:
+    table = regions(movable=True)
+    asked = {"limits": tp.Limits(**limits)} if limits else pressing("audit")
+    assert protected(table, **asked).safe
+    for name in ("JUDGE_SECONDS", "STOP_SECONDS"):
+        monkeypatch.setattr(f"tabprotect.workflow.judge.{name}", 0.0)
+    release = protected(table, **({"limits": tp.Limits(**limits)} if limits else pressing("audit")))
+    assert not release.safe
+    assert (release.result.status, release.result.cost) == ("unknown", None)
+    assert "no safe pattern yet" in release.unfinished
+    assert "NOT SAFE" not in str(release.summary())
+    assert "the audit was ended with 2 levels not decided" in release.result.message
+    with pytest.raises(InfeasibleError, match=r"nothing is published\. Give the method a higher limit"):
+        release.write(tmp_path / "out")

@@ -207,9 +207,10 @@ def _problem(
         if strange := [name for name in given if name not in searching]:
             raise InputError(f"{', '.join(strange)} state a table; {spec} is an instance, which says all that itself")
         return read_instance(spec), None
-    alone = methods is not None and len(methods) == 1 and methods[0] in names()
+    alone = methods is not None and len(methods) == 1 and methods[0] in names() and methods[0] not in names("recode")
     if alone:
-        # a method may ask for another problem: swapping, for cells that are not known to be empty
+        # a method may ask for another problem: swapping, for cells that are not known to be empty; recoding gives up
+        # cells of the problem as it is
         found = asked(spec, flags, method=methods[0] if methods else None, limits={"memory": memory})
     else:
         options = dict.fromkeys(("--base", "--option"))
