@@ -16,7 +16,7 @@ __all__ = ["Face", "said_on"]
 _KEYS = (
     "decimal", "thousands", "separator", "encoding", "member", "sheet", "relation", "tolerance", "margins", "empty",
     "contributor", "holding", "request", "weight", "shadow", "cost", "measure", "method", "engine", "by", "kind",
-    "unions", "seed", "protect_hidden",
+    "unions", "seed", "protect_hidden", "cells",
 )  # fmt: skip
 """Keywords of Python that are keys of a specification."""
 
@@ -41,6 +41,8 @@ _NAMES = re.compile(r"\bnames=(?:\{'([^']*)': '\.\.\.'\})?")
 _CODES = re.compile(r"\bcodes=(?:\{'([^']*)': \{\.\.\.\}\})?")
 _FEW = re.compile(r"give top=(\d+) to tabulate, or \d+ columns of maxima to Table\.from_cells")
 _PHRASES = (
+    ("give them to Table.from_cells with Dimension", "give the table as cells=... with Dimension"),
+    ("give them to Table.from_cells", "give the table as cells=..."),
     ("the columns of maxima to Table.from_cells", "maxima=[...]"),
     ("the column of counts to Table.from_cells", "count=..."),
     ("cost='count' needs the number", "the cost 'count' needs the number"),

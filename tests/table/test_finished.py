@@ -156,10 +156,19 @@ def test_margins_are_added() -> None:
 
 
 def test_margins_of_counts_and_maxima_cannot_be_added() -> None:
+    partly = cross().drop(index=0)
     with pytest.raises(InputError) as caught:
-        Table.from_cells(cross(), BY, "v", count="n", maxima="max", margins="add")
+        Table.from_cells(partly, BY, "v", count="n", maxima="max", margins="add")
     assert "count of a margin is not the sum over its parts" in str(caught.value)
     assert "maxima of a margin" in str(caught.value)
+    # a message on what is absent proposes nothing that is refused
+    with pytest.raises(InputError, match=r"1 margin is not in the table: Total x Total; add them to the table$"):
+        Table.from_cells(partly, BY, "v", count="n", maxima="max")
+    with pytest.raises(InputError, match=r"or add the rows of the total to the table"):
+        Table.from_cells(cross().iloc[[4, 5, 7, 8]], BY, "v", count="n")
+    # nothing is computed where all margins are there
+    whole = Table.from_cells(cross(), BY, "v", count="n", maxima="max", margins="add")
+    assert whole.values.tolist() == cross().v.tolist()
     frame = cross().iloc[[4, 5, 7, 8]]
     table = Table.from_cells(frame, BY, "n", kind="frequency", margins="add")
     assert table.counts is not None
@@ -171,7 +180,7 @@ def test_absent_cells() -> None:
     frame.loc[[7], "v"] = 0
     frame.loc[[0, 1, 6], ["v", "max"]] = [[14, 6], [3, 2], [6, 6]]
     frame = frame.drop(index=7).reset_index(drop=True)
-    with pytest.raises(InputError, match=r"1 inner cells are not in the table: S x 1; .* empty='structural'"):
+    with pytest.raises(InputError, match=r"1 inner cell is not in the table: S x 1; .* empty='structural'"):
         Table.from_cells(frame, BY, "v")
     structural = Table.from_cells(frame, BY, "v", count="n", maxima="max", empty="structural")
     assert structural.n_cells == 9
@@ -264,7 +273,11 @@ BAD: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], dict[str, Any], lis
     ),
     "no value": (change(4, "v", np.nan), {}, ["'v' has no value in 1 row (row 5)"]),
     "text": (change(4, "v", "3 EUR"), {}, ["holds '3 EUR' in row 5"]),
-    "decimal comma": (lambda f: f.assign(v=f.v.astype(str).str.replace(".", ",")), {}, ["pass decimal=','"]),
+    "decimal comma": (
+        lambda f: f.assign(v=f.v.astype(str).str.replace(".", ",")),
+        {},
+        [".str.replace(',', '.', regex=False)"],
+    ),
     "status": (
         lambda f: f.assign(st=["s"] * 8 + ["primry"]),
         {"status": "st"},

@@ -29,6 +29,7 @@ from tabprotect.table.tabulate.memory import tabulate_frame
 from tabprotect.table.tabulate.ranking import NO_REQUEST
 from tabprotect.table.tabulate.roles import Roles, Tabulated
 from tabprotect.table.tabulate.spark import Spark
+from tabprotect.table.totals import refuse_totals
 
 __all__ = ["tabulate"]
 
@@ -223,6 +224,8 @@ def _table(
 
     values = fill(measures.value.join(s.value))
     counts = values.copy() if roles.counts else fill(s.count.astype(np.float64))
+    if roles.value is not None:
+        refuse_totals(roles.by, grid, s.key, measures.value.join(s.value), _twice)
     columns: dict[str, npt.NDArray[Any]] = {}
     if roles.cost is not None:
         columns["cost"] = fill(measures.cost.join(s.cost))
@@ -253,6 +256,13 @@ def _table(
         recognised=recognised,
         empty_shown=empty != "zero",
         roles=roles.named,
+    )
+
+
+def _twice(column: str, code: str) -> str:
+    return (
+        "rows of totals would be counted twice; take them out, or, if these are cells of a finished table, give "
+        f"them to Table.from_cells with Dimension('{column}', total='{code}')"
     )
 
 
