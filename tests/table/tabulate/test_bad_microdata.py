@@ -278,3 +278,16 @@ def test_codes_that_differ_by_blanks_only(backend: str, tmp_path: Path) -> None:
         tabulate(given, ["region", "size"], "turnover")
     alone = BACKENDS[backend](data.assign(region=["N ", "N ", "S"]), tmp_path)
     assert tabulate(alone, "region", "turnover").n_cells == 3
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_codes_that_differ_by_their_form_in_unicode_only(backend: str, tmp_path: Path) -> None:
+    data = pd.DataFrame({"region": ["K\u00e4rnten", "Ka\u0308rnten", "S"], "turnover": [1.0, 2.0, 3.0]})
+    with pytest.raises(InputError, match=r"codes that differ by their form in Unicode \(NF[CD], NF[CD]\) only"):
+        tabulate(BACKENDS[backend](data, tmp_path), ["region"], "turnover")
+    alike = data.assign(region=data.region.str.normalize("NFC"))
+    assert tabulate(BACKENDS[backend](alike, tmp_path), ["region"], "turnover").n_cells == 3
+    # and so beside a hierarchy
+    listed = Dimension("region", Hierarchy.flat(["K\u00e4rnten", "S"]))
+    with pytest.raises(InputError, match="form in Unicode"):
+        tabulate(BACKENDS[backend](data.iloc[1:], tmp_path), listed, "turnover")
