@@ -244,3 +244,25 @@ def test_totals_under_another_name_are_not_counted_twice(place: Path, tabprotect
     written = [path.read_text(encoding="utf-8") for path in (place / "out").rglob("*.csv")]
     assert any("101" in text for text in written)
     assert not any("202" in text for text in written)
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        (
+            ("--tolerance", "0,3"),
+            "'--tolerance': it should be a number; decimals are written with a point, such as 0.5",
+        ),
+        (("--decimals", "x"), "'--decimals': it should be a whole number"),
+    ],
+)
+def test_what_is_no_number_on_the_command_line(tabprotect: Run, more: tuple[str, ...], words: str) -> None:
+    done = tabprotect("protect", *ASKED, *more)
+    assert done.code == 2
+    assert words in done.err
+
+
+def test_the_first_line_that_excel_takes(place: Path, tabprotect: Run) -> None:
+    (place / "firms.csv").write_text("sep=;\n" + FIRMS.replace(",", ";"))
+    done = tabprotect("protect", *ASKED)
+    assert "the first line begins with 'sep=', which only Excel reads; take the line out" in done.err

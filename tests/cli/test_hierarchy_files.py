@@ -84,7 +84,7 @@ def test_headings_that_nobody_knows(place: Path, tabprotect: Run) -> None:
     done = tabprotect("protect", *ASKED, "--hierarchy", "region=region.csv")
     assert done.code == 2
     assert "region.csv: the first line, 'Kode;Ober', names no column of codes that is known; call it code" in done.err
-    assert "write a line for every code, under the headings parent;child; or say --set hierarchy." in done.err
+    assert "write a line a code, with the headings parent;child; or say --set hierarchy." in done.err
     cure = done.err.partition("or say ")[2].partition(" if these")[0]
     assert cure == "--set hierarchy.region.leader='@'"
     (place / "region.csv").write_text("N1, a\nN2, b\n")

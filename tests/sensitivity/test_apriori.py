@@ -104,7 +104,7 @@ def test_every_bad_line_is_named(table, tmp_path):
         LINE_8,
         "line 9: cell Nr x 4 was SAFE in an earlier line",
         "line 10: code '6' is not in size; there are '4', '5', 'Total'",
-        "line 11: numbers must be finite, not ['inf']",
+        "line 11: costs must be finite and at least 0, not ['inf']",
     ]
 
 

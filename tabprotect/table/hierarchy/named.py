@@ -74,7 +74,7 @@ def is_named(path: Path, data: bytes, encoding: str | None = None) -> bool:
         if len(lines) > 1 and separator in first and len({line.count(separator) for line in lines}) == 1:
             raise InputError(
                 f"{path}: the first line, '{first.strip()}', names no column of codes that is known; {_HEADINGS}; "
-                f"where every column is a level, write a line for every code, with the headings parent{separator}child; "
+                f"where every column is a level, write a line a code, with the headings parent{separator}child; "
                 f"or say leader='{AT}' if these are codes of an indented list"
             )
     return len(lines) > 1 and first.strip().strip('"').lower() in _ALONE
