@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tabprotect.errors import InputError
+from tabprotect.sensitivity import assess
 from tabprotect.table.dimension import Dimension
 from tabprotect.table.hierarchy import Hierarchy
 from tabprotect.table.table import Table
@@ -358,7 +359,7 @@ def test_tau_argus_table(shared: Callable[[str], Path]) -> None:
     assert (region.total, len(region.leaves), region.under("Ws").leaves) == ("Total", 12, ("8", "9", "10"))
     by = ["size", Dimension("region", region, missing=["99"])]
     columns = {"count": "n", "maxima": ["top1", "top2"], "status": "status", "cost": "cost", "lpl": "lpl", "upl": "upl"}
-    with pytest.raises(InputError, match="decimal=','"):
+    with pytest.raises(InputError, match=r"numbers with a decimal comma: data\['v'\] = "):
         Table.from_cells(frame, by, "v", shadow="shadow", **columns)
     # the file is off by one where cell (4, 4) has 4 instead of 5
     with pytest.raises(InputError, match=r"3 of 63 equations of 'v': Total x Os = .*tolerance=1;"):
@@ -401,3 +402,11 @@ def test_codes_that_differ_by_blanks_only() -> None:
     cells = pd.DataFrame({"region": ["Total", "N ", "N"], "v": [3.0, 1, 2]})
     with pytest.raises(InputError, match="column 'region' holds 'N ' and 'N': codes that differ by blanks only"):
         Table.from_cells(cells, ["region"], "v")
+
+
+def test_the_range_of_statuses_is_named_only_where_it_plays_a_part() -> None:
+    frame = cross()[["region", "size", "v"]].assign(st=["", "", "", "", "u", "", "", "", ""], low=0.5, up=0.5)
+    given = Table.from_cells(frame, BY, "v", status="st", lpl="low", upl="up")
+    assert assess(given, "manual").by_rule() == [("rule manual", "1 primary (levels as in the columns)")]
+    bare = Table.from_cells(frame, BY, "v", status="st")
+    assert assess(bare, "manual").by_rule() == [("rule manual", "1 primary (range = 20, overrule = 0)")]

@@ -22,7 +22,7 @@ from tabprotect.table.read import backend_of, need_columns, open_frame
 from tabprotect.table.reading import File, Recognised, is_file, open_data
 from tabprotect.table.system import LinearSystem
 from tabprotect.table.table import Contributions, Table
-from tabprotect.table.tabulate.checks import check_roles
+from tabprotect.table.tabulate.checks import check_roles, cost_said
 from tabprotect.table.tabulate.duck import tabulate_duckdb
 from tabprotect.table.tabulate.lazy import tabulate_lazy
 from tabprotect.table.tabulate.memory import tabulate_frame
@@ -174,8 +174,11 @@ def tabulate(
     if memory_limit is not None:
         with duckdb.connect() as connection:
             set_memory(connection, memory_limit)
-    data, roles, recognised = _opened(data, roles, decimal)
-    found, library = _tabulated(data, roles, memory_limit)
+    try:
+        data, roles, recognised = _opened(data, roles, decimal)
+        found, library = _tabulated(data, roles, memory_limit)
+    except InputError as error:
+        raise InputError(*(cost_said(problem, cost) for problem in error.problems)) from error
     return _table(found, roles, frequency, empty, "file" if recognised else library, recognised)
 
 

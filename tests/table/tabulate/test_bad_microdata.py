@@ -13,6 +13,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+import tabprotect as tp
 from tabprotect.errors import InputError
 from tabprotect.table.dimension import Dimension
 from tabprotect.table.hierarchy import Hierarchy
@@ -291,3 +292,10 @@ def test_codes_that_differ_by_their_form_in_unicode_only(backend: str, tmp_path:
     listed = Dimension("region", Hierarchy.flat(["K\u00e4rnten", "S"]))
     with pytest.raises(InputError, match="form in Unicode"):
         tabulate(BACKENDS[backend](data.iloc[1:], tmp_path), listed, "turnover")
+
+
+def test_a_word_for_the_cost_of_hiding_is_no_column() -> None:
+    with pytest.raises(InputError, match=r"no column 'count'.*; what hiding costs .* method=Suppress\(cost='count'\)"):
+        tp.protect(pd.DataFrame(GOOD), "threshold=1", by=["unit"], value="turnover", cost="count")
+    method = tp.Suppress(cost="count")
+    assert tp.protect(pd.DataFrame(GOOD), "threshold=1", by=["unit"], value="turnover", method=method).safe
