@@ -25,7 +25,7 @@ _CURES: Final = (
     (r"give them to Table\.from_cells with Dimension\('([^']*)', total='([^']*)'\)",
      r"read them by <OPENTABLEDATA>, with <TOTCODE> '\2' of '\1' in the metadata"),
     (r"give them to Table\.from_cells", "read them by <OPENTABLEDATA>"),
-    (r"(say that it is the total|call the total something else): Dimension\('([^']*)', total='([^']*)'\)",
+    (r"(say that it is the total|give the total another one): (?:pass )?Dimension\('([^']*)', total='([^']*)'\)",
      r"\1: <TOTCODE> '\3' of '\2' in the metadata"),
 )  # fmt: skip
 """Cures as the library writes them, and in a batch."""
