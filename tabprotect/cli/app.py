@@ -126,10 +126,22 @@ def _fail(screen: Screen, what: str, why: object, code: Exit) -> int:
     return int(code)
 
 
+_NO_NUMBERS = (
+    (
+        "Input should be a valid number, unable to parse string as a number",
+        "it should be a number; decimals are written with a point, such as 0.5",
+    ),
+    ("Input should be a valid integer, unable to parse string as an integer", "it should be a whole number"),
+)
+"""What the reader of the command line says of numbers, and that in plain words."""
+
+
 def _misused(screen: Screen, error: Any) -> int:
     """Say what is wrong with the command line."""
     context = getattr(error, "ctx", None)
     message = error.format_message()
+    for words, plain in _NO_NUMBERS:
+        message = message.replace(words, plain)
     if type(error).__name__ == "NoArgsIsHelpError":
         typer.echo(message, err=True)
         return int(Exit.INPUT)

@@ -16,7 +16,7 @@ __all__ = ["Face", "said_on"]
 _KEYS = (
     "decimal", "thousands", "separator", "encoding", "member", "sheet", "relation", "tolerance", "margins", "empty",
     "contributor", "holding", "request", "weight", "shadow", "cost", "measure", "method", "engine", "by", "kind",
-    "unions", "seed", "protect_hidden",
+    "unions", "seed", "protect_hidden", "cells",
 )  # fmt: skip
 """Keywords of Python that are keys of a specification."""
 
@@ -41,6 +41,8 @@ _NAMES = re.compile(r"\bnames=(?:\{'([^']*)': '\.\.\.'\})?")
 _CODES = re.compile(r"\bcodes=(?:\{'([^']*)': \{\.\.\.\}\})?")
 _FEW = re.compile(r"give top=(\d+) to tabulate, or \d+ columns of maxima to Table\.from_cells")
 _PHRASES = (
+    ("give them to Table.from_cells with Dimension", "give the table as cells=... with Dimension"),
+    ("give them to Table.from_cells", "give the table as cells=..."),
     ("the columns of maxima to Table.from_cells", "maxima=[...]"),
     ("the column of counts to Table.from_cells", "count=..."),
     ("cost='count' needs the number", "the cost 'count' needs the number"),
@@ -50,6 +52,9 @@ _PHRASES = (
     (" to tabulate", ""),
     (" to make_problem", ""),
 )  # fmt: skip
+_MEASURES = re.compile(
+    r"pass measure='name' if they are one and the same, or say what each of them measures: measure=\{[^}]*\}"
+)
 _MORE = re.compile(rf"{_TYPED}(maxima|count)=({_VALUE})?(?=[\s;,.):]|$)")
 _WITHIN = re.compile(r"\bhierarchy\.([^:\s]+): (?=(?:lengths|digits)=)")
 _HIERARCHY = re.compile(r"\bhierarchy\.([^:\s]+): ")
@@ -115,7 +120,8 @@ def said_on(message: str, face: Face) -> str:
     within = _WITHIN.search(message)
     if within and not face.specification:
         message = message.replace(within[0], "", 1)
-    dimension = within[1] if within else None
+    of_dimension = within or _HIERARCHY.search(message)
+    dimension = of_dimension[1] if of_dimension else None
     message = _HIERARCHY.sub(lambda found: _of_dimension(found, face), message)
     for flag, key in (("--preference", "preferences"), ("--missing", "missing"), ("--bounds", "bounds"),
                       ("--transform", "transform")):  # fmt: skip
@@ -129,6 +135,11 @@ def said_on(message: str, face: Face) -> str:
             lambda found: f"--name {_shell(f'{found[1]}=ID')}" if found[1] else "--name DIM=ID", message
         )
         message = _CODES.sub(lambda found: f"--code {_shell(f'{found[1]}:CODE=ID')}" if found[1] else "--code", message)
+    message = _MEASURES.sub(
+        'say measure = "name" in every table if they are one and the same, or in each what it measures: '
+        '[tables.TABLE] measure = "name"',
+        message,
+    )
     message = _OPTION.sub(lambda found: _options(_value(found[1]), face), message)
     message = _DIMENSION.sub(lambda found: _write(found[2], found[3], face, found[1]), message)
     message = _KEYWORD.sub(lambda found: _write(_OTHER.get(found[1], found[1]), found[2], face, dimension), message)

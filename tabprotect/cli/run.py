@@ -12,7 +12,7 @@ from tabprotect.cli.exits import Exit
 from tabprotect.cli.line import command_line
 from tabprotect.cli.progress import Display, interruptible
 from tabprotect.counted import counted
-from tabprotect.workflow.specification import Spec, dialect_of
+from tabprotect.workflow.specification import Spec, check_dialect, dialect_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,7 +63,7 @@ def carry_out(
     from tabprotect.workflow.specified import request_of
 
     folder = base / spec.output.folder
-    dialect_of(spec.output, ())
+    check_dialect(spec.output)
     request = request_of(spec, base, resume=resume, **other)
     err = screen.screen()
     pool = nullcontext() if workers is None else processes(workers)

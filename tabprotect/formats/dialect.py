@@ -114,6 +114,27 @@ class Dialect:
         return cls(**given)
 
     @classmethod
+    def check_asked(cls, **asked: str | None) -> None:
+        """Refuse what is asked for if no data go with it, before their decimal sign is known.
+
+        Raises
+        ------
+        InputError
+
+        Examples
+        --------
+        >>> Dialect.check_asked(thousands=".")
+        >>> Dialect.check_asked(thousands=".", decimal=".")
+        Traceback (most recent call last):
+        ...
+        tabprotect.errors.InputError: '.' cannot be both decimal sign and sign between thousands of output
+        """
+        given = {name: value for name, value in asked.items() if value is not None}
+        if given.get("thousands") == ".":
+            given.setdefault("decimal", ",")
+        cls(**given)
+
+    @classmethod
     def of(cls, document: Any) -> Dialect:
         """Return a dialect that was written down.
 

@@ -36,6 +36,10 @@ EXCEL_ROWS = 1_048_576
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the first moment that a zip archive can name
 
 
+_EXPONENT = 1e16
+"""From here on Python writes floats with an exponent."""
+
+
 def encode_frame(
     frame: pd.DataFrame,
     kind: str,
@@ -88,7 +92,18 @@ def encode_frame(
 
 
 def _csv(frame: pd.DataFrame, _title: str, _confidential: bool, float_format: str | None = None) -> bytes:
-    return frame.to_csv(index=False, lineterminator="\n", float_format=float_format).encode()
+    written = frame if float_format else _in_full(frame)
+    return written.to_csv(index=False, lineterminator="\n", float_format=float_format).encode()
+
+
+def _in_full(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a frame whose whole numbers are text where Python would write them with an exponent."""
+    large = {
+        name: column.map(lambda x: f"{x:.0f}" if abs(x) >= _EXPONENT and x.is_integer() else x).astype(object)
+        for name, column in frame.select_dtypes("float64").items()
+        if (column.abs() >= _EXPONENT).any()
+    }
+    return frame.assign(**{str(name): column for name, column in large.items()}) if large else frame
 
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")

@@ -141,7 +141,7 @@ def _output(given: Any) -> dict[str, str]:
     wrong = [key for key in given if key not in _OUTPUT]
     if wrong:
         raise InputError(*(f"output: unknown key '{key}'{did_you_mean(key, _OUTPUT)}" for key in wrong))
-    Dialect.like((), **given)
+    Dialect.check_asked(**given)
     return dict(given)
 
 

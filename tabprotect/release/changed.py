@@ -228,7 +228,7 @@ class ChangedRelease(Publication):
         lines.append(("method", n.said(f"{self.settings.get('method', '')}, {self.optimality}")))
         lines += [("levels", n.said(words))] if (words := self.counts.sums_words) else []
         lines.append(("intruders know", result.knows))
-        lines += [("note", text) for text in (*self.problem.notes, result.message) if text]
+        lines += [("note", n.said(text)) for text in (*self.problem.notes, result.message) if text]
         if noticeable(self.table.residual, self.table.values):
             lines.append(("note", f"the table carries rounding residuals up to {n(self.table.residual, ',.6g')}"))
         return Summary(tuple(lines))

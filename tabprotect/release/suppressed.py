@@ -265,7 +265,7 @@ class Release(Publication):
             lines += [("not safe", line) for line in self._otherwise.shortfalls(decimal=n.decimal)]
         lines += [("warning", line) for line in self.judgement.warnings()]
         lines += [("unprotectable", f"{problem.system.label(u.cell)}: {u.reason}") for u in result.unprotectable[:10]]
-        lines += [("note", note) for note in (*problem.notes, result.message) if note]
+        lines += [("note", n.said(note)) for note in (*problem.notes, result.message) if note]
         lines += [] if self.carried is None else self.carried.lines(n)
         if noticeable(self.table.residual, self.table.values):
             lines.append(("note", f"the table carries rounding residuals up to {n(self.table.residual, ',.6g')}"))

@@ -139,7 +139,7 @@ def _sections(release: ChangedTable, published: Mapping[str, str], numbers: Numb
         ["intruders know of the method", result.knows],
         ["intruders who know cells", numbers(len(problem.attackers))],
         ["rounding residual of the table", numbers(noticeable(release.table.residual, release.table.values), "g")],
-        *(["note", text] for text in (*problem.notes, result.message) if text),
+        *(["note", numbers.said(text)] for text in (*problem.notes, result.message) if text),
     ]
     sections.append(Section("Settings", [settings_grid(release, facts)]))
     sections.append(published_section(published))

@@ -196,7 +196,7 @@ def _sections(release: SuppressedTable, published: Mapping[str, str], numbers: N
         ["rounding residual of the table", numbers(noticeable(release.table.residual, release.table.values), "g")],
         ["method", release.result.method],
     ]
-    facts += [["note", note] for note in (*problem.notes, release.result.message) if note]
+    facts += [["note", numbers.said(note)] for note in (*problem.notes, release.result.message) if note]
     sections.append(Section("Settings", [settings_grid(release, facts)]))
     sections.append(published_section(published))
     return sections

@@ -90,11 +90,21 @@ class Assessment:
     def by_rule(self) -> list[tuple[str, str]]:
         """Return a line for every rule: how many cells it makes primary, and how its text was read."""
         read = readings(self.rules)
+        by_hand = {str(rule) for rule in self.rules if isinstance(rule, Manual)}
         lines = []
         for rule, mask in self.reasons.items():
             words = f" ({read[rule]})" if read.get(rule) else ""
+            if rule in by_hand and self._levels_given(mask):
+                words = " (levels as in the columns)"
             lines.append((f"rule {rule}", f"{int(mask.sum()):,} primary{words}"))
         return lines
+
+    def _levels_given(self, mask: npt.NDArray[np.bool_]) -> bool:
+        """Whether columns of the table give both levels of all of some cells, so that a range plays no part."""
+        both = [self.table.columns.get(name) for name in ("lpl", "upl")]
+        return bool(mask.any()) and all(
+            one is not None and pd.to_numeric(pd.Series(one[mask]), errors="coerce").notna().all() for one in both
+        )
 
     def explain(self, cell: Any, status: str | None = None) -> str:
         """Say in words why a cell is sensitive or not, with the numbers (internal).

@@ -113,9 +113,10 @@ def as_rules(rules: Rule | Override | str | Iterable[Rule | Override | str]) -> 
     >>> as_rules("p%=15|threshold=3") == as_rules(["p%=15", "threshold=3", "p%=15"])
     True
     """
-    if not isinstance(rules, Iterable | Rule | Override):
+    if not isinstance(rules, Iterable | Rule | Override | type):
         raise InputError(f"rules must be such as 'p%=15', or a list of them, not {rules!r}")
-    given: Iterable[object] = [rules] if isinstance(rules, str | Rule | Override) else rules
+    # a class of rules has all that a rule has, too
+    given: Iterable[object] = [rules] if isinstance(rules, str | Rule | Override | type) else rules
     problems = Problems()
     found: list[Rule | Override] = []
     for rule in given:
@@ -124,6 +125,8 @@ def as_rules(rules: Rule | Override | str | Iterable[Rule | Override | str]) -> 
                 found.extend(parse_rules(rule))
             except InputError as error:
                 problems.found.extend(error.problems)
+        elif isinstance(rule, type):
+            problems.add(f"{rule.__name__} is a class, no rule; give a rule with its numbers, such as PPercent(15)")
         elif isinstance(rule, Rule | Override):
             found.append(rule)
         else:

@@ -85,11 +85,12 @@ def in_short(equation: str, most: int = 160) -> str:
 
 
 def check_additivity(
-    system: LinearSystem, values: Floats, tolerance: Tolerance, name: str, decimal: str = "."
+    system: LinearSystem, values: Floats, tolerance: Tolerance, name: str, decimal: str = ".", absent: bool = False
 ) -> float:
     """Return the largest residual beyond noise; refuse a table that is off by more than the tolerance.
 
-    Messages have the decimal sign that is given, but for what is typed as an argument.
+    Messages have the decimal sign that is given, but for what is typed as an argument. `absent` says that margins may
+    be missing, and could be computed.
 
     Raises
     ------
@@ -131,9 +132,10 @@ def check_additivity(
     worst = "; ".join(off(row) for row in bad[:WORST].tolist())
     more = f"; and {len(bad) - WORST} more" if len(bad) > WORST else ""
     largest = float(np.abs(residuals).max())
+    cure = (
+        "; if margins are not in the table, let them be computed: margins='add'" if absent else "; or mend the values"
+    )
     raise InputError(
         f"the table does not add up in {len(bad)} of {system.n_equations} equations of '{name}': "
-        f"{worst}{more}. If the "
-        f"values are rounded, state how far they may be off: tolerance={largest:.6g}; if margins are not in the table, "
-        "let them be computed: margins='add'"
+        f"{worst}{more}. If the values are rounded, state how far they may be off: tolerance={largest:.6g}{cure}"
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import decimal
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -36,7 +37,7 @@ class Codes:
     numeric : bool
         The column held numbers, so leading zeros may have been lost before it came here.
     problems : tuple of str
-        Values that cannot be codes, and codes that differ by blanks only.
+        Values that cannot be codes, and codes that look alike.
     """
 
     values: tuple[str, ...]
@@ -129,19 +130,42 @@ def read_codes(series: nw.Series[Any], name: str) -> Codes:
     numeric = bool(raw) and not any(isinstance(value, (str, bool)) for value in raw)
     problems = [f"column '{name}' cannot be a dimension: it holds {some(bad, 3)}"] if bad else []
     if alike := _alike(values):
-        words = " and ".join(repr(code) for code in alike)
-        problems.append(f"column '{name}' holds {words}: codes that differ by blanks only; write them alike")
+        problems.append(f"column '{name}' holds {alike}; write them alike")
     return Codes(tuple(values), place[index], numeric, tuple(problems))
 
 
-def _alike(codes: Iterable[str]) -> list[str]:
-    """Return the first codes that differ by the blanks around them only; none if there are no such."""
+def _alike(codes: Iterable[str]) -> str:
+    """Say which codes look alike: they differ by the blanks around them, or by how Unicode has their letters, only.
+
+    Examples
+    --------
+    >>> _alike(["a", " a"]), _alike(["\u00e4", "b"])
+    ("'a' and ' a': codes that differ by blanks only", '')
+    >>> _alike(["\u00e4", "a\u0308"]).partition(": ")[2]
+    'codes that differ by their form in Unicode (NFC, NFD) only'
+    """
     first: dict[str, str] = {}
     for code in codes:
-        other = first.setdefault(code.strip(), code)
+        other = first.setdefault(_seen(code), code)
         if other != code:
-            return [other, code]
-    return []
+            return f"{other!r} and {code!r}: codes that differ by {_difference(other, code)} only"
+    return ""
+
+
+def _seen(code: str) -> str:
+    """Return a code as people see it: an accent on a letter is one sign, and blanks around it do not show."""
+    return code.strip() if code.isascii() else unicodedata.normalize("NFC", code).strip()
+
+
+def _difference(one: str, other: str) -> str:
+    """Name what keeps two codes apart that look alike."""
+    if one.strip() == other.strip():
+        return "blanks"
+    forms = (
+        next((form for form in ("NFC", "NFD") if unicodedata.is_normalized(form, code)), "mixed")
+        for code in (one, other)
+    )
+    return f"their form in Unicode ({', '.join(forms)})"
 
 
 def sort_codes(codes: Iterable[str]) -> list[str]:
@@ -171,8 +195,8 @@ def explain_unknown(code: str, known: Sequence[str], numeric: bool = False) -> s
     for other in known:
         if other == code:
             continue
-        if other.strip() == code.strip():
-            return f"; '{other}' is known: they differ by blanks only"
+        if _seen(other) == _seen(code):
+            return f"; '{other}' is known: they differ by {_difference(other, code)} only"
         if code.strip() and other.lstrip("0") == code.lstrip("0") and other.strip("0") != "":
             if numeric:
                 return f"; '{other}' is known: the column holds numbers, so leading zeros are lost; read it as text"

@@ -210,8 +210,9 @@ def _no_leaf(column: str, group: str, where: str, hierarchy: Hierarchy) -> str:
     """Say that records have the code of a group, or of the total, and what they need."""
     if group == hierarchy.total:
         return (
-            f"column '{column}' holds '{group}', the code of the total ({where}); take rows of totals out, "
-            f"or name the total differently: Dimension('{column}', total='all')"
+            f"column '{column}' holds '{group}', the code of the total ({where}); take rows of totals out, or, if they "
+            "are cells of a finished table, give them to Table.from_cells. If it is an ordinary code, give the total "
+            f"another one: pass Dimension('{column}', total='all')"
         )
     below = some([hierarchy.leaves[i] for i in hierarchy.members[[hierarchy.position[group]]].indices])
     return f"column '{column}' holds '{group}', a group ({where}); records need a leaf of it: {below}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -32,6 +33,21 @@ Ints = npt.NDArray[np.int64]
 
 _FLAGS = {"0": 0, "1": 1, "2": 2, "false": 0, "true": 1, "f": 0, "t": 1, "no": 0, "yes": 1, "n": 0, "y": 1}
 _EXACT = 2.0**53
+
+_COMMA = "numbers with a decimal comma"
+_THOUSANDS = "numbers with signs between thousands"
+_WRITTEN = (
+    (r"[+-]?\d{1,3}(?:,\d{3})+\.\d+$|[+-]?\d{1,3}(?:,\d{3}){2,}$", _THOUSANDS, ((",", ""),)),
+    (r"[+-]?\d{1,3}(?:\.\d{3}){2,}$", _THOUSANDS, ((".", ""),)),
+    (r"[+-]?[1-9]\d{0,2},\d{3}$", "numbers with a comma; where it is the decimal sign", ((",", "."),)),
+    (r"[+-]?\d*,\d+$|[+-]?\d+,$", _COMMA, ((",", "."),)),
+    (
+        r"[+-]?\d{1,3}(?:\.\d{3})*(?:,\d*)?$|[+-]?\d*,\d+$",
+        f"{_COMMA} and signs between thousands",
+        ((".", ""), (",", ".")),
+    ),
+)
+"""How numbers are written that are no numbers for Python: a pattern, words, and what has to be replaced."""
 
 
 def open_frame(data: Any) -> nw.DataFrame[Any] | nw.LazyFrame[Any]:
@@ -97,19 +113,47 @@ def check_names(given: Mapping[str, object]) -> None:
                 problems.add(f"{role} must be the name of a column, not {name!r}")
 
 
-def number_problem(name: str, examples: Sequence[str], where: str) -> str:
-    """Say that a column of numbers holds text, and what helps."""
-    comma = all(_comma(text) for text in examples)
-    cure = "; numbers with a decimal comma: pass decimal=','" if comma else ""
+def number_problem(name: str, examples: Sequence[str], where: str, library: str = "") -> str:
+    """Say that a column of numbers holds text, and what helps.
+
+    Parameters
+    ----------
+    library : str
+        That of the frame, as `backend_of` calls it: the cure is code for it. '' for files, of which can be said how
+        they are written.
+
+    Examples
+    --------
+    >>> number_problem("v", ["1,5"], "row 1")
+    "column 'v' must hold numbers, but holds '1,5' in row 1; numbers with a decimal comma: pass decimal=','"
+    >>> number_problem("v", ["1,170.78"], "row 1", "pandas").partition("; ")[2]
+    "numbers with signs between thousands: data['v'] = data['v'].str.replace(',', '', regex=False).astype(float)"
+    """
+    cure, text = "", [example.strip() for example in examples]
+    for pattern, what, changes in _WRITTEN:
+        if text and all(map(re.compile(pattern).match, text)):
+            code = _code(name, changes, library)
+            cure = f"; {what}: {code}" if code else ""
+            break
     return f"column '{name}' must hold numbers, but holds {some([repr(e) for e in examples], 3)} in {where}{cure}"
 
 
-def _comma(text: str) -> bool:
-    try:
-        float(text.replace(".", "").replace(",", ".", 1))
-    except ValueError:
-        return False
-    return "," in text
+def _code(name: str, changes: Sequence[tuple[str, str]], library: str) -> str:
+    """Return the code that makes numbers of a column of text."""
+    if library == "pandas":
+        steps = "".join(f".str.replace({old!r}, {new!r}, regex=False)" for old, new in changes)
+        return f"data[{name!r}] = data[{name!r}]{steps}.astype(float)"
+    if library == "polars":
+        steps = "".join(f".str.replace_all({old!r}, {new!r}, literal=True)" for old, new in changes)
+        return f"data = data.with_columns(pl.col({name!r}){steps}.cast(pl.Float64))"
+    if library == "duckdb":
+        sql = f'"{name}"'
+        for old, new in changes:
+            sql = f"replace({sql}, '{old}', '{new}')"
+        return f"""data = data.project('* REPLACE ({sql.replace("'", chr(92) + "'")}::DOUBLE AS "{name}")')"""
+    if library:
+        return "make them a column of numbers first"
+    return "pass decimal=','" if (",", ".") in changes else ""
 
 
 def read_numbers(
@@ -143,7 +187,9 @@ def read_numbers(
         numbers = pd.to_numeric(text.where(~absent), errors="coerce").to_numpy(np.float64, copy=True, na_value=np.nan)
         bad = np.isnan(numbers) & ~absent & (text.str.lower() != "nan").to_numpy(bool)
         if bad.any():
-            problems.add(number_problem(name, [str(value) for value in raw[bad].head(3)], rows_of(bad)))
+            problems.add(
+                number_problem(name, [str(value) for value in raw[bad].head(3)], rows_of(bad), backend_of(frame))
+            )
             numbers[bad] = 0.0
     infinite = np.isinf(numbers)
     if infinite.any():

@@ -213,7 +213,8 @@ class Table:
             intruder does not know; 'drop': known to be zero and left out of the table.
         margins : {'check', 'add'}
             'add' computes margins that are not among the rows. This is for tables with values only: the number of
-            contributors of a margin, say, is not the sum over its parts.
+            contributors of a margin, say, is not the sum over its parts. A code whose values are the sums over all
+            others is refused, unless it is named as the total, or listed in a hierarchy as an ordinary code.
         decimal : str, optional
             Decimal sign of numbers that come as text; recognised in files, else '.'.
 

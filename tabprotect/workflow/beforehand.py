@@ -28,7 +28,7 @@ from tabprotect.workflow.fitting import unfitting
 from tabprotect.workflow.prepare import tabulated_so
 from tabprotect.workflow.request import Request
 from tabprotect.workflow.source import Finished, Records
-from tabprotect.workflow.specification import STATED, Spec, TableSpec, dialect_of
+from tabprotect.workflow.specification import STATED, Spec, TableSpec, check_dialect
 from tabprotect.workflow.specified import right_part
 
 __all__ = ["asked_for", "check_beforehand", "check_place"]
@@ -90,7 +90,7 @@ def check_beforehand(
         if writes:
             problems.attempt(check_place, base / likely.output.folder)
             problems.attempt(_check_formats, likely)
-        problems.attempt(dialect_of, likely.output, ())
+        problems.attempt(check_dialect, likely.output)
         readable = (likely.data is None) != (likely.cells is None) or bool(likely.tables)
         # a table without what is wrong in its own keys would be another one
         whole = wrong.isdisjoint((*TableSpec.model_fields, "method", "tables", "unpublished"))

@@ -214,7 +214,12 @@ def _dimension(spec: Spec, name: str, base: Path) -> Dimension:
 def _hierarchy(source: HierarchySpec, name: str, base: Path, missing: Sequence[str], data: File) -> Hierarchy | None:
     total = "Total" if source.total is None else source.total
     if source.file is not None:
-        return Hierarchy.read(base / source.file, source.leader, source.total)
+        try:
+            return Hierarchy.read(base / source.file, source.leader, source.total)
+        except InputError as error:
+            # the cure is a key of the dimension
+            where = f"hierarchy.{name}: "
+            raise InputError(*(where + one if " leader=" in one else one for one in error.problems)) from error
     if source.pairs is not None:
         frame, _ = read_frame(base / source.pairs)
         try:

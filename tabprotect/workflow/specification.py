@@ -23,6 +23,7 @@ __all__ = [
     "OutputSpec",
     "Spec",
     "TableSpec",
+    "check_dialect",
     "dialect_of",
     "each_table",
 ]
@@ -330,13 +331,21 @@ def dialect_of(output: OutputSpec, recognised: Sequence[Recognised]) -> Dialect:
     InputError
         An encoding that is none.
     """
-    return Dialect.like(
-        recognised,
-        separator=output.separator,
-        decimal=output.decimal,
-        encoding=output.encoding,
-        thousands=output.thousands,
-    )
+    return Dialect.like(recognised, **_signs(output))
+
+
+def check_dialect(output: OutputSpec) -> None:
+    """Refuse how public text shall be written, before the data are read, if no data go with it.
+
+    Raises
+    ------
+    InputError
+    """
+    Dialect.check_asked(**_signs(output))
+
+
+def _signs(output: OutputSpec) -> dict[str, str | None]:
+    return {name: getattr(output, name) for name in ("separator", "decimal", "encoding", "thousands")}
 
 
 def each_table(spec: Spec) -> dict[str, Spec]:

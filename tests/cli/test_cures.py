@@ -225,3 +225,44 @@ def test_a_misspelled_dimension_is_one_problem_and_hides_no_other(place: Path, t
         "rule request=70 needs request codes, and there are none: give request = ...",
     ):
         assert words in done.err
+
+
+def test_totals_under_another_name_are_not_counted_twice(place: Path, tabprotect: Run) -> None:
+    """The cures, followed one after the other, end at the table as it is."""
+    (place / "cells.csv").write_text(CELLS.replace("Total", "Insgesamt").replace("100", "101").replace("30", "31"))
+    asked = ("--rule", "threshold=3", "--kind", "frequency", "--out", "out")
+    cells = ("--cells", "cells.csv", "--by", "region", "--value", "value", *asked)
+    assert "or, if these are cells of a finished table, give the table as --cells FILE --total region=Insgesamt" in (
+        tabprotect("protect", "cells.csv", *cells[2:]).err
+    )
+    refused = tabprotect("protect", *cells)
+    assert "name the code of the total --total region=Insgesamt" in refused.err
+    assert "--margins add" not in refused.err
+    assert "say that it is the total: --total region=Insgesamt" in tabprotect("protect", *cells, "--margins", "add").err
+    done = tabprotect("protect", *cells, "--total", "region=Insgesamt")
+    assert done.code == 0, done.err
+    written = [path.read_text(encoding="utf-8") for path in (place / "out").rglob("*.csv")]
+    assert any("101" in text for text in written)
+    assert not any("202" in text for text in written)
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        (
+            ("--tolerance", "0,3"),
+            "'--tolerance': it should be a number; decimals are written with a point, such as 0.5",
+        ),
+        (("--decimals", "x"), "'--decimals': it should be a whole number"),
+    ],
+)
+def test_what_is_no_number_on_the_command_line(tabprotect: Run, more: tuple[str, ...], words: str) -> None:
+    done = tabprotect("protect", *ASKED, *more)
+    assert done.code == 2
+    assert words in done.err
+
+
+def test_the_first_line_that_excel_takes(place: Path, tabprotect: Run) -> None:
+    (place / "firms.csv").write_text("sep=;\n" + FIRMS.replace(",", ";"))
+    done = tabprotect("protect", *ASKED)
+    assert "the first line begins with 'sep=', which only Excel reads; take the line out" in done.err

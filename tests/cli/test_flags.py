@@ -275,7 +275,7 @@ def test_a_cure_is_a_key_in_a_specification_and_a_keyword_in_python(place: Path,
     assert "--decimal" not in before.err
     (place / "a.toml").write_text(text + proposed[0] + "\n")
     assert tabprotect("protect", "a.toml").code == 0
-    with pytest.raises(tp.InputError, match=r"decimal=','"):
+    with pytest.raises(tp.InputError, match=r"decimal comma: data\['v'\] = data\['v'\]\.str\.replace"):
         tp.protect(pd.DataFrame({"r": ["a", "b"], "v": ["1,5", "2"]}), by=["r"], value="v", rules="threshold=1")
 
 

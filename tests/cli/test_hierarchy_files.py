@@ -84,7 +84,22 @@ def test_headings_that_nobody_knows(place: Path, tabprotect: Run) -> None:
     done = tabprotect("protect", *ASKED, "--hierarchy", "region=region.csv")
     assert done.code == 2
     assert "region.csv: the first line, 'Kode;Ober', names no column of codes that is known; call it code" in done.err
-    assert "or say --set hierarchy.DIM.leader='@' if these are codes" in done.err
+    assert "write a line a code, with the headings parent;child; or say --set hierarchy." in done.err
+    cure = done.err.partition("or say ")[2].partition(" if these")[0]
+    assert cure == "--set hierarchy.region.leader='@'"
+    (place / "region.csv").write_text("N1, a\nN2, b\n")
+    codes = tabprotect("protect", *ASKED, "--hierarchy", "region=region.csv", *cure.replace("'", "").split())
+    # the cure is taken; it is the codes of the data that this list lacks
+    assert "names no column of codes" not in codes.err
+    assert "codes that its hierarchy has not" in codes.err
+
+
+@pytest.mark.parametrize("face", ["flags", "specification", "python"])
+@pytest.mark.parametrize("heading", ["", "level;name\n"])
+def test_levels_in_a_column_of_their_own(place: Path, tabprotect: Run, face: str, heading: str) -> None:
+    """As sdcHierarchies writes them; codes were once ';N1'."""
+    (place / "region.csv").write_text(f"{heading}@;Total\n@@;N\n@@@;N1\n@@@;N2\n@@;S\n@@@;S1\n@@@;S2\n")
+    assert published(tabprotect, face, "region.csv") == ["Total", "N", "N1", "N2", "S", "S1", "S2"]
 
 
 def test_indentation_in_two_ways(place: Path, tabprotect: Run) -> None:

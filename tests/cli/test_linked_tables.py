@@ -76,6 +76,7 @@ def test_a_table_may_have_its_own_data(place: Path, tabprotect) -> None:
     refused = tabprotect("protect", "spec.toml")
     assert refused.code == 2
     assert "different measures: 'turnover', 'amount'" in refused.err
+    assert 'or in each what it measures: [tables.TABLE] measure = "name"' in refused.err
     (place / "spec.toml").write_text('measure = "money"\n' + text.replace("[hierarchy]", f"{own}\n[hierarchy]"))
     assert tabprotect("protect", "spec.toml").code == 0
     public = pd.read_csv(place / "out" / "publish" / "table.csv", dtype=str)

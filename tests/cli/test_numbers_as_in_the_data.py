@@ -53,6 +53,20 @@ def test_comparisons_write_numbers_as_they_are_told_to(tmp_path: Path, tabprotec
     assert "output.thousands: 'x' is not possible" in refused.err
 
 
+def test_a_point_between_thousands_goes_with_the_decimal_comma_of_the_data(
+    tmp_path: Path, tabprotect: Callable[..., Any]
+) -> None:
+    (tmp_path / "a.csv").write_bytes(TEXT.replace("1.090,5", "901090,5").encode("cp1252"))
+    asked = (tmp_path / "a.csv", *FLAGS, "--set", "output.thousands=.", "--out", tmp_path / "out")
+    done = tabprotect("protect", *asked)
+    assert done.code == 0, done.err
+    assert re.search(r"\d{3}\.\d{3},\d", (tmp_path / "out" / "internal" / "report.html").read_text(encoding="utf-8"))
+    # with a decimal point, it does not
+    refused = tabprotect("protect", *asked, "--set", "output.decimal=.")
+    assert refused.code == 2
+    assert "'.' cannot be both decimal sign and sign between thousands" in refused.err
+
+
 def test_the_terminal_writes_all_values_with_the_same_decimals(tmp_path: Path, tabprotect: Callable[..., Any]) -> None:
     (tmp_path / "a.csv").write_bytes(TEXT.replace("1.090,5", "50,5").encode("cp1252"))
     done = tabprotect("protect", tmp_path / "a.csv", *FLAGS, "--out", tmp_path / "out")

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tabprotect.errors import InputError
+from tabprotect.formats.dialect import Dialect
 from tabprotect.formats.frames import FRAME_FORMATS, as_labels, encode_frame
 
 FRAME = pd.DataFrame(
@@ -64,3 +65,9 @@ def test_unknown_kinds_and_impossible_content_are_refused() -> None:
         encode_frame(pd.DataFrame({"a": ["x\x01"]}), "xlsx")
     with pytest.raises(InputError, match="1,048,575 rows"):
         encode_frame(pd.DataFrame({"a": range(1_048_576)}), "xlsx")
+
+
+def test_large_whole_numbers_are_written_in_full() -> None:
+    frame = pd.DataFrame({"a": ["x", "y", "z"], "v": [123456789012345680.0, 1.5, None]})
+    assert encode_frame(frame, "csv").decode() == "a,v\nx,123456789012345680\ny,1.5\nz,\n"
+    assert encode_frame(frame, "csv", dialect=Dialect(";", ",")).decode() == "a;v\nx;123456789012345680\ny;1,5\nz;\n"

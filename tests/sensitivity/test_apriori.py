@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from tabprotect.errors import InputError
+from tabprotect.formats.argus import read_apriori
 from tabprotect.problem import Status
 from tabprotect.sensitivity import APriori, assess, make_problem
 from tabprotect.table.system import LinearSystem
@@ -39,7 +40,7 @@ def write(tmp_path, text):
 
 @pytest.mark.parametrize("mark", [";", ", ", "\t"])
 def test_status_cost_and_levels(table, tmp_path, mark):
-    lines = ["Nr|4|s", "", 'Nr|"5"|U', "Zd|5|p", "Total|Total|ML", "Nr|5|pl|3|7.5", "Nr|Total|c|0.5", "Zd|Total|W|-3"]
+    lines = ["Nr|4|s", "", 'Nr|"5"|U', "Zd|5|p", "Total|Total|ML", "Nr|5|pl|3|7.5", "Nr|Total|c|0.5", "Zd|Total|W|0"]
     rule = write(tmp_path, "\n".join(line.replace("|", mark) for line in lines))
     assessment = assess(table, ["p%=15", rule], empty="zero")
     status = pd.Series(assessment.status, CELLS)
@@ -99,11 +100,11 @@ def test_every_bad_line_is_named(table, tmp_path):
         "line 4: change 'q' means nothing; there are 's', 'u', 'p', 'm', 'ml', 'c', 'w', 'pl', 'ab'",
         "line 5: 'c' is followed by 1 number, not 0",
         "line 6: not a number in ['x']",
-        "line 7: numbers must be finite and at least 0, not ['-1', '2']",
+        "line 7: protection levels must be finite and at least 0, not ['-1', '2']",
         LINE_8,
         "line 9: cell Nr x 4 was SAFE in an earlier line",
         "line 10: code '6' is not in size; there are '4', '5', 'Total'",
-        "line 11: numbers must be finite, not ['inf']",
+        "line 11: costs must be finite and at least 0, not ['inf']",
     ]
 
 
@@ -122,3 +123,11 @@ def test_the_file_overrules_the_status_column(table, tmp_path):
     )
     assert CELLS.get_loc(("Nr", "5")) in assess(marked, "p%=15").primaries
     assert CELLS.get_loc(("Nr", "5")) not in assess(marked, ["p%=15", write(tmp_path, "Nr;5;s")]).primaries
+
+
+def test_costs_below_zero_are_refused_with_their_line(table, tmp_path):
+    with pytest.raises(InputError, match=r"line 2: costs must be finite and at least 0, not \['-5'\]"):
+        assess(table, write(tmp_path, "Nr;4;u\nNr;5;c;-5"))
+    (tmp_path / "w.hst").write_text("Nr;5;w;-5\n", encoding="utf-8")
+    with pytest.raises(InputError, match="line 1: costs must be at least 0, not -5"):
+        read_apriori(tmp_path / "w.hst", 2)

@@ -144,3 +144,9 @@ def test_releases_say_how_rules_were_read(tmp_path):
 def test_a_name_at_the_wrong_place_is_refused():
     with pytest.raises(InputError, match="'n' stands where p is; the parameters are p, n"):
         parse_rule("p%=n=5")
+
+
+@pytest.mark.parametrize("rules", [PPercent, [PPercent], ["threshold=3", PPercent]])
+def test_a_class_is_no_rule(rules: object) -> None:
+    with pytest.raises(InputError, match=r"PPercent is a class, no rule; give a rule with its numbers, such as PPerc"):
+        as_rules(rules)  # type: ignore[arg-type]

@@ -187,7 +187,7 @@ def test_hierarchies_and_margins_of_other_names() -> None:
 def test_cells_without_value_are_not_in_the_table() -> None:
     cross = pd.crosstab(people()["region"], people()["sex"]).astype("Float64")
     cross.loc["W", "m"] = pd.NA
-    with pytest.raises(tp.InputError, match=r"1 inner cells are not in the table: W x m; .*empty='structural'"):
+    with pytest.raises(tp.InputError, match=r"1 inner cell is not in the table: W x m; .*empty='structural'"):
         Table.from_crosstab(cross)
     table = Table.from_crosstab(cross, empty="structural")
     made = tp.protect(table, "manual=5").crosstab()

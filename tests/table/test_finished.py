@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tabprotect.errors import InputError
+from tabprotect.sensitivity import assess
 from tabprotect.table.dimension import Dimension
 from tabprotect.table.hierarchy import Hierarchy
 from tabprotect.table.table import Table
@@ -156,10 +157,19 @@ def test_margins_are_added() -> None:
 
 
 def test_margins_of_counts_and_maxima_cannot_be_added() -> None:
+    partly = cross().drop(index=0)
     with pytest.raises(InputError) as caught:
-        Table.from_cells(cross(), BY, "v", count="n", maxima="max", margins="add")
+        Table.from_cells(partly, BY, "v", count="n", maxima="max", margins="add")
     assert "count of a margin is not the sum over its parts" in str(caught.value)
     assert "maxima of a margin" in str(caught.value)
+    # a message on what is absent proposes nothing that is refused
+    with pytest.raises(InputError, match=r"1 margin is not in the table: Total x Total; add them to the table$"):
+        Table.from_cells(partly, BY, "v", count="n", maxima="max")
+    with pytest.raises(InputError, match=r"or add the rows of the total to the table"):
+        Table.from_cells(cross().iloc[[4, 5, 7, 8]], BY, "v", count="n")
+    # nothing is computed where all margins are there
+    whole = Table.from_cells(cross(), BY, "v", count="n", maxima="max", margins="add")
+    assert whole.values.tolist() == cross().v.tolist()
     frame = cross().iloc[[4, 5, 7, 8]]
     table = Table.from_cells(frame, BY, "n", kind="frequency", margins="add")
     assert table.counts is not None
@@ -171,7 +181,7 @@ def test_absent_cells() -> None:
     frame.loc[[7], "v"] = 0
     frame.loc[[0, 1, 6], ["v", "max"]] = [[14, 6], [3, 2], [6, 6]]
     frame = frame.drop(index=7).reset_index(drop=True)
-    with pytest.raises(InputError, match=r"1 inner cells are not in the table: S x 1; .* empty='structural'"):
+    with pytest.raises(InputError, match=r"1 inner cell is not in the table: S x 1; .* empty='structural'"):
         Table.from_cells(frame, BY, "v")
     structural = Table.from_cells(frame, BY, "v", count="n", maxima="max", empty="structural")
     assert structural.n_cells == 9
@@ -264,7 +274,11 @@ BAD: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], dict[str, Any], lis
     ),
     "no value": (change(4, "v", np.nan), {}, ["'v' has no value in 1 row (row 5)"]),
     "text": (change(4, "v", "3 EUR"), {}, ["holds '3 EUR' in row 5"]),
-    "decimal comma": (lambda f: f.assign(v=f.v.astype(str).str.replace(".", ",")), {}, ["pass decimal=','"]),
+    "decimal comma": (
+        lambda f: f.assign(v=f.v.astype(str).str.replace(".", ",")),
+        {},
+        [".str.replace(',', '.', regex=False)"],
+    ),
     "status": (
         lambda f: f.assign(st=["s"] * 8 + ["primry"]),
         {"status": "st"},
@@ -345,7 +359,7 @@ def test_tau_argus_table(shared: Callable[[str], Path]) -> None:
     assert (region.total, len(region.leaves), region.under("Ws").leaves) == ("Total", 12, ("8", "9", "10"))
     by = ["size", Dimension("region", region, missing=["99"])]
     columns = {"count": "n", "maxima": ["top1", "top2"], "status": "status", "cost": "cost", "lpl": "lpl", "upl": "upl"}
-    with pytest.raises(InputError, match="decimal=','"):
+    with pytest.raises(InputError, match=r"numbers with a decimal comma: data\['v'\] = "):
         Table.from_cells(frame, by, "v", shadow="shadow", **columns)
     # the file is off by one where cell (4, 4) has 4 instead of 5
     with pytest.raises(InputError, match=r"3 of 63 equations of 'v': Total x Os = .*tolerance=1;"):
@@ -388,3 +402,11 @@ def test_codes_that_differ_by_blanks_only() -> None:
     cells = pd.DataFrame({"region": ["Total", "N ", "N"], "v": [3.0, 1, 2]})
     with pytest.raises(InputError, match="column 'region' holds 'N ' and 'N': codes that differ by blanks only"):
         Table.from_cells(cells, ["region"], "v")
+
+
+def test_the_range_of_statuses_is_named_only_where_it_plays_a_part() -> None:
+    frame = cross()[["region", "size", "v"]].assign(st=["", "", "", "", "u", "", "", "", ""], low=0.5, up=0.5)
+    given = Table.from_cells(frame, BY, "v", status="st", lpl="low", upl="up")
+    assert assess(given, "manual").by_rule() == [("rule manual", "1 primary (levels as in the columns)")]
+    bare = Table.from_cells(frame, BY, "v", status="st")
+    assert assess(bare, "manual").by_rule() == [("rule manual", "1 primary (range = 20, overrule = 0)")]

@@ -198,7 +198,7 @@ def _problem(
     from tabprotect.formats import is_instance, read_instance
     from tabprotect.methods.registry import names
     from tabprotect.workflow.beforehand import check_beforehand
-    from tabprotect.workflow.specification import dialect_of
+    from tabprotect.workflow.specification import check_dialect
     from tabprotect.workflow.specified import request_of
 
     searching = ("--title", "--base", "--option", "--gap")
@@ -216,7 +216,7 @@ def _problem(
         options = dict.fromkeys(("--base", "--option"))
         found = asked(spec, {**flags, **options}, limits={"memory": memory})
     checked = check_beforehand(found.content, found.name, found.base, writes=False, **found.more)
-    dialect_of(checked.output, ())  # what is wrong with it is said before the work
+    check_dialect(checked.output)  # what is wrong with it is said before the work
     return request_of(checked, found.base, seed=seed, **found.more), checked.output
 
 

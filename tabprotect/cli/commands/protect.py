@@ -23,7 +23,7 @@ EPILOG = """Examples:
 
 [bold]tabprotect protect firms.csv --by code --value turnover --decimal , --lengths code=1,3 --rule "p%=15"[/]
 
-[bold]tabprotect protect --cells table.csv --by region --value v --count n --margins add --rule "threshold=3"[/]
+[bold]tabprotect protect --cells table.csv --by region --value v --count n --rule "threshold=3"[/]
 """
 
 

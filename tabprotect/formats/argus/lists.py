@@ -196,6 +196,8 @@ def _change(fields: Sequence[str], dimensions: int, mark: str) -> Change:
         raise ValueError(f"not a number in {', '.join(words)}") from None
     if any(not abs(number) < float("inf") for number in numbers):
         raise ValueError(f"numbers must be finite, not {', '.join(words)}")
+    if change in ("c", "w") and numbers[0] < 0:
+        raise ValueError(f"costs must be at least 0, not {words[0]}")
     return Change(tuple(fields[:dimensions]), change, numbers)
 
 

@@ -29,6 +29,9 @@ _STATUS: Final = {
 _NUMBERS: Final = {**dict.fromkeys(_STATUS, 0), "C": 1, "W": 1, "PL": 2, "AB": 2}
 """Change codes, and how many numbers follow them."""
 
+_WORDS: Final = {"C": "costs", "W": "costs", "PL": "protection levels"}
+"""What the numbers are that have to be 0 or more."""
+
 
 @dataclass(frozen=True)
 class APriori(Spoken):
@@ -48,7 +51,7 @@ class APriori(Spoken):
     u         sensitive; levels of `range` per cent of the value unless a rule or a ``pl`` line gives others
     p         must be published; an error for a cell that a rule finds sensitive
     m, ml     suppressed already
-    c, w      cost of suppression, replacing the cost variable (transformations still apply); 1 if not positive
+    c, w      cost of suppression, replacing the cost variable (transformations still apply); 1 for 0
     pl        lower and upper protection level, replacing those of the rules
     ab        external bounds: every intruder knows that the value lies between these two numbers, whatever
               ``bounds`` says of other cells
@@ -68,7 +71,7 @@ class APriori(Spoken):
     References
     ----------
     tau-ARGUS 4.1 manual, section 5.6, and ``tauargus.model.APriori`` for what the manual leaves out (w, m, ml, ab;
-    costs that are not positive become 1; the total may be an empty code).
+    costs of 0 become 1; the total may be an empty code).
     """
 
     path: str
@@ -154,7 +157,8 @@ def _read(finder: CellFinder, fields: list[str], separator: str) -> tuple[int, s
     except ValueError:
         cure = "; decimals are written with a point, such as 500000.5" if "," in "".join(words) else ""
         return f"not a number in {words}{cure}"
-    if not np.isfinite(numbers).all() or (change == "PL" and min(numbers) < 0):
-        return f"numbers must be finite{' and at least 0' if change == 'PL' else ''}, not {words}"
+    floor = change in ("PL", "C", "W")
+    if not np.isfinite(numbers).all() or (floor and min(numbers) < 0):
+        return f"{_WORDS.get(change, 'numbers')} must be finite{' and at least 0' if floor else ''}, not {words}"
     cell = finder.find(fields[:width])
     return cell if isinstance(cell, str) else (cell, change, numbers)

@@ -14,12 +14,13 @@ from tabprotect.table.additivity import Tolerance, check_additivity
 from tabprotect.table.contributors import check_counts, largest_contributions
 from tabprotect.table.crosstab import unfolded_cells
 from tabprotect.table.dimension import dimensions_of
-from tabprotect.table.finished.columns import Columns, check_options
+from tabprotect.table.finished.columns import Columns, check_added, check_options, not_added
 from tabprotect.table.finished.given import Given, read_given
 from tabprotect.table.finished.placed import Placed, place
 from tabprotect.table.hierarchy import Hierarchy
 from tabprotect.table.kinds import check_kind, missing_cells
 from tabprotect.table.system import LinearSystem
+from tabprotect.table.totals import refuse_totals
 
 __all__ = ["table_of_cells"]
 
@@ -49,13 +50,20 @@ def table_of_cells(
     with collect() as problems:
         wanted = dimensions_of(by, hierarchies, problems)
         check_kind(kind, problems.add)
-        check_options(columns, tolerance, empty, margins, kind, problems)
-    given = read_given(data, wanted, columns, margins, decimal)
-    placed = place(given, columns, margins, empty)
+        check_options(columns, tolerance, empty, margins, problems)
+    computable = margins == "check" and not not_added(columns, kind)
+    given = read_given(data, wanted, columns, margins, decimal, computable)
+    placed = place(given, columns, margins, empty, computable)
+    if margins == "add":
+        with collect() as problems:
+            check_added(columns, kind, len(placed.extra), problems)
+        cells = given.numbers[columns.value][placed.first]
+        refuse_totals(wanted, placed.grid, placed.present, cells, _computed)
     values = placed.fill(given.numbers[columns.value])
     values[placed.extra] = placed.sums
     system = LinearSystem.from_grid(placed.grid, placed.keys)
-    residual = check_additivity(system, values, Tolerance(tolerance, values), columns.value, given.decimal)
+    absent = computable and bool(placed.absent.any())
+    residual = check_additivity(system, values, Tolerance(tolerance, values), columns.value, given.decimal, absent)
     count = None if columns.count is None else placed.fill(given.numbers[columns.count])
     if count is None and kind == "frequency":
         count = values.copy()
@@ -90,6 +98,11 @@ def table_of_cells(
         empty_shown=empty in ("structural", "drop"),
         wide=wide,
     )
+
+
+def _computed(column: str, code: str) -> str:
+    cure = f"Dimension('{column}', total='{code}')"
+    return f"computed margins would count everything twice; say that it is the total: {cure}"
 
 
 def _kept(given: Given, placed: Placed, columns: Columns, values: Floats, empty: str) -> dict[str, npt.NDArray[Any]]:

@@ -10,7 +10,7 @@ from tabprotect.counted import counted
 from tabprotect.errors import Problems
 from tabprotect.table.read import check_names
 
-__all__ = ["Columns", "check_options"]
+__all__ = ["Columns", "check_added", "check_options", "not_added"]
 
 
 @dataclass(frozen=True)
@@ -65,9 +65,7 @@ def _given(*names: str | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in names if name is not None))
 
 
-def check_options(
-    columns: Columns, tolerance: float | None, empty: str, margins: str, kind: str | None, problems: Problems
-) -> None:
+def check_options(columns: Columns, tolerance: float | None, empty: str, margins: str, problems: Problems) -> None:
     """Note what the options of a finished table cannot be."""
     if empty not in ("refuse", "zero", "structural", "drop"):
         problems.add(f"empty must be 'refuse', 'zero', 'structural' or 'drop', not {empty!r}")
@@ -80,10 +78,19 @@ def check_options(
             f"holders names {counted(len(columns.holders), 'column')} for "
             f"{counted(len(columns.maxima), 'maximum', 'maxima')}; give one each"
         )
-    if margins == "add":
-        for role in ("count", "weighted_count", "shadow", "cost", "maxima"):
-            if getattr(columns, role) and not (role == "count" and kind == "frequency"):
-                problems.add(
-                    f"margins='add' computes values only: {role} of a margin is not the sum over its parts, since one "
-                    f"contributor may be in several of them; tabulate the margins with the table, or leave {role} out"
-                )
+
+
+def check_added(columns: Columns, kind: str | None, added: int, problems: Problems) -> None:
+    """Note columns that computed margins cannot have; `added` says how many margins there are to compute."""
+    for role in not_added(columns, kind) if added else ():
+        problems.add(
+            f"margins='add' computes values only: {role} of a margin is not the sum over its parts, since one "
+            f"contributor may be in several of them; tabulate the margins with the table, or leave {role} out "
+            f"({counted(added, 'margin is', 'margins are')} not in the table)"
+        )
+
+
+def not_added(columns: Columns, kind: str | None) -> list[str]:
+    """Return the roles of columns that are no sums, so that margins need them from the table."""
+    roles = ("count", "weighted_count", "shadow", "cost", "maxima")
+    return [role for role in roles if getattr(columns, role) and not (role == "count" and kind == "frequency")]

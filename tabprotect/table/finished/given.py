@@ -18,6 +18,7 @@ from tabprotect.table.finished.columns import Columns
 from tabprotect.table.read import backend_of, need_columns, open_frame, read_ids, read_numbers
 from tabprotect.table.reading import File, Recognised, is_file, open_data
 from tabprotect.table.status import EMPTY, read_status
+from tabprotect.table.totals import called_total, summed_codes
 
 __all__ = ["Given", "read_given"]
 
@@ -59,8 +60,10 @@ class Given:
     decimal: str
 
 
-def read_given(data: Any, wanted: Sequence[Dimension], columns: Columns, margins: str, decimal: str | None) -> Given:
-    """Read the columns of a finished table.
+def read_given(
+    data: Any, wanted: Sequence[Dimension], columns: Columns, margins: str, decimal: str | None, computable: bool
+) -> Given:
+    """Read the columns of a finished table; `computable` says whether messages may propose that margins be computed.
 
     Raises
     ------
@@ -83,10 +86,12 @@ def read_given(data: Any, wanted: Sequence[Dimension], columns: Columns, margins
         if not len(frame):
             problems.add("the table holds no rows")
     with collect() as problems:
-        dimensions, codes = _dimensions(frame, wanted, margins, problems)
+        dimensions, codes = _dimensions(frame, wanted, problems)
         numbers = {name: read_numbers(frame, name, problems, decimal=decimal) for name in columns.sums}
         for name in columns.options:
             numbers[name] = read_numbers(frame, name, problems, decimal=decimal, missing=True)
+        if margins == "check":
+            _need_totals(dimensions, codes, numbers[columns.value], computable, problems)
         letters = None if columns.status is None else read_status(frame, columns.status, problems)
         ids = [read_ids(frame, name) for name in columns.holders]
         if letters is not None:
@@ -99,7 +104,7 @@ def read_given(data: Any, wanted: Sequence[Dimension], columns: Columns, margins
 
 
 def _dimensions(
-    frame: nw.DataFrame[Any], wanted: Sequence[Dimension], margins: str, problems: Problems
+    frame: nw.DataFrame[Any], wanted: Sequence[Dimension], problems: Problems
 ) -> tuple[tuple[Dimension, ...], list[Ints]]:
     """Find the hierarchy of every dimension, and the code of every row."""
     dimensions, positions = [], []
@@ -111,12 +116,6 @@ def _dimensions(
         if (codes.index < 0).any():
             problems.add(
                 f"column '{column}' has no code in {rows_of(codes.index < 0)}; a row of a total needs the total's code"
-            )
-        total = dimension.hierarchy.total if dimension.hierarchy is not None else dimension.total or "Total"
-        if margins == "check" and total not in codes.values:
-            problems.add(
-                f"column '{column}' holds no code '{total}'{_likely_total(total, codes.values)}; name the code of the "
-                f"total with Dimension('{column}', total=...), or let margins be computed: margins='add'"
             )
         found = dimension.with_data(coded, codes, problems, np.arange(len(codes.index)))
         place = np.full(len(codes.values) + 1, -1, dtype=np.int64)
@@ -134,8 +133,30 @@ def _dimensions(
     return tuple(dimensions), positions
 
 
-def _likely_total(total: str, codes: Sequence[str]) -> str:
-    for code in codes:
-        if code.strip().casefold() in (total.casefold(), "total", "all", "_t", "ensemble", "t", "tot"):
-            return f", but '{code}'"
-    return did_you_mean(total, codes) if len(codes) > 12 else ""
+def _need_totals(
+    dimensions: Sequence[Dimension], codes: Sequence[Ints], values: Floats, computable: bool, problems: Problems
+) -> None:
+    """Note dimensions without rows of their total, and the code that is likely to be it."""
+    if any(dimension.hierarchy is None for dimension in dimensions):
+        return
+    known = np.logical_and.reduce([code >= 0 for code in codes]) & np.isfinite(values)
+    names = [dimension.codes for dimension in dimensions]
+    for k, dimension in enumerate(dimensions):
+        total, column = dimension.known.total, dimension.columns[-1]
+        there = [names[k][i] for i in np.unique(codes[k][codes[k] >= 0])]
+        if total in there:
+            continue
+        summed = summed_codes([code[known] for code in codes], names, values[known], k)
+        likely = [*summed, *(code for code in there if called_total(code) and code not in summed)]
+        if likely:
+            why = ", whose values are the sums over all other codes" if summed else ""
+            problems.add(
+                f"column '{column}' holds no code '{total}', but '{likely[0]}'{why}; name the code of the total with "
+                f"Dimension('{column}', total='{likely[0]}')"
+            )
+        else:
+            problems.add(
+                f"column '{column}' holds no code '{total}'{did_you_mean(total, there) if len(there) > 12 else ''}; "
+                f"name the code of the total with Dimension('{column}', total=...), or "
+                + ("let margins be computed: margins='add'" if computable else "add the rows of the total to the table")
+            )

@@ -37,8 +37,10 @@ class Placed:
         Number of cells.
     first : ndarray of int
         The first row of every cell that has one.
+    present : ndarray of int
+        Keys of these cells.
     at : ndarray of int
-        These cells.
+        Their positions.
     extra : ndarray of int
         Cells of margins that were computed.
     sums : ndarray of float
@@ -51,6 +53,7 @@ class Placed:
     keys: Ints | None
     n: int
     first: Ints
+    present: Ints
     at: Ints
     extra: Ints
     sums: Floats
@@ -70,8 +73,8 @@ class Placed:
         return ~there
 
 
-def place(given: Given, columns: Columns, margins: str, empty: str) -> Placed:
-    """Find the cell of every row.
+def place(given: Given, columns: Columns, margins: str, empty: str, computable: bool) -> Placed:
+    """Find the cell of every row; `computable` says whether messages may propose that margins be computed.
 
     Raises
     ------
@@ -93,12 +96,12 @@ def place(given: Given, columns: Columns, margins: str, empty: str) -> Placed:
         grid.check_size()
         keys = None
     elif empty == "refuse":
-        _refuse_absent(grid, known)
+        _refuse_absent(grid, known, computable)
         keys = None
     n = grid.size if keys is None else len(keys)
     position = known if keys is None else np.searchsorted(keys, known)
     at, extra = position[: len(present)], position[len(present) :]
-    return Placed(grid, keys, n, first, at, extra, sums, position[row_cell])
+    return Placed(grid, keys, n, first, present, at, extra, sums, position[row_cell])
 
 
 def _check_rows(grid: Grid, codes: Sequence[Ints], problems: Problems) -> None:
@@ -162,7 +165,7 @@ def _add_margins(grid: Grid, present: Ints, values: Floats) -> tuple[Ints, Float
     return key[new], total[new]
 
 
-def _refuse_absent(grid: Grid, known: Ints) -> None:
+def _refuse_absent(grid: Grid, known: Ints, computable: bool) -> None:
     """Refuse a table that lacks cells of the grid, margins apart from inner cells."""
     if len(known) == grid.size:
         return
@@ -174,12 +177,11 @@ def _refuse_absent(grid: Grid, known: Ints) -> None:
         "if they are empty, say what that means: empty='structural' (everybody knows that they are zero), "
         "'zero' (an intruder does not know) or 'drop' (known to be zero, and left out)"
     )
+    add = "add them to the table" + (", or let them be computed with margins='add'" if computable else "")
     with collect() as problems:
-        for part, what, cure in (
-            (absent[~inner], "margins", "add them, or let them be computed with margins='add'"),
-            (absent[inner], "inner cells", meaning),
-        ):
+        for part, what, cure in ((absent[~inner], "margin", add), (absent[inner], "inner cell", meaning)):
             if len(part):
                 names = [" x ".join(map(str, label)) for label in grid.index(part[:3])]
                 more = f" and {len(part) - 3} more" if len(part) > 3 else ""
-                problems.add(f"{len(part)} {what} are not in the table: {', '.join(names)}{more}; {cure}")
+                number = counted(len(part), f"{what} is", f"{what}s are")
+                problems.add(f"{number} not in the table: {', '.join(names)}{more}; {cure}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from textwrap import dedent
 
@@ -9,10 +10,13 @@ from tabprotect.counted import counted
 from tabprotect.errors import InputError, Problems, collect
 from tabprotect.table.hierarchy.codelists import Splits, check_total, rooted
 
-__all__ = ["AT", "splits_of_hrc"]
+__all__ = ["AT", "has_levels_apart", "splits_of_hrc"]
 
 AT = "@"
 """What indents a line in tau-ARGUS."""
+
+_APART = re.compile(rf"""(["']?)({AT}+)\1\s*[;,\t|]\s*(["']?)(.*?)\3\s*$""")
+"""A line with its level in a column of its own, as sdcHierarchies writes it: '@@;AT1', '@' for the total."""
 
 _SIGNS = {"\t": "a tab", " ": "a blank"}
 
@@ -29,6 +33,8 @@ def splits_of_hrc(text: str, leader: str | None, total: str | None) -> Splits:
     if leader == "":
         raise InputError("the leader is empty; give the text that indents a line by one level, such as '@'")
     lines = [(number, line) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
+    if leader in (None, AT) and has_levels_apart([line for _, line in lines]):
+        leader, lines = AT, _joined(lines)
     if leader is None or leader.strip():
         # a list that is indented as a whole has no deeper level by that
         whole = dedent("\n".join(line for _, line in lines)).split("\n")
@@ -40,6 +46,24 @@ def splits_of_hrc(text: str, leader: str | None, total: str | None) -> Splits:
     if total is None:
         total = roots[0] if len(roots) == 1 else "Total"
     return rooted(roots, {str(parent): parts for parent, parts in children.items()}, total)
+
+
+def has_levels_apart(lines: Sequence[str]) -> bool:
+    """Say whether lines have their level in a column of its own, below headings or without them.
+
+    Examples
+    --------
+    >>> has_levels_apart(["level;name", "@;Total", "@@;N"]), has_levels_apart(["@N", "@@1"])
+    (True, False)
+    """
+    first = bool(lines) and lines[0].startswith(("level", '"level"', "'level'"))
+    return len(lines) > 1 + first and all(map(_APART.match, lines[first:]))
+
+
+def _joined(lines: Sequence[Line]) -> list[Line]:
+    """Put the level of every line in front of its code, the total outermost."""
+    found = [(number, _APART.match(line)) for number, line in lines]
+    return [(number, (len(one[2]) - 1) * AT + one[4]) for number, one in found if one is not None]
 
 
 def _below(lines: Sequence[Line], leader: str) -> dict[str | None, list[str]]:

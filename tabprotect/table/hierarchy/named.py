@@ -11,7 +11,7 @@ import pandas as pd
 
 from tabprotect.errors import InputError, Problems, did_you_mean
 from tabprotect.table.hierarchy.codelists import Splits, splits_of_flat, splits_of_pairs, splits_of_prefixes
-from tabprotect.table.hierarchy.indented import AT
+from tabprotect.table.hierarchy.indented import AT, has_levels_apart
 from tabprotect.table.reading.recognised import SEPARATORS, decode
 
 __all__ = ["NamedList", "is_named", "labels_in", "list_in"]
@@ -62,6 +62,8 @@ def is_named(path: Path, data: bytes, encoding: str | None = None) -> bool:
     if data[:4] in (b"PK\x03\x04", b"PAR1") or data[:2] == b"\x1f\x8b":
         return True
     lines = [line for line in decode(path, data, encoding).text.splitlines() if line.strip()]
+    if has_levels_apart(lines):
+        return False
     first = lines[0] if lines else ""
     named = {_plain(word) for separator in SEPARATORS for word in first.split(separator) if separator in first}
     if any(name in named for name in _NAMES["code"]):
@@ -71,8 +73,9 @@ def is_named(path: Path, data: bytes, encoding: str | None = None) -> bool:
     for separator in SEPARATORS:
         if len(lines) > 1 and separator in first and len({line.count(separator) for line in lines}) == 1:
             raise InputError(
-                f"{path}: the first line, '{first.strip()}', names no column of codes that is known; {_HEADINGS}; or "
-                f"say leader='{AT}' if these are codes of an indented list"
+                f"{path}: the first line, '{first.strip()}', names no column of codes that is known; {_HEADINGS}; "
+                f"where every column is a level, write a line a code, with the headings parent{separator}child; "
+                f"or say leader='{AT}' if these are codes of an indented list"
             )
     return len(lines) > 1 and first.strip().strip('"').lower() in _ALONE
 

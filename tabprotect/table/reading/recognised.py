@@ -285,6 +285,8 @@ def check_header(path: Path, names: Sequence[str]) -> None:
         Names them.
     """
     problems = []
+    if names and str(names[0]).strip().lower().startswith("sep="):
+        raise InputError(f"{path}: the first line begins with 'sep=', which only Excel reads; take the line out")
     if bare := [str(i + 1) for i, name in enumerate(names) if not str(name).strip()]:
         problems.append(f"{path}: columns {', '.join(bare)} have no name in the first line")
     if twice := sorted({str(name) for name in names if list(names).count(name) > 1 and str(name).strip()}):

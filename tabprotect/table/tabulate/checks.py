@@ -16,7 +16,7 @@ from tabprotect.table.kinds import check_kind
 from tabprotect.table.read import need_columns, open_frame
 from tabprotect.table.reading import File, is_file, open_data
 
-__all__ = ["check_roles"]
+__all__ = ["check_roles", "cost_said"]
 
 
 def check_roles(
@@ -80,7 +80,15 @@ def check_roles(
             codes = [column for dimension in dimensions for column in dimension.columns]
             numbers = value, shadow, cost, weight
             problems.attempt(_check_columns, data, [*codes, contributor, holding, request, waiver], numbers, decimal)
+            problems.found = [cost_said(problem, cost) for problem in problems.found]
     return dimensions
+
+
+def cost_said(problem: str, cost: Any) -> str:
+    """Say where a word for the cost of hiding belongs that was given as the column of the cost."""
+    if isinstance(cost, str) and cost in ("value", "unit", "count") and f"no column '{cost}'" in problem:
+        return f"{problem}; cost= names a column; what hiding costs is said by method=Suppress(cost='{cost}')"
+    return problem
 
 
 def _check_options(kind: Any, empty: Any, top: Any, decimal: Any, memory_limit: Any, problems: Problems) -> None:

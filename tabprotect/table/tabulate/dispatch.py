@@ -22,13 +22,14 @@ from tabprotect.table.read import backend_of, need_columns, open_frame
 from tabprotect.table.reading import File, Recognised, is_file, open_data
 from tabprotect.table.system import LinearSystem
 from tabprotect.table.table import Contributions, Table
-from tabprotect.table.tabulate.checks import check_roles
+from tabprotect.table.tabulate.checks import check_roles, cost_said
 from tabprotect.table.tabulate.duck import tabulate_duckdb
 from tabprotect.table.tabulate.lazy import tabulate_lazy
 from tabprotect.table.tabulate.memory import tabulate_frame
 from tabprotect.table.tabulate.ranking import NO_REQUEST
 from tabprotect.table.tabulate.roles import Roles, Tabulated
 from tabprotect.table.tabulate.spark import Spark
+from tabprotect.table.totals import refuse_totals
 
 __all__ = ["tabulate"]
 
@@ -173,8 +174,11 @@ def tabulate(
     if memory_limit is not None:
         with duckdb.connect() as connection:
             set_memory(connection, memory_limit)
-    data, roles, recognised = _opened(data, roles, decimal)
-    found, library = _tabulated(data, roles, memory_limit)
+    try:
+        data, roles, recognised = _opened(data, roles, decimal)
+        found, library = _tabulated(data, roles, memory_limit)
+    except InputError as error:
+        raise InputError(*(cost_said(problem, cost) for problem in error.problems)) from error
     return _table(found, roles, frequency, empty, "file" if recognised else library, recognised)
 
 
@@ -223,6 +227,8 @@ def _table(
 
     values = fill(measures.value.join(s.value))
     counts = values.copy() if roles.counts else fill(s.count.astype(np.float64))
+    if roles.value is not None:
+        refuse_totals(roles.by, grid, s.key, measures.value.join(s.value), _twice)
     columns: dict[str, npt.NDArray[Any]] = {}
     if roles.cost is not None:
         columns["cost"] = fill(measures.cost.join(s.cost))
@@ -253,6 +259,13 @@ def _table(
         recognised=recognised,
         empty_shown=empty != "zero",
         roles=roles.named,
+    )
+
+
+def _twice(column: str, code: str) -> str:
+    return (
+        "rows of totals would be counted twice; take them out, or, if these are cells of a finished table, give "
+        f"them to Table.from_cells with Dimension('{column}', total='{code}')"
     )
 
 

@@ -62,7 +62,8 @@ def number(source: DuckSource, column: Column, roles: Roles, problems: Problems)
         bad, where = rows(wrong)
         if bad:
             examples = source.rows(f"SELECT {column.sql} FROM records r WHERE {wrong} ORDER BY rowid LIMIT 3")
-            problems.add(number_problem(column.name, [str(row[0]) for row in examples], where))
+            library = "duckdb" if source.scan == "relation" else ""
+            problems.add(number_problem(column.name, [str(row[0]) for row in examples], where, library))
     infinite, where = rows(f"coalesce(isinf({number}), false)")
     if infinite:
         problems.add(f"column '{column.name}' is infinite in {where}")

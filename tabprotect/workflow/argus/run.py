@@ -17,6 +17,7 @@ from tabprotect.formats.argus.text import find_file
 from tabprotect.formats.files import check_writable, write_text
 from tabprotect.release.publication import Publication
 from tabprotect.sensitivity.assess import assess
+from tabprotect.workflow.argus.cures import in_batch
 from tabprotect.workflow.argus.decided import by_hand
 from tabprotect.workflow.argus.logbook import DIFFERENT, UNSAFE, Logbook
 from tabprotect.workflow.argus.protection import Means, Protected, protect_linked, protect_one
@@ -119,7 +120,7 @@ def _carry_out(batch: Batch, run: _Run) -> None:
         try:
             run.do(command.action)
         except TabprotectError as error:
-            problems = error.problems if isinstance(error, InputError) else (str(error),)
+            problems = tuple(map(in_batch, error.problems if isinstance(error, InputError) else (str(error),)))
             where = f"{batch.name}, line {command.line}"
             for problem in problems:
                 run.log.add(f"ended here: {problem}", UNSAFE)

@@ -50,12 +50,15 @@ def write_table(
     InputError
         If the form does not go with the table, or the file cannot be written.
     """
-    public = asked.form in (1, 2, 3) and not asked.options.get("AS", False)
+    # a line a cell has room for statuses beside true values; rows and columns have not
+    public = asked.form == 1 or (asked.form in (2, 3) and not asked.options.get("AS", False))
     if public and not allow_unsafe and not (protected is not None and protected.safe):
         why = "it is not protected; write <SUPPRESS> before it" if protected is None else "it is not safe"
         log.add(f"{path.name} was not written, since it would be published and {why}", UNSAFE)
         return ()
-    if asked.form in SECRETS or not public:
+    if asked.form == 1 and asked.options.get("AS"):
+        log.add("AS+ plays no part: form 1 has no statuses, and x for hidden cells")
+    if not public:
         what = SECRETS.get(asked.form, "the true values of hidden cells, and why they are hidden")
         log.add(f"{path.name} holds {what}; it must not be published", CONFIDENTIAL)
     if asked.form == 6:

@@ -179,7 +179,7 @@ def test_hierarchies(data: st.DataObject) -> None:
     st.lists(
         st.one_of(
             st.tuples(st.sampled_from(["s", "u", "p", "m"]), st.just(())),
-            st.tuples(st.just("c"), st.tuples(NUMBER)),
+            st.tuples(st.just("c"), st.tuples(NUMBER.map(abs))),
             st.tuples(st.just("pl"), st.tuples(NUMBER, NUMBER)),
         ),
         min_size=1,

@@ -389,6 +389,35 @@ def test_what_is_not_protected_is_not_written_for_the_public(run: Run, survey: P
     assert (survey / "x.csv").exists()
 
 
+def test_cures_are_commands_of_the_batch_and_work(run: Run, survey: Path) -> None:
+    metadata = '<SEPARATOR> ";"\nSize 10\n <RECODABLE>\n <TOTCODE> "Total"\nVal 12\n <NUMERIC>\nN 5\n'
+    (survey / "t.rda").write_text(metadata, encoding="utf-8")
+    (survey / "t.tab").write_text("a;40;2\nb;60;9\nc;55;8\n", encoding="utf-8")
+    opened = ('<OPENTABLEDATA> "t.tab"', '<OPENMETADATA> "t.rda"', '<SPECIFYTABLE> "Size"|"Val"||')
+    lines = (*opened, "<SAFETYRULE> FREQ(3,20)", "<READTABLE>", "<SUPPRESS> OPT(1,1)")
+    with pytest.raises(InputError, match=r"or let missing totals be computed: <READTABLE> 1$"):
+        run(*lines)
+    with pytest.raises(InputError, match="the number of contributors: its variable is <FREQUENCY> in the metadata"):
+        run(*(line.replace("<READTABLE>", "<READTABLE> 1") for line in lines))
+    (survey / "t.rda").write_text(f"{metadata} <FREQUENCY>\n", encoding="utf-8")
+    (survey / "t.tab").write_text("Total;155;19\na;40;2\nb;60;9\nc;55;8\n", encoding="utf-8")
+    judged(run(*lines))
+
+
+def test_rows_and_columns_have_no_statuses_and_are_for_the_public(run: Run, survey: Path) -> None:
+    rule, unprotected = "<SAFETYRULE> P(15,1)|FREQ(3,20)", '<WRITETABLE> (1,1,AS+,"crossed.csv")'
+    outcome = run(*OPEN, TABLE, rule, READ, unprotected)
+    assert not outcome.safe
+    assert not (survey / "crossed.csv").exists()
+    assert "crossed.csv was not written" in str(outcome.log)
+    assert "holds the true values" not in str(outcome.log)
+    protected = run(*OPEN, TABLE, rule, READ, "<SUPPRESS> MOD(1)", unprotected, '<WRITETABLE> (1,1,,"plain.csv")')
+    judged(protected)
+    assert (survey / "crossed.csv").read_text(encoding="utf-8") == (survey / "plain.csv").read_text(encoding="utf-8")
+    assert "AS+ plays no part" in str(protected.log)
+    assert "CONFIDENTIAL: crossed.csv" not in str(protected.log)
+
+
 def test_sums_that_are_off_are_taken_or_refused(run: Run, survey: Path) -> None:
     (survey / "a.rda").write_text('<SEPARATOR> ","\nA\n<RECODABLE>\nV\n<NUMERIC>\nS\n<STATUS>\n', encoding="utf-8")
     (survey / "a.tab").write_text("Total,60,S\nx,10,U\ny,21,S\nz,30,S\n", encoding="utf-8")

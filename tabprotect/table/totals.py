@@ -1,0 +1,133 @@
+"""Totals among the codes of the data: codes whose values are the sums over all other codes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from tabprotect.errors import collect
+from tabprotect.table.additivity import NOISE
+from tabprotect.table.decimals import decimals_of
+from tabprotect.table.dimension import Dimension
+from tabprotect.table.grid import Grid
+
+__all__ = ["called_total", "refuse_totals", "summed_codes"]
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+_NAMES: Final = frozenset(
+    (
+        "total", "_t", "tot", "totals", "all", "overall", "grand total", "sum", "insgesamt", "gesamt", "zusammen",
+        "summe", "gesamtsumme", "alle", "ensemble", "totale", "totaal", "totalt", "totalen", "i alt", "ukupno",
+        "skupaj", "razem", "ogółem", "celkem", "spolu", "összesen", "yhteensä", "kokku", "kopā", "iš viso", "toplam",
+    )
+)  # fmt: skip
+"""What totals are called in publications, in lower case."""
+
+_CHANCE: Final = 1e-4
+"""A code that is not called a total is taken for one where chance makes its values sums less often than this."""
+
+
+def called_total(code: str) -> bool:
+    """Whether a code is a usual name of a total.
+
+    Examples
+    --------
+    >>> called_total("Insgesamt"), called_total("_T"), called_total("N")
+    (True, True, False)
+    """
+    return code.strip().casefold() in _NAMES
+
+
+def summed_codes(codes: Sequence[Ints], names: Sequence[Sequence[str]], values: Floats, k: int) -> list[str]:
+    """Return the codes of dimension `k` whose value is the sum over all others wherever that can be seen.
+
+    It is compared for every combination of the codes of the other dimensions in which anything is not zero. A code
+    called a total may be off by what rounding explains; another has to have so many sums, of so large numbers, that
+    chance explains them less often than once in ten thousand.
+
+    Parameters
+    ----------
+    codes : sequence of ndarray of int
+        By dimension the code of every cell; cells of what is known to be a total are left out.
+    names : sequence of sequence of str
+        By dimension the names of the codes.
+    values : ndarray of float
+    k : int
+
+    Examples
+    --------
+    >>> region, size = np.array([0, 1, 2, 0, 1, 2]), np.array([0, 0, 0, 1, 1, 1])
+    >>> values = np.array([7000, 3000, 4000, 9000, 2500, 6500.0])
+    >>> [summed_codes([region, size], [["X", "N", "S"], ["1", "2"]], values, k) for k in (0, 1)]
+    [['X'], []]
+    """
+    code, n, sizes = codes[k], len(names[k]), np.abs(values)
+    places = decimals_of(values)
+    unit = NOISE * float(sizes.max(initial=1.0)) if places is None else 10.0**-places
+    named = np.array([called_total(name) for name in names[k]], dtype=bool)
+    several = len(np.unique(code)) > 2
+
+    def slack(parts: Any, size: Any, rounded: Any) -> Any:
+        return np.maximum(NOISE * size, np.where(rounded, np.minimum(unit * parts / 2, size / 50), 0.0))
+
+    # first in all, which is quick: in most data no code is left after it
+    whole = np.abs(2 * np.bincount(code, values, minlength=n) - values.sum())
+    left = (whole <= slack(len(values), sizes.sum(), named)) & (named | several)
+    if not left.any():
+        return []
+    others = [i for i in range(len(codes)) if i != k]
+    key = np.zeros(len(code), dtype=np.int64)
+    for i in others:
+        key = key * len(names[i]) + codes[i]
+    where = np.unique(key, return_inverse=True)[1].ravel()
+    size, parts = np.bincount(where, sizes)[where], np.bincount(where)[where]
+    seen = size > 0
+    off = np.abs(2 * values - np.bincount(where, values)[where])
+    chance = np.log(np.maximum(size / (2 * unit), 1.0))
+    needed = len(np.unique(where[seen]))
+    good = seen & (off <= slack(parts, size, named[code]))
+    everywhere = (np.bincount(code[good], minlength=n) == needed) & (np.bincount(code[seen], minlength=n) == needed)
+    strong = np.bincount(code, np.where(good, chance, 0.0), minlength=n) > np.log(n / _CHANCE)
+    return [names[k][i] for i in np.flatnonzero(left & everywhere & (named | strong)).tolist()] if needed else []
+
+
+def refuse_totals(
+    wanted: Sequence[Dimension], grid: Grid, keys: Ints, values: Floats, say: Callable[[str, str], str]
+) -> None:
+    """Refuse cells to be added up of which some are totals of others already.
+
+    Parameters
+    ----------
+    wanted : sequence of Dimension
+        As they were asked for: what a hierarchy lists is taken as it says.
+    grid : Grid
+    keys : ndarray of int
+        Of the cells that there are; margins among them are left out.
+    values : ndarray of float
+    say : callable
+        Says of a column and a code what follows, and what to do.
+
+    Raises
+    ------
+    InputError
+        Names the codes.
+    """
+    flat = [k for k, d in enumerate(wanted) if d.hierarchy is None and len(d.columns) == 1]
+    if not flat:
+        return
+    codes = grid.codes_of(keys)
+    inner = np.logical_and.reduce([h.leaf_of[code] >= 0 for h, code in zip(grid.hierarchies, codes, strict=True)])
+    codes, names = [code[inner] for code in codes], [h.codes for h in grid.hierarchies]
+    with collect() as problems:
+        for k in flat:
+            column = wanted[k].columns[-1]
+            for code in summed_codes(codes, names, values[inner], k):
+                problems.add(
+                    f"column '{column}' holds '{code}', whose values are the sums over all other codes: "
+                    f"{say(column, code)}. If '{code}' is an ordinary code, list all codes in a hierarchy of '{column}'"
+                )
