@@ -16,8 +16,8 @@ from tabprotect.methods.suppression.options import DEFAULTS, numbers
 def test_switches_have_the_values_asked_for_or_half_and_twice_the_default() -> None:
     assert switches(["relaxation.progress=1e-2", "tree.most_cells"]) == [
         Switch("relaxation.progress", 1e-2),
-        Switch("tree.most_cells", 200),
-        Switch("tree.most_cells", 800),
+        Switch("tree.most_cells", 100),
+        Switch("tree.most_cells", 400),
     ]
     assert switches(["separation.equations=(20, 0)"])[0].options.separation.equations == (20, 0)
     assert [str(one) for one in others("relaxation.stalls")] == ["relaxation.stalls=1.5", "relaxation.stalls=6.0"]

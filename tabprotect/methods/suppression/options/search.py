@@ -55,7 +55,7 @@ class TreeOptions(Stage):
 
     Parameters
     ----------
-    most_cells : int, default 400
+    most_cells : int, default 200
         Cells of a core up to which one tree beats pools.
     rows : int, default 300
         Stored rows handed to the tree at one point at most.
@@ -65,7 +65,7 @@ class TreeOptions(Stage):
         Trials without effect around the first pattern after which the tree begins.
     """
 
-    most_cells: int = number(400)
+    most_cells: int = number(200)
     rows: int = number(300, least=1)
     trial_work_share: float = number(0.3, most=1)
     idle_trials: int = number(3)
