@@ -60,6 +60,6 @@ def arb(
     console.print(str(outcome.log), markup=False, highlight=False)
     facts(console, [("logbook", str(outcome.logbook)), *(("written", str(path)) for path in outcome.written)])
     if not outcome.safe:
-        console.print("[bold red]NOT SAFE[/]: see the logbook.")
+        console.print("NOT SAFE: see the logbook.", style="bold red")
         return Exit.UNSAFE
     return Exit.LIMIT if outcome.stopped else Exit.DONE

@@ -472,6 +472,7 @@ def test_the_command_runs_a_batch(survey: Path, capsys: pytest.CaptureFixture[st
     assert "OPT is run as" in capsys.readouterr().out
     path.write_bytes("\r\n".join(line.replace("<SUPPRESS> OPT(1)", "") for line in lines).encode("cp1252"))
     assert run_command(["arb", str(path)]) == 1
+    assert "\nNOT SAFE: see the logbook." in capsys.readouterr().out
 
 
 def test_files_for_publication_do_not_contradict_each_other(run: Run, survey: Path) -> None:
