@@ -125,6 +125,7 @@ def test_every_key_is_set_on_the_command_line(key: str, place: Path, tabprotect:
     (place / "last").mkdir()
     arguments += ["--previous", "last"] if key.startswith("previous.") and key != "previous.release" else []
     arguments += ["--holding", "code"] if key == "holding_rules" else []
+    arguments += ["--rule", "request=70"] if key == "request" else []
     arguments += ["--set", f"tables={GIVEN['tables'][0]}"] if key == "unpublished" else []
     source = (
         []

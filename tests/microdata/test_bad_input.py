@@ -285,7 +285,7 @@ LINES: dict[str, tuple[list[str], int, tuple[str, ...]]] = {
         2,
         ("--seed", "greater than or equal to 0"),
     ),
-    "mask: a seed as text": (["mask", "spec.toml", "--out", "o", "--seed", "x"], 2, ("--seed", "integer")),
+    "mask: a seed as text": (["mask", "spec.toml", "--out", "o", "--seed", "x"], 2, ("--seed", "whole number")),
     "mask: an unknown option": (["mask", "spec.toml", "--out", "o", "--sede", "1"], 2, ("--sede",)),
     "mask: data for a specification": (["mask", "p.csv", "--out", "o"], 2, ("p.csv", "not TOML")),
     "mask: a folder for a specification": (["mask", ".", "--out", "o"], 2, (".",)),
