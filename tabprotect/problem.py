@@ -13,10 +13,11 @@ import pandas as pd
 
 from tabprotect.counted import counted
 from tabprotect.errors import InputError, as_bool, as_items, as_numbers, collect, need
+from tabprotect.masks import cell_mask, pattern_mask
 from tabprotect.table.system import LinearSystem, as_matrix
 from tabprotect.views import many, view
 
-__all__ = ["Attacker", "Problem", "Status", "cell_mask", "need_problem", "pattern_mask"]
+__all__ = ["Attacker", "Problem", "Status", "need_problem"]
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -292,77 +293,6 @@ class Problem:
         """Return the sum of weights of the secondary suppressions in a pattern; see `pattern_mask`."""
         secondary = pattern_mask(self, pattern) & ~self.must_hide
         return float(np.sum(self.weights[secondary]))
-
-
-def cell_mask(given: Any, n: int, name: str) -> npt.NDArray[np.bool_]:
-    """Return cells as one bool a cell, from bools or from positions.
-
-    Raises
-    ------
-    InputError
-        If there are neither as many bools as cells nor valid positions, each of them once.
-
-    Examples
-    --------
-    >>> cell_mask([1, 2], 3, "primary").tolist()
-    [False, True, True]
-    """
-    array = np.asarray(given)
-    if array.dtype == np.bool_:
-        if array.shape != (n,):
-            raise InputError(f"{name} has shape {array.shape}; {n} cells need ({n},)")
-        return array
-    whole = not array.size or (array.dtype.kind in "iuf" and np.array_equal(array, np.trunc(array)))
-    if not whole or (array.size and not (array.min() >= 0 and array.max() < n)):
-        raise InputError(f"{name} must be one bool a cell or positions in 0..{n - 1}")
-    positions = array.astype(np.int64).ravel()
-    mask = np.zeros(n, dtype=bool)
-    mask[positions] = True
-    if int(mask.sum()) < len(positions):
-        raise InputError(_twice(positions, name))
-    return mask
-
-
-def pattern_mask(problem: Problem, pattern: Any) -> Bools:
-    """Return a pattern as one bool a cell, from bools or from positions.
-
-    Sums of hidden cells are hidden whether the pattern names them or not, so that it may be one of the table alone.
-
-    Raises
-    ------
-    InputError
-        If there are neither as many bools as cells nor valid positions.
-
-    Examples
-    --------
-    >>> p = Problem.from_arrays([[-1, 1, 1]], [3, 1, 2], [1], lpl=1, upl=1)
-    >>> pattern_mask(p, [1, 2]).tolist()
-    [False, True, True]
-    """
-    given, n = np.asarray(pattern), problem.n_cells
-    own = n - problem.sums
-    if not problem.sums or given.shape == (n,):
-        return cell_mask(pattern, n, "the pattern")
-    if given.dtype == np.bool_ and given.shape != (own,):
-        raise InputError(
-            f"the pattern has shape {given.shape}; {counted(own, 'cell')} need ({own},), or ({n},) with "
-            f"{counted(problem.sums, 'sum')} of them"
-        )
-    hidden = np.zeros(n, dtype=bool)
-    hidden[:own] = cell_mask(pattern, n, "the pattern")[:own] if given.dtype != np.bool_ else given
-    hidden[own:] = True
-    return hidden
-
-
-def _twice(positions: npt.NDArray[np.int64], name: str) -> str:
-    """Say what is wrong with positions of which some are there more than once, and what to give instead."""
-    if positions.max() <= 1:
-        cure = "give booleans (an array's .astype(bool)), or the positions of its ones (numpy.flatnonzero)"
-        return f"{name} is {len(positions):,} numbers of 0 and 1, which are no positions of cells; {cure}"
-    found, times = np.unique(positions, return_counts=True)
-    more = found[times > 1]
-    shown = ", ".join(map(str, more[:5])) + (", ..." if len(more) > 5 else "")
-    return f"{name} names cells more than once: {shown}; give each position once, or one bool a cell"
 
 
 def _numbers(name: str, given: Any) -> npt.NDArray[np.float64]:

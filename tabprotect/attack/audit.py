@@ -17,7 +17,8 @@ from tabprotect.attack.findings import Audit, asked_cells, is_complete
 from tabprotect.attack.pool import Deviation
 from tabprotect.attack.witness import Witnesses
 from tabprotect.errors import InputError, as_bool, as_items, need
-from tabprotect.problem import Problem, need_problem, pattern_mask
+from tabprotect.masks import pattern_mask
+from tabprotect.problem import Problem, need_problem
 from tabprotect.solver.limits import Budget, Limits
 from tabprotect.solver.tasks.pieces import check_executor
 

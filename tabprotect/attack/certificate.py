@@ -19,7 +19,8 @@ from tabprotect.certificate.document import FORMAT, SECTIONS, VERDICTS, digest
 from tabprotect.certificate.numbers import Numbers
 from tabprotect.certificate.rebuild import proven_bound
 from tabprotect.errors import InputError, as_number, need
-from tabprotect.problem import Problem, Status, need_problem, pattern_mask
+from tabprotect.masks import pattern_mask
+from tabprotect.problem import Problem, Status, need_problem
 from tabprotect.solver.exact import exact
 from tabprotect.solver.limits import Budget, Limits
 

@@ -110,15 +110,15 @@ class Check(Asking):
             self.valid = judge.pool.valid(self.hidden)
             return list(self._contested(skip))
 
-        told = np.zeros(len(q.cell), bool)
+        named = np.zeros(len(q.cell), bool)
         for attacker, left in in_groups(contested, self._together, still, self.budget):
             if attacker in judge._dismissed:
                 left = left[~judge._dismissed[attacker][left]]
             if self.budget.exhausted:
                 if not self._every:
                     # of thousands of attackers and questions there are too many pairs to name each
-                    left = left[~told[left]]
-                    told[left] = True
+                    left = left[~named[left]]
+                    named[left] = True
                 found += [(question, self._undecided(question, attacker)) for question in left.tolist()]
                 continue
             known = judge._known[attacker]

@@ -11,7 +11,8 @@ import numpy.typing as npt
 from scipy import sparse
 
 from tabprotect.attack.region import open_region
-from tabprotect.problem import Problem, pattern_mask
+from tabprotect.masks import pattern_mask
+from tabprotect.problem import Problem
 
 __all__ = ["Component", "components"]
 

@@ -25,7 +25,8 @@ from tabprotect.attack.keys import Key
 from tabprotect.attack.moves import FEW, Moves
 from tabprotect.attack.witness import Deviation, Exposure, Witnesses
 from tabprotect.counted import counted
-from tabprotect.problem import Problem, pattern_mask
+from tabprotect.masks import pattern_mask
+from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.tolerances import LEVEL
 
@@ -171,20 +172,20 @@ class _Gathering:
     def _one_by_one(self, exposures: dict[Key, Exposure]) -> list[Key]:
         """Answer every question left by itself; add what is exposed, and return what has fractional answers only."""
         unproven: list[Key] = []
-        seen, told = self._seen(exposures), np.zeros(len(self.exact.questions.cell), bool)
+        seen, named = self._seen(exposures), np.zeros(len(self.exact.questions.cell), bool)
         for attacker, questions in self.store.missing():
             left = questions[~seen[questions]]
             if len(left) and not self.budget.exhausted:
                 view = View(self.store, self.judge.known(attacker))
                 if not self.problem.integer:
                     self.moves.roomy(self.judge.known(attacker), left, view)
-            for question in left[~told[left]].tolist() if self.budget.exhausted else left.tolist():
+            for question in left[~named[left]].tolist() if self.budget.exhausted else left.tolist():
                 key = self._key(attacker, question)
                 if key in exposures:
                     continue
                 if self.budget.exhausted:
                     # of thousands of attackers and questions there are too many pairs to name each
-                    exposures[key], told[question] = self._undecided(key), True
+                    exposures[key], named[question] = self._undecided(key), True
                     continue
                 if view.holds(question):
                     continue

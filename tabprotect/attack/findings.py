@@ -22,7 +22,8 @@ from tabprotect.attack.left_open import NEARLY, left_open_words, without_level
 from tabprotect.attack.witness import Exposure
 from tabprotect.counted import counted
 from tabprotect.errors import InputError
-from tabprotect.problem import Problem, cell_mask
+from tabprotect.masks import cell_mask
+from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget, Limits
 from tabprotect.solver.tasks.pieces import check_executor
 from tabprotect.table.decimals import check_sign, written

@@ -174,9 +174,9 @@ def compare(
         Such as ``["suppress", "adjust:norm=l2", "round:base=5"]``; by default suppression, adjustment and rounding,
         with a table also recoding, for counts small count rounding, and the cell key method where there are keys.
     limits : Limits or float, optional
-        Of each method. Where somebody stops one, those after it are not carried out, and that is told.
+        Of each method. Where somebody stops one, those after it are not carried out; their status says so.
     audit_limits : Limits or float, optional
-        Of each judgement; what is not decided within them is told as such. It ends where the methods are stopped, too.
+        Of each judgement; what is not decided within them is reported so. It ends where the methods are stopped, too.
     seed : int or numpy.random.Generator
     keys : ndarray of int, shape (cells,), optional
         Cell keys (see `tabprotect.methods.cell_key.cell_keys`).

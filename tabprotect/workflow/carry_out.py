@@ -107,7 +107,7 @@ def _judged(
         # what is left of a search that was to protect these sums, too, is no verdict on the table
         result = replace(result, status="unknown", safe=False, cost=None)
     if remaining and (result.status != "unknown" or request.allow_unsafe):
-        result, judgement = judge_sums(result, judgement, remaining, **how)
+        result, judgement = judge_sums(result, judgement, remaining, budget, request.limits, **how)
         if judgement.safe:
             # a look within limits counts as exposed what it did not decide
             result, remaining = result if result.safe else found_safe(result), ()

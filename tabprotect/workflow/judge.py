@@ -113,6 +113,8 @@ def judge_sums(
     result: SuppressionResult,
     found: Audit,
     sums: Sequence[UnionExposure],
+    search: Budget,
+    limits: Limits,
     *,
     progress: Callable[[Progress], None] | None,
     executor: Executor | None,
@@ -129,6 +131,8 @@ def judge_sums(
         Of the pattern, without these sums.
     sums : sequence of UnionExposure
         Those that are cells already were judged with the pattern.
+    search, limits
+        As for `judge`: the audit may go on as long after them. A sum that is not decided then counts as exposed.
     progress, executor
         As for `tabprotect.protect`.
     """
@@ -138,7 +142,7 @@ def judge_sums(
     known = (*before, *(w.deviation for w in found.evidence.witnesses))
     grown = with_sums(found.problem, fresh)
     result = extended(replace(result, problem=found.problem, deviations=known), grown)
-    budget = Budget(progress=progress)
+    budget = _judging(search, limits, progress)
     return result, audit(
         grown, result.pattern, intervals=False, budget=budget, executor=executor, deviations=result.deviations
     )

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from tabprotect.counted import counted
 from tabprotect.errors import InputError, need
+from tabprotect.masks import cell_mask
 from tabprotect.methods.suppression.classic.modular import pieces_of, rows_within
 from tabprotect.methods.suppression.classic.passes import Passes, Piece
 from tabprotect.methods.suppression.merge import joined
@@ -18,7 +19,7 @@ from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.methods.suppression.search.exact import exact
 from tabprotect.methods.suppression.strategy import ended
 from tabprotect.methods.suppression.suppress import suppress
-from tabprotect.problem import Problem, cell_mask, need_problem
+from tabprotect.problem import Problem, need_problem
 from tabprotect.seeds import Seed, as_seed
 from tabprotect.solver.interrupts import cancel_on_interrupt
 from tabprotect.solver.limits import Budget, Limits, Progress

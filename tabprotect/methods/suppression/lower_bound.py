@@ -16,12 +16,13 @@ from tabprotect.attack.proof_rows import BoundProof
 from tabprotect.attack.witness import Witnesses
 from tabprotect.counted import counted
 from tabprotect.errors import InputError, SolverError
+from tabprotect.masks import pattern_mask
 from tabprotect.methods.suppression.large.bound import LocalBound
 from tabprotect.methods.suppression.large.surroundings import Surroundings
 from tabprotect.methods.suppression.merge import NOTHING_FOUND, with_bound
 from tabprotect.methods.suppression.options import DEFAULTS, Options
 from tabprotect.methods.suppression.result import SuppressionResult
-from tabprotect.problem import Problem, pattern_mask
+from tabprotect.problem import Problem
 from tabprotect.solver.interrupts import cancel_on_interrupt
 from tabprotect.solver.limits import Budget, Limits, Progress
 from tabprotect.solver.tolerances import COST_ROUNDING

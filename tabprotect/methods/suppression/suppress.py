@@ -15,9 +15,10 @@ import numpy.typing as npt
 
 from tabprotect.counted import counted
 from tabprotect.errors import InputError, among, collect, did_you_mean
+from tabprotect.masks import pattern_mask
 from tabprotect.methods.suppression.options import DEFAULTS, Options
 from tabprotect.methods.suppression.result import SuppressionResult
-from tabprotect.problem import Problem, need_problem, pattern_mask
+from tabprotect.problem import Problem, need_problem
 from tabprotect.seeds import Seed, as_seed
 from tabprotect.solver.interrupts import cancel_on_interrupt
 from tabprotect.solver.limits import Budget, Limits, Progress
