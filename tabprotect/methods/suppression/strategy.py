@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +20,7 @@ from tabprotect.methods.suppression.postsolve.finish import finish
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.methods.suppression.search.exact import exact
 from tabprotect.methods.suppression.search.greedy import greedy
+from tabprotect.methods.suppression.search.recombination import recombined
 from tabprotect.methods.suppression.start.root_solve import root_solve
 from tabprotect.problem import Problem
 from tabprotect.solver.credit import meter_left
@@ -106,103 +106,167 @@ def automatic(
     """Choose by size, dimensions and how far equations reach; the `method` of the result says what and why.
 
     Where cost and local bound come close to each other, relaxations are tight, and the exact engine goes on from there.
-    It takes tables that it is chosen for from their first pattern, but later where attackers know cells and the bound
-    is far.
+    Under a limit it takes tables that it is chosen for from there, too; where cost and bound stay far from each other,
+    a pattern by other means is made first, and the best one among the cells of both.
 
     Parameters
     ----------
     As in `tabprotect.methods.suppression.suppress`.
     """
     budget = Budget.of(limits, progress)
+    run = _Run(problem, budget, seed, engine, means, options)
     method, why = choose(problem, options)
-    shared: dict[str, Any] = {"seed": seed, "engine": engine, "means": means or Means(), "options": options}
     if method == "exact" and begins(problem, options) == "exact":
-        return because(exact(problem, limits=budget, start=start, rows=rows, **shared), why)
+        return because(run.exact(start, rows), why)
     if start is None and means is None and problem.n_cells <= options.choice.never_exact_cells:
         first = by_root_solve(problem, budget, engine, options)
         if first.safe:
-            with budget.run() as rest:
-                result = joined(first, exact(problem, limits=rest, start=first.pattern, rows=rows, **shared))
-            return because(result, "its relaxation leaves little open")
+            return because(joined(first, run.exact(first.pattern, rows)), "its relaxation leaves little open")
+    limited = method == "exact" and start is None and not math.isinf(meter_left(budget))
+    gap = budget.limits.gap
     if method == "exact" and begins(problem, options) == "greedy":
         share = options.choice.probe_patience * options.choice.probe_limit_share
-        first = _by_witnesses(problem, budget, share, start, seed, means, options)
-        if ended(first):
-            return because(first, why)
-        with budget.run() as rest:
-            result = exact(problem, limits=rest, start=first.pattern if first.safe else start, rows=rows, **shared)
-        return because(joined(first, result), why)
-    alone = method == "local" and (problem.n_cells > options.choice.never_exact_cells or bool(problem.attackers))
-    limited = method == "exact" and start is None and not math.isinf(meter_left(budget))
-    watched = limited and bool(problem.attackers)
-    how: dict[str, Any] = {}
-    if method == "exact":
-        # enough for a first pattern where local programmes are small; where they are not, time is for the exact engine
-        share = options.choice.watched_limit_share if watched else options.choice.probe_limit_share
-        how = {"share": share, "work": options.choice.probe_work}
-    if watched or not (method == "exact" or alone):
-        how["gap"] = max(budget.limits.gap, 1 - 1 / options.choice.tight_ratio)
-    tried, powers = None, options.local.rebuild.charge_powers
-    if limited and not problem.attackers:
-        tried, powers = _by_trial(problem, budget, seed, means, options)
-    if tried is not None:
-        first = tried
+        first = run.by_witnesses(share, start)
     else:
-        near = shared | {"options": changed(options, "local.rebuild.charge_powers", powers)}
-        with budget.run(**how) as part:
-            passes = 0 if method == "exact" and not watched else None
-            first = local_in_stages(problem, start=start, deviations=deviations, limits=part, passes=passes, **near)
-        if limited and not first.safe and not ended(first):
-            first = _completed(first, problem, budget, seed, means, options)
-    done = first.gap is not None and first.gap <= budget.limits.gap
-    loose = method == "local" and (first.gap is None or first.gap > how.get("gap", budget.limits.gap))
-    if alone or done or loose or ended(first) or first.status == "optimal":
+        alone = method == "local" and (problem.n_cells > options.choice.never_exact_cells or bool(problem.attackers))
+        if limited or (method == "local" and not alone):
+            gap = max(gap, 1 - 1 / options.choice.tight_ratio)
+        first, other = run.first(method, start, deviations, gap, limited)
+        loose = method == "local" and (first.gap is None or first.gap > gap)
+        if alone or loose or first.status == "optimal" or (first.gap is not None and first.gap <= budget.limits.gap):
+            return because(first, why)
+        if limited and other and first.safe and not ended(first) and (first.gap is None or first.gap > gap):
+            first = run.recombined(first, other)
+    if ended(first):
         return because(first, why)
-    with budget.run() as rest:
-        result = exact(problem, limits=rest, start=first.pattern if first.safe else start, rows=rows, **shared)
-    return because(joined(first, result), why)
+    return because(joined(first, run.exact(first.pattern if first.safe else start, rows)), why)
 
 
-def _by_trial(
-    problem: Problem, budget: Budget, seed: int, means: Means | None, options: Options
-) -> tuple[SuppressionResult | None, tuple[float, ...]]:
-    """Return a pattern of cheapest witnesses where a trial finds that cells are best charged by what they cost alone.
+@dataclass(frozen=True, eq=False)
+class _Run:
+    """One problem with its budget and all that the methods share, and what they contribute to a pattern."""
 
-    Local programmes would do the same there, and take longer. Where there is none, the power that they are to take: the
-    first one where cheapest witnesses take too long.
-    """
-    with budget.run() as part:
-        power, hidden = charge_power(problem, part, options)
-    if power or hidden >= options.choice.trial_gain:
-        return None, (power,)
-    share = options.choice.probe_patience * options.choice.probe_limit_share
-    first = _by_witnesses(problem, budget, share, None, seed, means, options)
-    return first if first.safe or ended(first) else None, options.local.rebuild.charge_powers[:1]
+    problem: Problem
+    budget: Budget
+    seed: int
+    engine: str
+    means: Means | None
+    options: Options
 
+    def exact(self, start: Bools | None, rows: Inequalities | None) -> SuppressionResult:
+        """Search with a bound, as far as the limits go."""
+        with self.budget.run() as rest:
+            return exact(
+                self.problem,
+                limits=rest,
+                seed=self.seed,
+                engine=self.engine,
+                start=start,
+                rows=rows,
+                means=self.means or Means(),
+                options=self.options,
+            )
 
-def _completed(
-    first: SuppressionResult, problem: Problem, budget: Budget, seed: int, means: Means | None, options: Options
-) -> SuppressionResult:
-    """Return a pattern in which cheapest witnesses answer what local programmes left open, as far as limits go."""
-    share = options.choice.probe_patience * options.choice.probe_limit_share
-    return joined(first, _by_witnesses(problem, budget, share, first.pattern, seed, means, options, math.inf))
+    def first(
+        self, method: str, start: Bools | None, deviations: Sequence[Deviation], gap: float, limited: bool
+    ) -> tuple[SuppressionResult, str]:
+        """Return a first pattern, of local programmes unless a trial says otherwise, and the method for another one."""
+        choice, powers = self.options.choice, self.options.local.rebuild.charge_powers
+        if limited and not self.problem.attackers:
+            tried, powers = self._by_trial()
+            if tried is not None:
+                return tried, "local"
+        # enough for a first pattern where local programmes are small; where they are not, time is for the exact engine
+        share, work = 1.0, math.inf
+        if method == "exact":
+            share, work = choice.local_limit_share if limited else choice.probe_limit_share, choice.probe_work
+        first = self.local(start, deviations, share, work, gap, method == "local" or limited, powers)
+        if limited and not first.safe and not ended(first):
+            return self._completed(first), ""
+        return first, "greedy"
 
+    def local(
+        self,
+        start: Bools | None,
+        deviations: Sequence[Deviation],
+        share: float,
+        work: float,
+        gap: float,
+        improve: bool,
+        powers: tuple[float, ...],
+    ) -> SuppressionResult:
+        """Return a pattern of local programmes, made cheaper until the limits or a gap if asked for."""
+        with self.budget.run(share, work=work, gap=gap) as part:
+            return local_in_stages(
+                self.problem,
+                means=self.means or Means(),
+                limits=part,
+                seed=self.seed,
+                start=start,
+                passes=None if improve else 0,
+                engine=self.engine,
+                deviations=deviations,
+                options=changed(self.options, "local.rebuild.charge_powers", powers),
+            )
 
-def _by_witnesses(
-    problem: Problem,
-    budget: Budget,
-    share: float,
-    start: Bools | None,
-    seed: int,
-    means: Means | None,
-    options: Options,
-    patience: float = 1.0,
-) -> SuppressionResult:
-    """Return a pattern of cheapest witnesses; unknown where it takes longer than a share of the limits, or seems to."""
-    cleanup = options.choice.probe_cleanup_share
-    how: dict[str, Any] = {"restarts": 0, "cleanup": cleanup, "patience": patience}
-    with budget.run(min(1.0, share), work=options.choice.probe_work) as part:
-        return greedy(problem, limits=part, seed=seed, start=start, means=means, options=options, **how)
+    def _by_trial(self) -> tuple[SuppressionResult | None, tuple[float, ...]]:
+        """Return a pattern of cheapest witnesses where a trial finds that cells are best charged by their cost alone.
+
+        Local programmes would do the same there, and take longer. Where there is none, the power that they are to take:
+        the first one where cheapest witnesses take too long.
+        """
+        choice, powers = self.options.choice, self.options.local.rebuild.charge_powers
+        with self.budget.run() as part:
+            power, hidden = charge_power(self.problem, part, self.options)
+        if power or hidden >= choice.trial_gain:
+            return None, (power,)
+        first = self.by_witnesses(choice.probe_patience * choice.probe_limit_share, None)
+        return first if first.safe or ended(first) else None, powers[:1]
+
+    def _completed(self, first: SuppressionResult) -> SuppressionResult:
+        """Return a pattern in which cheapest witnesses answer what local programmes left open, as far as limits go."""
+        share = self.options.choice.probe_patience * self.options.choice.probe_limit_share
+        return joined(first, self.by_witnesses(share, first.pattern, math.inf))
+
+    def by_witnesses(
+        self, share: float, start: Bools | None, patience: float = 1.0, restarts: int = 0, cleanup: float | None = None
+    ) -> SuppressionResult:
+        """Return a pattern of cheapest witnesses; unknown where it takes longer than a share, or seems to."""
+        choice = self.options.choice
+        with self.budget.run(min(1.0, share), work=choice.probe_work) as part:
+            return greedy(
+                self.problem,
+                limits=part,
+                seed=self.seed,
+                restarts=restarts,
+                cleanup=choice.probe_cleanup_share if cleanup is None else cleanup,
+                patience=patience,
+                start=start,
+                means=self.means,
+                options=self.options,
+            )
+
+    def recombined(self, first: SuppressionResult, other: str) -> SuppressionResult:
+        """Return the cheapest pattern found among the cells of a first one and of one by another method."""
+        choice, budget = self.options.choice, self.budget
+        if other == "local":
+            powers = self.options.local.rebuild.charge_powers
+            second = self.local(None, (), choice.local_limit_share, math.inf, budget.limits.gap, True, powers)
+        else:
+            second = self.by_witnesses(choice.second_limit_share, None, restarts=choice.second_restarts, cleanup=1.0)
+        both = joined(first, second) if second.safe else first
+        if not second.safe or ended(second) or budget.exhausted:
+            return both
+        with budget.run(choice.recombination_limit_share) as part:
+            found = recombined(
+                self.problem,
+                [first.pattern, second.pattern],
+                part,
+                seed=self.seed,
+                engine=self.engine,
+                options=self.options,
+            )
+        return joined(both, found)
 
 
 def by_root_solve(problem: Problem, budget: Budget, engine: str, options: Options = DEFAULTS) -> SuppressionResult:

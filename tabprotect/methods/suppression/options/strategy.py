@@ -43,8 +43,14 @@ class ChoiceOptions(Stage):
         Share of primaries among the cells beyond which solutions of the first pool are the better start.
     probe_limit_share : float, default 0.4
         Share of the limits for a first pattern that the exact engine starts from.
-    watched_limit_share : float, default 0.8
-        The same where attackers know cells, unless cost and bound of local programmes come close before.
+    local_limit_share : float, default 0.3
+        Share of the limits for local programmes, unless their cost and bound come close before.
+    second_limit_share : float, default 0.4
+        Share of the limits left then for a pattern by other means.
+    second_restarts : int, default 10
+        How often cheapest witnesses look for a cheaper one in that time.
+    recombination_limit_share : float, default 0.8
+        Share of the limits left then for a search among the cells that one of the two hides.
     probe_work : int, default 500_000
         Work units for it.
     probe_patience : float, default 2.0
@@ -71,7 +77,10 @@ class ChoiceOptions(Stage):
     linked_equations: float = number(4.5)
     dense_primaries: float = number(0.2, most=1)
     probe_limit_share: float = number(0.4, most=1)
-    watched_limit_share: float = number(0.8, most=1)
+    local_limit_share: float = number(0.3, most=1)
+    second_limit_share: float = number(0.4, most=1)
+    second_restarts: int = number(10)
+    recombination_limit_share: float = number(0.8, most=1)
     probe_work: int = number(500_000)
     probe_patience: float = number(2.0)
     trial_gain: float = number(0.5, most=1)

@@ -1,0 +1,85 @@
+"""Among the cells of two safe patterns the cheapest safe pattern is found, and `auto` makes use of that."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tabprotect.instances.families import family
+from tabprotect.methods.suppression import suppress
+from tabprotect.methods.suppression.options import Options, changed
+from tabprotect.methods.suppression.search.recombination import recombined
+from tabprotect.problem import Status
+from tabprotect.solver.limits import Budget, Limits
+from tests.checker import Judge
+from tests.quick import examples
+from tests.random_problems import random_problem
+
+
+def two_patterns(problem):
+    """Return two safe patterns made for other costs than those of the problem; None where something stays exposed."""
+    rng = np.random.default_rng(1)
+    others = [replace(problem, weights=rng.permutation(problem.weights)) for _ in range(2)]
+    results = [suppress(p, method="greedy") for p in others]
+    return [r.pattern for r in results] if all(r.safe for r in results) else None
+
+
+def test_the_cheapest_pattern_among_the_cells_of_two():
+    compared = 0
+    for seed in range(examples(6, 60)):
+        problem = random_problem(seed, max_cells=24)
+        patterns = two_patterns(problem)
+        if patterns is None:
+            continue
+        result = recombined(problem, patterns, Budget(Limits()))
+        cells = patterns[0] | patterns[1]
+        judge = Judge(problem)
+        assert result.safe
+        assert judge.well_formed(result.pattern)
+        assert judge.safe(result.pattern)
+        assert not (result.pattern & ~cells).any()
+        assert result.cost == pytest.approx(problem.cost(result.pattern), rel=1e-12)
+        assert (result.bound, result.cuts, result.rows) == (None, None, None)
+        costs = [problem.cost(p) for p in patterns]
+        assert result.cost <= min(costs) * (1 + 1e-9)
+        outside = (problem.status == Status.SAFE) & ~cells
+        among = replace(problem, status=np.where(outside, Status.PROTECTED, problem.status).astype(np.int8))
+        try:
+            best = Judge(among).optimum(largest=12)
+        except ValueError:
+            continue
+        assert result.cost == pytest.approx(best.cost, rel=1e-9, abs=1e-9)
+        compared += 1
+    assert compared >= examples(1, 15)
+
+
+def test_what_is_told_on_the_way_is_no_bound_of_the_whole_table():
+    problem = family("thin", seed=0, sizes=(5, 5, 5))
+    first = suppress(problem, method="greedy", limits=Limits(work=4000)).pattern
+    second = suppress(problem, method="local", limits=Limits(work=4000)).pattern
+    seen = []
+    budget = Budget(Limits(work=4000), seen.append)
+    result = recombined(problem, [first, second], budget)
+    assert result.safe
+    assert result.cost <= min(problem.cost(first), problem.cost(second))
+    assert seen
+    assert {p.stage for p in seen} == {"recombination"}
+    assert all(p.bound is None for p in seen)
+    assert all(p.cost is None or p.cost >= result.cost for p in seen)
+    assert 0 < budget.work <= 2 * 4000
+
+
+def test_auto_recombines_under_a_limit_and_says_so():
+    problem = family("thin", seed=1, sizes=(5, 5, 5))
+    limits, options = Limits(work=15_000), changed(Options(), "choice.own_start_cells", 100)
+    result = suppress(problem, method="auto", limits=limits, seed=3, options=options)
+    assert "local, then greedy, then recombination, then exact" in result.method
+    assert result.safe
+    assert result.bound <= result.cost
+    again = suppress(problem, method="auto", limits=limits, seed=3, options=options)
+    assert (result.cost, result.bound, result.work) == (again.cost, again.bound, again.work)
+    assert result.pattern.tolist() == again.pattern.tolist()
+    without = changed(options, "choice.second_limit_share", 0.0)
+    assert "recombination" not in suppress(problem, method="auto", limits=limits, seed=3, options=without).method
