@@ -117,7 +117,7 @@ def automatic(
     run = _Run(problem, budget, seed, engine, means, options)
     method, why = choose(problem, options)
     if method == "exact" and begins(problem, options) == "exact":
-        return because(run.exact(start, rows), why)
+        return because(run.exact(start, rows, deviations), why)
     if start is None and means is None and problem.n_cells <= options.choice.never_exact_cells:
         first = by_root_solve(problem, budget, engine, options)
         if first.safe:
@@ -139,7 +139,8 @@ def automatic(
             first = run.recombined(first, other)
     if ended(first):
         return because(first, why)
-    return because(joined(first, run.exact(first.pattern if first.safe else start, rows)), why)
+    rest = run.exact(first.pattern, rows, first.deviations) if first.safe else run.exact(start, rows, deviations)
+    return because(joined(first, rest), why)
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,7 +154,9 @@ class _Run:
     means: Means | None
     options: Options
 
-    def exact(self, start: Bools | None, rows: Inequalities | None) -> SuppressionResult:
+    def exact(
+        self, start: Bools | None, rows: Inequalities | None, deviations: Sequence[Deviation] = ()
+    ) -> SuppressionResult:
         """Search with a bound, as far as the limits go."""
         with self.budget.run() as rest:
             return exact(
@@ -162,6 +165,7 @@ class _Run:
                 seed=self.seed,
                 engine=self.engine,
                 start=start,
+                deviations=deviations,
                 rows=rows,
                 means=self.means or Means(),
                 options=self.options,
@@ -264,6 +268,7 @@ class _Run:
                 part,
                 seed=self.seed,
                 engine=self.engine,
+                deviations=(*first.deviations, *second.deviations),
                 options=self.options,
             )
         return joined(both, found)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
 from tabprotect.attack.proof_rows import BoundProof
-from tabprotect.attack.witness import Witnesses
+from tabprotect.attack.witness import Deviation, Witnesses
 from tabprotect.methods.suppression.bound.inequalities import inequalities_of, rows_of_cores
 from tabprotect.methods.suppression.bound.proof import bound_proof
 from tabprotect.methods.suppression.merge import with_bound
@@ -44,6 +44,7 @@ def exact(
     progress: Callable[[Progress], None] | None = None,
     engine: str = "scip",
     start: Bools | None = None,
+    deviations: Sequence[Deviation] = (),
     rows: Inequalities | None = None,
     means: Means | None = None,
     prove: bool = True,
@@ -65,6 +66,8 @@ def exact(
         What solves the integer programmes; attacks are always on HiGHS.
     start : ndarray of bool, shape (cells,), optional
         A pattern to start from.
+    deviations : sequence of Deviation, optional
+        Known before; they are checked.
     rows : Inequalities, optional
         That hold for this problem, such as those of a search with fewer sums; without `means`.
     means : Means, optional
@@ -95,6 +98,7 @@ def exact(
     prove = prove and problem.n_cells <= options.proof.most_cells
     with cancel_on_interrupt(budget):
         judge = Witnesses(problem)
+        judge.offer_many(deviations)
         pattern = (
             root_solve(problem, judge, solver, budget, options.root_solve) if start is None and not means else None
         )
@@ -124,7 +128,7 @@ def exact(
                 assert s.best is not None
                 judge.offer_all(s.part.lift(s.judge.deviations(s.best, few=not problem.attackers)))
         result = finish(problem, judge, pattern, budget, f"exact ({engine})", options)
-        result = replace(result, stopped=result.stopped or ended)
+        result = replace(result, stopped=result.stopped or ended, deviations=judge.known_about(result.pattern))
         pools = {k: (known.rows.pool, known.rows.x) for k, known in enumerate(found) if known.rows is not None}
         if result.safe and not result.stopped and any(k not in pools and not s.done for k, s in enumerate(searches)):
             result = replace(result, message="levels are reached to floating-point accuracy only: there is no bound")

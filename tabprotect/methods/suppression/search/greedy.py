@@ -98,7 +98,8 @@ def greedy(
                 return finish(problem, judge, None, budget, "greedy", options)
             judge.offer_all(Part(task.core).lift(answer.deviations))
             patterns.append(answer.pattern)
-        return finish(problem, judge, reduction.pattern(patterns), budget, "greedy", options)
+        result = finish(problem, judge, reduction.pattern(patterns), budget, "greedy", options)
+        return replace(result, deviations=judge.known_about(result.pattern))
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
+from tabprotect.attack.witness import Deviation
 from tabprotect.methods.suppression.options import DEFAULTS, Options
 from tabprotect.methods.suppression.postsolve.finish import stopped
 from tabprotect.methods.suppression.result import SolveStatus, SuppressionResult
@@ -27,6 +28,7 @@ def recombined(
     *,
     seed: int = 0,
     engine: str = "scip",
+    deviations: Sequence[Deviation] = (),
     options: Options = DEFAULTS,
 ) -> SuppressionResult:
     """Search among the cells that one of several safe patterns hides; all other secondaries are published.
@@ -40,7 +42,7 @@ def recombined(
     patterns : sequence of ndarray of bool, shape (cells,)
         Safe; the search begins with the cheapest.
     budget : Budget
-    seed, engine, options
+    seed, engine, deviations, options
         As for `exact`.
 
     Returns
@@ -62,7 +64,16 @@ def recombined(
 
     with budget.run() as part:
         part.progress = budget.progress and without_bound
-        found = exact(among, limits=part, start=best, seed=seed, engine=engine, prove=False, options=options)
+        found = exact(
+            among,
+            limits=part,
+            start=best,
+            deviations=deviations,
+            seed=seed,
+            engine=engine,
+            prove=False,
+            options=options,
+        )
     status: SolveStatus = "feasible" if found.status == "optimal" else found.status
     return replace(
         found, problem=problem, status=status, bound=None, rows=None, method="recombination", stopped=stopped(budget)
