@@ -238,6 +238,8 @@ def test_two_runs_of_the_demo_write_the_same_bytes(tmp_path):
         subprocess.run(command, check=True, capture_output=True, env=environment)
     one, two = tree(tmp_path / "one"), tree(tmp_path / "two")
     for files in (one, two):
+        settings = json.loads(files["internal/release.json"])["settings"]
+        assert (settings["contributor"], settings["holding"]) == ("enterprise_id", "group_id")
         # what was called and where it was written is noted there, besides the date, which is fixed here
         inside = json.loads(files["internal/release.json"])
         assert inside["provenance"].pop("command").startswith("tabprotect demo")
@@ -245,6 +247,15 @@ def test_two_runs_of_the_demo_write_the_same_bytes(tmp_path):
     assert one.keys() == two.keys()
     assert [name for name in one if one[name] != two[name]] == []
     assert not any(str(tmp_path).encode() in content for content in one.values() if content)
+
+
+def test_the_demo_ends_with_a_safe_answer_at_a_limit_of_time(tabprotect, place):
+    done = tabprotect("demo", "--time-limit", "2", "--out", "demo")
+    assert done.code in (0, 3), done
+    inside = json.loads((place / "demo" / "internal" / "release.json").read_text())
+    assert inside["safe"]
+    for said in (inside["settings"], inside["provenance"]["roles"]):
+        assert (said["contributor"], said["holding"]) == ("enterprise_id", "group_id")
 
 
 @pytest.mark.parametrize(("limit", "code"), [("1", 3), ("1000000", 0)])
