@@ -163,7 +163,12 @@ def test_a_file_without_a_byte_is_called_empty(tabprotect, place):
 def test_a_release_is_audited_and_verified(tabprotect, place):
     assert tabprotect(*FLAGS).code == 0
     assert tabprotect("audit", "release").code == 0
-    assert tabprotect("verify", "release").code == 0
+    done = tabprotect("verify", "release")
+    assert done.code == 0
+    assert "the office's own (--against compares it)" in done.out
+    compared = tabprotect("verify", "release", "--against", "release")
+    assert compared.code == 0
+    assert "--against" not in compared.out
     (table,) = (place / "release" / "publish").glob("*.csv")
     table.write_text(table.read_text().replace("140", "141"))
     done = tabprotect("verify", "release")
