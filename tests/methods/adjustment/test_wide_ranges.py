@@ -15,7 +15,12 @@ PAIRS = [("Total", top) for top in REGIONS] + [(top, code) for top, codes in REG
 
 
 @pytest.fixture(scope="module")
-def release() -> tp.Release:
+def heard() -> list[tp.Progress]:
+    return []
+
+
+@pytest.fixture(scope="module")
+def release(heard: list[tp.Progress]) -> tp.Release:
     draw = random.Random(4)
     rows = []
     for k in range(240):
@@ -27,7 +32,7 @@ def release() -> tp.Release:
     frame = pd.DataFrame(rows, columns=["unit", "holding", "activity", "region", "turnover"])
     by = {"activity": ["B", "M", "G", "H"], "region": tp.Hierarchy.from_pairs(PAIRS)}
     table = tp.tabulate(frame, by=by, value="turnover", contributor="unit", holding="holding")
-    return tp.protect(table, ["p%=15", "threshold=3"], method="adjust", limits=10, seed=1)
+    return tp.protect(table, ["p%=15", "threshold=3"], method="adjust", limits=10, seed=1, progress=heard.append)
 
 
 def test_a_limit_of_time_is_kept(release: tp.Release) -> None:
@@ -45,3 +50,12 @@ def test_values_have_the_decimals_of_the_data_to_the_last_digit(release: tp.Rele
     published = [float(value) for value in release.result.values]
     assert [v for v in published if round(v, 2) != v] == []
     assert "no exact decimals" not in str(release.summary())
+
+
+def test_cost_and_bound_go_one_way(release: tp.Release, heard: list[tp.Progress]) -> None:
+    told = [one for one in heard if one.stage.startswith("adjust")]
+    bounds = [one.bound for one in told if one.bound is not None]
+    costs = [one.cost for one in told if one.cost is not None]
+    assert len(bounds) > 2
+    assert bounds == sorted(bounds)
+    assert costs == sorted(costs, reverse=True)
