@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from inspect import getattr_static
 from typing import Any
 
@@ -70,6 +71,20 @@ def test_the_pattern_of_a_table_fits_its_problem_wherever_a_pattern_is_given() -
 def test_a_problem_says_its_sums_apart() -> None:
     problem, _ = with_sums()
     assert repr(problem) == "Problem(5 cells and 1 sum, 2 equations, 1 primary)"
+    found = tp.suppress(problem)
+    hidden = f"{int(found.pattern[:5].sum())} of 5 cells hidden"
+    assert found.pattern[5]
+    assert hidden in repr(found)
+    assert hidden in repr(tp.audit(problem, found.pattern))
+
+
+@pytest.mark.parametrize("wrong", [{"rules": {"region": {"n": ["a", "b"]}}}, {"groupings": {"region": {"x": 5}}}])
+def test_the_cure_for_recodings_is_python_as_it_stands(wrong: dict[str, Any]) -> None:
+    with pytest.raises(tp.InputError) as caught:
+        tp.Recode(**wrong)
+    cure = re.findall(r"such as (tabprotect\.\S+\(.*?\)), not", str(caught.value))[0]
+    given = eval(cure, {"tabprotect": tp})  # noqa: S307 - the text is ours
+    assert tp.Recode(rules={"region": given}).rules["region"] == given
 
 
 def test_cells_of_a_release_have_the_same_names_in_its_audit_as_in_explain() -> None:

@@ -97,6 +97,20 @@ def test_five_linked_tables_as_one_system(shared: Shared) -> None:
     assert len(bare.exposures) > 100
 
 
+def test_five_linked_tables_with_all_defaults_have_a_pattern_within_a_tenth(shared: Shared) -> None:
+    heard: list[tp.Progress] = []
+    limits = tp.Limits(work=20_000)
+    release = tp.protect(
+        linked(shared), ["threshold=3", "nk=1,85"], limits=limits, intervals=False, progress=heard.append
+    )
+    judged(release)
+    first = next(message for message in heard if message.cost is not None)
+    assert first.work <= 2_000
+    assert release.result.cost is not None
+    assert first.cost is not None
+    assert release.result.cost <= first.cost
+
+
 def test_levels_of_linked_tables_are_proven_where_no_vertex_is_found(
     shared: Shared, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -138,7 +138,7 @@ class _Check:
         far = "up to" if claim.method == "rising" else "less than"
         steps = f" (changes of {far} {claim.base * (claim.steps + 1)})" if claim.method in STEPPED else ""
         return [
-            *(["that the embedded problem is the office's own (give it to compare)"] if against is None else []),
+            *(["that the embedded problem is the office's own (against= compares it)"] if against is None else []),
             "whether rules, levels, bounds, attackers and what intruders know of the method describe the real ones"
             + steps,
             *([] if self.cost is None else [f"the distance {words_of(self.cost)}, in the method's own measure"]),

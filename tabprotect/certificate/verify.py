@@ -141,7 +141,7 @@ class _Check:
             "the files published" if self.document["publication"] else "",
         ]
         if against is None:
-            skipped.insert(0, "that the embedded problem is the office's own (give it to compare)")
+            skipped.insert(0, "that the embedded problem is the office's own (against= compares it)")
         else:
             found = compare(self.document, against, self.limits)
             self.failures += found.failures

@@ -10,6 +10,7 @@ from tabprotect.comparison.line import Line
 from tabprotect.methods.loss import Loss
 from tabprotect.problem import Problem
 from tabprotect.report.pages import Bars, Grid
+from tabprotect.solver.tolerances import NO_GAP
 
 __all__ = ["charts", "grids"]
 
@@ -103,7 +104,7 @@ def charts(problem: Problem, lines: Sequence[Line]) -> list[Bars]:
     risks = [None if (y := x.risk) is None else 100 * (y.exposed + y.undecided) / sensitive for x in done]
     measures: list[tuple[str, list[float | None]]] = [
         ("Hidden value (%)", worth),
-        ("Gap of the cost (%)", [None if x.gap is None else 100 * x.gap for x in done]),
+        ("Gap of the cost (%)", [None if x.gap is None else 100 * x.gap * (x.gap > NO_GAP) for x in done]),
         ("Cells hidden or changed (%)", of_loss(lambda x: 100 * (x.hidden + x.changed) / n)),
         ("Mean relative change of published cells (%)", of_loss(lambda x: 100 * x.relative, False)),
         ("Margins not kept (%)", of_loss(lambda x: 100 * (1 - x.kept / max(1, x.margins)))),
@@ -111,10 +112,7 @@ def charts(problem: Problem, lines: Sequence[Line]) -> list[Bars]:
         ("Seconds", [x.seconds for x in done]),
     ]
     bad = {"Sensitive cells exposed (%)"}
-    return [
-        Bars(title, names, heights, ["does not apply" if h is None else f"{h:,.3g}" for h in heights], bad=title in bad)
-        for title, heights in measures
-    ]
+    return [Bars(title, names, heights, bad=title in bad, digits=3) for title, heights in measures]
 
 
 def _different(names: list[str]) -> list[str]:

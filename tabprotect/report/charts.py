@@ -13,7 +13,10 @@ __all__ = ["Bars", "Course", "Spans", "Steps"]
 
 @dataclass(frozen=True)
 class Bars:
-    """A bar chart: names, heights, and the words at the end of each bar; a height of None does not apply."""
+    """A bar chart: names, heights, and the words at the end of each bar; a height of None does not apply.
+
+    Without words heights stand there, as whole numbers or with so many significant digits.
+    """
 
     title: str
     names: Sequence[str]
@@ -21,16 +24,20 @@ class Bars:
     labels: Sequence[str] | None = None
     note: str = ""
     bad: bool = False
+    digits: int | None = None
 
     def bars(self, numbers: Numbers = STANDARD) -> list[dict[str, Any]]:
         """Return what the template draws."""
         known = [height for height in self.heights if height is not None]
         top = max([*known, 0]) or 1
-        labels = self.labels or ["does not apply" if h is None else numbers(h, ",.0f") for h in self.heights]
+        labels = self.labels or ["does not apply" if h is None else self._written(h, numbers) for h in self.heights]
         return [
             {"name": name, "share": 0.0 if height is None else height / top, "label": label}
             for name, height, label in zip(self.names, self.heights, labels, strict=True)
         ]
+
+    def _written(self, height: float, numbers: Numbers) -> str:
+        return numbers(height, ",.0f") if self.digits is None else numbers.plain(float(f"{height:.{self.digits}g}"))
 
 
 @dataclass(frozen=True)

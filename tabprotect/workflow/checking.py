@@ -181,20 +181,25 @@ def _explain(error: Any) -> list[str]:
 
 
 def _elsewhere(name: str) -> str | None:
-    """Return the key of this name in another table of the specification, such as ``output.source``.
+    """Return the key of this name in another table of the specification, options of methods included.
 
     Examples
     --------
-    >>> _elsewhere("source"), _elsewhere("unit"), _elsewhere("sorce")
-    ('output.source', 'unit', None)
+    >>> _elsewhere("source"), _elsewhere("unit"), _elsewhere("base"), _elsewhere("sorce")
+    ('output.source', 'unit', 'options.base', None)
     """
+    from tabprotect.methods.registry import METHODS
+
     places: dict[str, type[BaseModel]] = {
         "": Spec,
         "limits.": LimitsSpec,
         "output.": OutputSpec,
         "previous.": CarriedSpec,
     }
-    return next((f"{place}{name}" for place, model in places.items() if name in model.model_fields), None)
+    found = next((f"{place}{name}" for place, model in places.items() if name in model.model_fields), None)
+    if found is None and any(name == option.name for one in METHODS.values() for option in one.options):
+        return f"options.{name}"
+    return found
 
 
 _WORDS = {

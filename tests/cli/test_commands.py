@@ -163,7 +163,12 @@ def test_a_file_without_a_byte_is_called_empty(tabprotect, place):
 def test_a_release_is_audited_and_verified(tabprotect, place):
     assert tabprotect(*FLAGS).code == 0
     assert tabprotect("audit", "release").code == 0
-    assert tabprotect("verify", "release").code == 0
+    done = tabprotect("verify", "release")
+    assert done.code == 0
+    assert "the office's own (--against compares it)" in done.out
+    compared = tabprotect("verify", "release", "--against", "release")
+    assert compared.code == 0
+    assert "--against" not in compared.out
     (table,) = (place / "release" / "publish").glob("*.csv")
     table.write_text(table.read_text().replace("140", "141"))
     done = tabprotect("verify", "release")
@@ -238,6 +243,8 @@ def test_two_runs_of_the_demo_write_the_same_bytes(tmp_path):
         subprocess.run(command, check=True, capture_output=True, env=environment)
     one, two = tree(tmp_path / "one"), tree(tmp_path / "two")
     for files in (one, two):
+        settings = json.loads(files["internal/release.json"])["settings"]
+        assert (settings["contributor"], settings["holding"]) == ("enterprise_id", "group_id")
         # what was called and where it was written is noted there, besides the date, which is fixed here
         inside = json.loads(files["internal/release.json"])
         assert inside["provenance"].pop("command").startswith("tabprotect demo")
@@ -245,6 +252,15 @@ def test_two_runs_of_the_demo_write_the_same_bytes(tmp_path):
     assert one.keys() == two.keys()
     assert [name for name in one if one[name] != two[name]] == []
     assert not any(str(tmp_path).encode() in content for content in one.values() if content)
+
+
+def test_the_demo_ends_with_a_safe_answer_at_a_limit_of_time(tabprotect, place):
+    done = tabprotect("demo", "--time-limit", "2", "--out", "demo")
+    assert done.code in (0, 3), done
+    inside = json.loads((place / "demo" / "internal" / "release.json").read_text())
+    assert inside["safe"]
+    for said in (inside["settings"], inside["provenance"]["roles"]):
+        assert (said["contributor"], said["holding"]) == ("enterprise_id", "group_id")
 
 
 @pytest.mark.parametrize(("limit", "code"), [("1", 3), ("1000000", 0)])

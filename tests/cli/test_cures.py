@@ -157,6 +157,7 @@ def test_no_table_is_made_of_a_specification_that_says_wrongly_what_it_is(place:
         ("seconds = 5", "unknown key 'seconds'; did you mean 'limits.seconds'?"),
         ('[output]\nunit = "EUR"', "unknown key 'output.unit'; did you mean 'unit'?"),
         ('[output]\ntitel = "T"', "unknown key 'output.titel'; did you mean 'title'?"),
+        ("base = 1000", "unknown key 'base'; did you mean 'options.base'?"),
     ],
 )
 def test_a_key_in_the_wrong_table_is_sent_to_the_right_one(place: Path, tabprotect: Run, line: str, meant: str) -> None:

@@ -33,6 +33,9 @@ def test_comparisons_write_numbers_as_the_data_do(tmp_path: Path, tabprotect: Ca
     assert [one for one in numbers if re.fullmatch(r"[\d.]+\.\d{3},\d+", one)]
     assert not [one for one in numbers if re.search(r",\d{3}[.,]|\d{3},\d{3}|^0\.", one)]
     assert "<td>0,00 %</td>" in page.read_text(encoding="utf-8")
+    drawn = re.findall(r"<text[^>]*>([^<]*)</text>", page.read_text(encoding="utf-8"))
+    assert [one for one in drawn if re.fullmatch(r"\d+,\d+", one)]
+    assert not [one for one in drawn if re.search(r"\d\.\d{1,2}(?!\d)", one)]
 
 
 def test_comparisons_write_numbers_as_they_are_told_to(tmp_path: Path, tabprotect: Callable[..., Any]) -> None:

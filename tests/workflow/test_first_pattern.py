@@ -58,6 +58,16 @@ def test_the_register_with_261_attackers_has_a_pattern_within_a_tenth(method: st
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("method", ["auto", "exact", "local"])
+def test_many_that_are_alone_in_cells_have_a_pattern_within_a_tenth(method: str) -> None:
+    heard: list[tp.Progress] = []
+    limits = tp.Limits(work=20_000)
+    result = tp.suppress(tp.instances.load("singletons-large"), method=method, limits=limits, progress=heard.append)
+    assert result.safe
+    assert next(message for message in heard if message.cost is not None).work <= 2_000
+
+
+@pytest.mark.slow
 def test_the_register_has_a_pattern_within_twenty_seconds() -> None:
     by = ["division", "nuts", "size"]
     ladders = {name: tp.Hierarchy.read(data(f"{name}.hrc")) for name in by[:2]}

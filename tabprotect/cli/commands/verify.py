@@ -96,7 +96,7 @@ def _verify(target: Path, against: Path | None, no_limits: bool) -> int:
     first, *rest = found.summary("." if released is None else released.dialect.decimal).split("\n")
     console.print(first, style=f"bold {colour}")
     for line in rest:
-        console.print(line)
+        console.print(line.replace("(against= compares it)", "(--against compares it)"))
     for failure in failures:
         screen.wrong(console, failure)
     return Exit.DONE if found.safe and not failures else Exit.UNSAFE

@@ -22,7 +22,7 @@ _TAIL = 5e-4
 _TANGENT_ROUNDS = 500
 
 
-def root_bound(programme: Programme, budget: Budget, seconds: float) -> tuple[float, Floats | None]:
+def root_bound(programme: Programme, budget: Budget, seconds: float, known: float = 0.0) -> tuple[float, Floats | None]:
     """Solve the relaxation, add violated polygon rows, and again until it no longer pays or `seconds` are over.
 
     Parameters
@@ -32,6 +32,8 @@ def root_bound(programme: Programme, budget: Budget, seconds: float) -> tuple[fl
     budget : Budget
     seconds : float
         Share of the clock for this (inf without a clock).
+    known : float
+        A bound found before: no lower one is reported.
 
     Returns
     -------
@@ -51,7 +53,7 @@ def root_bound(programme: Programme, budget: Budget, seconds: float) -> tuple[fl
         if answer.x is None or answer.bound is None:
             break
         before, bound, x = bound, max(bound, answer.bound - safety * abs(answer.bound)), answer.x
-        budget.report("adjust: relaxation", bound=bound * programme.statement.objective_unit)
+        budget.report("adjust: relaxation", bound=max(bound, known) * programme.statement.objective_unit)
         if not programme.add_polygons(x) or bound - before < _TAIL * abs(bound):
             break
     return bound, x

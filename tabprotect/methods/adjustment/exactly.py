@@ -17,6 +17,9 @@ Ints = npt.NDArray[np.int64]
 #: an exact vertex is computed for at most so many cells
 _LARGEST = 30_000
 
+#: sums of more steps may be beyond 64 bits
+_MOST_STEPS = 2.0**40
+
 
 def values_of(problem: Problem, statement: Statement, z: Floats, senses: Ints) -> Floats:
     """Return adjusted values: exact decimals where z is near such a point, else the nearest floats.
@@ -33,6 +36,8 @@ def values_of(problem: Problem, statement: Statement, z: Floats, senses: Ints) -
         Deviations in the statement's unit.
     senses : ndarray of int, shape (k,)
     """
+    if statement.step is not None and (values := _in_whole_steps(problem, statement, z)) is not None:
+        return values
     full = statement.spread(z, problem.n_cells)
     moving = np.zeros(problem.n_cells, bool)
     moving[statement.cells] = True
@@ -60,6 +65,20 @@ def values_of(problem: Problem, statement: Statement, z: Floats, senses: Ints) -
         return _snapped(problem, full, (lower, has_lower), (upper, has_upper), scale)
     numerators = a * point.denominator + point.numerators.astype(object) * scale
     return np.array([int(v) / (scale * point.denominator) for v in numerators], np.float64)
+
+
+def _in_whole_steps(problem: Problem, statement: Statement, z: Floats) -> Floats | None:
+    """Return the values that whole steps lead to, None where these break an equation.
+
+    A point of the grid is exact by itself, whereas a vertex of the equations and levels may be off the grid, as levels
+    have more decimals than the values.
+    """
+    moves = np.rint(statement.spread(z / statement.unit, problem.n_cells))
+    if np.any(np.abs(moves) > _MOST_STEPS) or np.any(integer_rows(problem.system.A) @ moves.astype(np.int64)):
+        return None
+    scale, (a, step) = scaled_integers(problem.values, np.full(problem.n_cells, statement.unit))
+    steps = moves.astype(np.int64).astype(object) * step.astype(object)
+    return np.array([int(v) / scale for v in a.astype(object) + steps], np.float64)
 
 
 def _exact_point(region: Polyhedron, z: Floats, is_vertex: bool) -> RationalVector | None:

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from tabprotect.methods.adjustment.statement import Statement
 from tabprotect.solver.limits import Budget
-from tabprotect.solver.mip.milp import solve_milp
+from tabprotect.solver.mip.milp import WIDEST_INTEGER, solve_milp
 from tabprotect.solver.qp import Cone, solve_qp
 from tabprotect.solver.tolerances import INTEGRALITY, QP_NOISE, ROW_FEASIBILITY
 
@@ -56,7 +56,21 @@ def solve_fixed(statement: Statement, senses: Ints, budget: Budget, *, seconds: 
             return Fixed(whole, continuous.bound, False)
     if quadratic:
         return _nearest(statement, lower, upper, continuous, budget, seconds)
-    return _linear(statement, lower, upper, budget, whole=True, seconds=seconds)
+    return _whole(statement, lower, upper, continuous, budget, seconds)
+
+
+def _whole(
+    st: Statement, lower: Floats, upper: Floats, continuous: Fixed, budget: Budget, seconds: float | None
+) -> Fixed:
+    """Go on from a linear optimum to whole steps, within the widest ranges around it that HiGHS takes."""
+    assert continuous.z is not None
+    reach = np.floor(WIDEST_INTEGER / 2)
+    least = np.where(upper - lower > WIDEST_INTEGER, np.maximum(lower, np.floor(continuous.z) - reach), lower)
+    most = np.where(upper - lower > WIDEST_INTEGER, np.minimum(upper, np.ceil(continuous.z) + reach), upper)
+    found = _linear(st, least, most, budget, whole=True, seconds=seconds)
+    if np.array_equal(least, lower) and np.array_equal(most, upper):
+        return found
+    return Fixed(found.z, continuous.bound, False)
 
 
 def _linear(

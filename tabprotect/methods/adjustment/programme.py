@@ -20,7 +20,7 @@ from scipy import sparse
 from tabprotect.methods.adjustment.sizes import equations, polygon_rows, sign_rows, turned
 from tabprotect.methods.adjustment.statement import Statement
 from tabprotect.solver.limits import Budget
-from tabprotect.solver.mip.milp import MilpAnswer, solve_milp
+from tabprotect.solver.mip.milp import WIDEST_INTEGER, MilpAnswer, solve_milp
 from tabprotect.solver.qp import QpAnswer, solve_qp
 
 __all__ = ["Programme"]
@@ -61,7 +61,7 @@ class Programme:
         self.integer[2 * n : 2 * n + k] = True
         if st.step is not None and n <= _WHOLE_CELLS:
             # for given senses steps are nearly always whole by themselves; what is not is put right then
-            self.integer[: 2 * n] = True
+            self.integer[: 2 * n] = self.upper[: 2 * n] <= WIDEST_INTEGER
         if st.norm == "l1":
             self.cost[: 2 * n] = np.tile(st.weights, 2)
         else:

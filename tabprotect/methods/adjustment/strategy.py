@@ -135,7 +135,7 @@ def _searched(
             return f"exact ({senses} by {programmes}, bounded by multipliers)", bound, found.infeasible
     programme = Programme(st, search.farthest())
     if not large:
-        relaxed, x = root_bound(programme, budget, options.bound_share * share)
+        relaxed, x = root_bound(programme, budget, options.bound_share * share, bound)
         bound = max(bound, relaxed)
         if x is not None:
             search.try_senses(programme.deviations(x)[1])

@@ -61,14 +61,14 @@ class Recode(Short):
                 if not isinstance(given, RecodingRules | str | PathLike):
                     problems.add(
                         f"rules: those of '{name}' are a .grc file or RecodingRules, such as "
-                        f"RecodingRules.parse('new: old, old'), not {given!r}"
+                        f"tabprotect.methods.recoding.RecodingRules.parse('new: old, old'), not {given!r}"
                     )
             for name, given in self.groupings.items():
                 for which, one in given.items():
                     if not isinstance(one, RecodingRules | str | PathLike):
                         problems.add(
                             f"groupings: '{which}' of '{name}' is a .grc file or RecodingRules, such as "
-                            f"RecodingRules.parse('new: old, old'), not {one!r}"
+                            f"tabprotect.methods.recoding.RecodingRules.parse('new: old, old'), not {one!r}"
                         )
             for what in wrong_levels(self.keep):
                 problems.add(what)

@@ -100,7 +100,8 @@ class SuppressionResult:
     rows: Inequalities | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
-        facts = [f"{int(self.pattern.sum()):,} of {len(self.pattern):,} cells hidden"]
+        cells = self.problem.n_cells - self.problem.sums
+        facts = [f"{int(self.pattern[:cells].sum()):,} of {cells:,} cells hidden"]
         facts += [] if self.gap is None else [f"gap {100 * self.gap:.2f} %"]
         facts += [f"{len(self.unprotectable):,} unprotectable"] if self.unprotectable else []
         verdict = "safe" if self.safe else "NOT SAFE"

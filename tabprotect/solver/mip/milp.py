@@ -16,7 +16,7 @@ from tabprotect.seeds import SOLVER_SEEDS
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.tolerances import BINARY_INTEGRALITY
 
-__all__ = ["MilpAnswer", "solve_milp"]
+__all__ = ["WIDEST_INTEGER", "MilpAnswer", "solve_milp"]
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -39,6 +39,10 @@ _LIMITS = (
     _Status.kUnboundedOrInfeasible,
     _Status.kUnknown,
 )
+
+#: HiGHS narrows the range of an integer column unit by unit, without looking at the clock or whether to stop: wider
+#: ones than this, of a table in cents, can keep it for hours
+WIDEST_INTEGER = 1e6
 
 #: share of a limit of time at which an error of HiGHS is that of being cut off
 _AT_LIMIT = 0.9
@@ -100,7 +104,8 @@ def solve_milp(
     row_lower, row_upper, lower, upper, cost : ndarray
         Infinite where there is no bound.
     integer : ndarray of bool, optional
-        Which columns are integer; none by default (a linear programme).
+        Which columns are integer; none by default (a linear programme). No limit is kept reliably where their bounds
+        are further apart than `WIDEST_INTEGER`.
     start : ndarray, optional
         A solution to begin with.
     budget : Budget, optional
