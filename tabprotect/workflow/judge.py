@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
@@ -20,6 +19,7 @@ from tabprotect.problem import Problem
 from tabprotect.sensitivity.union_exposure import UnionExposure
 from tabprotect.solver.interrupts import cancel_on_interrupt
 from tabprotect.solver.limits import Budget, Limits, Progress
+from tabprotect.solver.stops import seconds_after
 from tabprotect.solver.tolerances import LEVEL_ROOM
 from tabprotect.workflow.extended import extended
 
@@ -93,7 +93,7 @@ def judge(
         if not found.exposures or _undecided(found, judging):
             break
         # whoever asks for the best answer so far gets it a moment later
-        settling = _left(search, limits, _after(limits.stop, MOMENT), progress)
+        settling = _left(search, limits, limits.stop and seconds_after(limits.stop, MOMENT), progress)
         if (more := settle(result, found.exposures, tight, settling, options)) is None:
             ended = settling.stopped
             continue
@@ -180,26 +180,12 @@ def _judging(search: Budget, limits: Limits, progress: Callable[[Progress], None
         seconds = max(limits.seconds - search.seconds, limits.seconds, JUDGE_SECONDS)
     if search.stopped == "cancelled":
         seconds = STOP_SECONDS
-    return Budget(Limits(seconds, stop=_after(limits.stop, STOP_SECONDS)), progress)
+    return Budget(Limits(seconds, stop=limits.stop and seconds_after(limits.stop, STOP_SECONDS)), progress)
 
 
 def _undecided(found: Audit, judging: Budget) -> bool:
     """Whether an audit has no answer since it was ended."""
     return bool(judging.stopped) and any(not e.decided for e in found.exposures)
-
-
-def _after(stop: Callable[[], bool] | None, seconds: float) -> Callable[[], bool] | None:
-    """Return a stop that says so some seconds after another one does."""
-    if stop is None:
-        return None
-    asked: list[float] = []
-
-    def late() -> bool:
-        if not asked and stop():
-            asked.append(time.monotonic())
-        return bool(asked) and time.monotonic() - asked[0] >= seconds
-
-    return late
 
 
 def found_safe(result: SuppressionResult) -> SuppressionResult:
