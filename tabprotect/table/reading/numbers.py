@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +13,20 @@ import pandas as pd
 
 from tabprotect.errors import InputError
 
-__all__ = ["SIGNS", "SPACES", "Notation", "find_notation", "one_blank", "plain_numbers", "to_numbers"]
+__all__ = [
+    "EXACT",
+    "SIGNS",
+    "SPACES",
+    "Notation",
+    "find_notation",
+    "lost_digits",
+    "one_blank",
+    "plain_numbers",
+    "to_numbers",
+]
+
+EXACT = 2.0**53
+"""Every whole number up to this one is a float."""
 
 SPACES = " \u00a0\u202f\u2009"
 """Blank, no-break space, narrow no-break space, thin space: each is a blank between thousands."""
@@ -129,6 +143,29 @@ def to_numbers(texts: Sequence[str] | pd.Series, notation: Notation, name: str) 
     if notation.decimal != ".":
         column = column.str.replace(notation.decimal, ".", regex=False)
     return np.asarray(column.where(~blank, "nan").astype(np.float64), np.float64)
+
+
+def lost_digits(
+    texts: Sequence[str] | pd.Series, numbers: npt.NDArray[np.float64], notation: Notation
+) -> npt.NDArray[np.bool_]:
+    """Return which numbers are not what their texts say, beyond 2^53, where not every whole number is a float.
+
+    Examples
+    --------
+    >>> texts = ["9007199254740993", "9007199254740992", "1e20"]
+    >>> lost_digits(texts, to_numbers(texts, Notation(), "v"), Notation()).tolist()
+    [True, False, False]
+    """
+    lost = np.zeros(len(numbers), dtype=bool)
+    large = np.flatnonzero(np.isfinite(numbers) & (np.abs(numbers) >= EXACT))
+    if not len(large):
+        return lost
+    words = [str(word) for word in pd.Series(texts, dtype=object).iloc[large]]
+    for i, word in zip(large.tolist(), plain_numbers(words, notation), strict=True):
+        number = float(numbers[i])
+        # the shortest digits that read back as a float are what other programs write of it
+        lost[i] = bool(word) and Decimal(word) not in (Decimal(number), Decimal(repr(number)))
+    return lost
 
 
 def plain_numbers(words: Sequence[str], notation: Notation) -> list[str | None]:
