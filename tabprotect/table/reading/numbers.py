@@ -164,7 +164,7 @@ def lost_digits(
     for i, word in zip(large.tolist(), plain_numbers(words, notation), strict=True):
         number = float(numbers[i])
         # the shortest digits that read back as a float are what other programs write of it
-        lost[i] = bool(word) and Decimal(word) not in (Decimal(number), Decimal(repr(number)))
+        lost[i] = word is not None and word != "" and Decimal(word) not in (Decimal(number), Decimal(repr(number)))
     return lost
 
 
