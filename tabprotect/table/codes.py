@@ -24,7 +24,6 @@ __all__ = [
     "as_code",
     "explain_unknown",
     "factorise",
-    "inexact_numbers",
     "likely_misspelt",
     "read_codes",
     "rows_of",
@@ -253,11 +252,6 @@ def some(words: Sequence[Any], most: int = 5) -> str:
     """
     text = ", ".join(str(word) for word in words[:most])
     return text + (f" and {len(words) - most} more" if len(words) > most else "")
-
-
-def inexact_numbers(column: str, lost: npt.NDArray[np.bool_]) -> str:
-    """Say in which rows a column holds whole numbers that are no floats."""
-    return f"column '{column}' holds whole numbers beyond 2^53 in {rows_of(lost)}: not exact as floats"
 
 
 def rows_of(bad: npt.NDArray[np.bool_], most: int = 3) -> str:

@@ -13,8 +13,8 @@ import pandas as pd
 
 from tabprotect.counted import counted
 from tabprotect.errors import InputError, Problems, collect, did_you_mean
-from tabprotect.table.codes import factorise, inexact_numbers, rows_of, some
-from tabprotect.table.reading.numbers import EXACT, Notation, lost_digits
+from tabprotect.table.codes import factorise, rows_of, some
+from tabprotect.table.digits import EXACT, inexact_numbers, lost_digits
 
 __all__ = [
     "as_flag",
@@ -194,7 +194,7 @@ def read_numbers(
                 number_problem(name, [str(value) for value in raw[bad].head(3)], rows_of(bad), backend_of(frame))
             )
             numbers[bad] = 0.0
-        if (lost := lost_digits(text.where(~absent, ""), numbers, Notation())).any():
+        if (lost := lost_digits(text.where(~absent, "").tolist(), numbers)).any():
             problems.add(inexact_numbers(name, lost))
     infinite = np.isinf(numbers)
     if infinite.any():

@@ -12,14 +12,13 @@ import numpy.typing as npt
 import pandas as pd
 
 from tabprotect.errors import InputError, Problems, collect
-from tabprotect.table.codes import inexact_numbers
+from tabprotect.table.digits import EXACT, inexact_numbers
 from tabprotect.table.read import need_columns
 from tabprotect.table.reading.numbers import (
-    EXACT,
     SIGNS,
     Notation,
     find_notation,
-    lost_digits,
+    lost_in,
     plain_numbers,
     to_numbers,
 )
@@ -115,7 +114,7 @@ def _number_column(
     notation = Notation(found.decimal or ".", found.thousands)
     try:
         numbers = to_numbers(texts, notation, name)
-        _check_digits(lost_digits(texts, numbers, notation), name, found, problems)
+        _check_digits(lost_in(texts, numbers, notation), name, found, problems)
         return numbers
     except InputError as error:
         cure = _other_signs(texts, notation) if stated and found.kind == "text" else ""

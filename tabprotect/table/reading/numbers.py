@@ -5,28 +5,24 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from tabprotect.errors import InputError
+from tabprotect.table.digits import EXACT, lost_digits
 
 __all__ = [
-    "EXACT",
     "SIGNS",
     "SPACES",
     "Notation",
     "find_notation",
-    "lost_digits",
+    "lost_in",
     "one_blank",
     "plain_numbers",
     "to_numbers",
 ]
-
-EXACT = 2.0**53
-"""Every whole number up to this one is a float."""
 
 SPACES = " \u00a0\u202f\u2009"
 """Blank, no-break space, narrow no-break space, thin space: each is a blank between thousands."""
@@ -145,26 +141,14 @@ def to_numbers(texts: Sequence[str] | pd.Series, notation: Notation, name: str) 
     return np.asarray(column.where(~blank, "nan").astype(np.float64), np.float64)
 
 
-def lost_digits(
+def lost_in(
     texts: Sequence[str] | pd.Series, numbers: npt.NDArray[np.float64], notation: Notation
 ) -> npt.NDArray[np.bool_]:
-    """Return which numbers are not what their texts say, beyond 2^53, where not every whole number is a float.
-
-    Examples
-    --------
-    >>> texts = ["9007199254740993", "9007199254740992", "1e20"]
-    >>> lost_digits(texts, to_numbers(texts, Notation(), "v"), Notation()).tolist()
-    [True, False, False]
-    """
-    lost = np.zeros(len(numbers), dtype=bool)
+    """Return which numbers have other digits than their texts, as `tabprotect.table.digits.lost_digits` does."""
     large = np.flatnonzero(np.isfinite(numbers) & (np.abs(numbers) >= EXACT))
-    if not len(large):
-        return lost
-    words = [str(word) for word in pd.Series(texts, dtype=object).iloc[large]]
-    for i, word in zip(large.tolist(), plain_numbers(words, notation), strict=True):
-        number = float(numbers[i])
-        # the shortest digits that read back as a float are what other programs write of it
-        lost[i] = word is not None and word != "" and Decimal(word) not in (Decimal(number), Decimal(repr(number)))
+    words = plain_numbers([str(word) for word in pd.Series(texts, dtype=object).iloc[large]], notation)
+    lost = np.zeros(len(numbers), dtype=bool)
+    lost[large] = lost_digits(words, numbers[large])
     return lost
 
 

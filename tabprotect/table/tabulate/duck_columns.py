@@ -11,10 +11,10 @@ import pyarrow as pa
 from tabprotect.counted import counted
 from tabprotect.errors import Problems
 from tabprotect.table.codes import read_codes, some
+from tabprotect.table.digits import EXACT, lost_digits
 from tabprotect.table.dimension import Dimension
 from tabprotect.table.duck import Column, DuckSource, literal
 from tabprotect.table.read import as_flag, id_text, number_problem
-from tabprotect.table.reading.numbers import EXACT, Notation, lost_digits
 from tabprotect.table.tabulate.roles import Roles
 
 __all__ = ["check_ids", "flag", "identity", "in_rows", "number", "resolve"]
@@ -78,7 +78,7 @@ def number(source: DuckSource, column: Column, roles: Roles, problems: Problems)
     if column.text:
         beyond = f"abs({number}) >= {EXACT}"
         read = source.rows(f"SELECT {point}, {number}, rowid FROM records r WHERE {beyond} ORDER BY rowid")
-        lost = lost_digits([str(one[0]) for one in read], np.array([one[1] for one in read], np.float64), Notation())
+        lost = lost_digits([str(one[0]) for one in read], np.array([one[1] for one in read], np.float64))
         if lost.any():
             bad_rows = [int(one[2]) for one, bad in zip(read, lost.tolist(), strict=True) if bad]
             where = in_rows(bad_rows[:3], len(bad_rows))
