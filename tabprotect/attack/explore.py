@@ -50,11 +50,22 @@ class Intervals:
         return f"Intervals({counted(len(self.cells), 'cell')})"
 
     @property
+    def exact(self) -> Bools:
+        """Which of the cells have a value that follows exactly."""
+        size = np.maximum(np.abs(self.low), np.abs(self.high))
+        found = np.isfinite(size)
+        found[found] = (self.high - self.low)[found] <= WIDTH * size[found]
+        return found
+
+    @property
     def recomputable(self) -> Ints:
         """Cells whose value follows exactly."""
-        size = np.maximum(np.abs(self.low), np.abs(self.high))
-        finite = np.isfinite(size)
-        return self.cells[finite][(self.high - self.low)[finite] <= WIDTH * size[finite]]
+        return self.cells[self.exact]
+
+    def computed(self) -> Intervals:
+        """Return the intervals that limits did not leave out."""
+        there = ~np.isnan(self.low)
+        return Intervals(self.attacker, self.cells[there], self.low[there], self.high[there])
 
 
 def explore(

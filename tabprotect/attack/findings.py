@@ -276,9 +276,13 @@ class Audit:
         levels ask for, NaN where nothing), ``missing`` (largest shortfall, in the unit of the values), ``exposed``,
         ``recomputable``.
         """
-        seen = (self.public, *self.insiders)
-        frames = [interval_rows(self.problem, one, self.exposures, changed=self.changed) for one in seen]
-        return pd.concat([f for f in frames if len(f)] or frames[:1], ignore_index=True)
+        return interval_rows(self.problem, (self.public, *self.insiders), self.exposures, changed=self.changed)
+
+    @property
+    def computed_frame(self) -> pd.DataFrame:
+        """Return the rows of `frame` whose intervals the limits did not leave out (see `left_out`); confidential."""
+        seen = tuple(one.computed() for one in (self.public, *self.insiders))
+        return interval_rows(self.problem, seen, self.exposures, changed=self.changed)
 
     def of_table(self, table: Table, *, changed: bool = False) -> Audit:
         """Return the judgement as that of a release: its cells are counted, and named, as those of its table."""

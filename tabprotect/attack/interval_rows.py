@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from tabprotect.attack.explore import Intervals
@@ -13,51 +14,88 @@ from tabprotect.problem import Problem, Status
 
 __all__ = ["interval_rows"]
 
+Bools = npt.NDArray[np.bool_]
+
 
 def interval_rows(
-    problem: Problem, intervals: Intervals, exposures: Sequence[Exposure], *, changed: bool = False
+    problem: Problem, seen: Sequence[Intervals], exposures: Sequence[Exposure], *, changed: bool = False
 ) -> pd.DataFrame:
     """Return one row for each hidden cell that an intruder has an interval of; see `tabprotect.Audit.frame`.
 
     Parameters
     ----------
     problem : Problem
-    intervals : Intervals
-        Of one intruder.
+    seen : sequence of Intervals
+        Of the intruders, each once.
     exposures : sequence of Exposure
         Of all intruders.
     changed : bool
         Values were changed, so that no cell is a secondary one.
     """
-    cells = intervals.cells
-    asked = problem.status[cells] == Status.PRIMARY
-    if intervals.attacker >= 0:
-        asked &= ~np.isin(cells, list(problem.attackers[intervals.attacker].unasked))
-    value, lpl, upl = (a[cells] for a in (problem.values, problem.lpl, problem.upl))
-    missing = np.zeros(len(cells))
-    exposed = np.zeros(len(cells), dtype=bool)
-    for exposure in exposures:
-        if exposure.key.attacker in (-1, intervals.attacker):
-            here = cells == exposure.key.cell
-            exposed |= here
-            missing[here] = np.maximum(missing[here], exposure.needed - exposure.reached)
-    words = np.array([Status(s).name.lower() for s in problem.status[cells]], dtype=object)
-    if not changed:
-        words[np.isin(problem.status[cells], (Status.SAFE, Status.PROTECTED, Status.ZERO))] = "secondary"
-    name = "public" if intervals.attacker < 0 else problem.attackers[intervals.attacker].name
+    cells = np.concatenate([np.zeros(0, np.int64), *(one.cells for one in seen)])
+    value, lpl, upl, status = (a[cells] for a in (problem.values, problem.lpl, problem.upl, problem.status))
+    missing, exposed = _shortfalls(problem, seen, exposures)
+    asked = (status == Status.PRIMARY) & ~_unasked(problem, seen)
+    names = ["public" if one.attacker < 0 else problem.attackers[one.attacker].name for one in seen]
+    distinct, which = np.unique(cells, return_inverse=True)
     return pd.DataFrame(
         {
             "cell": cells,
-            "label": [problem.system.label(int(i)) for i in cells],
-            "attacker": np.full(len(cells), name, dtype=object),
-            "status": words,
+            "label": np.array(problem.system.labels(distinct), dtype=object)[which],
+            "attacker": np.repeat(np.array(names, dtype=object), [len(one.cells) for one in seen]),
+            "status": _words(changed)[status],
             "value": value,
-            "low": intervals.low,
-            "high": intervals.high,
+            "low": np.concatenate([np.zeros(0), *(one.low for one in seen)]),
+            "high": np.concatenate([np.zeros(0), *(one.high for one in seen)]),
             "needed_low": np.where(asked & (lpl > 0), value - lpl, np.nan),
             "needed_high": np.where(asked & (upl > 0), value + upl, np.nan),
             "missing": missing,
             "exposed": exposed,
-            "recomputable": np.isin(cells, intervals.recomputable),
+            "recomputable": np.concatenate([np.zeros(0, bool), *(one.exact for one in seen)]),
         }
     )
+
+
+def _words(changed: bool) -> npt.NDArray[np.object_]:
+    """Return the word for every status of a hidden cell."""
+    words = np.empty(max(Status) + 1, dtype=object)
+    for status in Status:
+        words[status] = status.name.lower()
+    if not changed:
+        words[[Status.SAFE, Status.PROTECTED, Status.ZERO]] = "secondary"
+    return words
+
+
+def _unasked(problem: Problem, seen: Sequence[Intervals]) -> Bools:
+    """Return which rows are of cells that an attacker is not asked about."""
+    spared = [
+        np.isin(one.cells, list(problem.attackers[one.attacker].unasked if one.attacker >= 0 else ())) for one in seen
+    ]
+    return np.concatenate([np.zeros(0, bool), *spared])
+
+
+def _shortfalls(
+    problem: Problem, seen: Sequence[Intervals], exposures: Sequence[Exposure]
+) -> tuple[npt.NDArray[np.float64], Bools]:
+    """Return by row the largest shortfall, and whether there is one: those of the public are everybody's."""
+    own: dict[int, list[tuple[int, float]]] = {}
+    for exposure in exposures:
+        short = max(0.0, exposure.needed - exposure.reached)
+        own.setdefault(exposure.key.attacker, []).append((exposure.key.cell, short))
+    of_all = _by_cell(problem, own.get(-1, []))
+    missing, exposed = [np.zeros(0)], [np.zeros(0, bool)]
+    for one in seen:
+        least = of_all[one.cells]
+        if one.attacker >= 0 and one.attacker in own:
+            least = np.fmax(least, _by_cell(problem, own[one.attacker])[one.cells])
+        exposed.append(~np.isnan(least))
+        missing.append(np.fmax(least, 0.0))
+    return np.concatenate(missing), np.concatenate(exposed)
+
+
+def _by_cell(problem: Problem, found: Sequence[tuple[int, float]]) -> npt.NDArray[np.float64]:
+    """Return the largest shortfall of every cell, nan without one."""
+    short = np.full(problem.n_cells, np.nan)
+    for cell, by in found:
+        short[cell] = np.fmax(short[cell], by)
+    return short

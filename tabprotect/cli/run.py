@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from tabprotect.cli.screen import Screen
     from tabprotect.formats.dialect import Dialect
     from tabprotect.release.publication import Publication
-    from tabprotect.release.suppressed import Release
 
 __all__ = ["carry_out"]
 
@@ -127,9 +126,9 @@ def _report(release: Publication, folder: Path, dialect: Dialect, planned: str =
 
     console = screen.out()
     console.print(release.summary(dialect))
-    if isinstance(release, Release) and release.unfinished:
-        said = release.unfinished
-        console.print(Text(f"{said[0].upper()}{said[1:]}: nothing was written{_more(release)}.", style="yellow"))
+    if said := release.unfinished:
+        more = "" if asked else _more(release)
+        console.print(Text(f"{said[0].upper()}{said[1:]}: nothing was written{more}.", style="yellow"))
         return Exit.LIMIT if asked else Exit.UNSAFE
     if isinstance(release, ChangedRelease) and release.values is None:
         ending = "found no values before its end" if release.stopped else "has no values for this table"
@@ -161,9 +160,14 @@ def _report(release: Publication, folder: Path, dialect: Dialect, planned: str =
     return Exit.LIMIT if asked or (why and why != planned) else Exit.DONE
 
 
-def _more(release: Release) -> str:
-    """Name the flag that gives a search more, where a limit of time or work ended it."""
+def _more(release: Publication) -> str:
+    """Name the flag that gives a search, or its judgement, more, where a limit of time or work ended it."""
+    from tabprotect.release.suppressed import Release
+    from tabprotect.workflow.judge import JUDGE_SECONDS
+
     flags = {"time": ("--time-limit", "time limit (seconds)"), "work": ("--work-limit", "work limit")}
-    flag, setting = flags.get(release.result.stopped, ("", ""))
+    flag, setting = flags.get(release.result.stopped if isinstance(release, Release) else "time", ("", ""))
     limit = release.settings.get(setting)
+    if limit and release.judgement.undecided and flag == "--time-limit":
+        limit = max(limit, JUDGE_SECONDS)  # no less than that is what the judgement had
     return f"; try {flag} {MORE * limit:g}" if limit else ""

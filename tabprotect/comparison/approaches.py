@@ -278,7 +278,9 @@ def parse_approach(text: str) -> Approach:
     if name == OPEN_CLASSES:
         raise InputError(
             f"{name} makes other codes, so another table, which cannot be compared with this one cell by cell: "
-            "state it as the method of a specification, and methods are compared on the table that it makes"
+            f"state it as the method of a specification, and methods are compared on the table that it makes: "
+            f'method = "{name}" and options = {{open = ["DIM"]}} there, or --set method={name} --set options.open=DIM '
+            "beside the methods that are compared, DIM the dimension with open classes"
         )
     if name not in APPROACHES:
         raise InputError(f"unknown method '{name}'{did_you_mean(name, APPROACHES)}")

@@ -61,6 +61,12 @@ class Both:
         """Whether both releases together reach every protection level."""
         return self.now.safe and self.before.safe and not self.published_before
 
+    @property
+    def undecided(self) -> bool:
+        """Whether a limit left levels that nobody has judged, and nothing is known against the releases besides."""
+        found = (self.now, self.before)
+        return not (self.safe or self.published_before) and all(one.safe or one.undecided for one in found)
+
     def problems(self, most: int = 20) -> list[str]:
         """Say what is disclosed by both releases together, and what can be done."""
         lines = [

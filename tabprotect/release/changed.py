@@ -83,7 +83,7 @@ class ChangedRelease(Publication):
     trace: tuple[Known, ...] = field(default=(), repr=False)
 
     def __repr__(self) -> str:
-        verdict = "safe" if self.safe else "NOT SAFE"
+        verdict = "safe" if self.safe else "not decided" if self.unfinished else "NOT SAFE"
         moved = 0 if self.values is None else int(np.sum(self.values != self.table.values))
         return f"ChangedRelease({self.title!r}: {self.table.n_cells:,} cells, {moved:,} changed, {verdict})"
 
@@ -104,11 +104,20 @@ class ChangedRelease(Publication):
             return [self.result.message or "no values were found within the limits"]
         if self._doubtful:
             return ["swapping leaves doubt and keeps no distance from the truth, so it is never proven safe"]
+        if self.unfinished:
+            return [self.unfinished]
         label, exposed = self.problem.system.label, self.judgement.exposed
         if not len(exposed):
             return ["no integral witness was found"]
         names = ", ".join(label(int(i)) for i in exposed[:5]) + (", ..." if len(exposed) > 5 else "")
         return [f"{counted(len(exposed), 'cell is', 'cells are')} exposed: {names}"]
+
+    @property
+    def unfinished(self) -> str:
+        """That limits left the values without a verdict, in words; empty where there is one."""
+        if self.safe or self.allow_unsafe or self.values is None or self._doubtful or self.result.status != "unknown":
+            return ""
+        return "whether the values are safe was not decided within the limits"
 
     @property
     def stopped(self) -> bool:
@@ -254,7 +263,7 @@ class ChangedRelease(Publication):
             return "NOT SAFE by proof: doubt only, no distance from the truth"
         if self.judgement is not None and self.judgement.lp_safe_only:
             return "LP-safe only: intruders who know that values are whole numbers may conclude more"
-        return "NOT SAFE"
+        return self.unfinished or "NOT SAFE"
 
     def _inside(self, published: Mapping[str, str], formats: Sequence[str], numbers: Numbers) -> dict[str, bytes]:
         return internal_files(self, published, formats, numbers)
@@ -285,6 +294,11 @@ class ChangedRelease(Publication):
             raise InfeasibleError(
                 f"nothing is published: {self.reasons[0]}. Judge the risk that the summary states, and set "
                 "allow_unsafe=True to take responsibility"
+            )
+        if self.unfinished:
+            raise InfeasibleError(
+                f"{self.unfinished}, so nothing is published. Give it a higher limit of time (the audit may take as "
+                "long as that, and a minute at least), or set allow_unsafe=True"
             )
         raise InfeasibleError(
             f"the changed values are not safe, so nothing is published: {self.reasons[0]} to an intruder who knows "

@@ -114,6 +114,11 @@ class Publication(ABC):
     def stopped(self) -> bool:
         """Whether a limit ended the search."""
 
+    @property
+    @abstractmethod
+    def unfinished(self) -> str:
+        """That limits left no verdict, in words; empty where there is one."""
+
     @abstractmethod
     def audit(self) -> Audit:
         """Return the intruder's intervals; confidential."""

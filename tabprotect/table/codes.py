@@ -8,6 +8,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any
 
 import narwhals as nw
@@ -18,9 +19,26 @@ import pyarrow as pa
 
 from tabprotect.errors import did_you_mean
 
-__all__ = ["Codes", "as_code", "explain_unknown", "factorise", "read_codes", "rows_of", "some", "sort_codes"]
+__all__ = [
+    "Codes",
+    "as_code",
+    "explain_unknown",
+    "factorise",
+    "likely_misspelt",
+    "read_codes",
+    "rows_of",
+    "some",
+    "sort_codes",
+]
 
 Ints = npt.NDArray[np.int64]
+
+_WORD = 4
+"""Shorter codes are like others by their nature."""
+
+_ALIKE = 0.75
+"""How alike (`difflib`) two words have to be for one to be the other, misspelt."""
+
 _INTEGER = re.compile(r"-?\d+")
 
 
@@ -204,6 +222,24 @@ def explain_unknown(code: str, known: Sequence[str], numeric: bool = False) -> s
         if other.casefold() == code.casefold():
             return f"; '{other}' is known: they differ in upper and lower case only"
     return did_you_mean(code, known)
+
+
+def likely_misspelt(code: str, known: Sequence[str]) -> bool:
+    """Whether a code is likely meant to be one of those that are known.
+
+    It is where they look the same, or are the same but for blanks, case or leading zeros; of words, where few letters
+    differ. Numbers and short codes are like others by their nature.
+
+    Examples
+    --------
+    >>> known = ["unknown", "X", "991", "01"]
+    >>> [likely_misspelt(code, known) for code in ("unknwon", "x", "1", "999", "Y")]
+    [True, True, True, False, False]
+    """
+    if " is known: " in explain_unknown(code, known):
+        return True
+    words = [other for other in known if other.isalpha()]
+    return len(code) >= _WORD and code.isalpha() and bool(get_close_matches(code, words, n=1, cutoff=_ALIKE))
 
 
 def some(words: Sequence[Any], most: int = 5) -> str:

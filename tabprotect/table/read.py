@@ -14,6 +14,7 @@ import pandas as pd
 from tabprotect.counted import counted
 from tabprotect.errors import InputError, Problems, collect, did_you_mean
 from tabprotect.table.codes import factorise, rows_of, some
+from tabprotect.table.digits import EXACT, inexact_numbers, lost_digits
 
 __all__ = [
     "as_flag",
@@ -32,7 +33,6 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 _FLAGS = {"0": 0, "1": 1, "2": 2, "false": 0, "true": 1, "f": 0, "t": 1, "no": 0, "yes": 1, "n": 0, "y": 1}
-_EXACT = 2.0**53
 
 _COMMA = "numbers with a decimal comma"
 _THOUSANDS = "numbers with signs between thousands"
@@ -175,9 +175,12 @@ def read_numbers(
         return np.full(len(series), np.nan)
     if dtype.is_numeric():
         numbers = np.asarray(series.to_numpy(), dtype=np.float64)
-        inexact = dtype.is_integer() & (np.abs(numbers) > _EXACT)
+        inexact = np.abs(numbers) > EXACT if dtype.is_integer() else np.zeros(len(numbers), bool)
+        # the next whole number reads as this one
+        for i in np.flatnonzero(np.abs(numbers) == EXACT).tolist() if dtype.is_integer() else ():
+            inexact[i] = abs(int(series[i])) != int(EXACT)
         if np.any(inexact):
-            problems.add(f"column '{name}' holds whole numbers beyond 2^53 in {rows_of(inexact)}: not exact as floats")
+            problems.add(inexact_numbers(name, inexact))
     else:
         raw = pd.Series(series.to_list(), dtype=object)
         absent = raw.isna().to_numpy(bool)
@@ -191,6 +194,8 @@ def read_numbers(
                 number_problem(name, [str(value) for value in raw[bad].head(3)], rows_of(bad), backend_of(frame))
             )
             numbers[bad] = 0.0
+        if (lost := lost_digits(text.where(~absent, "").tolist(), numbers)).any():
+            problems.add(inexact_numbers(name, lost))
     infinite = np.isinf(numbers)
     if infinite.any():
         problems.add(f"column '{name}' is infinite in {rows_of(infinite)}")

@@ -241,6 +241,10 @@ class LinearSystem:
         """Return the id of a cell as words: codes of a table joined by ' x '; a sum of cells has one name for all."""
         return label_of(self.cells[_position(cell, self.n_cells, "cell")])
 
+    def labels(self, cells: npt.NDArray[np.int64]) -> list[str]:
+        """Return the `label` of each of many cells."""
+        return [label_of(cell) for cell in self.cells.take(cells).tolist()]
+
     def equation(self, row: int) -> str:
         """Return equation `row` in words, at most eight parts written out."""
         _position(row, self.n_equations, "equation")

@@ -13,6 +13,7 @@ from tabprotect.attack.audit import audit
 from tabprotect.attack.findings import Audit
 from tabprotect.attack.sums import LevelsForOthers, levels_for_others
 from tabprotect.attack.values import seeing
+from tabprotect.counted import counted
 from tabprotect.errors import SolverError
 from tabprotect.methods.base.method import Call, Changed, Method
 from tabprotect.methods.suppression.options import differing
@@ -23,12 +24,12 @@ from tabprotect.release.suppressed import Release
 from tabprotect.sensitivity.bounds import bounds_in_words
 from tabprotect.sensitivity.sums_as_cells import values_with_sums
 from tabprotect.sensitivity.union_exposure import UnionExposure
-from tabprotect.solver.limits import Budget, Limits, Progress
+from tabprotect.solver.limits import Budget, Progress
 from tabprotect.solver.pulse import never_silent
 from tabprotect.solver.trace import Trace
 from tabprotect.table.decimals import decimals_of
 from tabprotect.workflow.hide import Sums, hide
-from tabprotect.workflow.judge import explored, found_safe, judge, judge_sums
+from tabprotect.workflow.judge import explored, found_safe, judge, judge_sums, judging
 from tabprotect.workflow.monotone import Monotone
 from tabprotect.workflow.prepare import Prepared, prepare
 from tabprotect.workflow.previous import beside
@@ -84,7 +85,8 @@ def _hidden(prepared: Prepared) -> Release:
     if prepared.earlier is None:
         return release
     budget.report("audit", answer.result.cost, answer.result.bound, message="beside the last release")
-    return beside(release, request.previous, prepared.earlier, prepared.disclosed)
+    looking = judging(budget, request.limits, request.progress)
+    return beside(release, request.previous, prepared.earlier, prepared.disclosed, looking, request.executor)
 
 
 def _judged(
@@ -119,21 +121,24 @@ def _judged(
 
 
 def _changed(prepared: Prepared) -> ChangedRelease:
-    """Change values, and let the intruder who knows the method judge them."""
+    """Change values, and let the intruder who knows the method judge them, for as long as `judge` would."""
     trace = Trace(prepared.request.progress)
     request = prepared.request.model_copy(update={"progress": trace})
-    budget = Budget(progress=trace)
+    prepared = replace(prepared, request=request)
+    search = prepared.budget()
     asked = levels_for_others(prepared.problem, prepared.lowered)
     problem = asked.judged
-    changed, judgement = _values(replace(prepared, request=request), prepared.method, asked), None
+    changed, judgement = _values(prepared, prepared.method, asked), None
     if changed.values is not None:
-        budget.report("audit", changed.cost, changed.bound)
+        search.report("audit", changed.cost, changed.bound)
+        budget = judging(search, request.limits, trace)
         seen = seeing(problem, values_with_sums(problem, changed.values), changed.claim)
         of = problem.primaries
         judgement = audit(seen, seen.may_hide, intervals=False, of=of, budget=budget, executor=request.executor)
+        if budget.stopped and judgement.undecided:
+            changed = _undecided(changed, judgement)
         if request.intervals:
-            looking = Budget(Limits(stop=request.limits.stop), trace)
-            judgement = judgement.explored(looking, request.executor, of)
+            judgement = explored(judgement, search, request.limits, progress=trace, executor=request.executor, of=of)
         judgement = judgement.of_table(prepared.table, changed=True)
     settings = {"method": str(prepared.method), **_settings(prepared)}
     release = ChangedRelease(
@@ -146,6 +151,13 @@ def _changed(prepared: Prepared) -> ChangedRelease:
         if not found.ok:
             raise SolverError(f"the check of the certificate refused it ({found.failures[0]}); please report this")
     return release
+
+
+def _undecided(changed: Changed, judgement: Audit) -> Changed:
+    """Return values of which nobody knows whether they are safe, since the audit was ended."""
+    said = f"the audit was ended with {counted(len(judgement.exposures), 'level')} not decided"
+    message = "; ".join(filter(None, (changed.message, said)))
+    return replace(changed, status="unknown", stopped=True, message=message)
 
 
 def _settings(prepared: Prepared) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tabprotect.errors import Problems
 from tabprotect.methods.recoding.method import Recode
 from tabprotect.sensitivity.assess import assess
@@ -9,11 +11,11 @@ from tabprotect.sensitivity.attackers import known_cells
 from tabprotect.sensitivity.bounds import external_bounds
 from tabprotect.sensitivity.costs import costs
 from tabprotect.sensitivity.rule import Override
-from tabprotect.table.codes import explain_unknown
+from tabprotect.table.codes import explain_unknown, likely_misspelt
 from tabprotect.table.table import Table
 from tabprotect.workflow.request import Request
 
-__all__ = ["unfitting", "unknown_missing"]
+__all__ = ["absent_missing", "unfitting", "unknown_missing"]
 
 
 def unfitting(request: Request, table: Table) -> list[str]:
@@ -49,23 +51,47 @@ def unfitting(request: Request, table: Table) -> list[str]:
 
 
 def unknown_missing(table: Table) -> list[str]:
-    """Return what is wrong with codes that stand for 'unknown': no table has them.
+    """Return what is wrong with codes that stand for 'unknown': those that are likely another code, misspelt.
 
     Examples
     --------
     >>> import pandas as pd
     >>> from tabprotect.table.dimension import Dimension
     >>> from tabprotect.table.tabulate import tabulate
-    >>> region = Dimension("region", missing=["X", "Y"])
-    >>> unknown_missing(tabulate(pd.DataFrame({"region": ["N", "X"]}), region))
-    ["missing: 'Y' is no code of 'region', and no record is without a code; there are 'Total', 'N', 'X'"]
+    >>> region = Dimension("region", missing=["unknwon", "x", "99"])
+    >>> unknown_missing(tabulate(pd.DataFrame({"region": ["N", "unknown", "X"]}), region))
+    ["missing: 'unknwon' is no code of 'region'; did you mean 'unknown'?",
+     "missing: 'x' is no code of 'region'; 'X' is known: they differ in upper and lower case only"]
     """
+    return [
+        f"missing: '{code}' is no code of '{name}'{explain_unknown(code, codes)}"
+        for name, code, codes in _absent(table)
+        if likely_misspelt(code, codes)
+    ]
+
+
+def absent_missing(table: Table) -> tuple[str, ...]:
+    """Say which codes that stand for 'unknown' no record has: another period may have them.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from tabprotect.table.dimension import Dimension
+    >>> from tabprotect.table.tabulate import tabulate
+    >>> absent_missing(tabulate(pd.DataFrame({"region": ["N", "S"]}), Dimension("region", missing=["99"])))
+    ("no record has the code '99' of 'region', which stands for 'unknown', and none is without a code",)
+    """
+    return tuple(
+        f"no record has the code '{code}' of '{name}', which stands for 'unknown', and none is without a code"
+        for name, code, codes in _absent(table)
+        if not likely_misspelt(code, codes)
+    )
+
+
+def _absent(table: Table) -> list[tuple[str, str, Sequence[str]]]:
+    """Return the codes for 'unknown' that no table has: the dimension, the code, and the codes that there are."""
     dimensions = (*table.dimensions, *(one for part in table.parts.values() for one in part))
     codes = {str(one.name): one.codes for one in dimensions}
     known = {(str(one.name), code) for one in dimensions for code in one.codes}
     wanted = dict.fromkeys((str(one.name), code) for one in dimensions for code in one.missing)
-    return [
-        f"missing: '{code}' is no code of '{name}', and no record is without a code{explain_unknown(code, codes[name])}"
-        for name, code in wanted
-        if (name, code) not in known
-    ]
+    return [(name, code, codes[name]) for name, code in wanted if (name, code) not in known]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
+
+import numpy.typing as npt
 
 from tabprotect.attack.audit import audit
 from tabprotect.attack.findings import Audit
@@ -20,10 +21,11 @@ from tabprotect.problem import Problem
 from tabprotect.sensitivity.union_exposure import UnionExposure
 from tabprotect.solver.interrupts import cancel_on_interrupt
 from tabprotect.solver.limits import Budget, Limits, Progress
+from tabprotect.solver.stops import seconds_after
 from tabprotect.solver.tolerances import LEVEL_ROOM
 from tabprotect.workflow.extended import extended
 
-__all__ = ["explored", "found_safe", "judge", "judge_sums"]
+__all__ = ["JUDGE_SECONDS", "explored", "found_safe", "judge", "judge_sums", "judging"]
 
 MOMENT = 2.0
 """Seconds that intervals, or hiding more, get where a search left nothing of its limit."""
@@ -81,19 +83,19 @@ def judge(
             problem,
             result.pattern,
             intervals=False,
-            budget=judging,
+            budget=looking,
             executor=executor,
             deviations=deviations,
             stop_at_first=result.status == "unknown" and not allow_unsafe,
         )
 
-    judging = _judging(search, limits, progress)
+    looking = judging(search, limits, progress)
     found, ended = look(result.deviations if result.problem is problem else ()), ""
     for tight in LEVEL_ROOM if result.safe else ():
-        if not found.exposures or _undecided(found, judging):
+        if not found.exposures or _undecided(found, looking):
             break
         # whoever asks for the best answer so far gets it a moment later
-        settling = _left(search, limits, _after(limits.stop, MOMENT), progress)
+        settling = _left(search, limits, limits.stop and seconds_after(limits.stop, MOMENT), progress)
         if (more := settle(result, found.exposures, tight, settling, options)) is None:
             ended = settling.stopped
             continue
@@ -101,10 +103,10 @@ def judge(
         found = look((*result.deviations, *(w.deviation for w in found.evidence.witnesses)))
     if ended and found.exposures:
         result = replace(result, status="unknown", safe=False, cost=None, stopped=search.stopped or ended)
-    if _undecided(found, judging) and result.status != "infeasible":
+    if _undecided(found, looking) and result.status != "infeasible":
         what = counted(sum(not e.decided for e in found.exposures), "level")
         said = "; ".join(filter(None, (result.message, f"the audit was ended with {what} not decided")))
-        stopped = search.stopped or judging.stopped
+        stopped = search.stopped or looking.stopped
         result = replace(result, status="unknown", safe=False, cost=None, stopped=stopped, message=said)
     return result, found
 
@@ -142,7 +144,7 @@ def judge_sums(
     known = (*before, *(w.deviation for w in found.evidence.witnesses))
     grown = with_sums(found.problem, fresh)
     result = extended(replace(result, problem=found.problem, deviations=known), grown)
-    budget = _judging(search, limits, progress)
+    budget = judging(search, limits, progress)
     return result, audit(
         grown, result.pattern, intervals=False, budget=budget, executor=executor, deviations=result.deviations
     )
@@ -155,13 +157,14 @@ def explored(
     *,
     progress: Callable[[Progress], None] | None,
     executor: Executor | None,
+    of: npt.ArrayLike | None = None,
 ) -> Audit:
     """Return a judgement with intervals, as far as what is left of a limit of time, or a moment, goes."""
     if not found.exhaustive:
         return found
     looking = _left(search, limits, limits.stop, progress)
     with cancel_on_interrupt(looking):
-        return found.explored(looking, executor)
+        return found.explored(looking, executor, of)
 
 
 def _left(
@@ -173,33 +176,19 @@ def _left(
     return Budget(replace(limits, seconds=seconds, work=None, stop=stop), progress)
 
 
-def _judging(search: Budget, limits: Limits, progress: Callable[[Progress], None] | None) -> Budget:
-    """Return what the audit may take."""
+def judging(search: Budget, limits: Limits, progress: Callable[[Progress], None] | None) -> Budget:
+    """Return what the audit may take after a search; see `judge`."""
     seconds = None
     if limits.seconds is not None:
         seconds = max(limits.seconds - search.seconds, limits.seconds, JUDGE_SECONDS)
-    if search.stopped == "cancelled":
+    if search.exhausted and search.stopped == "cancelled":
         seconds = STOP_SECONDS
-    return Budget(Limits(seconds, stop=_after(limits.stop, STOP_SECONDS)), progress)
+    return Budget(Limits(seconds, stop=limits.stop and seconds_after(limits.stop, STOP_SECONDS)), progress)
 
 
 def _undecided(found: Audit, judging: Budget) -> bool:
     """Whether an audit has no answer since it was ended."""
     return bool(judging.stopped) and any(not e.decided for e in found.exposures)
-
-
-def _after(stop: Callable[[], bool] | None, seconds: float) -> Callable[[], bool] | None:
-    """Return a stop that says so some seconds after another one does."""
-    if stop is None:
-        return None
-    asked: list[float] = []
-
-    def late() -> bool:
-        if not asked and stop():
-            asked.append(time.monotonic())
-        return bool(asked) and time.monotonic() - asked[0] >= seconds
-
-    return late
 
 
 def found_safe(result: SuppressionResult) -> SuppressionResult:

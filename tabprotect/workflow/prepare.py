@@ -36,7 +36,7 @@ from tabprotect.solver.limits import Budget, Limits
 from tabprotect.table.duck import share_of
 from tabprotect.table.link.clusters import cells_by_table
 from tabprotect.table.table import Table
-from tabprotect.workflow.fitting import unfitting, unknown_missing
+from tabprotect.workflow.fitting import absent_missing, unfitting, unknown_missing
 from tabprotect.workflow.groupings import by_least_grouping
 from tabprotect.workflow.known_codes import Attackers, Finer, finer_table, with_known
 from tabprotect.workflow.open_ends import open_ends
@@ -237,6 +237,7 @@ def _stated(
         bounds=request.bounds,
         singletons=request.singletons,
     )
+    problem = replace(problem, notes=(*absent_missing(table), *problem.notes))
     problem = knowing(problem, table, attackers)
     if how.random_costs:
         problem = replace(problem, weights=raised(problem.weights, how.random_costs, seed))

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Executor
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from tabprotect.attack.audit import audit
+from tabprotect.counted import counted
 from tabprotect.errors import InputError
 from tabprotect.problem import Problem, Status
 from tabprotect.release.carried import Both, Carried, Stability
 from tabprotect.release.earlier import Earlier, Previous
 from tabprotect.release.suppressed import Release
 from tabprotect.sensitivity.assess import assess
+from tabprotect.solver.limits import Budget
 from tabprotect.table.table import Table
 from tabprotect.workflow.request import Request
 
@@ -44,20 +47,56 @@ def carrying(request: Request, table: Table) -> tuple[Table, Earlier | None, tup
     return keeping(request, table, earlier) if previous.keep else table, earlier, disclosed
 
 
-def beside(release: Release, previous: Previous, earlier: Earlier, published_before: tuple[str, ...]) -> Release:
-    """Return the release with what became of the pattern of the last period."""
+def beside(
+    release: Release,
+    previous: Previous,
+    earlier: Earlier,
+    published_before: tuple[str, ...],
+    budget: Budget,
+    executor: Executor | None = None,
+) -> Release:
+    """Return the release with what became of the pattern of the last period.
+
+    Parameters
+    ----------
+    release : Release
+    previous : Previous
+    earlier : Earlier
+    published_before : tuple of str
+        Of a revision: cells that are sensitive now and were published.
+    budget : Budget
+        Of the judgement on both releases.
+    executor : concurrent.futures.Executor, optional
+    """
     carried = Carried(stability(release, earlier), previous.factor, None, earlier.not_safe)
     release = replace(release, carried=carried)
-    return with_both(release, judge_both(release, earlier, published_before)) if previous.revision else release
+    if not previous.revision:
+        return release
+    return with_both(release, judge_both(release, earlier, published_before, budget, executor), budget.stopped)
 
 
-def with_both(release: Release, both: Both) -> Release:
-    """Return the release of a revision with what both releases tell: it is safe only if they are so together."""
-    carried, judgement = release.carried, release.judgement
+def with_both(release: Release, both: Both, stopped: str = "") -> Release:
+    """Return the release of a revision with what both releases tell: it is safe only if they are so together.
+
+    Parameters
+    ----------
+    release : Release
+    both : Both
+    stopped : str
+        What ended the judgement on both; where it decided nothing no safe pattern is known.
+    """
+    carried, judgement, result = release.carried, release.judgement, release.result
     assert carried is not None
     if not both.safe:
         judgement = replace(judgement, not_safe=tuple(both.problems()))
-    return replace(release, carried=replace(carried, both=both), judgement=judgement)
+    if stopped and both.undecided and result.status != "infeasible":
+        left = counted(len(both.now.exposures) + len(both.before.exposures), "level")
+        said = f"the audit of both releases was ended with {left} not decided"
+        message = "; ".join(filter(None, (result.message, said)))
+        result = replace(
+            result, status="unknown", safe=False, cost=None, stopped=result.stopped or stopped, message=message
+        )
+    return replace(release, carried=replace(carried, both=both), judgement=judgement, result=result)
 
 
 def lowered(problem: Problem, table: Table, earlier: Earlier, factor: float) -> Problem:
@@ -127,8 +166,14 @@ def revising(request: Request, table: Table, earlier: Earlier) -> tuple[Table, t
     return replace(table, columns=columns), disclosed
 
 
-def judge_both(release: Release, earlier: Earlier, published_before: tuple[str, ...]) -> Both:
-    """Audit both releases, each with only those cells hidden that both hide."""
+def judge_both(
+    release: Release,
+    earlier: Earlier,
+    published_before: tuple[str, ...],
+    budget: Budget | None = None,
+    executor: Executor | None = None,
+) -> Both:
+    """Audit both releases, each with only those cells hidden that both hide, as far as the budget goes."""
     problem = earlier.problem
     if problem is None:
         raise InputError("previous: a revision is audited with the release that it revises; give its folder")
@@ -140,8 +185,8 @@ def judge_both(release: Release, earlier: Earlier, published_before: tuple[str, 
     before = earlier.hidden.copy()
     before[match[cells]] &= release.pattern[cells]
     return Both(
-        audit(_without_forced(release.problem), now, intervals=False),
-        audit(_without_forced(problem), before, intervals=False),
+        audit(_without_forced(release.problem), now, intervals=False, budget=budget, executor=executor),
+        audit(_without_forced(problem), before, intervals=False, budget=budget, executor=executor),
         published_before,
     )
 

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -25,6 +26,7 @@ from tabprotect.problem import Attacker, Problem
 from tabprotect.report.facts import alarms
 from tabprotect.solver.limits import Budget, Limits
 from tabprotect.solver.lp import LinearProgram
+from tabprotect.table.system import LinearSystem
 from tests.checker import Judge
 from tests.quick import examples
 from tests.random_problems import problems, random_problem
@@ -176,6 +178,32 @@ def test_frame_names_cells_attackers_and_what_is_missing() -> None:
     smith = frame.loc[("Smith & Co", 1)]
     assert (smith.low, smith.high, smith.missing, smith.exposed, smith.recomputable) == (9, 9, 2, True, True)
     assert frame.status.tolist() == ["primary", "secondary", "primary"]
+
+
+def test_a_frame_names_each_cell_once_however_many_intruders_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = row(attackers=[Attacker("Smith & Co", (2,)), Attacker("Miller", (2,))])
+    named: list[int] = []
+    labels = LinearSystem.labels
+
+    def counted(system: LinearSystem, cells: np.ndarray) -> list[str]:
+        named.extend(cells.tolist())
+        return labels(system, cells)
+
+    monkeypatch.setattr(LinearSystem, "labels", counted)
+    monkeypatch.delattr(LinearSystem, "label")
+    frame = audit(problem, [1, 2]).frame
+    assert frame["label"].tolist() == ["1", "2", "1", "1"]
+    assert named == [1, 2]
+
+
+def test_of_what_limits_left_out_there_are_no_rows_where_only_computed_ones_are_asked_for() -> None:
+    problem = row(attackers=[Attacker("Smith & Co", (2,))])
+    found = audit(problem, [1, 2], budget=Budget(Limits(stop=lambda: True)))
+    assert found.frame["low"].isna().all()
+    assert len(found.frame) == 3
+    assert len(found.computed_frame) == 0
+    whole = audit(problem, [1, 2])
+    pd.testing.assert_frame_equal(whole.computed_frame, whole.frame)
 
 
 @pytest.mark.parametrize("pattern", [[True, False], [0, 9], [0.5], [-1]])

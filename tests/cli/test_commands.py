@@ -127,6 +127,18 @@ def test_audit_of_a_pattern(tabprotect, place):
     assert {(e["side"], e["needed"]) for e in verdict["exposures"]} == {("up", 1.0), ("down", 1.0)}
 
 
+def test_intervals_that_a_limit_left_out_are_told_and_are_no_rows(tabprotect, place):
+    (place / "safe.json").write_text("[4, 5, 7, 8]")
+    given = ("audit", "grid.jj", "--pattern", "safe.json", "--intervals", "i.csv")
+    done = tabprotect(*given, "--time-limit", 0)
+    said = " ".join(done.err.split())
+    assert "4 of 4 intervals were not computed within the limits" in said
+    assert "i.csv is without them" in said
+    assert (place / "i.csv").read_text().splitlines()[1:] == []
+    assert "not computed" not in tabprotect(*given).err
+    assert len((place / "i.csv").read_text().splitlines()) == 5
+
+
 def test_audit_takes_what_solve_wrote(tabprotect, place):
     assert tabprotect("solve", "grid.jj", "--json", "out.json").code == 0
     assert tabprotect("audit", "grid.jj", "--pattern", "out.json").code == 0

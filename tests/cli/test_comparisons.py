@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -61,9 +62,21 @@ def test_open_classes_are_compared_on_the_table_that_they_make(
     pd.DataFrame(firms, columns=["age", "v"]).to_csv("f.csv", index=False)
     asked = 'data = "f.csv"\nby = ["age"]\nvalue = "v"\nkind = "frequency"\nrules = ["threshold=3"]\n'
     (tmp_path / "a.toml").write_text(asked)
-    refused = tabprotect("compare", "a.toml", "--method", "open-classes")
+    refused = tabprotect("compare", "a.toml", "--method", "suppress", "--method", "open-classes")
     assert refused.code == 2
     assert "state it as the method of a specification" in refused.err
+    cure = re.search(r"--set method=open-classes --set options.open=DIM", " ".join(refused.err.split()))
+    assert cure is not None
+    words = cure[0].replace("DIM", "age").split()
+    done = tabprotect("compare", "a.toml", "--method", "suppress", *words, "--json", "-", "--time-limit", 10)
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["methods"][0]["risk"]["sensitive"] == 0
+    alone = ("compare", "a.toml", "--method", "open-classes", "--json", "-", "--time-limit", 10)
+    done = tabprotect(*alone, "--option", "open=age")
+    assert done.code == 0, done.err
+    (line,) = json.loads(done.out)["methods"]
+    assert (line["method"], line["risk"]["sensitive"]) == ("suppress", 0)
+    assert 'such as options = {open = ["age"]}' in tabprotect(*alone).err
     (tmp_path / "b.toml").write_text(asked + 'method = "open-classes"\noptions = {open = ["age"]}\n')
     done = tabprotect("compare", "b.toml", "--method", "suppress", "--json", "-", "--time-limit", 10)
     assert done.code == 0, done.err

@@ -78,6 +78,15 @@ def test_an_audit_that_is_not_decided_is_not_called_safe(tmp_path: Path, tabprot
     assert verdict["safe"] or any(not one["decided"] for one in verdict["exposures"])
 
 
+def test_intervals_are_written_as_far_as_they_were_computed(tmp_path: Path, tabprotect: Callable[..., Any]) -> None:
+    made = tabprotect("protect", *REGISTER, "--work-limit", 20_000, "--out", tmp_path / "out")
+    assert made.code in (0, 3), made
+    done = interrupted(tmp_path, {"intervals"}, "audit", "out", "--intervals", "i.csv")
+    assert "were not computed within the limits" in done.stderr
+    written = pd.read_csv(tmp_path / "i.csv")
+    assert written["low"].notna().all()
+
+
 def test_a_file_is_masked_whole_or_not_at_all(tmp_path: Path) -> None:
     """No part of a masked file is an answer: nothing is written."""
     draw = np.random.default_rng(1)

@@ -70,9 +70,9 @@ def test_two_names_of_one_total(place: Path, tabprotect: Run) -> None:
         (("--sheet", "x"), "firms.csv: --sheet x is for Excel files, and this is text; leave it out"),
         (("--member", "x"), "firms.csv: --member x is for zip archives, and this is none; leave it out"),
         (("--relation", "x"), "firms.csv: --relation x is for DuckDB files, and this is text; leave it out"),
-        (("--missing", "Region=DE99"), "--missing: 'DE99' is no code of 'Region', and no record is without a code"),
-        (("--missing", "Region=DE99", "--rule", "missing"), "--missing: 'DE99' is no code of 'Region'"),
-        (("--missing", "Region=DE99", "--hierarchy", "Region=region.hrc"), "--missing: 'DE99' is no code of 'Region'"),
+        (("--missing", "Region=n1"), "--missing: 'n1' is no code of 'Region'; 'N1' is known"),
+        (("--missing", "Region=n1", "--rule", "missing"), "--missing: 'n1' is no code of 'Region'"),
+        (("--missing", "Region=n1", "--hierarchy", "Region=region.hrc"), "--missing: 'n1' is no code of 'Region'"),
     ],
 )
 def test_flags_that_would_say_nothing(place: Path, tabprotect: Run, more: tuple[str, ...], words: str) -> None:
@@ -97,8 +97,22 @@ def test_codes_for_unknown_that_are_there(place: Path, tabprotect: Run) -> None:
     more = ("--hierarchy", "Region=region.hrc", "--missing", "Region=?,S2", "--missing", "Größe=?")
     done = tabprotect("protect", *ASKED, *more)
     assert done.code == 0, done.err
-    with pytest.raises(InputError, match="missing: 'DE99' is no code of 'Region'"):
-        tp.protect("firms.csv", "threshold=3", by=[tp.Dimension("Region", missing=["?", "DE99"])], value="Umsatz")
+    with pytest.raises(InputError, match="missing: 's1' is no code of 'Region'"):
+        tp.protect("firms.csv", "threshold=3", by=[tp.Dimension("Region", missing=["?", "s1"])], value="Umsatz")
+
+
+@pytest.mark.parametrize("more", [(), ("--rule", "missing"), ("--hierarchy", "Region=region.hrc")])
+def test_a_code_for_unknown_that_no_record_has_this_time_is_noted(
+    place: Path, tabprotect: Run, more: tuple[str, ...]
+) -> None:
+    done = tabprotect("protect", *ASKED, "--missing", "Region=DE99", *more)
+    assert done.code == 0, done.err
+    assert "no record has the code 'DE99' of 'Region', which stands for 'unknown'" in " ".join(done.out.split())
+    assert "DE99" not in (place / "out/publish/table.csv").read_text()
+    (place / "firms.csv").write_text(FIRMS + "DE99;k;f9;3,5\n")
+    done = tabprotect("protect", *ASKED[:-1], "again", "--missing", "Region=DE99", *more)
+    assert done.code == 0, done.err
+    assert "no record has the code" not in done.out
 
 
 def test_an_encoding_that_lacks_letters_is_said(place: Path, tabprotect: Run) -> None:

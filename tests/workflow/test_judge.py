@@ -96,6 +96,33 @@ def test_intervals_of_changed_values_end_with_ctrl_c() -> None:
     assert release.verify().ok
 
 
+def test_changed_values_that_the_audit_had_no_time_for_are_not_called_unsafe(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def rounded(**more: Any) -> Any:
+        return tp.protect(regions(movable=True), [], tp.Round(base=5), **pressing("audit"), **more)
+
+    whole = rounded()
+    assert whole.safe
+    assert not whole.unfinished
+    for name in ("JUDGE_SECONDS", "STOP_SECONDS"):
+        monkeypatch.setattr(f"tabprotect.workflow.judge.{name}", 0.0)
+    release = rounded()
+    assert not release.safe
+    assert release.stopped
+    assert release.unfinished == "whether the values are safe was not decided within the limits"
+    assert release.reasons == [release.unfinished]
+    assert "not decided" in repr(release)
+    assert "NOT SAFE" not in str(release.summary())
+    assert release.result.status == "unknown"
+    assert "the audit was ended with 2 levels not decided" in release.result.message
+    with pytest.raises(InfeasibleError, match=r"nothing is published\. Give it a higher limit of time"):
+        release.write(tmp_path / "out")
+    taken = rounded(allow_unsafe=True)
+    assert "NOT SAFE" in str(taken.summary())
+    assert taken.write(tmp_path / "taken").exists()
+
+
 @pytest.mark.parametrize("limits", [{"seconds": 0.0}, {}])
 def test_what_the_audit_had_no_time_for_is_no_verdict(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, limits: dict[str, float]

@@ -12,9 +12,10 @@ import pytest
 import tabprotect as tp
 from tabprotect.errors import InputError
 from tabprotect.problem import Status
-from tabprotect.release.earlier import read_earlier
+from tabprotect.release.earlier import Previous, read_earlier
+from tabprotect.solver.limits import Budget
 from tabprotect.workflow.carry_out import carry_out
-from tabprotect.workflow.previous import judge_both, preferring, revising, stability
+from tabprotect.workflow.previous import beside, judge_both, preferring, revising, stability
 from tabprotect.workflow.protocol.tables import Held
 from tabprotect.workflow.request import Request
 from tabprotect.workflow.source import Finished
@@ -100,6 +101,22 @@ def test_two_safe_releases_that_tell_together(tmp_path: Path) -> None:
     assert found.safe
     assert found.problems() == []
     assert not (again.pattern & ~earlier.hidden[earlier.match(now)]).any()
+
+
+def test_what_the_audit_of_both_releases_had_no_time_for_is_no_verdict(tmp_path: Path) -> None:
+    before = released(tmp_path / "r", table(INNER, {(0, 0): 1}))
+    now = table(INNER, {(0, 0): 1})
+    previous, earlier = Previous(before, revision=True), read_earlier(before)
+    release = carry_out(request(now))
+    assert beside(release, previous, earlier, (), Budget()).safe
+    ended = beside(release, previous, earlier, (), Budget(cancelled=True))
+    assert not ended.safe
+    assert ended.unfinished == "the search was cancelled, no safe pattern yet"
+    assert ended.carried.both.undecided
+    assert "levels not decided" in ended.result.message
+    known = beside(release, previous, earlier, ("a x a",), Budget(cancelled=True))
+    assert not known.safe
+    assert not known.unfinished
 
 
 def test_a_cell_that_was_sensitive_stays_protected(tmp_path: Path) -> None:

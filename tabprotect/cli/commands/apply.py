@@ -112,7 +112,9 @@ def _show(protected: Protected) -> None:
                     console.print(f"  {word}: {some(cells)}")
         if name in protected.both:
             both = protected.both[name]
-            console.print("with the last release: " + ("safe" if both.safe else "NOT SAFE"))
+            console.print(
+                "with the last release: " + ("safe" if both.safe else "not decided" if both.undecided else "NOT SAFE")
+            )
             for line in both.problems():
                 screen.wrong(console, line)
         console.print()

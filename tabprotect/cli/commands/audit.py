@@ -70,6 +70,8 @@ def audit(
     """
     import json
 
+    from rich.text import Text
+
     from tabprotect.attack.audit import audit as judge
     from tabprotect.cli import screen
     from tabprotect.cli.exits import Exit
@@ -88,6 +90,8 @@ def audit(
     found = replace(found, cells=given.cells, rows=given.rows, changed=given.changed, not_safe=given.not_safe)
     if intervals is not None:
         _write(found, intervals, given.dialect)
+        if found.left_out:
+            screen.screen().print(Text(f"{found.left_out}; {intervals} is without them", "yellow"))
     own = None if pattern is None or first or not found.safe else _priced(found, budget)
     price = {} if own is None else {"cost": own.cost, "bound": own.bound, "gap": own.gap}
     verdict = {**_verdict(found, given.failures), **price}
@@ -169,11 +173,11 @@ def _release(folder: Path, no_limits: bool) -> _Given:
 
 
 def _write(found: Audit, place: Path, dialect: Dialect) -> None:
-    """Write the intervals of hidden cells, in the form that the ending of the place says."""
+    """Write the intervals of hidden cells that were computed, in the form that the ending of the place says."""
     from tabprotect.formats.files import write_bytes
     from tabprotect.formats.frames import encode_frame
 
-    frame = found.frame.drop(columns="cell").rename(columns={"label": "cell"})
+    frame = found.computed_frame.drop(columns="cell").rename(columns={"label": "cell"})
     form = place.suffix.lstrip(".")
     write_bytes(place, encode_frame(frame, form, confidential=True, dialect=dialect))
 

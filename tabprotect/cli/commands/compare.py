@@ -125,11 +125,14 @@ def _checked(
     seed: int,
 ) -> tuple[Problem | Request, list[Approach] | None, OutputSpec | None]:
     """Return what is compared, how, and what is said of the output; or raise one error with all that is wrong."""
+    from tabprotect.comparison.approaches import Approach, Hide
     from tabprotect.errors import InputError, Problems
     from tabprotect.formats.files import check_writable
 
     problems = Problems()
-    approaches = None if methods is None else _approaches(methods, flags, problems)
+    approaches = None if methods is None or _opened(methods) else _approaches(methods, flags, problems)
+    if methods is not None and _opened(methods):
+        approaches = [Approach(Hide.name)]  # what `protect` does with the table that it makes
     if methods is None and (flags["--base"] is not None or flags["--option"]):
         problems.add("--base and --option go with --method: name the methods that are compared")
     plot = written[1]
@@ -149,6 +152,13 @@ def _checked(
     problems.raise_if_any()
     assert problem is not None
     return problem, approaches, output
+
+
+def _opened(methods: list[str] | None) -> bool:
+    """Whether only open classes are asked for: a table of their own, for no other method to be compared with."""
+    from tabprotect.methods.registry import OPEN_CLASSES
+
+    return methods == [OPEN_CLASSES]
 
 
 def _approaches(methods: list[str], flags: Mapping[str, Any], problems: Problems) -> list[Approach]:
@@ -208,7 +218,7 @@ def _problem(
             raise InputError(f"{', '.join(strange)} state a table; {spec} is an instance, which says all that itself")
         return read_instance(spec), None
     alone = methods is not None and len(methods) == 1 and methods[0] in names() and methods[0] not in names("recode")
-    if alone:
+    if alone or _opened(methods):
         # a method may ask for another problem: swapping, for cells that are not known to be empty; recoding gives up
         # cells of the problem as it is
         found = asked(spec, flags, method=methods[0] if methods else None, limits={"memory": memory})

@@ -15,7 +15,8 @@ from tabprotect.formats.argus.rda import Metadata, Variable
 from tabprotect.formats.argus.text import Text, read_lines
 from tabprotect.formats.files import write_text
 from tabprotect.kinds import of_kinds
-from tabprotect.table.reading.numbers import Notation, find_notation, to_numbers
+from tabprotect.table.digits import inexact_numbers
+from tabprotect.table.reading.numbers import Notation, find_notation, lost_in, to_numbers
 
 __all__ = ["column_numbers", "read_asc", "rows_of_text", "write_asc"]
 
@@ -114,6 +115,8 @@ def column_numbers(texts: pd.Series, variable: Variable, separator: str, name: s
     except InputError as error:
         problems.found += [f"{name}: {problem}" for problem in error.problems]
         return pd.Series(np.zeros(len(texts)))
+    if (lost := lost_in(texts, numbers, notation or Notation())).any():
+        problems.add(f"{name}: {inexact_numbers(variable.name, lost)}")
     return pd.Series(numbers)
 
 

@@ -20,6 +20,7 @@ from tabprotect.problem import Problem, Status, need_problem
 from tabprotect.seeds import Seed, as_seed
 from tabprotect.solver.interrupts import cancel_on_interrupt
 from tabprotect.solver.limits import Budget, Limits, Progress, as_limits
+from tabprotect.solver.stops import Stop, seconds_after
 from tabprotect.solver.tolerances import CONDITION, PROVEN, PROVEN_SQUARES
 from tabprotect.table.additivity import noticeable
 
@@ -136,13 +137,23 @@ def adjust(
             found = for_given(st, given, proven_senses, budget, options)
         else:
             found = for_free(problem, st, weight, method, proven_senses, budget, seed, options)
-    return _result(problem, st, found, budget, weight, keep, conditions)
+        values = None if found.z is None else values_of(problem, st, found.z, found.senses, _late(budget, options))
+    return _result(problem, st, found, values, budget, weight, keep, conditions)
+
+
+def _late(budget: Budget, options: Options) -> Stop:
+    """Return a stop that comes some time after a limit of time, or after somebody cancels; never for one of work."""
+    share = (budget.limits.seconds or 0.0) * options.exact_share
+    cancelled = seconds_after(lambda: budget.exhausted and budget.cancelled, options.exact_seconds)
+    late = seconds_after(lambda: budget.seconds_left <= 0, max(share, options.exact_seconds))
+    return lambda: cancelled() or late()
 
 
 def _result(
     problem: Problem,
     st: Statement,
     found: Found,
+    values: Floats | None,
     budget: Budget,
     weight: Floats,
     keep: npt.NDArray[np.bool_],
@@ -158,7 +169,7 @@ def _result(
         notes.append(f"the table before adds up to within {off:.6g} only; the adjusted one has the same residuals")
     moves = np.zeros(problem.n_cells, np.int64)
     lowest = None if not np.isfinite(found.bound) else found.bound * st.objective_unit
-    if found.z is None:
+    if values is None:
         status: Literal["infeasible", "unknown"] = "infeasible" if found.infeasible else "unknown"
         if found.infeasible:
             what = "levels, bounds and what is to be preserved" if conditions else "levels and bounds"
@@ -170,7 +181,6 @@ def _result(
             st.norm, weight, found.method, budget.seconds, budget.work, "; ".join(notes), stopped,
         )  # fmt: skip
     moves[st.cells[st.primaries]] = found.senses
-    values = values_of(problem, st, found.z, found.senses)
     verdict = judge(problem, values, keep | (problem.status == Status.PROTECTED) | (problem.status == Status.ZERO))
     if not verdict.ok:
         raise SolverError(

@@ -8,6 +8,7 @@ import numpy.typing as npt
 from tabprotect.methods.adjustment.statement import Statement
 from tabprotect.problem import Problem
 from tabprotect.solver.exact import Polyhedron, RationalVector, integer_rows, scaled_integers
+from tabprotect.solver.stops import Stop
 
 __all__ = ["values_of"]
 
@@ -21,7 +22,7 @@ _LARGEST = 30_000
 _MOST_STEPS = 2.0**40
 
 
-def values_of(problem: Problem, statement: Statement, z: Floats, senses: Ints) -> Floats:
+def values_of(problem: Problem, statement: Statement, z: Floats, senses: Ints, stop: Stop | None = None) -> Floats:
     """Return adjusted values: exact decimals where z is near such a point, else the nearest floats.
 
     Linear and quadratic programmes end at points that are known to about nine digits. A vertex of the equations and
@@ -35,6 +36,8 @@ def values_of(problem: Problem, statement: Statement, z: Floats, senses: Ints) -
     z : ndarray, shape (n,)
         Deviations in the statement's unit.
     senses : ndarray of int, shape (k,)
+    stop : callable, optional
+        Polled often; once it says so exact decimals are not looked for any more.
     """
     if statement.step is not None and (values := _in_whole_steps(problem, statement, z)) is not None:
         return values
@@ -52,9 +55,9 @@ def values_of(problem: Problem, statement: Statement, z: Floats, senses: Ints) -
     lower[up], has_lower[up] = upl[up], True
     upper[down], has_upper[down] = -lpl[down], True
     region = Polyhedron(integer_rows(problem.system.A), lower, upper, has_lower, has_upper, scale)
-    point = (
-        _exact_point(region, full, statement.norm == "l1") if statement.norm != "l2" and not statement.cones else None
-    )
+    point = None
+    if statement.norm != "l2" and not statement.cones:
+        point = _exact_point(region, full, statement.norm == "l1", stop)
     if point is None and statement.step is not None:
         point = RationalVector(np.rint(z).astype(object), 1)
         whole = np.zeros(problem.n_cells, object)
@@ -81,14 +84,14 @@ def _in_whole_steps(problem: Problem, statement: Statement, z: Floats) -> Floats
     return np.array([int(v) / scale for v in a.astype(object) + steps], np.float64)
 
 
-def _exact_point(region: Polyhedron, z: Floats, is_vertex: bool) -> RationalVector | None:
+def _exact_point(region: Polyhedron, z: Floats, is_vertex: bool, stop: Stop | None) -> RationalVector | None:
     for columns, point in region.rounded(z, np.zeros(len(z), np.int64)):
         if columns.all():
             return point
     if not is_vertex or len(z) > _LARGEST:
         return None
     zeros = np.zeros(len(z), object)
-    return region.vertex(z, levels=[(zeros, np.ones(len(z), bool))])
+    return region.vertex(z, levels=[(zeros, np.ones(len(z), bool))], stop=stop)
 
 
 def _snapped(

@@ -27,6 +27,9 @@ class Options:
         Share of the clock for the relaxation and for turns; the programme itself gets the rest.
     patience : int
         Vain shakes or blocks in a row that end the search.
+    exact_seconds, exact_share : float
+        After a stop exact decimals of the best answer are looked for so many seconds more, after a limit of time for
+        that share of it if this is more.
     """
 
     exact_cells: int = 1500
@@ -38,6 +41,8 @@ class Options:
     bound_share: float = 0.3
     turns_share: float = 0.35
     patience: int = 40
+    exact_seconds: float = 1.0
+    exact_share: float = 0.1
 
 
 DEFAULTS = Options()

@@ -11,8 +11,9 @@ from scipy import sparse
 from tabprotect.errors import InfeasibleError
 from tabprotect.methods.adjustment.options import DEFAULTS
 from tabprotect.methods.adjustment.statement import Statement
-from tabprotect.solver.exact.elimination import Elimination, eliminate
+from tabprotect.solver.exact.elimination import Elimination, Stopped, eliminate
 from tabprotect.solver.qp import Cone
+from tabprotect.solver.stops import Stop
 
 __all__ = ["Reduction", "reduce"]
 
@@ -51,10 +52,12 @@ class Reduction:
         return new
 
 
-def reduce(statement: Statement, label: object = str, most_cells: int = DEFAULTS.reduced_cells) -> Reduction:
+def reduce(
+    statement: Statement, label: object = str, most_cells: int = DEFAULTS.reduced_cells, stop: Stop | None = None
+) -> Reduction:
     """Tie cells that are multiples of each other in every solution, and drop equations that follow from others.
 
-    A statement with more than `most_cells` cells is left as it is.
+    A statement with more than `most_cells` cells is left as it is, and so is one whose elimination `stop` ends.
 
     Raises
     ------
@@ -64,9 +67,13 @@ def reduce(statement: Statement, label: object = str, most_cells: int = DEFAULTS
     st = statement
     plain = (st.row_lower == 0) & (st.row_upper == 0)
     equations = sparse.csr_array(st.A[np.flatnonzero(plain)])
+    as_it_is = Reduction(st, sparse.eye_array(st.n, format="csr"), np.arange(st.k), np.ones(st.k, np.int64))
     if st.n > most_cells or not st.k:
-        return Reduction(st, sparse.eye_array(st.n, format="csr"), np.arange(st.k), np.ones(st.k, np.int64))
-    elimination = eliminate(equations)
+        return as_it_is
+    try:
+        elimination = eliminate(equations, stop=stop)
+    except Stopped:
+        return as_it_is
     leader, ratio = _ties(elimination, st)
     kept = np.unique(leader[ratio != 0])
     place = np.full(st.n, -1, np.int64)

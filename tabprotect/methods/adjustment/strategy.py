@@ -93,7 +93,7 @@ def for_free(
     seed : int
     options : Options
     """
-    smaller = reduce(st, problem.system.label, options.reduced_cells)
+    smaller = reduce(st, problem.system.label, options.reduced_cells, lambda: budget.exhausted)
     rng = np.random.default_rng(seed)
     search = Search(smaller.statement, budget, rng, plain_cells=options.plain_cells)
     first = balanced_senses(problem, st, weight, budget, rng)

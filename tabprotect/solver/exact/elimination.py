@@ -9,7 +9,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-__all__ = ["PRIME", "Elimination", "eliminate", "signed"]
+from tabprotect.solver.stops import Stop
+
+__all__ = ["PRIME", "Elimination", "Stopped", "eliminate", "signed"]
 
 Ints = npt.NDArray[np.int64]
 
@@ -20,6 +22,10 @@ SIMPLE = 10**4
 
 ROUNDED = Fraction(1, 10**13)
 """Relative error of an entry that went through several operations."""
+
+
+class Stopped(Exception):
+    """An elimination was asked to end before its end: nothing of it can be used."""
 
 
 class Elimination:
@@ -157,7 +163,12 @@ def _residues(values: npt.NDArray[np.float64]) -> list[int]:
     return [known[k] for k in which.tolist()]
 
 
-def eliminate(A: sparse.csr_array, last: npt.NDArray[np.bool_] | None = None) -> Elimination:
+def _go_on(stop: Stop | None) -> None:
+    if stop is not None and stop():
+        raise Stopped
+
+
+def eliminate(A: sparse.csr_array, last: npt.NDArray[np.bool_] | None = None, stop: Stop | None = None) -> Elimination:
     """Bring A to echelon form modulo the prime, choosing short rows and rare columns first to stay sparse.
 
     Parameters
@@ -165,6 +176,13 @@ def eliminate(A: sparse.csr_array, last: npt.NDArray[np.bool_] | None = None) ->
     A : scipy.sparse.csr_array, shape (m, n)
     last : ndarray of bool, shape (m,), optional
         Rows that are not among the independent ones unless all others do not suffice.
+    stop : callable, optional
+        Polled often: where rows fill up an elimination has no end.
+
+    Raises
+    ------
+    Stopped
+        If `stop` says so.
 
     Examples
     --------
@@ -189,6 +207,7 @@ def eliminate(A: sparse.csr_array, last: npt.NDArray[np.bool_] | None = None) ->
     done = [False] * m
     while queue:
         _, length, r = heapq.heappop(queue)
+        _go_on(stop)
         row = rows[r]
         if done[r] or length != len(row):
             continue
@@ -200,6 +219,7 @@ def eliminate(A: sparse.csr_array, last: npt.NDArray[np.bool_] | None = None) ->
         for j in row:
             where[j].discard(r)
         for other in where[column]:
+            _go_on(stop)
             target = rows[other]
             factor = target.pop(column) * inverse % PRIME
             for j, v in row.items():

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from tabprotect.solver.exact.rational import Integers, RationalVector, compact, product, solve_exactly, times
+from tabprotect.solver.stops import Stop
 from tabprotect.solver.tolerances import AT_BOUND, ROUNDING
 
 __all__ = ["Polyhedron"]
@@ -121,7 +122,9 @@ class Polyhedron:
                 waiting &= bad
         return done
 
-    def vertex(self, z: Floats, levels: Sequence[tuple[Integers, Bools]] = ()) -> RationalVector | None:
+    def vertex(
+        self, z: Floats, levels: Sequence[tuple[Integers, Bools]] = (), stop: Stop | None = None
+    ) -> RationalVector | None:
         """Compute exactly the basic solution that a floating-point vertex stands for.
 
         Entries at a bound (or at a level) are put there exactly, the equations are solved for the others.
@@ -131,11 +134,13 @@ class Polyhedron:
         z : ndarray of float, shape (n,)
         levels : sequence of (ndarray of integers, ndarray of bool)
             Further values, times `scale`, at which an entry may have been stopped, and where they apply.
+        stop : callable, optional
+            Polled often; says that there is no time to look on.
 
         Returns
         -------
         RationalVector or None
-            None when that solution does not exist or breaks a bound.
+            None when that solution does not exist or breaks a bound, or it was stopped.
 
         Examples
         --------
@@ -145,26 +150,31 @@ class Polyhedron:
         >>> p.vertex(np.array([1.16666667, 2.33333333333]))
         RationalVector(numerators=array([ 7, 14]), denominator=6)
         """
-        stops = [(self.lower, self.lower_finite), (self.upper, self.upper_finite), *levels]
+        ends = [(self.lower, self.lower_finite), (self.upper, self.upper_finite), *levels]
         for tolerance in AT_BOUND:
             held = np.zeros(len(z), dtype=bool)
             value: Integers = np.zeros(len(z), dtype=object)
-            for stop, applies in stops:
-                at = stop.astype(np.float64) / self.scale
+            for end, applies in ends:
+                at = end.astype(np.float64) / self.scale
                 here = applies & (np.abs(z - at) <= tolerance * np.maximum(1.0, np.abs(at)))
-                value[here] = stop[here]
+                value[here] = end[here]
                 held |= here
-            point = self.completed(held, RationalVector(compact(value), self.scale))
+            point = self.completed(held, RationalVector(compact(value), self.scale), stop)
             if point is not None:
                 return point
+            if stop is not None and stop():
+                break
         return None
 
-    def completed(self, held: Bools, point: RationalVector) -> RationalVector | None:
-        """Keep the `held` entries of a point and solve the equations for the others; None unless that stays inside."""
+    def completed(self, held: Bools, point: RationalVector, stop: Stop | None = None) -> RationalVector | None:
+        """Keep the `held` entries of a point and solve the equations for the others; None unless that stays inside.
+
+        Once `stop` says so it is None, too.
+        """
         kept = RationalVector(np.where(held, point.numerators, 0), point.denominator)
         free = np.flatnonzero(~held)
         columns = sparse.csr_array(self.A[:, free])
-        x = solve_exactly(columns, -self.residuals(kept))
+        x = solve_exactly(columns, -self.residuals(kept), stop)
         if x is None:
             return None
         numerators = times(kept.numerators, x.denominator).astype(object)

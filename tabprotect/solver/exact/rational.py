@@ -17,7 +17,8 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.sparse import linalg
 
-from tabprotect.solver.exact.elimination import eliminate
+from tabprotect.solver.exact.elimination import Stopped, eliminate
+from tabprotect.solver.stops import Stop
 
 __all__ = [
     "ExactSolver",
@@ -161,7 +162,7 @@ def product(A: sparse.csr_array, x: Integers) -> Integers:
     return compact(sums)
 
 
-def solve_exactly(A: sparse.csr_array, rhs: Integers) -> RationalVector | None:
+def solve_exactly(A: sparse.csr_array, rhs: Integers, stop: Stop | None = None) -> RationalVector | None:
     """Solve A x = rhs in rational numbers; see `ExactSolver`.
 
     Examples
@@ -173,7 +174,7 @@ def solve_exactly(A: sparse.csr_array, rhs: Integers) -> RationalVector | None:
     >>> solve_exactly(A, np.array([3, 2, 6])) is None
     True
     """
-    return ExactSolver(A).solve(rhs)
+    return ExactSolver(A, stop).solve(rhs)
 
 
 class ExactSolver:
@@ -188,12 +189,18 @@ class ExactSolver:
     ----------
     A : csr_array of int64, shape (m, n)
         Of full column rank.
+    stop : callable, optional
+        Polled often; once it says so there is no solution any more.
     """
 
-    def __init__(self, A: sparse.csr_array) -> None:
+    def __init__(self, A: sparse.csr_array, stop: Stop | None = None) -> None:
         self.A = A
         self._factors: Any = None
-        self._rows = eliminate(A).independent
+        self._stop = stop
+        try:
+            self._rows = eliminate(A, stop=stop).independent
+        except Stopped:
+            return
         # (SuperLU writes beyond its arrays where a matrix is singular by its pattern alone, which these rows are not)
         if 0 < len(self._rows) == A.shape[1]:
             self._square = sparse.csr_array(A[self._rows])
@@ -206,7 +213,7 @@ class ExactSolver:
         Returns
         -------
         RationalVector or None
-            None when the columns are dependent (or too nearly so), or no solution exists.
+            None when the columns are dependent (or too nearly so), no solution exists, or it was stopped.
         """
         n = self.A.shape[1]
         if n == 0:
@@ -217,7 +224,7 @@ class ExactSolver:
         right: Integers = rhs[self._rows]
         residual, found = right, np.zeros(n, np.int64)
         shift, last = 0, math.inf
-        while shift <= _MAX_BITS:
+        while shift <= _MAX_BITS and not (self._stop is not None and self._stop()):
             try:
                 step = self._factors.solve(residual.astype(np.float64))
             except OverflowError:

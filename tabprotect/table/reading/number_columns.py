@@ -8,11 +8,20 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from tabprotect.errors import InputError, Problems, collect
+from tabprotect.table.digits import EXACT, inexact_numbers
 from tabprotect.table.read import need_columns
-from tabprotect.table.reading.numbers import SIGNS, Notation, find_notation, plain_numbers, to_numbers
+from tabprotect.table.reading.numbers import (
+    SIGNS,
+    Notation,
+    find_notation,
+    lost_in,
+    plain_numbers,
+    to_numbers,
+)
 from tabprotect.table.reading.recognised import Recognised
 
 __all__ = ["need_commas", "numbered", "with_notation"]
@@ -85,6 +94,8 @@ def _number_column(
         problems.add(f"{found.path}: column '{name}' must hold numbers, but holds true and false")
         return column
     if pd.api.types.is_numeric_dtype(column):
+        if pd.api.types.is_integer_dtype(column):
+            _check_digits((column.abs() > int(EXACT)).fillna(False).to_numpy(bool), name, found, problems)
         return column.astype(np.float64)
     texts = column.map(
         lambda value: value if isinstance(value, str) else "" if value is None or value != value else repr(value)
@@ -102,7 +113,9 @@ def _number_column(
         return column
     notation = Notation(found.decimal or ".", found.thousands)
     try:
-        return to_numbers(texts, notation, name)
+        numbers = to_numbers(texts, notation, name)
+        _check_digits(lost_in(texts, numbers, notation), name, found, problems)
+        return numbers
     except InputError as error:
         cure = _other_signs(texts, notation) if stated and found.kind == "text" else ""
         if cure:
@@ -113,6 +126,12 @@ def _number_column(
             return texts.map(lambda word: word if plain[word] is None else plain[word] or None)
         problems.found += [f"{found.path}: {problem}" for problem in error.problems]
         return column
+
+
+def _check_digits(lost: npt.NDArray[np.bool_], name: str, found: Recognised, problems: Problems) -> None:
+    """Refuse numbers whose last digits would be others."""
+    if lost.any():
+        problems.add(f"{found.path}: {inexact_numbers(name, lost)}")
 
 
 def _other_signs(texts: pd.Series, notation: Notation) -> str:

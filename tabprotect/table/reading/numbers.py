@@ -11,8 +11,18 @@ import numpy.typing as npt
 import pandas as pd
 
 from tabprotect.errors import InputError
+from tabprotect.table.digits import EXACT, lost_digits
 
-__all__ = ["SIGNS", "SPACES", "Notation", "find_notation", "one_blank", "plain_numbers", "to_numbers"]
+__all__ = [
+    "SIGNS",
+    "SPACES",
+    "Notation",
+    "find_notation",
+    "lost_in",
+    "one_blank",
+    "plain_numbers",
+    "to_numbers",
+]
 
 SPACES = " \u00a0\u202f\u2009"
 """Blank, no-break space, narrow no-break space, thin space: each is a blank between thousands."""
@@ -129,6 +139,17 @@ def to_numbers(texts: Sequence[str] | pd.Series, notation: Notation, name: str) 
     if notation.decimal != ".":
         column = column.str.replace(notation.decimal, ".", regex=False)
     return np.asarray(column.where(~blank, "nan").astype(np.float64), np.float64)
+
+
+def lost_in(
+    texts: Sequence[str] | pd.Series, numbers: npt.NDArray[np.float64], notation: Notation
+) -> npt.NDArray[np.bool_]:
+    """Return which numbers have other digits than their texts, as `tabprotect.table.digits.lost_digits` does."""
+    large = np.flatnonzero(np.isfinite(numbers) & (np.abs(numbers) >= EXACT))
+    words = plain_numbers([str(word) for word in pd.Series(texts, dtype=object).iloc[large]], notation)
+    lost = np.zeros(len(numbers), dtype=bool)
+    lost[large] = lost_digits(words, numbers[large])
+    return lost
 
 
 def plain_numbers(words: Sequence[str], notation: Notation) -> list[str | None]:

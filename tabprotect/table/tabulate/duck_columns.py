@@ -11,6 +11,7 @@ import pyarrow as pa
 from tabprotect.counted import counted
 from tabprotect.errors import Problems
 from tabprotect.table.codes import read_codes, some
+from tabprotect.table.digits import EXACT, lost_digits
 from tabprotect.table.dimension import Dimension
 from tabprotect.table.duck import Column, DuckSource, literal
 from tabprotect.table.read import as_flag, id_text, number_problem
@@ -73,6 +74,14 @@ def number(source: DuckSource, column: Column, roles: Roles, problems: Problems)
     if "INT" in column.type:
         large, where = rows(f"abs({column.sql}::HUGEINT) > {2**53}")
         if large:
+            problems.add(f"column '{column.name}' holds whole numbers beyond 2^53 in {where}: not exact as floats")
+    if column.text:
+        beyond = f"abs({number}) >= {EXACT}"
+        read = source.rows(f"SELECT {point}, {number}, rowid FROM records r WHERE {beyond} ORDER BY rowid")
+        lost = lost_digits([str(one[0]) for one in read], np.array([one[1] for one in read], np.float64))
+        if lost.any():
+            bad_rows = [int(one[2]) for one, bad in zip(read, lost.tolist(), strict=True) if bad]
+            where = in_rows(bad_rows[:3], len(bad_rows))
             problems.add(f"column '{column.name}' holds whole numbers beyond 2^53 in {where}: not exact as floats")
     frequency = roles.counts and column.name == roles.value
     below, fraction = f"{number} < 0", f"{number} <> floor({number})"

@@ -18,11 +18,12 @@ from tabprotect.release.carried import Both, Stability
 from tabprotect.release.earlier import Earlier, read_earlier
 from tabprotect.release.publication import Publication
 from tabprotect.release.suppressed import Release
-from tabprotect.solver.limits import Progress
+from tabprotect.solver.limits import Budget, Progress
 from tabprotect.solver.tasks.apart import run_apart
 from tabprotect.solver.tasks.pieces import processors
 from tabprotect.table.table import Table
 from tabprotect.workflow.carry_out import carry_out
+from tabprotect.workflow.judge import judging
 from tabprotect.workflow.previous import judge_both, preferring, revising, stability, with_both
 from tabprotect.workflow.protocol.model import Protocol
 from tabprotect.workflow.protocol.structure import columns_of, differences, read_structure, structure_of
@@ -223,8 +224,10 @@ def protect_period(
             notes.append(f"{name}: cost and bound count cells that the last period hid with {factor:g} of their cost")
             kept[name] = stability(release, earlier[name])
             if revised:
-                both[name] = judge_both(release, earlier[name], disclosed)
-                releases[name] = with_both(release, both[name])
+                limits = replace(requests[name].limits, stop=stop)
+                budget = judging(Budget(limits), limits, progress)
+                both[name] = judge_both(release, earlier[name], disclosed, budget)
+                releases[name] = with_both(release, both[name], budget.stopped)
     masked = {
         name: mask(one.data, one.schema, one.steps, seed=one.seed, title=one.title)
         for name, one in period.masks.items()
