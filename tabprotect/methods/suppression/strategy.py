@@ -23,7 +23,7 @@ from tabprotect.methods.suppression.search.greedy import greedy
 from tabprotect.methods.suppression.search.recombination import recombined
 from tabprotect.methods.suppression.start.root_solve import root_solve
 from tabprotect.problem import Problem
-from tabprotect.solver.credit import meter_left
+from tabprotect.solver.credit import meter, meter_left
 from tabprotect.solver.interrupts import cancel_on_interrupt
 from tabprotect.solver.limits import Budget, Limits, Progress
 from tabprotect.solver.mip.pool import pool_solver
@@ -176,30 +176,39 @@ class _Run:
     ) -> tuple[SuppressionResult, str]:
         """Return a first pattern, of local programmes unless a trial says otherwise, and the method for another one."""
         choice, powers = self.options.choice, self.options.local.rebuild.charge_powers
-        if limited and not self.problem.attackers:
+        if method == "local":
+            return self.local(start, deviations, 1.0, gap, True, powers), ""
+        if not limited:
+            return self.local(start, deviations, choice.probe_limit_share, gap, False, powers), ""
+        before, limit = meter(self.budget), meter(self.budget) + meter_left(self.budget)
+        watched = bool(self.problem.attackers)
+        if not watched:
             tried, powers = self._by_trial()
             if tried is not None:
-                return tried, "local"
-        # enough for a first pattern where local programmes are small; where they are not, time is for the exact engine
-        share, work = 1.0, math.inf
-        if method == "exact":
-            share, work = choice.local_limit_share if limited else choice.probe_limit_share, choice.probe_work
-        first = self.local(start, deviations, share, work, gap, method == "local" or limited, powers)
-        if limited and not first.safe and not ended(first):
+                return tried, "local" if meter(self.budget) - before <= choice.second_after_share * limit else ""
+        first = self.local(start, deviations, choice.probe_limit_share, gap, False, powers)
+        if ended(first):
+            return first, ""
+        if not first.safe:
             return self._completed(first), ""
-        return first, "greedy"
+        # it is not cleaned up yet, which takes as long again
+        soon = 2 * (meter(self.budget) - before) <= choice.second_after_share * limit
+        if soon or watched:
+            share = choice.local_limit_share if soon else choice.watched_limit_share
+            first = joined(first, self.local(first.pattern, first.deviations, share, gap, True, powers))
+        return first, "greedy" if soon else ""
 
     def local(
         self,
         start: Bools | None,
         deviations: Sequence[Deviation],
         share: float,
-        work: float,
         gap: float,
         improve: bool,
         powers: tuple[float, ...],
     ) -> SuppressionResult:
         """Return a pattern of local programmes, made cheaper until the limits or a gap if asked for."""
+        work = math.inf if share == 1.0 else self.options.choice.probe_work
         with self.budget.run(share, work=work, gap=gap) as part:
             return local_in_stages(
                 self.problem,
@@ -255,7 +264,7 @@ class _Run:
         choice, budget = self.options.choice, self.budget
         if other == "local":
             powers = self.options.local.rebuild.charge_powers
-            second = self.local(None, (), choice.local_limit_share, math.inf, budget.limits.gap, True, powers)
+            second = self.local(None, (), choice.local_limit_share, budget.limits.gap, True, powers)
         else:
             second = self.by_witnesses(choice.second_limit_share, None, restarts=choice.second_restarts, cleanup=1.0)
         both = joined(first, second) if second.safe else first
