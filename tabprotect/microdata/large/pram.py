@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from tabprotect.counted import counted
 from tabprotect.errors import InputError
+from tabprotect.microdata.categories import Categories
 from tabprotect.microdata.claims import Claim
 from tabprotect.microdata.large.draws import Draws
 from tabprotect.microdata.large.part import Codebook, Part, plain, records_of, replaced
@@ -19,7 +20,6 @@ from tabprotect.microdata.large.stage import COUNT, codebook, distinct
 from tabprotect.microdata.large.sums import exact_sums
 from tabprotect.microdata.masking.distances import category_distances
 from tabprotect.microdata.masking.pram import PRAM
-from tabprotect.microdata.records import Categories
 
 __all__: list[str] = []
 

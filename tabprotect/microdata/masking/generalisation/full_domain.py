@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from tabprotect.errors import InfeasibleError, InputError, Problems, SolverError, did_you_mean
 from tabprotect.microdata.anonymity import value_counts
+from tabprotect.microdata.categories import Categories
 from tabprotect.microdata.claims import Claim
 from tabprotect.microdata.keys import KeyCodes
 from tabprotect.microdata.masking.generalisation.by_keys import ByKeys
@@ -22,7 +23,7 @@ from tabprotect.microdata.masking.generalisation.lattice import MOST_NODES, Foun
 from tabprotect.microdata.masking.generalisation.losses import LOSSES, make_loss
 from tabprotect.microdata.masking.relabel import relabelled
 from tabprotect.microdata.method import Masking, MethodCall, need_choice, need_number
-from tabprotect.microdata.records import Categories, Records
+from tabprotect.microdata.records import Records
 from tabprotect.microdata.scales import ORDINAL
 
 __all__ = ["Generalisation"]
