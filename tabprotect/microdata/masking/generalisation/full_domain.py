@@ -18,9 +18,10 @@ from tabprotect.microdata.claims import Claim
 from tabprotect.microdata.keys import KeyCodes
 from tabprotect.microdata.masking.generalisation.by_keys import ByKeys
 from tabprotect.microdata.masking.generalisation.constraints import Constraint, Judge
-from tabprotect.microdata.masking.generalisation.ladders import Ladder, Rungs, Steps, Tree, as_ladder, located_ladder
+from tabprotect.microdata.masking.generalisation.ladders import Steps, Tree, as_ladder, located_ladder
 from tabprotect.microdata.masking.generalisation.lattice import MOST_NODES, Found, Lattice
 from tabprotect.microdata.masking.generalisation.losses import LOSSES, make_loss
+from tabprotect.microdata.masking.generalisation.rungs import Ladder, Rungs
 from tabprotect.microdata.masking.relabel import relabelled
 from tabprotect.microdata.method import Masking, MethodCall, need_choice, need_number
 from tabprotect.microdata.records import Records

@@ -15,7 +15,6 @@ from tabprotect.errors import InfeasibleError, Problems
 from tabprotect.microdata.claims import Claim
 from tabprotect.microdata.masking.generalisation.by_keys import ByKeys
 from tabprotect.microdata.masking.generalisation.constraints import Constraint, Judge
-from tabprotect.microdata.masking.generalisation.ladders import ANYTHING
 from tabprotect.microdata.masking.generalisation.partition import (
     Axis,
     OrderedAxis,
@@ -24,6 +23,7 @@ from tabprotect.microdata.masking.generalisation.partition import (
     partition,
     tree_paths,
 )
+from tabprotect.microdata.masking.generalisation.rungs import ANYTHING
 from tabprotect.microdata.masking.relabel import number_label, relabelled
 from tabprotect.microdata.method import Masking, MethodCall, need_choice
 from tabprotect.microdata.records import Records
