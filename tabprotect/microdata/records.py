@@ -144,11 +144,12 @@ class Records:
             count = len(found)
         return index.astype(np.int64), count
 
-    def strata(self) -> list[Ints]:
-        """Return the records of every stratum of the schema, all records without strata."""
-        if not self.schema.strata:
+    def strata(self, names: Sequence[str] | None = None) -> list[Ints]:
+        """Return the records of every stratum, by default of the schema; all records without strata."""
+        names = self.schema.strata if names is None else names
+        if not names:
             return [np.arange(len(self))]
-        index, count = self.groups(self.schema.strata)
+        index, count = self.groups(names)
         order = np.argsort(index, kind="stable")
         return np.split(order, np.searchsorted(index[order], np.arange(1, count)))
 

@@ -100,9 +100,7 @@ class Mondrian(ByKeys):
         keys, strata = self._keys(records), self._strata(records)
         judge = Judge(records, self.k, self._constraints())
         axes = [_axis(records, key) for key in keys]
-        index, count = records.groups(strata) if strata else (np.zeros(len(records), dtype=np.int64), 1)
-        order = np.argsort(index, kind="stable")
-        start = np.split(order, np.searchsorted(index[order], np.arange(1, count)))
+        start = records.strata(strata)
         for part in start:
             if not good(judge, [part]):
                 where = (
