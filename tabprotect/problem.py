@@ -230,10 +230,8 @@ class Problem:
                 ("protected", protected, Status.PROTECTED),
                 ("zero", zero, Status.ZERO),
             ):
-                try:
-                    status[cell_mask(where, n, name)] = what
-                except InputError as error:
-                    problems.found += error.problems
+                if (mask := problems.attempt(cell_mask, where, n, name)) is not None:
+                    status[mask] = what
 
         def full(name: str, x: float | Sequence[float] | Floats) -> Floats:
             given = _numbers(name, x)

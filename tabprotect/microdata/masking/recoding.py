@@ -156,10 +156,7 @@ class GlobalRecoding(Method):
             if numbers and records.scale(name) not in NUMERIC:
                 problems.add(f"column '{name}' is {records.scale(name)}; intervals need a continuous one")
             elif not problems.found:
-                try:
-                    self.recode(records, name)
-                except InputError as error:
-                    problems.found += error.problems
+                problems.attempt(self.recode, records, name)
 
     def apply(self, call: MethodCall) -> Masking:
         """Recode."""
