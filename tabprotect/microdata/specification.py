@@ -83,7 +83,7 @@ def read_mask_spec(content: Mapping[str, Any], base: Path, *, steps: bool = True
     formats = content.get("formats", ["csv"])
     if not isinstance(formats, list) or not formats or not set(map(str, formats)) <= {"csv", "parquet", "xlsx"}:
         problems.add(f"formats must be a list of csv, parquet or xlsx, not {formats!r}")
-    large = problems.attempt(lambda: _large(content.get("large", False), base))
+    large = problems.attempt(lambda: _large(content.get("large", False), base)) or False
     if large and isinstance(formats, list) and "xlsx" in formats:
         problems.add("formats of large files are csv and parquet: a sheet does not hold them")
     output = problems.attempt(lambda: _output(content.get("output", {}))) or {}
@@ -98,6 +98,7 @@ def read_mask_spec(content: Mapping[str, Any], base: Path, *, steps: bool = True
     known = {key: content[key] for key in _READING if isinstance(content.get(key), str)}
     data = problems.attempt(lambda: File(base / str(content.get("data")), **known))
     problems.raise_if_any()
+    assert data is not None
     return MaskSpec(
         data, schema, tuple(m for m in made if m is not None),
         content.get("title", "Masked microdata"), content.get("seed"), tuple(formats), large, output,

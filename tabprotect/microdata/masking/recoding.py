@@ -17,7 +17,8 @@ from tabprotect.microdata.claims import Claim
 from tabprotect.microdata.masking.coding import weighted_quantile
 from tabprotect.microdata.masking.generalisation.ladders import Tree
 from tabprotect.microdata.masking.relabel import range_label, relabelled
-from tabprotect.microdata.method import Masking, Method, MethodCall, as_columns, need_choice, need_number, shown
+from tabprotect.microdata.method import Masking, Method, MethodCall, shown
+from tabprotect.microdata.parameters import as_columns, need_choice, need_number
 from tabprotect.microdata.records import Records
 from tabprotect.microdata.scales import NUMERIC, ORDINAL, Scale
 

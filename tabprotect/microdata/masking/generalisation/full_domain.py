@@ -23,7 +23,8 @@ from tabprotect.microdata.masking.generalisation.lattice import MOST_NODES, Foun
 from tabprotect.microdata.masking.generalisation.losses import LOSSES, make_loss
 from tabprotect.microdata.masking.generalisation.rungs import Ladder, Rungs
 from tabprotect.microdata.masking.relabel import relabelled
-from tabprotect.microdata.method import Masking, MethodCall, need_choice, need_number
+from tabprotect.microdata.method import Masking, MethodCall
+from tabprotect.microdata.parameters import need_choice, need_number
 from tabprotect.microdata.records import Records
 from tabprotect.microdata.scales import ORDINAL
 

@@ -25,7 +25,8 @@ from tabprotect.microdata.masking.generalisation.partition import (
 )
 from tabprotect.microdata.masking.generalisation.rungs import ANYTHING
 from tabprotect.microdata.masking.relabel import number_label, relabelled
-from tabprotect.microdata.method import Masking, MethodCall, need_choice
+from tabprotect.microdata.method import Masking, MethodCall
+from tabprotect.microdata.parameters import need_choice
 from tabprotect.microdata.records import Records
 from tabprotect.microdata.scales import Scale
 

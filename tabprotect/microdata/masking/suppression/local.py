@@ -21,7 +21,8 @@ from tabprotect.microdata.masking.suppression.covers import (
     cover_by_programmes,
     cover_households,
 )
-from tabprotect.microdata.method import Masking, Method, MethodCall, as_columns, need_choice, need_number
+from tabprotect.microdata.method import Masking, Method, MethodCall
+from tabprotect.microdata.parameters import as_columns, need_choice, need_number
 from tabprotect.microdata.records import Records
 from tabprotect.solver.limits import Budget, Limits, relative_gap
 
