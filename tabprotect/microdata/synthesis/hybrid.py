@@ -16,7 +16,8 @@ from tabprotect.microdata.method import Masking, Method, MethodCall
 from tabprotect.microdata.parameters import as_columns, need_choice, need_number
 from tabprotect.microdata.records import Records
 from tabprotect.microdata.scales import NUMERIC, Scale
-from tabprotect.microdata.synthesis.gaussian import exactly_uncorrelated, latin_hypercube
+from tabprotect.microdata.synthesis.gaussian import exactly_uncorrelated
+from tabprotect.microdata.synthesis.latin_hypercube import latin_hypercube
 
 __all__ = ["HybridMasking"]
 
