@@ -153,7 +153,7 @@ def unfold(
     else:
         kinds = labels.get_level_values(level)
         blocks = {str(kind): np.flatnonzero(kinds == kind) for kind in kinds.unique()}
-        labels = labels.droplevel(level)
+        labels = _without(labels, level)
     if blocks is None:
         long = {str(name): frame.iloc[:, j].reset_index(drop=True) for j, name in enumerate(labels)}
         keys = labels[:0]
@@ -245,6 +245,11 @@ def _stacked(frame: pd.DataFrame, labels: pd.Index, keys: pd.Index, place: Ints,
     parts = [frame.iloc[:, place[j]].reset_index(drop=True) if j >= 0 else empty for j in at]
     stacked: pd.Series[Any] = pd.concat(parts, ignore_index=True)
     return stacked.rename(name)
+
+
+def _without(labels: Any, level: int) -> pd.Index:
+    left: pd.Index = labels.droplevel(level)
+    return left
 
 
 def _codes(labels: pd.Index, level: int) -> npt.NDArray[np.object_]:
