@@ -169,7 +169,7 @@ def parse_rda(text: Text, *, table: bool | None = None) -> Metadata:
 
         try:
             if words[0].startswith("<"):
-                _option(words, general, variables, text)
+                _option(words, general, variables)
             else:
                 variable = _first_line(words, kind)
                 if variable.name.casefold() in {known.name.casefold() for known in variables}:
@@ -199,7 +199,7 @@ def _first_line(words: list[str], kind: str) -> Variable:
     return Variable(name, start, int(numbers[-1]), missing=tuple(rest[len(wanted) :]))
 
 
-def _option(words: list[str], general: dict[str, Any], variables: list[Variable], text: Text) -> None:
+def _option(words: list[str], general: dict[str, Any], variables: list[Variable]) -> None:
     keyword = words[0].strip("<>").upper()
     if keyword == "SPSS":
         raise ValueError("system files of SPSS are not read; write the data as text, or as Parquet")

@@ -169,7 +169,7 @@ def _label(released: Records, records: Records, key: str, axis: Axis, number: In
     found = records.categories(key)
     n = len(found.values)
     if isinstance(axis, TreeAxis):
-        labels, index = _ancestors(axis, number, classes, records.schema.hierarchies[key].codes, found.values)
+        labels, index = _ancestors(axis, number, classes, records.schema.hierarchies[key].codes)
     else:
         low = np.full(classes, n, dtype=np.int64)
         high = np.full(classes, -1, dtype=np.int64)
@@ -224,9 +224,7 @@ def _lists(index: Ints, number: Ints, classes: int, values: Sequence[Any]) -> tu
     return labels, found
 
 
-def _ancestors(
-    axis: TreeAxis, number: Ints, classes: int, codes: Sequence[str], values: Sequence[Any]
-) -> tuple[list[Any], Ints]:
+def _ancestors(axis: TreeAxis, number: Ints, classes: int, codes: Sequence[str]) -> tuple[list[Any], Ints]:
     """Return the deepest common ancestor of the values of every class."""
     there = axis.index >= 0
     gone = np.bincount(number[~there], minlength=classes) > 0
