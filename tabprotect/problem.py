@@ -132,9 +132,8 @@ class Problem:
                 object.__setattr__(self, name, array)
                 if array.shape != (n,):
                     problems.add(f"{name} has shape {array.shape}; {n} cells need ({n},)")
-            status = np.nan_to_num(as_numbers(self.status, "status", "a Status for every cell"), nan=-1.0).astype(
-                np.int8
-            )
+            given = as_numbers(self.status, "status", "a Status for every cell")
+            status = np.nan_to_num(given, nan=-1.0).astype(np.int8)
             object.__setattr__(self, "status", status)
             if status.shape != (n,):
                 problems.add(f"status has shape {status.shape}; {n} cells need ({n},)")
@@ -165,8 +164,7 @@ class Problem:
         found = {status: int(np.sum(self.status[:n] == status)) for status in Status if status != Status.SAFE}
         facts += [f"{n:,} {status.name.lower()}" for status, n in found.items() if n]
         if self.attackers:
-            n = len(self.attackers)
-            facts.append("1 attacker who knows cells" if n == 1 else f"{n:,} attackers who know cells")
+            facts.append(counted(len(self.attackers), "attacker who knows cells", "attackers who know cells"))
         return f"Problem({', '.join(facts)}{', whole numbers' if self.integer else ''})"
 
     def _repr_html_(self) -> str:
@@ -232,10 +230,8 @@ class Problem:
                 ("protected", protected, Status.PROTECTED),
                 ("zero", zero, Status.ZERO),
             ):
-                try:
-                    status[cell_mask(where, n, name)] = what
-                except InputError as error:
-                    problems.found += error.problems
+                if (mask := problems.attempt(cell_mask, where, n, name)) is not None:
+                    status[mask] = what
 
         def full(name: str, x: float | Sequence[float] | Floats) -> Floats:
             given = _numbers(name, x)

@@ -91,7 +91,7 @@ class Asking:
         free = self._without(known) if len(known) else region
         _, inside = free.places(q.cell[left])
         for question in left[~inside].tolist() if self.alone else ():
-            yield question, self._fixed(free, question, attacker, known)
+            yield question, self._fixed(free, question, attacker)
             if self.stop:
                 return
         left = left[inside]
@@ -130,7 +130,7 @@ class Asking:
         found.restate(fixed, unit, cap)
         return found
 
-    def _fixed(self, region: Region, question: int, attacker: int, known: Ints) -> Exposure:
+    def _fixed(self, region: Region, question: int, attacker: int) -> Exposure:
         """The cell cannot move: it is published, or the equations fix it."""
         q = self.judge.questions
         cell, side = int(q.cell[question]), int(q.side[question])

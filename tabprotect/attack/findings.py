@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from concurrent.futures import Executor
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,9 +15,10 @@ from tabprotect.attack.counts import Counts
 from tabprotect.attack.evidence import Evidence
 from tabprotect.attack.exact_problem import ExactProblem
 from tabprotect.attack.explore import Intervals, explore
-from tabprotect.attack.interval_rows import interval_rows
+from tabprotect.attack.interval_rows import interval_rows, shortfalls
 from tabprotect.attack.keys import Key
-from tabprotect.attack.left_open import NEARLY, left_open_words, without_level
+from tabprotect.attack.left_open import left_open, left_open_words
+from tabprotect.attack.named import cell_or_sum, without_sums
 from tabprotect.attack.witness import Exposure
 from tabprotect.counted import counted
 from tabprotect.errors import InputError
@@ -26,8 +26,6 @@ from tabprotect.masks import cell_mask
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget, Limits
 from tabprotect.solver.tasks.pieces import check_executor
-from tabprotect.table.decimals import check_sign, written
-from tabprotect.table.naming import cell_of_system, cell_of_table
 from tabprotect.table.system import LinearSystem
 from tabprotect.table.table import Table
 from tabprotect.views import view
@@ -172,15 +170,11 @@ class Audit:
         They do not make a pattern unsafe, since nothing was asked for them: cells of status 'suppressed already', and
         secondary ones. Where intervals were not computed only what the equations fix exactly is known.
         """
-        cells, problem = self.public.cells, self.problem
-        bare = np.isin(cells, without_level(problem, self.pattern))
-        near = self.public.high - self.public.low < NEARLY * np.abs(problem.values[cells])
-        return cells[bare & (near | np.isin(cells, self.recomputable))]
+        return left_open(self.problem, self.pattern, self.public)
 
     def warnings(self) -> list[str]:
         """Return what is not unsafe and should be known all the same; confidential."""
-        if not len(cells := self.left_open):
-            return []
+        cells = self.left_open
         words = left_open_words(self.problem, cells, int(np.isin(cells, self.recomputable).sum()))
         return [f"{line}; protect_hidden gives them levels" for line in words]
 
@@ -204,36 +198,16 @@ class Audit:
         InputError
             If there is no such cell, or it is not hidden.
         """
-        i = self._position(cell)
+        i = cell_or_sum(self.problem.system, self._own, self.table, cell)
         place = int(np.searchsorted(self.public.cells, i))
         if place == len(self.public.cells) or self.public.cells[place] != i:
             raise InputError(f"cell {self.problem.system.label(i)} is not hidden: everybody knows its value")
         return float(self.public.low[place]), float(self.public.high[place])
 
-    def _position(self, cell: Any) -> int:
-        """Return the cell of the table that is meant, or the sum behind them."""
-        try:
-            return cell_of_system(self._own, cell) if self.table is None else cell_of_table(self.table, cell)
-        except InputError:
-            n, system = self._own.n_cells, self.problem.system
-            sums = range(n, system.n_cells)
-            found = [i for i in sums if system.label(i) == cell]
-            if not found and isinstance(cell, int | np.integer):
-                with suppress(InputError):
-                    found = [i for i in (cell_of_system(system, cell),) if i >= n]
-            if not found:
-                raise
-            return found[0]
-
     @cached_property
     def _own(self) -> LinearSystem:
         """The cells of the table, without sums behind them."""
-        system, n = self.problem.system, self.counts.cells
-        if self.table is not None or n == system.n_cells:
-            return system if self.table is None else self.table.system
-        cells = system.cells[:n]
-        cells = cells.remove_unused_levels() if isinstance(cells, pd.MultiIndex) else cells
-        return LinearSystem(system.A[:, :n], system.b, cells)
+        return without_sums(self.problem.system, self.counts.cells) if self.table is None else self.table.system
 
     def explored(
         self,
@@ -300,19 +274,7 @@ class Audit:
 
     def shortfalls(self, most: int = 10, decimal: str = ".") -> list[str]:
         """Return a line an exposure, up to so many, and one for all others; confidential."""
-        check_sign(decimal)
-        if isinstance(most, bool) or not isinstance(most, int) or most < 0:
-            raise InputError(f"most must be a whole number, 0 or more, not {most!r}")
-        lines, number = [], partial(written, decimal=decimal, form=".15g")
-        for e in self.exposures[:most]:
-            who = "" if e.key.attacker < 0 else f" for {self.problem.attackers[e.key.attacker].name}"
-            way = {1: "upwards", -1: "downwards", 0: "in width"}[e.key.side]
-            doubt = "" if e.decided else " (not decided)"
-            label = self.problem.system.label(e.key.cell)
-            lines.append(f"{label} moves {number(e.reached)} {way}{who}, needs {number(e.needed)}{doubt}")
-        if len(self.exposures) > most:
-            lines.append(f"... and {len(self.exposures) - most} more")
-        return lines
+        return shortfalls(self.problem, self.exposures, most, decimal)
 
     def summary(self, decimal: str = ".") -> str:
         """Return the judgement in words, at most ten exposures written out; confidential."""

@@ -1,8 +1,9 @@
-"""Intervals of an intruder as a frame."""
+"""Intervals of an intruder as a frame, and the levels that they do not reach as lines."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -10,9 +11,11 @@ import pandas as pd
 
 from tabprotect.attack.explore import Intervals
 from tabprotect.attack.witness import Exposure
+from tabprotect.errors import InputError
 from tabprotect.problem import Problem, Status
+from tabprotect.table.decimals import check_sign, written
 
-__all__ = ["interval_rows"]
+__all__ = ["interval_rows", "shortfalls"]
 
 Bools = npt.NDArray[np.bool_]
 
@@ -99,3 +102,20 @@ def _by_cell(problem: Problem, found: Sequence[tuple[int, float]]) -> npt.NDArra
     for cell, by in found:
         short[cell] = np.fmax(short[cell], by)
     return short
+
+
+def shortfalls(problem: Problem, exposures: Sequence[Exposure], most: int, decimal: str) -> list[str]:
+    """Return a line an exposure, up to so many, and one for all others; confidential."""
+    check_sign(decimal)
+    if isinstance(most, bool) or not isinstance(most, int) or most < 0:
+        raise InputError(f"most must be a whole number, 0 or more, not {most!r}")
+    lines, number = [], partial(written, decimal=decimal, form=".15g")
+    for e in exposures[:most]:
+        who = "" if e.key.attacker < 0 else f" for {problem.attackers[e.key.attacker].name}"
+        way = {1: "upwards", -1: "downwards", 0: "in width"}[e.key.side]
+        doubt = "" if e.decided else " (not decided)"
+        label = problem.system.label(e.key.cell)
+        lines.append(f"{label} moves {number(e.reached)} {way}{who}, needs {number(e.needed)}{doubt}")
+    if len(exposures) > most:
+        lines.append(f"... and {len(exposures) - most} more")
+    return lines

@@ -7,16 +7,25 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from tabprotect.attack.explore import Intervals
 from tabprotect.counted import counted
 from tabprotect.problem import Problem, Status
 
-__all__ = ["NEARLY", "left_open_words", "without_level"]
+__all__ = ["NEARLY", "left_open", "left_open_words", "without_level"]
 
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 
 NEARLY: Final = 0.01
 """A hidden cell whose interval is narrower than this share of its value is as good as published."""
+
+
+def left_open(problem: Problem, pattern: Bools, public: Intervals) -> Ints:
+    """Return the hidden cells without level that the public intruder computes exactly, or to within `NEARLY`."""
+    cells = public.cells
+    bare = np.isin(cells, without_level(problem, pattern))
+    near = public.high - public.low < NEARLY * np.abs(problem.values[cells])
+    return cells[bare & (near | np.isin(cells, public.recomputable))]
 
 
 def left_open_words(problem: Problem, cells: Ints, exact: int) -> list[str]:

@@ -172,7 +172,7 @@ class Witnesses:
 
     def known_about(self, pattern: Bools) -> tuple[Deviation, ...]:
         """Return the stored deviations that move hidden cells only."""
-        return tuple(self.pool[i] for i in self.pool.valid(np.asarray(pattern, bool) & self._movable).tolist())
+        return tuple(self.deviations(pattern))
 
     def asks(self, attacker: int, cell: int) -> bool:
         """Whether an attacker is asked about a primary cell: he neither knows it nor is he spared."""

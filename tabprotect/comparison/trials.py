@@ -11,8 +11,8 @@ from tabprotect.errors import InputError
 from tabprotect.methods.recoding.method import Recode
 from tabprotect.methods.suppression.method import Suppress
 from tabprotect.solver.limits import Limits, Progress
-from tabprotect.workflow.protocol.apply import Period
 from tabprotect.workflow.protocol.develop import Trial
+from tabprotect.workflow.protocol.period import Period
 from tabprotect.workflow.request import Request
 
 __all__ = ["settings_of", "try_settings"]

@@ -10,14 +10,14 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import MISSING, Field, dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal, get_type_hints
+from typing import Any, Literal
 
 from tabprotect.errors import InputError, did_you_mean
 from tabprotect.methods.adjustment.method import Adjust
+from tabprotect.methods.base.documented import Option, documented_options
 from tabprotect.methods.base.method import Acts, Method
-from tabprotect.methods.base.options import option_words
 from tabprotect.methods.cell_key.method import CellKey
 from tabprotect.methods.recoding.method import Recode
 from tabprotect.methods.record_swapping.method import Swap
@@ -81,30 +81,6 @@ _SUPPRESSION: Mapping[str, str] = {
 
 
 @dataclass(frozen=True)
-class Option:
-    """One option of a method.
-
-    Attributes
-    ----------
-    name : str
-    takes : str
-        What it may be, in words, such as ``"a number"`` or ``"'l1' or 'l2'"``.
-    default : object
-        None where there is none, or where the method finds its own.
-    help : str
-        As in the docstring of the method's class.
-    text : bool
-        Whether it can be given as text, on the command line and in specifications.
-    """
-
-    name: str
-    takes: str
-    default: Any
-    help: str
-    text: bool = True
-
-
-@dataclass(frozen=True)
 class Entry:
     """One method.
 
@@ -141,53 +117,13 @@ class Entry:
     page: str
 
 
-def _options(made: type[Any], without: tuple[str, ...] = (), given_as_text: bool = True) -> tuple[Option, ...]:
-    """Read the options of a dataclass: types from its annotations, help from its docstring."""
-    try:
-        hints = get_type_hints(made)
-    except NameError:  # types of other rooms, for type checkers only
-        hints = {}
-    documented: dict[str, str] = {}
-    for one in reversed(made.__mro__):
-        documented |= _parameters(inspect.cleandoc(one.__doc__ or ""))
-    return tuple(
-        Option(
-            f.name,
-            option_words(hints[f.name]) if f.name in hints else "",
-            _default(f),
-            documented.get(f.name, ""),
-            given_as_text and not f.metadata.get("inner"),
-        )
-        for f in fields(made)
-        if f.name not in without
-    )
-
-
-def _default(field: Field[Any]) -> Any:
-    if field.default is not MISSING:
-        return field.default
-    return None if field.default_factory is MISSING else field.default_factory()
-
-
-def _parameters(doc: str) -> dict[str, str]:
-    """Return what the section "Parameters" of a numpydoc docstring says of every name."""
-    section = re.search(r"^Parameters\n-+\n(.*?)(?=^\w[^\n]*\n-+\n|\Z)", doc, re.MULTILINE | re.DOTALL)
-    found: dict[str, str] = {}
-    for part in re.split(r"^(?=\S)", section[1] if section else "", flags=re.MULTILINE):
-        head, _, rest = part.partition("\n")
-        for name in head.partition(" : ")[0].split(","):
-            if name.strip():
-                found[name.strip()] = " ".join(rest.split())
-    return found
-
-
 def _sentence(made: Any) -> str:
     """Return the first line of a docstring, without its pointer to a function."""
     return re.split(r"; see|\n", inspect.getdoc(made) or "")[0].rstrip(".") + "."
 
 
 def _hiding(name: str) -> Entry:
-    options = _options(Suppress, without=("method",), given_as_text=False)
+    options = documented_options(Suppress, without=("method",), given_as_text=False)
     page = "methods.md#linked-tables" if name == PASSES else "methods.md"
     return Entry(
         name, "suppress", partial(Suppress, method=name), "problem", options, (), False, _SUPPRESSION[name], page
@@ -196,13 +132,22 @@ def _hiding(name: str) -> Entry:
 
 def _values(made: type[Method]) -> Entry:
     return Entry(
-        made.name, "values", made, made.acts_on, _options(made), made.claims, made.drawn, _sentence(made), made.page
+        made.name,
+        "values",
+        made,
+        made.acts_on,
+        documented_options(made),
+        made.claims,
+        made.drawn,
+        _sentence(made),
+        made.page,
     )
 
 
 def _recoding(name: str, factory: Callable[..., Recode], summary: str, **defaults: Any) -> Entry:
     options = tuple(
-        replace(one, default=defaults.get(one.name, one.default)) for one in _options(Recode, given_as_text=False)
+        replace(one, default=defaults.get(one.name, one.default))
+        for one in documented_options(Recode, given_as_text=False)
     )
     return Entry(name, "recode", factory, "table", options, (), False, summary, "other-methods.md")
 

@@ -51,10 +51,11 @@ from tabprotect.microdata.synthesis.combining import (
     combine_partially_synthetic,
 )
 from tabprotect.microdata.synthesis.entropy import MaximumEntropy
-from tabprotect.microdata.synthesis.gaussian import Bootstrap, Cholesky, LatinHypercube
+from tabprotect.microdata.synthesis.gaussian import Bootstrap, Cholesky
 from tabprotect.microdata.synthesis.hybrid import HybridMasking
 from tabprotect.microdata.synthesis.imputation import MultipleImputation, PartiallySynthetic
 from tabprotect.microdata.synthesis.ipso import IPSO
+from tabprotect.microdata.synthesis.latin_hypercube import LatinHypercube
 from tabprotect.microdata.synthesis.sequential import SequentialTrees
 from tabprotect.microdata.synthesis.smike import SMIKe
 from tabprotect.microdata.unsafe import UnsafeCombinations, unsafe_combinations

@@ -39,10 +39,7 @@ def check_chain(chain: Sequence[Method], records: Records) -> None:
     problems = Problems()
     made: set[str] = set()
     some = bool(len(records.frame))
-    try:
-        records.weights()
-    except InputError as error:
-        problems.found += error.problems
+    problems.attempt(records.weights)
     for i, method in enumerate(chain):
         for name in dict.fromkeys((*method.targets(records), *method.uses(records))):
             if name not in records.columns and name not in made and name not in method.makes(records):

@@ -14,40 +14,20 @@ import pandas as pd
 from tabprotect.counted import counted
 from tabprotect.errors import InputError, Problems, did_you_mean
 from tabprotect.kinds import of_kinds
+from tabprotect.microdata.categories import Categories, categories_of
 from tabprotect.microdata.columns import like_numbers, like_values
 from tabprotect.microdata.intake import check_columns
 from tabprotect.microdata.scales import Scale, scale_of
 from tabprotect.microdata.schema import Schema
-from tabprotect.table.codes import factorise
 from tabprotect.table.read import backend_of, open_frame, read_numbers
 from tabprotect.table.reading import File, Recognised, is_file, read_typed
 from tabprotect.table.reading.stores import pandas_of
 
-__all__ = ["Categories", "Records", "read_records"]
+__all__ = ["Records", "read_records"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
-
-
-@dataclass(frozen=True, eq=False)
-class Categories:
-    """A column as categories.
-
-    Attributes
-    ----------
-    values : tuple
-        The different values; in their order where the column has one, else in order of first appearance.
-    index : ndarray of int, shape (records,)
-        Position of every record's value, -1 where it is missing.
-    """
-
-    values: tuple[Any, ...]
-    index: Ints
-
-    def counts(self) -> Ints:
-        """Return how many records have each value; missing ones are not counted."""
-        return np.bincount(self.index[self.index >= 0], minlength=len(self.values)).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,51 +102,14 @@ class Records:
     def categories(self, name: str) -> Categories:
         """Return a column as categories, in their order where it has one."""
         self._need(name)
-        values, index = factorise(self.frame[name])
-        absent = np.array([v is None or v != v for v in values] + [True])
-        order = self._order(name, [v for v, gone in zip(values, absent, strict=False) if not gone])
-        place = {value: i for i, value in enumerate(order)}
-        to = np.array(
-            [-1 if gone else place[v] for v, gone in zip(values, absent, strict=False)] + [-1], dtype=np.int64
-        )
-        return Categories(tuple(order), to[index])
+        ordered = self.schema.scales.get(name) == Scale.ORDERED
+        return categories_of(self.frame[name], self.schema.orders.get(name), ordered=ordered)
 
     def codes(self, name: str) -> tuple[Ints, int]:
         """Number the values of a column in any order, -1 where it is missing, and say how many numbers there are."""
         self._need(name)
         index, values = pd.factorize(self.frame[name].to_pandas())
         return np.where(self.missing(name), -1, index).astype(np.int64), len(values)
-
-    def _order(self, name: str, values: list[Any]) -> list[Any]:
-        given = self.schema.orders.get(name)
-        if given is not None:
-            position = {value: i for i, value in enumerate(given)} | {str(value): i for i, value in enumerate(given)}
-            unknown = [value for value in values if value not in position and str(value) not in position]
-            if unknown:
-                hint = did_you_mean(unknown[0], given)
-                raise InputError(f"column '{name}' holds {unknown[0]!r}, which its order does not list{hint}")
-            return sorted(values, key=lambda value: position.get(value, position.get(str(value), 0)))
-        native = self.frame[name].to_native()
-        if isinstance(native, pd.Series) and isinstance(native.dtype, pd.CategoricalDtype) and native.dtype.ordered:
-            rank = {value: i for i, value in enumerate(native.dtype.categories)}
-            return sorted(values, key=rank.__getitem__)
-        dtype = self.frame[name].dtype
-        if isinstance(dtype, nw.Enum):
-            rank = {value: i for i, value in enumerate(dtype.categories)}
-            return sorted(values, key=rank.__getitem__)
-        if dtype.is_numeric() or dtype.is_temporal() or self.schema.scales.get(name) == Scale.ORDERED:
-            return self._sorted(name, values)
-        return values
-
-    def _sorted(self, name: str, values: list[Any]) -> list[Any]:
-        try:
-            return sorted(values)
-        except TypeError as error:
-            raise InputError(
-                f"column '{name}' has no order: it holds values of several types, such as {values[0]!r} and "
-                f"{next(v for v in values if type(v) is not type(values[0]))!r}; list them in "
-                f"orders={{'{name}': [...]}}"
-            ) from error
 
     def weights(self) -> Floats:
         """Return the sampling weights, 1 without any.
@@ -201,11 +144,12 @@ class Records:
             count = len(found)
         return index.astype(np.int64), count
 
-    def strata(self) -> list[Ints]:
-        """Return the records of every stratum of the schema, all records without strata."""
-        if not self.schema.strata:
+    def strata(self, names: Sequence[str] | None = None) -> list[Ints]:
+        """Return the records of every stratum, by default of the schema; all records without strata."""
+        names = self.schema.strata if names is None else names
+        if not names:
             return [np.arange(len(self))]
-        index, count = self.groups(self.schema.strata)
+        index, count = self.groups(names)
         order = np.argsort(index, kind="stable")
         return np.split(order, np.searchsorted(index[order], np.arange(1, count)))
 

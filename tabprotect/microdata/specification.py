@@ -83,21 +83,22 @@ def read_mask_spec(content: Mapping[str, Any], base: Path, *, steps: bool = True
     formats = content.get("formats", ["csv"])
     if not isinstance(formats, list) or not formats or not set(map(str, formats)) <= {"csv", "parquet", "xlsx"}:
         problems.add(f"formats must be a list of csv, parquet or xlsx, not {formats!r}")
-    large = _collected(problems, lambda: _large(content.get("large", False), base))
+    large = problems.attempt(lambda: _large(content.get("large", False), base)) or False
     if large and isinstance(formats, list) and "xlsx" in formats:
         problems.add("formats of large files are csv and parquet: a sheet does not hold them")
-    output = _collected(problems, lambda: _output(content.get("output", {}))) or {}
+    output = problems.attempt(lambda: _output(content.get("output", {}))) or {}
     if large and output:
         problems.add("output: files of batches are written with commas, points and UTF-8; leave it out")
-    schema = _collected(problems, lambda: read_schema(content.get("schema", {}), base)) or Schema()
+    schema = problems.attempt(lambda: read_schema(content.get("schema", {}), base)) or Schema()
     given = content.get("steps", [])
     if steps and (not isinstance(given, list) or not given):
         problems.add("'steps' are missing: one [[steps]] table for every method, such as method = 'top-coding'")
         given = []
-    made = [_collected(problems, lambda one=one, i=i: _step(one, i, base)) for i, one in enumerate(given)]
+    made = [problems.attempt(_step, one, i, base) for i, one in enumerate(given)]
     known = {key: content[key] for key in _READING if isinstance(content.get(key), str)}
-    data = _collected(problems, lambda: File(base / str(content.get("data")), **known))
+    data = problems.attempt(lambda: File(base / str(content.get("data")), **known))
     problems.raise_if_any()
+    assert data is not None
     return MaskSpec(
         data, schema, tuple(m for m in made if m is not None),
         content.get("title", "Masked microdata"), content.get("seed"), tuple(formats), large, output,
@@ -124,11 +125,11 @@ def read_schema(given: Any, base: Path) -> Schema:
         problems.add("schema: hierarchies must be a table of columns and .hrc files")
         files = {}
     for column, file in files.items():
-        tree = _collected(problems, lambda file=file: _tree(file, base))
+        tree = problems.attempt(_tree, file, base)
         if tree is not None:
             trees[column] = tree
     words = {key: value for key, value in given.items() if key in names}
-    schema = _collected(problems, lambda: Schema(**{**words, "hierarchies": trees}))
+    schema = problems.attempt(lambda: Schema(**{**words, "hierarchies": trees}))
     problems.raise_if_any()
     assert isinstance(schema, Schema)
     return schema
@@ -176,12 +177,3 @@ def _step(given: Any, i: int, base: Path) -> Method:
         return make_method(given["method"], {key: value for key, value in given.items() if key != "method"}, base)
     except InputError as error:
         raise InputError(*(f"step {i + 1}: {problem}" for problem in error.problems)) from error
-
-
-def _collected(problems: Problems, make: Any) -> Any:
-    """Return what is made, or None and note what is wrong with it."""
-    try:
-        return make()
-    except InputError as error:
-        problems.found += error.problems
-        return None

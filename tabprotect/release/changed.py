@@ -25,7 +25,7 @@ from tabprotect.methods.loss import Loss, loss
 from tabprotect.problem import Problem
 from tabprotect.proven import optimality
 from tabprotect.release.by_status import by_status
-from tabprotect.release.publication import Publication, Summary, native
+from tabprotect.release.publication import Publication, Summary, bound_lines, native, residual_lines
 from tabprotect.report.changes import internal_files
 from tabprotect.report.layout import Layout
 from tabprotect.report.numbers import Numbers
@@ -33,7 +33,6 @@ from tabprotect.report.public import PublicTable, free_name, public_values
 from tabprotect.sensitivity.assessment import Assessment
 from tabprotect.sensitivity.sums_as_cells import values_with_sums
 from tabprotect.solver.trace import Known
-from tabprotect.table.additivity import noticeable
 from tabprotect.table.decimals import written
 from tabprotect.table.table import Table
 
@@ -231,16 +230,12 @@ class ChangedRelease(Publication):
             lines.append(("sums", "add up" if lost.off == 0 else f"are off by up to {n.plain(lost.off)}"))
         if result.cost is not None:
             lines.append(("distance", n.plain(result.cost)))
-        if result.bound is not None:
-            gap = "" if result.gap is None else f", gap {100 * result.gap:.2f} %"
-            lines.append(("bound", n.plain(result.bound) + n.words(gap)))
+        lines += bound_lines(result.bound, result.gap, n)
         lines.append(("method", n.said(f"{self.settings.get('method', '')}, {self.optimality}")))
         lines += [("levels", n.said(words))] if (words := self.counts.sums_words) else []
         lines.append(("intruders know", result.knows))
         lines += [("note", n.said(text)) for text in (*self.problem.notes, result.message) if text]
-        if noticeable(self.table.residual, self.table.values):
-            lines.append(("note", f"the table carries rounding residuals up to {n(self.table.residual, ',.6g')}"))
-        return Summary(tuple(lines))
+        return Summary((*lines, *residual_lines(self.table, n)))
 
     @cached_property
     def counts(self) -> Counts:

@@ -27,11 +27,12 @@ from tabprotect.report.public import PublicTable
 from tabprotect.report.views import release_view
 from tabprotect.sensitivity.assessment import Assessment
 from tabprotect.solver.trace import Known
+from tabprotect.table.additivity import noticeable
 from tabprotect.table.naming import cell_of_table
 from tabprotect.table.table import Table
 from tabprotect.visible import visible
 
-__all__ = ["Publication", "Summary", "native"]
+__all__ = ["Publication", "Summary", "bound_lines", "native", "residual_lines"]
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,18 @@ class Summary:
         for name, value in self.lines:
             grid.add_row(name, Text(visible(value)))
         return grid
+
+
+def bound_lines(bound: float | None, gap: float | None, n: Numbers) -> list[tuple[str, str]]:
+    """Say how near the cost is to a bound; nothing without one."""
+    left = "" if gap is None else f", gap {100 * gap:.2f} %"
+    return [] if bound is None else [("bound", n.plain(bound) + n.words(left))]
+
+
+def residual_lines(table: Table, n: Numbers) -> list[tuple[str, str]]:
+    """Say how far sums of a table are off; nothing where that is noise of arithmetic."""
+    said = f"the table carries rounding residuals up to {n(table.residual, ',.6g')}"
+    return [("note", said)] if noticeable(table.residual, table.values) else []
 
 
 class Publication(ABC):

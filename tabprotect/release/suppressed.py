@@ -26,7 +26,7 @@ from tabprotect.problem import Problem
 from tabprotect.proven import optimality
 from tabprotect.release.by_status import by_status
 from tabprotect.release.carried import Carried
-from tabprotect.release.publication import Publication, Summary, native
+from tabprotect.release.publication import Publication, Summary, bound_lines, native, residual_lines
 from tabprotect.report.internal import internal_files
 from tabprotect.report.layout import Layout
 from tabprotect.report.numbers import Numbers
@@ -35,7 +35,6 @@ from tabprotect.sensitivity.assessment import Assessment
 from tabprotect.sensitivity.union_exposure import UnionExposure
 from tabprotect.solver.limits import relative_gap
 from tabprotect.solver.trace import Known
-from tabprotect.table.additivity import noticeable
 from tabprotect.table.table import Table
 
 __all__ = ["Release", "Summary"]
@@ -205,13 +204,8 @@ class Release(Publication):
     def certificate(self) -> Certificate:
         """The proof, checked without a solver; confidential."""
         proof = self.result.cuts if isinstance(self.result.cuts, BoundProof) else None
-        return certify(
-            self.problem,
-            self.result.pattern,
-            bound=self.result.bound,
-            proof=proof,
-            witnesses=self.judgement.evidence,
-        )
+        witnesses = self.judgement.evidence
+        return certify(self.problem, self.result.pattern, bound=self.result.bound, proof=proof, witnesses=witnesses)
 
     @property
     def optimality(self) -> str:
@@ -252,9 +246,7 @@ class Release(Publication):
         lines += [("external bounds", known)] if (known := self.settings.get("external bounds")) else []
         if result.cost is not None:
             lines.append(("cost", n.plain(result.cost)))
-        if result.bound is not None:
-            gap = "" if result.gap is None else f", gap {100 * result.gap:.2f} %"
-            lines.append(("bound", n.plain(result.bound) + n.words(gap)))
+        lines += bound_lines(result.bound, result.gap, n)
         lines.append(("method", n.said(f"{result.method}, {self.optimality}" if result.method else self.optimality)))
         if self.table.unpublished is not None:
             closed = n.counted(int(self.table.unpublished.sum()), "row")
@@ -267,9 +259,7 @@ class Release(Publication):
         lines += [("unprotectable", f"{problem.system.label(u.cell)}: {u.reason}") for u in result.unprotectable[:10]]
         lines += [("note", n.said(note)) for note in (*problem.notes, result.message) if note]
         lines += [] if self.carried is None else self.carried.lines(n)
-        if noticeable(self.table.residual, self.table.values):
-            lines.append(("note", f"the table carries rounding residuals up to {n(self.table.residual, ',.6g')}"))
-        return Summary(tuple(lines))
+        return Summary((*lines, *residual_lines(self.table, n)))
 
     @property
     def stopped(self) -> bool:

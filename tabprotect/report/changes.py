@@ -21,7 +21,7 @@ from tabprotect.report.facts import (
 from tabprotect.report.intervals import hardest, widths
 from tabprotect.report.judged import ChangedTable
 from tabprotect.report.numbers import STANDARD, Numbers
-from tabprotect.report.pages import Bars, Card, Cube, Section, StatusKey, internal_page
+from tabprotect.report.pages import Bars, Card, Cube, Section, Shown, StatusKey, internal_page
 from tabprotect.report.sheets import table_files
 from tabprotect.table.additivity import noticeable
 from tabprotect.table.decimals import decimals_of
@@ -72,15 +72,9 @@ def _page(release: ChangedTable, published: Mapping[str, str], numbers: Numbers)
         StatusKey(word, text, symbol, int(cells.get(word, 0)), mark) for word, (text, symbol, mark) in _KEYS.items()
     ]
     assert release.judgement is not None
+    places = decimals_of(table.values)
     return internal_page(
-        release.title,
-        table.value_name,
-        _cubes(release),
-        keys,
-        decimals_of(table.values),
-        unit=release.unit,
-        source=release.source,
-        numbers=numbers,
+        Shown(release.title, table.value_name, _cubes(release), keys, places, release.unit, release.source, numbers),
         alarms=alarms(release.safe, release.judgement),
         cards=_cards(release, numbers),
         charts=[*primaries_by_rule(release), _changes(release), *widths(release)],

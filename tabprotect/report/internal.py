@@ -21,7 +21,7 @@ from tabprotect.report.facts import (
 from tabprotect.report.intervals import hardest, interval_plot, widths
 from tabprotect.report.judged import SuppressedTable
 from tabprotect.report.numbers import STANDARD, Numbers
-from tabprotect.report.pages import Bars, Card, Cube, Grid, Section, StatusKey, internal_page
+from tabprotect.report.pages import Bars, Card, Cube, Grid, Section, Shown, StatusKey, internal_page
 from tabprotect.report.sheets import table_files
 from tabprotect.table.additivity import noticeable
 from tabprotect.table.decimals import decimals_of
@@ -68,16 +68,10 @@ def internal_frame(release: SuppressedTable) -> pd.DataFrame:
 
 
 def _page(release: SuppressedTable, published: Mapping[str, str], numbers: Numbers) -> str:
-    table = release.table
+    table, keys = release.table, _keys(release)
+    places = decimals_of(table.values)
     return internal_page(
-        release.title,
-        table.value_name,
-        _cubes(release),
-        _keys(release),
-        decimals_of(table.values),
-        unit=release.unit,
-        source=release.source,
-        numbers=numbers,
+        Shown(release.title, table.value_name, _cubes(release), keys, places, release.unit, release.source, numbers),
         alarms=alarms(release.safe, release.judgement),
         cards=_cards(release, numbers),
         charts=_charts(release, numbers),

@@ -29,6 +29,7 @@ __all__ = [
     "Detail",
     "Grid",
     "Section",
+    "Shown",
     "Spans",
     "StatusKey",
     "internal_page",
@@ -67,19 +68,9 @@ class Section:
     tables: Sequence[Grid] = field(default_factory=tuple)
 
 
-def public_page(
-    title: str,
-    value: str,
-    cubes: Sequence[Cube],
-    statuses: Sequence[StatusKey],
-    decimals: int | None,
-    note: str,
-    *,
-    unit: str = "",
-    source: str = "",
-    numbers: Numbers = STANDARD,
-) -> str:
-    """Return the page that may leave the building; it holds what it is given here, and nothing else.
+@dataclass(frozen=True)
+class Shown:
+    """The table of a page, as its script and its template show it.
 
     Parameters
     ----------
@@ -89,57 +80,22 @@ def public_page(
     statuses : sequence of StatusKey
     decimals : int, optional
         Of every value; None: those that it has.
-    note : str
-        What the page says of the values.
     unit, source : str
         Of the values, and who they are from; '' for nothing.
     numbers : Numbers
         How numbers are written.
+    most_cells : int
+        Larger tables are shown without their deepest levels.
     """
-    shown = _Shown(value, cubes, statuses, decimals, unit, numbers)
-    cells, rows = sum(key.count for key in statuses), sum(len(cube.value) for cube in cubes)
-    words = numbers.counted(cells, "cell") + ("" if rows == cells else f" in {numbers.counted(rows, 'row')}")
-    return _page("public", title=title, source=source, words=words, note=note, **shown.facts())
 
-
-def internal_page(
-    title: str,
-    value: str,
-    cubes: Sequence[Cube],
-    statuses: Sequence[StatusKey],
-    decimals: int | None,
-    *,
-    unit: str = "",
-    source: str = "",
-    numbers: Numbers = STANDARD,
-    alarms: Sequence[str],
-    cards: Sequence[Card],
-    charts: Sequence[Bars],
-    sections: Sequence[Section],
-    spans: Sequence[Spans] = (),
-    courses: Sequence[Course] = (),
-    most_cells: int = MOST_CELLS,
-) -> str:
-    """Return the confidential report; what it shares with the public page is as there.
-
-    Larger tables than `most_cells` are shown without their deepest levels.
-    """
-    shown = _Shown(value, cubes, statuses, decimals, unit, numbers, most_cells)
-    facts: dict[str, Any] = {"alarms": alarms, "cards": cards, "charts": charts, "sections": sections}
-    facts |= {"spans": spans, "courses": courses, "source": source}
-    return _page("internal", title=title, version=__version__, **facts, **shown.facts())
-
-
-@dataclass(frozen=True)
-class _Shown:
-    """The table of a page, as its script and its template show it."""
-
+    title: str
     value: str
     cubes: Sequence[Cube]
     statuses: Sequence[StatusKey]
     decimals: int | None
-    unit: str
-    numbers: Numbers
+    unit: str = ""
+    source: str = ""
+    numbers: Numbers = STANDARD
     most_cells: int = MOST_CELLS
 
     def facts(self) -> dict[str, Any]:
@@ -148,8 +104,8 @@ class _Shown:
         measure = f"{self.value}, {self.unit}" if self.unit else self.value
         plain = plain_tables(self.cubes, self.statuses, measure, self.decimals, self.numbers)
         return {
-            "data": data, "cut": cut, "plain": plain, "unit": self.unit, "statuses": self.statuses,
-            "numbers": self.numbers,
+            "title": self.title, "data": data, "cut": cut, "plain": plain, "unit": self.unit, "source": self.source,
+            "statuses": self.statuses, "numbers": self.numbers,
         }  # fmt: skip
 
     def _data(self) -> tuple[Markup, str]:
@@ -174,6 +130,29 @@ class _Shown:
         text = json.dumps(content, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
         # inside a script element only "<" can end the data
         return Markup(text.replace("<", "\\u003c")), cut
+
+
+def public_page(shown: Shown, note: str) -> str:
+    """Return the page that may leave the building; it holds the table and what the page says of the values, no more."""
+    numbers = shown.numbers
+    cells, rows = sum(key.count for key in shown.statuses), sum(len(cube.value) for cube in shown.cubes)
+    words = numbers.counted(cells, "cell") + ("" if rows == cells else f" in {numbers.counted(rows, 'row')}")
+    return _page("public", words=words, note=note, **shown.facts())
+
+
+def internal_page(
+    shown: Shown,
+    *,
+    alarms: Sequence[str],
+    cards: Sequence[Card],
+    charts: Sequence[Bars],
+    sections: Sequence[Section],
+    spans: Sequence[Spans] = (),
+    courses: Sequence[Course] = (),
+) -> str:
+    """Return the confidential report."""
+    facts: dict[str, Any] = {"alarms": alarms, "cards": cards, "charts": charts, "sections": sections}
+    return _page("internal", version=__version__, spans=spans, courses=courses, **facts, **shown.facts())
 
 
 @cache

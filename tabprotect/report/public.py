@@ -21,7 +21,7 @@ from tabprotect.formats.frames import encode_frame
 from tabprotect.formats.published import TABLES, Published, tables_of
 from tabprotect.report.numbers import STANDARD as COMMAS
 from tabprotect.report.numbers import Numbers
-from tabprotect.report.pages import Cube, StatusKey, public_page
+from tabprotect.report.pages import Cube, Shown, StatusKey, public_page
 from tabprotect.report.parts import Part, code_columns, labels_of, published_parts
 from tabprotect.table.decimals import decimals_of
 from tabprotect.table.table import Table
@@ -252,16 +252,14 @@ def page(public: PublicTable, numbers: Numbers = COMMAS) -> str:
     """Return the public page."""
     counts = public.counts()
     place = {word: i for i, word in enumerate(counts)}
-    shown = public.frame[public.value]
+    column = public.frame[public.value]
     keys = [
         StatusKey(word, word, _SYMBOLS.get(word, "×"), count, hidden=word != PUBLISHED)
         for word, count in counts.items()
     ]
-    values = shown.to_numpy(np.float64, na_value=np.nan)
+    values = column.to_numpy(np.float64, na_value=np.nan)
     words = [PUBLISHED] * len(values) if public.status is None else public.frame[public.status]
     status = np.array([place[word] for word in words], dtype=np.int64)
     cubes = [Cube(part.name, part.axes, part.at, values[part.rows], status[part.rows]) for part in public.parts]
-    return public_page(
-        public.title, public.value, cubes, keys, public.decimals, public.note, unit=public.unit, source=public.source,
-        numbers=numbers,
-    )  # fmt: skip
+    shown = Shown(public.title, public.value, cubes, keys, public.decimals, public.unit, public.source, numbers)
+    return public_page(shown, public.note)

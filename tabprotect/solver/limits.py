@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import math
-import mmap
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from numbers import Real
-from pathlib import Path
 
 from tabprotect.errors import InputError
+from tabprotect.solver.memory import held_memory
 from tabprotect.solver.tolerances import OPTIMAL
 
-__all__ = ["Budget", "Limits", "Progress", "held_memory", "is_optimal", "relative_gap"]
+__all__ = ["Budget", "Limits", "Progress", "is_optimal", "relative_gap"]
 
 LOOK = 0.05
 """Seconds between two looks at the memory."""
@@ -130,26 +128,6 @@ def as_limits(given: Limits | float | None, name: str = "limits") -> Limits:
     if isinstance(given, Real) and not isinstance(given, bool):
         return Limits(seconds=given)
     raise InputError(f"{name} must be tabprotect.Limits or a number of seconds, not {given!r}")
-
-
-def held_memory() -> int | None:
-    """Return the bytes that this process holds in memory (where only that is known, the most it ever held).
-
-    Examples
-    --------
-    >>> held_memory() > 10_000_000
-    True
-    """
-    try:
-        return int(Path("/proc/self/statm").read_text().split()[1]) * mmap.PAGESIZE
-    except OSError:
-        pass
-    try:
-        import resource
-    except ImportError:
-        return None
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return int(peak) * (1 if sys.platform == "darwin" else 1024)
 
 
 def check_progress(given: object) -> None:

@@ -24,6 +24,7 @@ __all__ = [
     "as_code",
     "explain_unknown",
     "factorise",
+    "finest",
     "likely_misspelt",
     "read_codes",
     "rows_of",
@@ -266,3 +267,25 @@ def rows_of(bad: npt.NDArray[np.bool_], most: int = 3) -> str:
     if len(rows) == 1:
         return f"row {rows[0]}"
     return f"rows {some(rows.tolist(), most)}"
+
+
+def finest(coded: Sequence[Codes]) -> Codes:
+    """Return one column with the code of the finest column that has one.
+
+    Examples
+    --------
+    >>> outer, inner = Codes(("A", "B"), np.array([0, 1])), Codes(("1",), np.array([0, -1]))
+    >>> one = finest([outer, inner])
+    >>> [one.values[i] for i in one.index]
+    ['1', 'B']
+    """
+    if len(coded) == 1:
+        return coded[0]
+    values = tuple(dict.fromkeys(code for column in coded for code in column.values))
+    position = {code: i for i, code in enumerate(values)}
+    index = np.full(len(coded[0].index), -1, dtype=np.int64)
+    for column in coded:
+        place = np.array([*(position[code] for code in column.values), -1], dtype=np.int64)[column.index]
+        index = np.where(place >= 0, place, index)
+    used, index = np.unique(np.append(index, -1), return_inverse=True)
+    return Codes(tuple(values[i] for i in used[1:]), index[:-1] - 1, any(column.numeric for column in coded))

@@ -11,12 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.errors import InputError, Problems, did_you_mean
-from tabprotect.table.codes import Codes, explain_unknown, some, sort_codes
+from tabprotect.table.codes import Codes, explain_unknown, finest, some, sort_codes
 from tabprotect.table.hierarchy import Hierarchy
 from tabprotect.table.hierarchy.codelists import splits_of_coded
 from tabprotect.table.hierarchy.given import HierarchyLike, hierarchy_of
 
-__all__ = ["By", "Dimension", "dimensions_of", "finest"]
+__all__ = ["By", "Dimension", "dimensions_of"]
 
 Ints = npt.NDArray[np.int64]
 
@@ -220,28 +220,6 @@ def _no_leaf(column: str, group: str, where: str, hierarchy: Hierarchy) -> str:
 
 By: TypeAlias = Dimension | str | Sequence[Dimension | str | Sequence[str]] | Mapping[str, HierarchyLike | None]
 """The dimensions of a table: what `dimensions_of` takes."""
-
-
-def finest(coded: Sequence[Codes]) -> Codes:
-    """Return one column with the code of the finest column that has one.
-
-    Examples
-    --------
-    >>> outer, inner = Codes(("A", "B"), np.array([0, 1])), Codes(("1",), np.array([0, -1]))
-    >>> one = finest([outer, inner])
-    >>> [one.values[i] for i in one.index]
-    ['1', 'B']
-    """
-    if len(coded) == 1:
-        return coded[0]
-    values = tuple(dict.fromkeys(code for column in coded for code in column.values))
-    position = {code: i for i, code in enumerate(values)}
-    index = np.full(len(coded[0].index), -1, dtype=np.int64)
-    for column in coded:
-        place = np.array([*(position[code] for code in column.values), -1], dtype=np.int64)[column.index]
-        index = np.where(place >= 0, place, index)
-    used, index = np.unique(np.append(index, -1), return_inverse=True)
-    return Codes(tuple(values[i] for i in used[1:]), index[:-1] - 1, any(column.numeric for column in coded))
 
 
 def dimensions_of(by: Any, hierarchies: Any, problems: Problems) -> tuple[Dimension, ...]:

@@ -107,6 +107,10 @@ class Table:
 
     def __post_init__(self) -> None:
         n = self.system.n_cells
+
+        def entries(array: Any) -> str:
+            return counted(len(array), "entry", "entries")
+
         with collect() as problems:
             for name in ("values", "counts", "weighted_counts", "missing"):
                 array = getattr(self, name)
@@ -114,16 +118,11 @@ class Table:
                     problems.add(f"{name} has shape {np.shape(array)}; {n} cells need ({n},)")
             for name, array in self.columns.items():
                 if len(array) != n:
-                    problems.add(
-                        f"column '{name}' has {counted(len(array), 'entry', 'entries')} for {counted(n, 'cell')}"
-                    )
+                    problems.add(f"column '{name}' has {entries(array)} for {counted(n, 'cell')}")
             if len(self.rows) != len(self.row_cell):
-                problems.add(
-                    f"{counted(len(self.rows), 'row')} but row_cell has "
-                    f"{counted(len(self.row_cell), 'entry', 'entries')}"
-                )
+                problems.add(f"{counted(len(self.rows), 'row')} but row_cell has {entries(self.row_cell)}")
             if self.unpublished is not None and len(self.unpublished) != len(self.rows):
-                problems.add(f"unpublished has {len(self.unpublished):,} entries for {counted(len(self.rows), 'row')}")
+                problems.add(f"unpublished has {entries(self.unpublished)} for {counted(len(self.rows), 'row')}")
             if self.holdings is not None and self.holdings.n_cells != n:
                 problems.add(f"holdings has {counted(self.holdings.n_cells, 'cell')}; the table has {n:,}")
             if self.kind not in ("magnitude", "frequency"):
@@ -233,21 +232,10 @@ class Table:
         """
         from tabprotect.table.finished import Columns, table_of_cells
 
+        largest, who = ((one,) if isinstance(one, str) else tuple(one) for one in (maxima, holders))
         columns = Columns(
-            value,
-            count,
-            weighted_count,
-            (maxima,) if isinstance(maxima, str) else tuple(maxima),
-            (holders,) if isinstance(holders, str) else tuple(holders),
-            shadow,
-            status,
-            cost,
-            lpl,
-            upl,
-            spl,
-            lower,
-            upper,
-        )
+            value, count, weighted_count, largest, who, shadow, status, cost, lpl, upl, spl, lower, upper,
+        )  # fmt: skip
         return table_of_cells(cls, data, by, columns, hierarchies, kind, tolerance, empty, margins, decimal)
 
     @classmethod

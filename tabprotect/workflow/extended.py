@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 from scipy import sparse
 
+from tabprotect.attack.asked_sums import moved_with_sums
 from tabprotect.attack.pool import Deviation
-from tabprotect.attack.sums import moved_with_sums
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.problem import Problem
 

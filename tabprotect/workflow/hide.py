@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from tabprotect.attack.asked_sums import LARGEST, AskedSums, asked_sums, known_too_closely
 from tabprotect.attack.audit import audit
 from tabprotect.attack.left_open import NEARLY, without_level
-from tabprotect.attack.sums import LARGEST, AskedSums, asked_sums, known_too_closely, not_cells
+from tabprotect.attack.sums import not_cells
 from tabprotect.methods.suppression.method import Suppress
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.methods.suppression.suppress import store_for

@@ -104,18 +104,12 @@ def _wrong_columns(spec: Spec, base: Path) -> list[str]:
     if spec.method not in names("recode"):
         needed = columns + [name for name in texts if name is not None]
         figures = dict.fromkeys(name for name in numbers if name is not None)
-        try:
-            open_data(file_of(spec, base), needed, list(figures))
-        except InputError as error:
-            problems.found += error.problems
+        problems.attempt(lambda: open_data(file_of(spec, base), needed, list(figures)))
     for name in spec.by:
         if problems.found and _from_codes(_source(spec, name)):
             # the codes are in a file that has problems of its own
             continue
-        try:
-            _dimension(spec, name, base)
-        except InputError as error:
-            problems.found += error.problems
+        problems.attempt(_dimension, spec, name, base)
     for name, source in spec.hierarchy.items():
         if name not in spec.by and (source.file is not None or source.pairs is not None):
             # of no dimension, but a file that is not there is wrong for any

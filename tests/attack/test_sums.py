@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tabprotect.attack.asked_sums import known_too_closely
 from tabprotect.attack.pool import Deviation
-from tabprotect.attack.sums import known_too_closely
 from tabprotect.attack.witness import Witnesses
 from tabprotect.problem import Attacker, Problem
 from tabprotect.sensitivity.union_exposure import UnionExposure

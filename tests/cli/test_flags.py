@@ -1,10 +1,9 @@
-"""Every key of a specification on the command line, cures that can be followed, and compare beside protect."""
+"""Every key of a specification on the command line, and compare beside protect."""
 
 from __future__ import annotations
 
 import json
 import re
-import shlex
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -220,64 +219,6 @@ def test_names_with_any_letters_need_no_quotes_in_keys(place: Path, tabprotect: 
         done = tabprotect("protect", *asked, *more, "--out", "out")
         assert done.code == 0, done.err
     assert read_settings(['options.keep."a.ö.b"=1']) == {"options": {"keep": {"a.ö.b": 1}}}
-
-
-def cure(words: str) -> list[str]:
-    """Return the flags that a message proposes first, as they are given."""
-    found = re.search(r"(--[a-z-]+ ('[^']*'|[^\s;,)]+(,[^\s;)]+)*))", words)
-    assert found, words
-    return shlex.split(found[1])
-
-
-PROPOSED = {
-    "decimal": ("r;v\na;1.234\nb;2.345\nb;1.111\na;1.111\n", ("--by", "r", "--value", "v", "--rule", "threshold=1")),
-    "negative": ("r,v\na,-5\nb,2\nb,4\na,9\n", ("--by", "r", "--value", "v", "--rule", "threshold=1")),
-    "total": ("r,v\nTotal,5\nb,2\nb,4\na,9\n", ("--by", "r", "--value", "v", "--rule", "threshold=1")),
-    "digits": ("r,v\nab1,5\nab2,2\nac1,4\n", ("--by", "r", "--value", "v", "--rule", "threshold=1", "--lengths",
-                                               "r=2,1")),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", PROPOSED)
-def test_cures_of_microdata_work_as_they_are_printed(place: Path, tabprotect: Run, name: str) -> None:
-    text, arguments = PROPOSED[name]
-    (place / "a.csv").write_text(text)
-    before = tabprotect("protect", "a.csv", *arguments)
-    assert before.code == 2
-    proposed = cure(before.err.partition("pass ")[2] or before.err)
-    kept = [one for one in arguments if one not in ("--lengths", "r=2,1")]
-    after = tabprotect("protect", "a.csv", *kept, *proposed, "--out", "out")
-    assert after.code == 0, (proposed, after.err)
-
-
-@pytest.mark.parametrize("lines", ["n,70\ns,30\n", "Total,100\nn,70.5\ns,30\n"])
-def test_cures_of_finished_tables_work_as_they_are_printed(place: Path, tabprotect: Run, lines: str) -> None:
-    """Margins that are not there, and sums that are off."""
-    (place / "c.csv").write_text("region,value\n" + lines)
-    how = ("--cells", "c.csv", "--by", "region", "--value", "value", "--rule", "manual=0")
-    before = tabprotect("protect", *how)
-    assert before.code == 2
-    assert "=" not in re.sub(r"region=|Total = n \+ s", "", before.err), before.err
-    proposed = cure(before.err.replace("--total region=CODE", ""))
-    after = tabprotect("protect", *how, *proposed, "--out", "out")
-    assert after.code == 0, (proposed, after.err)
-
-
-def test_a_cure_is_a_key_in_a_specification_and_a_keyword_in_python(place: Path, tabprotect: Run) -> None:
-    import tabprotect as tp
-
-    text = 'data = "a.csv"\nby = ["r"]\nvalue = "v"\nrules = ["threshold=1"]\n'
-    (place / "a.csv").write_text("r;v\na;1.234\nb;2.345\nb;1.111\na;1.111\n")
-    (place / "a.toml").write_text(text)
-    before = tabprotect("protect", "a.toml")
-    assert before.code == 2
-    proposed = re.search(r'decimal = "[,.]"', before.err)
-    assert proposed, before.err
-    assert "--decimal" not in before.err
-    (place / "a.toml").write_text(text + proposed[0] + "\n")
-    assert tabprotect("protect", "a.toml").code == 0
-    with pytest.raises(tp.InputError, match=r"decimal comma: data\['v'\] = data\['v'\]\.str\.replace"):
-        tp.protect(pd.DataFrame({"r": ["a", "b"], "v": ["1,5", "2"]}), by=["r"], value="v", rules="threshold=1")
 
 
 def test_flags_that_are_wrong_are_named_as_flags(place: Path, tabprotect: Run) -> None:

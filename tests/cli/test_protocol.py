@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tabprotect.workflow.protocol.apply import open_period
+from tabprotect.workflow.protocol.period import open_period
 from tabprotect.workflow.protocol.read import read_protocol
 from tests.cli.conftest import tree
 from tests.workflow.protocol.conftest import firms, place

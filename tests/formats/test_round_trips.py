@@ -48,7 +48,7 @@ WRITERS = {
     "jsonstat.encode_jsonstat": "formats/test_dissemination.py::test_tables_come_back_from_px_and_json",
     "px.encode_px": "formats/test_dissemination.py::test_tables_come_back_from_px_and_json",
     "sdmx.data.encode_sdmx": "formats/test_round_trips.py::test_sdmx",
-    "sdmx.written.encode_structure": "formats/test_dissemination.py::test_hierarchies_come_back_from_structures",
+    "sdmx.written.encode_structure": "formats/test_sdmx.py::test_hierarchies_come_back_from_structures",
     "dialect.Dialect": "formats/test_dialect.py::test_round_trip",
     "pattern.cell_ids": "formats/test_round_trips.py::test_patterns",
 }

@@ -11,7 +11,7 @@ import pandas as pd
 
 import tabprotect.microdata as md
 from tabprotect.microdata import choosing, risk, utility
-from tests.microdata.bad_calls import SIZES, TREE, people
+from tests.microdata.people import SIZES, TREE, people
 from tests.project.given import Given
 
 __all__ = ["ARRAYS", "FRAMES", "NO_DATA"]

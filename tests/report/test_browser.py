@@ -10,7 +10,7 @@ import pytest
 
 from tabprotect.report.axes import Axis
 from tabprotect.report.numbers import Numbers
-from tabprotect.report.pages import Cube, Detail, StatusKey, internal_page, public_page
+from tabprotect.report.pages import Cube, Detail, Shown, StatusKey, internal_page, public_page
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 KEYS = [StatusKey("published", "published", "123", 0), StatusKey("suppressed", "suppressed", "×", 0)]
@@ -42,7 +42,7 @@ def cells(document: str) -> list[list[str]]:
 
 
 def test_the_first_view_folds_to_the_second_level_and_shows_hidden_cells(dump: Callable[..., str]) -> None:
-    page = public_page("t", "v", [cube(50)], KEYS, 0, "note")
+    page = public_page(Shown("t", "v", [cube(50)], KEYS, 0), "note")
     shown = cells(dump(page))
     # codes down, sizes across, kind x fixed: cell (code, size) has value 6 code + 2 size
     assert shown[0] == ["▾T", "0", "2", "4"]
@@ -57,13 +57,15 @@ def test_the_first_view_opens_on_codes_of_further_dimensions_that_hide_cells(dum
     value = np.where(kind == 1, 1.0, 0.0) * np.arange(len(kind))
     value[6 + 2 + 1] = np.nan  # g0 x s x y; kind x, the first, hides nothing
     shown = cells(
-        dump(public_page("t", "v", [replace(made, value=value, status=np.isnan(value).astype(int))], keys, 0, "n"))
+        dump(
+            public_page(Shown("t", "v", [replace(made, value=value, status=np.isnan(value).astype(int))], keys, 0), "n")
+        )
     )
     assert shown[1][:3] == ["▸g0", "7", "×"]
 
 
 def test_folding_finding_and_choosing_dimensions(dump: Callable[..., str]) -> None:
-    page = public_page("t", "v", [cube(50)], KEYS, 0, "note")
+    page = public_page(Shown("t", "v", [cube(50)], KEYS, 0), "note")
     unfold = "document.querySelectorAll('tbody .fold')[1].click();"
     shown = cells(dump(page, unfold))
     assert [row[0] for row in shown][:4] == ["▾T", "▾g0", "▸c0", "▸c1"]
@@ -75,7 +77,7 @@ def test_folding_finding_and_choosing_dimensions(dump: Callable[..., str]) -> No
 
 
 def test_a_hundred_thousand_rows_stay_responsive_and_limited(dump: Callable[..., str]) -> None:
-    page = public_page("t", "v", [cube(17_000)], KEYS, 0, "note")
+    page = public_page(Shown("t", "v", [cube(17_000)], KEYS, 0), "note")
     unfold = "[...document.querySelectorAll('button')].find((b) => b.textContent === 'Unfold all').click();"
     document = dump(page, unfold)
     assert len(cells(document)) == 200
@@ -84,7 +86,7 @@ def test_a_hundred_thousand_rows_stay_responsive_and_limited(dump: Callable[...,
 
 def test_the_internal_page_tells_of_a_cell_on_hover(dump: Callable[..., str]) -> None:
     details = (Detail("Interval", {8: [1, 30]}), Detail("Why", {8: 0}, ["p%=15"]), Detail("Weight", list(range(1000))))
-    page = internal_page("t", "v", [cube(50, details)], KEYS, 0, alarms=[], cards=[], charts=[], sections=[])
+    page = internal_page(Shown("t", "v", [cube(50, details)], KEYS, 0), alarms=[], cards=[], charts=[], sections=[])
     hover = "document.querySelectorAll('tbody td')[4].onmouseenter();"
     document = dump(page, hover)
     tip = re.findall(r'<div id="tip"[^>]*>(.*?)</div>', document, re.DOTALL)[0]
@@ -98,7 +100,9 @@ def test_the_script_writes_numbers_as_the_rest_of_the_page(dump: Callable[..., s
     rng = np.random.default_rng(1)
     value = np.where(made.status == 1, np.nan, np.round(rng.lognormal(7, 3, len(made.value)), 1))
     numbers = Numbers(*signs)
-    page = public_page("t", "v", [replace(made, value=value)], KEYS, 2, "note", unit="1,000 EUR", numbers=numbers)
+    page = public_page(
+        Shown("t", "v", [replace(made, value=value)], KEYS, 2, unit="1,000 EUR", numbers=numbers), "note"
+    )
     script = dump(page)
     shown = [text for row in cells(script) for text in row[1:] if text != "×"]
     kept = (made.at[2] == 0) & ~np.isnan(value)
@@ -112,7 +116,9 @@ def test_the_script_writes_numbers_as_the_rest_of_the_page(dump: Callable[..., s
 def test_values_without_common_decimals_show_those_that_they_have(dump: Callable[..., str]) -> None:
     made = cube(10)
     value = np.where(made.at[0] == 1, 1 / 3, 2.0)
-    page = public_page("t", "v", [replace(made, value=value, status=np.zeros(len(value), np.int64))], KEYS, None, "n")
+    page = public_page(
+        Shown("t", "v", [replace(made, value=value, status=np.zeros(len(value), np.int64))], KEYS, None), "n"
+    )
     shown = cells(dump(page))
     assert (shown[0][1], shown[1][1]) == ("2", "0.333333")
 
@@ -121,7 +127,7 @@ def test_labels_stand_beside_codes_and_are_found(dump: Callable[..., str]) -> No
     made = cube(10)
     labels = {"T": "All", "g0": "<b>Crops</b>", "c3": "Maize", "s": "small"}
     axes = (made.axes[0].labelled(labels), made.axes[1].labelled(labels), made.axes[2])
-    page = public_page("t", "v", [replace(made, axes=axes)], KEYS, 0, "note")
+    page = public_page(Shown("t", "v", [replace(made, axes=axes)], KEYS, 0), "note")
     document = dump(page)
     assert "&lt;b&gt;Crops&lt;/b&gt;" in document
     assert "<b>Crops" not in document
@@ -146,12 +152,12 @@ def linked(hides: int) -> list[Cube]:
 def test_linked_tables_open_on_the_first_one_that_hides_cells(dump: Callable[..., str]) -> None:
     keys = [KEYS[0], replace(KEYS[1], hidden=True)]
     for hides in (0, 1):
-        shown = cells(dump(public_page("t", "v", linked(hides), keys, 0, "n")))
+        shown = cells(dump(public_page(Shown("t", "v", linked(hides), keys, 0), "n")))
         assert shown[1] == [("▸north", "▸food")[hides], "×"]
 
 
 def test_what_another_linked_table_holds_is_found_there(dump: Callable[..., str]) -> None:
-    page = public_page("t", "v", linked(0), [KEYS[0], replace(KEYS[1], hidden=True)], 0, "n")
+    page = public_page(Shown("t", "v", linked(0), [KEYS[0], replace(KEYS[1], hidden=True)], 0), "n")
     find = "const f = document.getElementById('find'); f.value = 'steel'; f.oninput();"
     document = dump(page, find)
     assert "No code or label of this table holds steel." in document
@@ -160,7 +166,7 @@ def test_what_another_linked_table_holds_is_found_there(dump: Callable[..., str]
 
 
 def test_fold_shows_the_upper_levels_of_short_dimensions_too(dump: Callable[..., str]) -> None:
-    page = public_page("t", "v", [cube(20)], KEYS, 0, "note")
+    page = public_page(Shown("t", "v", [cube(20)], KEYS, 0), "note")
     press = "[...document.querySelectorAll('button')].find((b) => b.textContent === '{}').click();"
     assert len(cells(dump(page, press.format("Unfold all")))) == 23
     assert [row[0] for row in cells(dump(page, press.format("Fold")))] == ["▾T", "▸g0", "▸g1"]

@@ -10,7 +10,18 @@ import pytest
 
 from tabprotect.errors import InputError
 from tabprotect.report.axes import Axis
-from tabprotect.report.pages import Bars, Card, Cube, Detail, Grid, Section, StatusKey, internal_page, public_page
+from tabprotect.report.pages import (
+    Bars,
+    Card,
+    Cube,
+    Detail,
+    Grid,
+    Section,
+    Shown,
+    StatusKey,
+    internal_page,
+    public_page,
+)
 
 KEYS = [StatusKey("published", "published", "123", 5), StatusKey("suppressed", "suppressed", "×", 1)]
 REGION = Axis.of("region", ["T", "N", "S"], {"T": ["N", "S"]})
@@ -29,7 +40,7 @@ def data_of(page: str) -> Any:
 
 
 def test_a_page_holds_its_cells_and_hidden_ones_are_empty() -> None:
-    data = data_of(public_page("Title & <more>", "turnover", [CUBE], KEYS, 1, "A <note>."))
+    data = data_of(public_page(Shown("Title & <more>", "turnover", [CUBE], KEYS, 1), "A <note>."))
     (table,) = data["tables"]
     assert table["value"] == [10, 6.5, 4, None, 6, 4.5]
     assert table["status"] == [0, 0, 0, 1, 0, 0]
@@ -44,12 +55,14 @@ def test_pages_fetch_nothing_and_escape_what_users_write(internal: bool) -> None
     bad = "<img onerror=alert(1)>"
     if internal:
         page = internal_page(
-            bad, bad, [CUBE], KEYS, 1,
-            alarms=[bad], cards=[Card(bad, bad, bad)], charts=[Bars(bad, [bad], [1.0], [bad], bad)],
+            Shown(bad, bad, [CUBE], KEYS, 1),
+            alarms=[bad],
+            cards=[Card(bad, bad, bad)],
+            charts=[Bars(bad, [bad], [1.0], [bad], bad)],
             sections=[Section(bad, [Grid([bad], [[bad]], bad, bad)])],
-        )  # fmt: skip
+        )
     else:
-        page = public_page(bad, bad, [CUBE], KEYS, 1, bad)
+        page = public_page(Shown(bad, bad, [CUBE], KEYS, 1), bad)
     assert "<img" not in page
     assert page.count("<script") == page.count("</script>") == 2
     assert "default-src 'none'" in page
@@ -58,18 +71,18 @@ def test_pages_fetch_nothing_and_escape_what_users_write(internal: bool) -> None
 
 
 def test_every_page_of_the_internal_report_says_that_it_is_confidential() -> None:
-    page = internal_page("t", "v", [CUBE], KEYS, 0, alarms=[], cards=[], charts=[], sections=[])
+    page = internal_page(Shown("t", "v", [CUBE], KEYS, 0), alarms=[], cards=[], charts=[], sections=[])
     assert "@top-center" in page
     assert re.search(r"\.internal::before { content: \"CONFIDENTIAL\"; position: fixed;", page)
-    assert "confidential" not in public_page("t", "v", [CUBE], KEYS, 0, "note").split("</style>")[1].split("<script")[
-        0
-    ].replace("keep the information of respondents confidential", "")
+    assert "confidential" not in public_page(Shown("t", "v", [CUBE], KEYS, 0), "note").split("</style>")[1].split(
+        "<script"
+    )[0].replace("keep the information of respondents confidential", "")
 
 
 def test_large_tables_lose_their_deepest_levels_only() -> None:
     details = (Detail("a", list(range(6))), Detail("b", {0: 1.5, 5: 2.5}))
     cubes = [replace(CUBE, details=details)]
-    page = internal_page("t", "v", cubes, KEYS, 0, alarms=[], cards=[], charts=[], sections=[], most_cells=4)
+    page = internal_page(Shown("t", "v", cubes, KEYS, 0, most_cells=4), alarms=[], cards=[], charts=[], sections=[])
     (table,) = data_of(page)["tables"]
     # the total line is above the others; sizes are one level
     assert table["at"] == [[0, 0], [0, 1]]

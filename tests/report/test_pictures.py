@@ -13,7 +13,7 @@ from PIL import Image
 
 from tabprotect.report.axes import Axis
 from tabprotect.report.facts import course
-from tabprotect.report.pages import Cube, Spans, StatusKey, internal_page, public_page
+from tabprotect.report.pages import Cube, Shown, Spans, StatusKey, internal_page, public_page
 from tabprotect.solver.trace import Known
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -54,10 +54,10 @@ def headings(document: str) -> list[str]:
 
 
 def test_the_page_opens_where_cells_are_hidden_and_folded_rows_say_how_many(dump: Callable[..., str]) -> None:
-    small = dump(public_page("t", "v", [cube(6)], PUBLIC, 0, "note"))
+    small = dump(public_page(Shown("t", "v", [cube(6)], PUBLIC, 0), "note"))
     assert ">×<" in small.split("<tbody>")[1].split("</tbody>")[0]
     large = cube(40)
-    document = dump(public_page("t", "v", [large], PUBLIC, 0, "note"))
+    document = dump(public_page(Shown("t", "v", [large], PUBLIC, 0), "note"))
     shown = headings(document)
     assert len(shown) <= 60
     # hidden cells that are seen, and those that folded rows count, are all hidden cells of the slice
@@ -71,11 +71,11 @@ def test_the_page_opens_where_cells_are_hidden_and_folded_rows_say_how_many(dump
 
 def test_the_table_is_shaded_by_value_and_hidden_cells_by_status(picture: Callable[..., Path]) -> None:
     inside = picture(
-        internal_page("t", "v", [cube(6, inside=True)], INSIDE, 0, alarms=[], cards=[], charts=[], sections=[])
+        internal_page(Shown("t", "v", [cube(6, inside=True)], INSIDE, 0), alarms=[], cards=[], charts=[], sections=[])
     )
     for colour in ((0xB8, 0x4E, 0x00), (0xF5, 0xC0, 0x4A), (0x83, 0xB3, 0xD6), (0xF1, 0xF6, 0xFA)):
         assert colours(inside, colour) > 500
-    public = picture(public_page("t", "v", [cube(6)], PUBLIC, 0, "note"))
+    public = picture(public_page(Shown("t", "v", [cube(6)], PUBLIC, 0), "note"))
     assert colours(public, (0x4A, 0x52, 0x5C)) > 500
     assert colours(public, (0xB8, 0x4E, 0x00)) == 0
 
@@ -84,9 +84,13 @@ def test_cost_and_bound_are_lines_from_left_to_right(picture: Callable[..., Path
     """The cost in orange above, the bound in blue below, until they meet at the right edge."""
     trace = (Known(0, 900.0, 0.0), Known(300, 700.0, 300.0), Known(600, 600.0, 500.0), Known(900, 600.0, 600.0))
     page = internal_page(
-        "t", "v", [cube(1, inside=True)], INSIDE, 0, alarms=[], cards=[], charts=[], sections=[],
+        Shown("t", "v", [cube(1, inside=True)], INSIDE, 0),
+        alarms=[],
+        cards=[],
+        charts=[],
+        sections=[],
         courses=course(trace, "cost"),
-    )  # fmt: skip
+    )
     page = page.replace('id="viewer"', 'id="viewer" hidden').replace('class="legend"', "hidden")
     with Image.open(picture(page)) as image:
         pixels = np.asarray(image.convert("RGB"))
@@ -103,7 +107,7 @@ def test_cost_and_bound_are_lines_from_left_to_right(picture: Callable[..., Path
 def test_400_pixels_hold_the_page(dump: Callable[..., str], picture: Callable[..., Path]) -> None:
     spans = [Spans("Intervals", ["a cell with a long name"], [(-0.4, np.inf)], [(-0.1, 0.1)])]
     page = internal_page(
-        "t", "v", [cube(6, inside=True)], INSIDE, 0, alarms=[], cards=[], charts=[], sections=[], spans=spans
+        Shown("t", "v", [cube(6, inside=True)], INSIDE, 0), alarms=[], cards=[], charts=[], sections=[], spans=spans
     )
     # nothing but the frame of the table scrolls sideways
     measure = (
@@ -132,7 +136,7 @@ def printed(document: str) -> list[tuple[str, int]]:
 
 
 def test_paper_has_every_row(dump: Callable[..., str], picture: Callable[..., Path]) -> None:
-    page = public_page("t", "v", [cube(80)], PUBLIC, 0, "note")
+    page = public_page(Shown("t", "v", [cube(80)], PUBLIC, 0), "note")
     rows = 1 + 80 * 4
     slices = [("v by code and size; kind x", rows), ("v by code and size; kind y", rows)]
     assert printed(dump(page, PRINT)) == slices
@@ -146,21 +150,21 @@ def test_paper_has_every_row(dump: Callable[..., str], picture: Callable[..., Pa
 
 def test_paper_has_every_linked_table(dump: Callable[..., str]) -> None:
     found = printed(
-        dump(public_page("t", "v", [flat("one", 2.0), cube(2), flat("two", 3.0)], PUBLIC, 0, "note"), PRINT)
+        dump(public_page(Shown("t", "v", [flat("one", 2.0), cube(2), flat("two", 3.0)], PUBLIC, 0), "note"), PRINT)
     )
     named = ["one: v by size", "t: v by code and size; kind x", "t: v by code and size; kind y", "two: v by size"]
     assert [caption for caption, _ in found] == named
 
 
 def test_paper_says_what_it_leaves_out(dump: Callable[..., str]) -> None:
-    page = public_page("t", "v", [cube(3200)], PUBLIC, 0, "note")
+    page = public_page(Shown("t", "v", [cube(3200)], PUBLIC, 0), "note")
     document = dump(page, f"const s = document.querySelectorAll('select')[2]; s.value = 1; s.onchange(); {PRINT}")
     assert [caption for caption, _ in printed(document)] == ["v by code and size; kind y"]
     assert "1 of 2 slices are left out on paper; the table files beside this page hold all." in document
 
 
 def test_words_are_looked_for_in_all_dimensions(dump: Callable[..., str]) -> None:
-    page = public_page("t", "v", [cube(6)], PUBLIC, 0, "note")
+    page = public_page(Shown("t", "v", [cube(6)], PUBLIC, 0), "note")
     find = "const f = document.getElementById('find'); f.value = '{}'; f.oninput();"
     document = dump(page, find.format("g3b y"))
     assert [h.split()[-1] for h in headings(document)] == ["g3b"]
@@ -172,14 +176,14 @@ def test_words_are_looked_for_in_all_dimensions(dump: Callable[..., str]) -> Non
 
 def test_without_a_script_the_table_is_there() -> None:
     made = cube(6)
-    page = public_page("t", "v", [made], PUBLIC, 0, "note")
+    page = public_page(Shown("t", "v", [made], PUBLIC, 0), "note")
     plain = re.findall(r"<noscript>(.*?)</noscript>", page, re.DOTALL)[0]
     assert plain.count("<caption>") == 2
     assert plain.count("<td") == len(made.value)
     assert plain.count(">×<") == int(np.isnan(made.value).sum())
     assert (
         "table files beside it"
-        in re.findall(r"<noscript>(.*?)</noscript>", public_page("t", "v", [cube(600)], PUBLIC, 0, "note"), re.DOTALL)[
-            0
-        ]
+        in re.findall(
+            r"<noscript>(.*?)</noscript>", public_page(Shown("t", "v", [cube(600)], PUBLIC, 0), "note"), re.DOTALL
+        )[0]
     )

@@ -11,7 +11,8 @@ import pytest
 from scipy import sparse
 
 import tabprotect as tp
-from tabprotect.attack.sums import known_too_closely, with_sums
+from tabprotect.attack.asked_sums import known_too_closely
+from tabprotect.attack.sums import with_sums
 from tabprotect.attack.witness import Witnesses
 from tabprotect.problem import Attacker
 from tabprotect.sensitivity.invariants import MOST, Reach, disjoint, invariant_sums

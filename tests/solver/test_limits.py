@@ -9,7 +9,8 @@ import pytest
 
 from tabprotect.errors import InputError
 from tabprotect.solver import limits
-from tabprotect.solver.limits import Budget, Limits, held_memory
+from tabprotect.solver.limits import Budget, Limits
+from tabprotect.solver.memory import held_memory
 
 
 def test_what_is_held_grows_with_what_is_held():

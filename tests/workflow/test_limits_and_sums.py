@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import tabprotect as tp
-from tabprotect.attack.sums import known_too_closely
+from tabprotect.attack.asked_sums import known_too_closely
 from tabprotect.problem import Attacker
 from tabprotect.sensitivity.union_exposure import UnionExposure
 from tabprotect.solver.limits import Budget, Limits

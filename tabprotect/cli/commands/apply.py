@@ -64,7 +64,8 @@ def apply(
     from tabprotect.cli.app import Exit
     from tabprotect.cli.progress import Display, interruptible
     from tabprotect.solver.limits import Budget
-    from tabprotect.workflow.protocol.apply import open_period, protect_period
+    from tabprotect.workflow.protocol.apply import protect_period
+    from tabprotect.workflow.protocol.period import open_period
     from tabprotect.workflow.protocol.read import read_protocol
     from tabprotect.workflow.protocol.writing import check_place, write_period
 

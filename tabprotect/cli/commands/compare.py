@@ -140,10 +140,7 @@ def _checked(
         problems.add(f"--plot {plot}: plots are written as .png, .svg or .pdf")
     for path in written:
         if path is not None and str(path) != "-":
-            try:
-                check_writable(path)
-            except InputError as error:
-                problems.found += error.problems
+            problems.attempt(check_writable, path)
     problem = output = None
     try:
         problem, output = _problem(spec, flags, methods, memory, seed)

@@ -10,9 +10,9 @@ import typer
 
 if TYPE_CHECKING:
     from tabprotect.formats.dialect import Dialect
-    from tabprotect.workflow.protocol.apply import Period
     from tabprotect.workflow.protocol.develop import Trial
     from tabprotect.workflow.protocol.model import Protocol
+    from tabprotect.workflow.protocol.period import Period
 
 EPILOG = """Examples:
 
@@ -73,8 +73,8 @@ def develop(
     from tabprotect.errors import InputError
     from tabprotect.formats.dialect import Dialect
     from tabprotect.solver.limits import Limits
-    from tabprotect.workflow.protocol.apply import open_period
     from tabprotect.workflow.protocol.develop import append_decisions, decided, fix, fixed_path, untried
+    from tabprotect.workflow.protocol.period import open_period
     from tabprotect.workflow.protocol.read import read_protocol
 
     if as_given and (tries or choose):

@@ -101,7 +101,7 @@ def _of_protocol(path: Path) -> None:
 
     from tabprotect.cli import screen
     from tabprotect.table.link.clusters import find_clusters
-    from tabprotect.workflow.protocol.apply import open_period
+    from tabprotect.workflow.protocol.period import open_period
     from tabprotect.workflow.protocol.read import read_protocol
     from tabprotect.workflow.specification import each_table
 

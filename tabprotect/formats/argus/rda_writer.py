@@ -6,7 +6,8 @@ from dataclasses import fields
 from pathlib import Path
 
 from tabprotect.errors import InputError
-from tabprotect.formats.argus.rda import PARTS, Metadata, Variable
+from tabprotect.formats.argus.rda import Metadata, Variable
+from tabprotect.formats.argus.rda_keywords import PARTS
 from tabprotect.formats.argus.text import quoted
 from tabprotect.formats.files import write_text
 

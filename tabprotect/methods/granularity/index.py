@@ -62,8 +62,7 @@ def kind_of(
     - dispersed: a unit cell lies between two high frequencies (neighbours in the order of the categories, each at
     least `high`);
     - odd: a unit cell is where the population would have more: under the expected distribution a count of at most 1
-    has a
-      probability below `significance` (binomial);
+      has a probability below `significance` (binomial);
     - proportional: the index reaches `level`;
     - normal: none of these.
 

@@ -6,12 +6,10 @@ import tempfile
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from os import fspath
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import duckdb
-import narwhals as nw
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -19,19 +17,13 @@ import pyarrow.parquet as pq
 from tabprotect.errors import InputError
 from tabprotect.microdata.large.options import Large
 from tabprotect.microdata.large.part import Part
-from tabprotect.microdata.large.stage import RECORDS, ROW, Change, Stage, check_names, check_order, value_sql
-from tabprotect.microdata.schema import Schema
-from tabprotect.table.duck import TextFile, literal, quoted, scan_of
-from tabprotect.table.read import open_frame
-from tabprotect.table.reading import File, Recognised, is_file, open_data
-from tabprotect.table.reading.typed import typed
+from tabprotect.microdata.large.stage import RECORDS, ROW, Change, Stage, value_sql
+from tabprotect.table.duck import literal, quoted
+from tabprotect.table.reading import Recognised
 
-__all__ = ["DuckStage", "open_duck"]
+__all__ = ["DuckStage", "Workshop", "reader_of", "written"]
 
 T = TypeVar("T")
-
-_WHOLE = r"-?(0|[1-9]\d*)"
-_NUMBER = r"-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?"
 
 
 class Workshop:
@@ -112,7 +104,7 @@ class DuckStage:
         """Return the result of a statement piece by piece, in its order."""
         with self.place.reading():
             self.place.connection.execute(f"CREATE OR REPLACE TEMP VIEW {RECORDS} AS SELECT * FROM {self.scan}")
-            yield from _reader(self.place.connection.sql(sql), self.place.large.batch)
+            yield from reader_of(self.place.connection.sql(sql), self.place.large.batch)
 
     @property
     def _released(self) -> str:
@@ -151,7 +143,7 @@ class DuckStage:
     def map(self, change: Change, arrow: pa.Schema) -> Stage:
         """Write a new file."""
         parts = (change(part) for part in self.parts(self.arrow.names))
-        return _written(self.place, parts, arrow)
+        return written(self.place, parts, arrow)
 
     def fold(
         self, work: Callable[[Part], T], columns: Sequence[str], before: Stage | None = None, base: Sequence[str] = ()
@@ -167,7 +159,8 @@ def _keep(stage: DuckStage) -> None:
     """Do nothing: what is given to `weakref.finalize` lives as long as the object that it watches."""
 
 
-def _written(place: Workshop, parts: Iterator[Part], arrow: pa.Schema) -> DuckStage:
+def written(place: Workshop, parts: Iterator[Part], arrow: pa.Schema) -> DuckStage:
+    """Write records into the file of a new stage."""
     path, count = place.new_file(), 0
     full = arrow.append(pa.field(ROW, pa.int64()))
     try:
@@ -203,114 +196,7 @@ def _aligned(after: Iterator[Part], before: Iterator[Part]) -> Iterator[Part]:
         rows, table = rows[past:], table.slice(past)
 
 
-def open_duck(
-    data: Any, large: Large, decimal: str | None, random: bool, schema: Schema, columns: Sequence[str] | None = None
-) -> DuckStage:
-    """Copy data into the first stage, in their order.
-
-    Raises
-    ------
-    InputError
-        If the data cannot be read, have no records, or no order that the draws of a random method could follow.
-    """
-    place = Workshop(large)
-    with place.reading():
-        opened = open_data(File.of(data, decimal), large=0) if is_file(data) else None
-        given = data if opened is None else opened.source
-        lent = None
-        if is_file(given):
-            scan = given.scan if isinstance(given, TextFile) else scan_of(fspath(given))
-            names = [row[0] for row in place.connection.sql(f"DESCRIBE SELECT * FROM {scan}").fetchall()]
-        else:
-            if isinstance(given, duckdb.DuckDBPyRelation):
-                if random and not large.order:
-                    _need_order(given)
-                lent = _reader(given, large.batch)
-            else:
-                lent = _as_arrow(given)
-                if opened is not None and opened.recognised.kind == "text":
-                    lent = typed(lent, opened.recognised)
-            scan, names = "data", list(lent.schema.names)
-            place.connection.register(scan, lent)
-        wanted = check_names(names, large, schema, columns)
-        if opened is not None and isinstance(given, TextFile):
-            chosen = ", ".join(_typed(place, scan, wanted, opened.decimal))
-        else:
-            chosen = ", ".join(map(quoted, wanted))
-        sort = large.order and columns is None
-        order = f" ORDER BY {', '.join(map(quoted, large.order))}" if sort else ""
-        stage = _first(place, place.connection.sql(f"SELECT {chosen} FROM {scan}{order}"))
-        if lent is not None:
-            place.connection.unregister(scan)
-    if not stage.count:
-        raise InputError("the data have no records")
-    if sort:
-        check_order(stage, large.order)
-    if opened is not None:
-        stage.recognised = (opened.recognised,)
-    return stage
-
-
-def _reader(relation: duckdb.DuckDBPyRelation, batch: int) -> pa.RecordBatchReader:
+def reader_of(relation: duckdb.DuckDBPyRelation, batch: int) -> pa.RecordBatchReader:
     """Return the rows of a relation piece by piece, in all versions of DuckDB."""
     read = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader
     return read(batch)
-
-
-def _as_arrow(data: Any) -> pa.Table:
-    """Return a frame that is in memory as Arrow."""
-    frame = open_frame(data)
-    eager = frame.collect("pyarrow") if isinstance(frame, nw.LazyFrame) else frame
-    table: pa.Table = eager.to_arrow()
-    return table
-
-
-def _first(place: Workshop, relation: duckdb.DuckDBPyRelation) -> DuckStage:
-    reader = _reader(relation, place.large.batch)
-    arrow = pa.schema([pa.field(f.name, _plain_type(f.type)) for f in reader.schema])
-
-    def parts() -> Iterator[Part]:
-        start = 0
-        for batch in reader:
-            rows = np.arange(start, start + len(batch), dtype=np.int64)
-            start += len(batch)
-            yield Part(rows, pa.Table.from_batches([batch]).cast(arrow))
-
-    return _written(place, parts(), arrow)
-
-
-def _plain_type(kind: pa.DataType) -> pa.DataType:
-    return kind.value_type if pa.types.is_dictionary(kind) else kind
-
-
-def _need_order(relation: duckdb.DuckDBPyRelation) -> None:
-    """Refuse a relation whose connection gives rows in any order."""
-    setting = "SELECT current_setting('preserve_insertion_order')"
-    keeps = relation.limit(0).query("tabprotect_settings", setting).fetchall()[0][0]
-    if not keeps:
-        raise InputError(
-            "the connection of the relation does not keep the order of its rows, which random draws follow; name "
-            "columns that number them: large=Large(order=...), or SET preserve_insertion_order = true"
-        )
-
-
-def _typed(place: Workshop, scan: str, names: Sequence[str], decimal: str) -> list[str]:
-    """Return the columns of a CSV file as SQL: numbers where all of their values are, without leading zeros."""
-    plain = []
-    for name in names:
-        word = f"trim({quoted(name)})"
-        plain.append(word if decimal == "." else f"replace({word}, {literal(decimal)}, '.')")
-    tests = []
-    for word in plain:
-        there = f"FILTER ({word} <> '')"
-        whole = f"regexp_full_match({word}, {literal(_WHOLE)}) AND length({word}) < 16"
-        tests.append(f"bool_and(regexp_full_match({word}, {literal(_NUMBER)})) {there}, bool_and({whole}) {there}")
-    found = place.connection.sql(f"SELECT {', '.join(tests)} FROM {scan}").fetchall()[0]
-    columns = []
-    for i, (name, word) in enumerate(zip(names, plain, strict=True)):
-        if not found[2 * i]:
-            columns.append(quoted(name))
-            continue
-        kind = "BIGINT" if found[2 * i + 1] else "DOUBLE"
-        columns.append(f"CAST(nullif({word}, '') AS {kind}) AS {quoted(name)}")
-    return columns

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from tabprotect.counted import counted
 from tabprotect.errors import InputError
+from tabprotect.microdata.categories import Categories
 from tabprotect.microdata.claims import Claim
 from tabprotect.microdata.large.draws import Draws
 from tabprotect.microdata.large.part import Codebook, Part, plain, records_of, replaced
@@ -19,7 +20,6 @@ from tabprotect.microdata.large.stage import COUNT, codebook, distinct
 from tabprotect.microdata.large.sums import exact_sums
 from tabprotect.microdata.masking.distances import category_distances
 from tabprotect.microdata.masking.pram import PRAM
-from tabprotect.microdata.records import Categories
 
 __all__: list[str] = []
 
@@ -99,11 +99,11 @@ def _plan(method: PRAM, task: Task) -> Plan:
     stage, schema, arrow = task.stage, task.schema, task.stage.arrow
     if method.joint:
         refuse(method, "joint=True", "name the columns one by one, or make one column of them before")
-    strata, labels = codebook(stage, schema.strata)
+    strata, _ = codebook(stage, schema.strata)
     weight_sql(stage, schema)
     columns, facts, claims = [], {}, []
     for stream, name in enumerate(method.columns):
-        one, values, counts = _draft(method, task, name, strata, labels, stream)
+        one, values, counts = _draft(method, task, name, strata, stream)
         distance = None
         if method.kind == "optimal":
             distance = category_distances(
@@ -129,9 +129,7 @@ def _plan(method: PRAM, task: Task) -> Plan:
     return Plan(change, arrow, schema, facts, tuple(claims))
 
 
-def _draft(
-    method: PRAM, task: Task, name: str, strata: Codebook, labels: pa.Table, stream: int
-) -> tuple[_One, tuple[Any, ...], Floats]:
+def _draft(method: PRAM, task: Task, name: str, strata: Codebook, stream: int) -> tuple[_One, tuple[Any, ...], Floats]:
     """Return the categories of a column, and how many records (how much weight) each has in every stratum."""
     stage, schema = task.stage, task.schema
     found = distinct(stage, [name]).select([name])

@@ -21,7 +21,8 @@ from tabprotect.microdata.large.part import Codebook, Part, replaced
 from tabprotect.microdata.large.plan import Plan, Task, like, need_numbers, planner, refuse, weight_sql
 from tabprotect.microdata.large.stage import COUNT, Stage, codebook
 from tabprotect.microdata.large.sums import moments
-from tabprotect.microdata.masking.sampling import Sampling, allocate
+from tabprotect.microdata.masking.designs import allocate
+from tabprotect.microdata.masking.sampling import Sampling
 
 __all__: list[str] = []
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from tabprotect.errors import Problems
 from tabprotect.microdata.claims import Claim
-from tabprotect.microdata.method import Masking, Method, MethodCall, need_number
+from tabprotect.microdata.method import Masking, Method, MethodCall
+from tabprotect.microdata.parameters import need_number
 from tabprotect.microdata.records import Records
 
 __all__ = ["HouseholdNumbers", "WeightNoise"]

@@ -14,7 +14,8 @@ from tabprotect.errors import Problems
 from tabprotect.microdata.claims import Claim, claim_kind
 from tabprotect.microdata.masking.distances import category_distances
 from tabprotect.microdata.masking.markov import EXACT, invariant, optimal_matrix, wrong_matrix
-from tabprotect.microdata.method import Masking, Method, MethodCall, as_columns, need_choice, need_number
+from tabprotect.microdata.method import Masking, Method, MethodCall
+from tabprotect.microdata.parameters import as_columns, need_choice, need_number
 from tabprotect.microdata.records import Records
 from tabprotect.microdata.scales import NOMINAL, Scale
 

@@ -10,7 +10,8 @@ import numpy as np
 
 from tabprotect.errors import InputError, Problems
 from tabprotect.kinds import of_kinds
-from tabprotect.microdata.method import Masking, Method, MethodCall, as_columns, need_choice, need_number
+from tabprotect.microdata.method import Masking, Method, MethodCall
+from tabprotect.microdata.parameters import as_columns, need_choice, need_number
 from tabprotect.microdata.records import Records
 from tabprotect.microdata.scales import NOMINAL, Scale
 

@@ -13,7 +13,8 @@ from tabprotect.errors import Problems
 from tabprotect.microdata.checks import ROUNDING
 from tabprotect.microdata.claims import Claim, claim_kind
 from tabprotect.microdata.compiled import compiled
-from tabprotect.microdata.method import Masking, Method, MethodCall, as_columns, need_choice, need_number
+from tabprotect.microdata.method import Masking, Method, MethodCall
+from tabprotect.microdata.parameters import as_columns, need_choice, need_number
 from tabprotect.microdata.records import Records
 from tabprotect.microdata.scales import ORDINAL, Scale
 

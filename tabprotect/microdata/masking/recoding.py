@@ -17,7 +17,8 @@ from tabprotect.microdata.claims import Claim
 from tabprotect.microdata.masking.coding import weighted_quantile
 from tabprotect.microdata.masking.generalisation.ladders import Tree
 from tabprotect.microdata.masking.relabel import range_label, relabelled
-from tabprotect.microdata.method import Masking, Method, MethodCall, as_columns, need_choice, need_number, shown
+from tabprotect.microdata.method import Masking, Method, MethodCall, shown
+from tabprotect.microdata.parameters import as_columns, need_choice, need_number
 from tabprotect.microdata.records import Records
 from tabprotect.microdata.scales import NUMERIC, ORDINAL, Scale
 
@@ -156,10 +157,7 @@ class GlobalRecoding(Method):
             if numbers and records.scale(name) not in NUMERIC:
                 problems.add(f"column '{name}' is {records.scale(name)}; intervals need a continuous one")
             elif not problems.found:
-                try:
-                    self.recode(records, name)
-                except InputError as error:
-                    problems.found += error.problems
+                problems.attempt(self.recode, records, name)
 
     def apply(self, call: MethodCall) -> Masking:
         """Recode."""

@@ -13,7 +13,8 @@ import pandas as pd
 from tabprotect.errors import Problems
 from tabprotect.methods.record_swapping import swap_records
 from tabprotect.microdata.claims import Claim
-from tabprotect.microdata.method import Masking, Method, MethodCall, as_columns, is_names, need_number, shown
+from tabprotect.microdata.method import Masking, Method, MethodCall, shown
+from tabprotect.microdata.parameters import as_columns, is_names, need_number
 from tabprotect.microdata.records import Records
 
 __all__ = ["RecordSwapping"]

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tabprotect.microdata.records import Categories, Records
+from tabprotect.microdata.categories import Categories
+from tabprotect.microdata.records import Records
 from tabprotect.microdata.scales import NUMERIC, Scale
 
 __all__ = ["number_label", "range_label", "relabelled"]

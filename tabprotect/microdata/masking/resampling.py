@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.errors import Problems
-from tabprotect.microdata.method import Masking, Method, MethodCall, as_columns, need_number
+from tabprotect.microdata.method import Masking, Method, MethodCall
+from tabprotect.microdata.parameters import as_columns, need_number
 from tabprotect.microdata.records import Records
 from tabprotect.microdata.scales import NUMERIC, Scale
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from tabprotect.microdata.risk.anonymity import k_anonymity, l_diversity, t_closeness, unsafe_combinations
+from tabprotect.microdata.risk.anonymity import k_anonymity, l_diversity, t_closeness
 from tabprotect.microdata.risk.attribute import attribute_disclosure
 from tabprotect.microdata.risk.clusters import cluster_linkage
+from tabprotect.microdata.risk.combinations import unsafe_combinations
 from tabprotect.microdata.risk.deterministic import deterministic_linkage
 from tabprotect.microdata.risk.individual import household_risk, individual_risk
 from tabprotect.microdata.risk.interval import interval_disclosure

@@ -1,9 +1,8 @@
-"""k-anonymity, l-diversity, t-closeness and unsafe combinations of a file, as measures of risk."""
+"""k-anonymity, l-diversity and t-closeness of a file, as measures of risk."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable
 from numbers import Real
 from typing import Any, Literal, get_args
 
@@ -15,12 +14,11 @@ from tabprotect.kinds import of_kinds
 from tabprotect.microdata import anonymity
 from tabprotect.microdata.anonymity import Distance, Missing
 from tabprotect.microdata.records import Records
-from tabprotect.microdata.risk.base import Measure
+from tabprotect.microdata.risk.base import Measure, share_unsafe
 from tabprotect.microdata.risk.individual import keys_of
 from tabprotect.microdata.schema import Schema
-from tabprotect.microdata.unsafe import unsafe_combinations as table_of_combinations
 
-__all__ = ["k_anonymity", "l_diversity", "t_closeness", "unsafe_combinations"]
+__all__ = ["k_anonymity", "l_diversity", "t_closeness"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -71,7 +69,7 @@ def k_anonymity(
     records, keys = keys_of(original if masked is None else masked, schema)
     counts = anonymity.key_counts(records, keys, missing)
     details = {"k": int(k), "k of the file": int(counts.min()), "missing": missing, "keys": list(keys)}
-    return _measure("k-anonymity", counts.astype(np.float64), counts < k, records, details)
+    return share_unsafe("k-anonymity", counts.astype(np.float64), counts < k, records, details)
 
 
 @of_kinds()
@@ -147,7 +145,7 @@ def l_diversity(
         bad, worst = of_class < l * (1 - 1e-12), float(of_class.min())
         details |= {"l of the file": worst}
     of_class = np.where(np.isinf(of_class), np.nan, of_class)
-    return _measure("l-diversity", of_class[index], bad[index], records, details)
+    return share_unsafe("l-diversity", of_class[index], bad[index], records, details)
 
 
 @of_kinds()
@@ -220,56 +218,7 @@ def t_closeness(
         "t": t, "t of the file": largest, "distance": distance, "column": name, "keys": list(keys),
         "classes": len(of_class),
     }  # fmt: skip
-    return _measure("t-closeness", of_class[index], far[index], records, details)
-
-
-@of_kinds()
-def unsafe_combinations(
-    original: Any,
-    masked: Any = None,
-    schema: Schema | None = None,
-    *,
-    up_to: int | None = 3,
-    threshold: int | Mapping[int, int] = 3,
-) -> Measure:
-    """Count the records in an unsafe combination of keys; see `tabprotect.microdata.unsafe_combinations`.
-
-    Parameters
-    ----------
-    original, masked : frame of any kind, or Masked
-        Of the masked file where one is given.
-    schema : Schema
-        With keys. A record has no combination of keys that it does not state; for others a missing value matches.
-        Weights do not change counts; with one, details tell the share of the population, too.
-    up_to : int, optional
-        The largest number of keys in a combination; None for all.
-    threshold : int or mapping of int to int
-        A combination is unsafe that fewer records share; one for all sizes, or by the number of keys.
-
-    Returns
-    -------
-    Measure
-        ``value``: how many records; ``records``: in how many minimal unsafe combinations each is. Details: the sets of
-        keys.
-
-    Raises
-    ------
-    InputError
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import tabprotect.microdata as md
-    >>> frame = pd.DataFrame({"zip": [1, 1, 1, 2], "sex": ["f", "f", "m", "m"]})
-    >>> found = unsafe_combinations(frame, schema=md.Schema(keys=["zip", "sex"]), threshold=2)
-    >>> found.value, found.records.tolist()
-    (2.0, [0.0, 0.0, 1.0, 1.0])
-    """
-    records, _ = keys_of(original if masked is None else masked, schema)
-    found = table_of_combinations(records, records.schema, up_to=up_to, threshold=threshold)
-    often = found.records.astype(np.float64)
-    details = {key: value for key, value in found.to_dict().items() if key in ("keys", "thresholds", "sets")}
-    return replace(_measure("unsafe combinations", often, often > 0, records, details), value=float(found.value))
+    return share_unsafe("t-closeness", of_class[index], far[index], records, details)
 
 
 def _at_least(name: str, value: Any, least: float, *, whole: bool) -> None:
@@ -305,14 +254,3 @@ def _by_class(
         part = order[slice(*np.searchsorted(index, (start, stop), sorter=order))]
         found.append(measure(anonymity.value_counts(index[part] - start, values.index[part], stop - start, width)))
     return index, np.concatenate(found)
-
-
-def _measure(
-    name: str, of_records: Floats, bad: npt.NDArray[np.bool_], records: Records, details: Mapping[str, Any]
-) -> Measure:
-    """Put a measure together; its value is the share of bad records."""
-    given = dict(details) | {"unsafe records": int(bad.sum())}
-    if records.schema.weight is not None:
-        weights = records.weights()
-        given["share of the population"] = float(weights[bad].sum() / weights.sum())
-    return Measure(name, float(bad.mean()), of_records, given)

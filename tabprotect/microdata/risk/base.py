@@ -18,7 +18,7 @@ from tabprotect.microdata.risk.pictures import bars
 from tabprotect.microdata.scales import Scale
 from tabprotect.microdata.schema import Schema, require
 
-__all__ = ["Measure", "Pair", "as_numbers", "pair"]
+__all__ = ["Measure", "Pair", "as_numbers", "pair", "share_unsafe"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -74,6 +74,17 @@ def _short(value: Any) -> str:
         return f"{value:.6g}"
     text = str(value)
     return text if len(text) <= 100 else text[:97] + "..."
+
+
+def share_unsafe(
+    name: str, of_records: Floats, unsafe: npt.NDArray[np.bool_], records: Records, details: Mapping[str, Any]
+) -> Measure:
+    """Return the share of unsafe records as a measure; with weights, details tell that of the population, too."""
+    given = dict(details) | {"unsafe records": int(unsafe.sum())}
+    if records.schema.weight is not None:
+        weights = records.weights()
+        given["share of the population"] = float(weights[unsafe].sum() / weights.sum())
+    return Measure(name, float(unsafe.mean()), of_records, given)
 
 
 @dataclass(frozen=True, eq=False)

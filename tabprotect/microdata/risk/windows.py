@@ -168,10 +168,8 @@ def _mark(
         if skip == 0:
             first[i] = min(start, len(laid) - 1) // size
         last[i] = max(max(stop, skip) - 1, first[i] * size) // size
-        for w in range(first[i], last[i] + 1):
-            mask[i, w] = 0
-        look = skip + stop - start <= short
-        if look:
+        mask[i, first[i] : last[i] + 1] = 0
+        if skip + stop - start <= short:
             for at in range(skip + stop - start):
                 place = at if at < skip else start + at - skip
                 fits = True

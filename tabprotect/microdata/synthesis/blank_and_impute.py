@@ -10,9 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.errors import Problems
+from tabprotect.microdata.categories import Categories
 from tabprotect.microdata.claims import Claim
-from tabprotect.microdata.method import Masking, Method, MethodCall, as_columns, is_names, need_choice, need_number
-from tabprotect.microdata.records import Categories, Records
+from tabprotect.microdata.method import Masking, Method, MethodCall
+from tabprotect.microdata.parameters import as_columns, is_names, need_choice, need_number
+from tabprotect.microdata.records import Records
 from tabprotect.microdata.scales import ANY, Scale
 
 __all__ = ["BlankAndImpute"]

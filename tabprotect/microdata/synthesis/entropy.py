@@ -11,7 +11,8 @@ import numpy.typing as npt
 from scipy import optimize, special
 
 from tabprotect.errors import Problems, SolverError
-from tabprotect.microdata.method import Masking, Method, MethodCall, as_columns, is_names, need_number
+from tabprotect.microdata.method import Masking, Method, MethodCall
+from tabprotect.microdata.parameters import as_columns, is_names, need_number
 from tabprotect.microdata.records import Records
 from tabprotect.microdata.scales import ANY, Scale
 

@@ -1,4 +1,4 @@
-"""Fully synthetic numbers: Cholesky decomposition, bootstrap of a fitted distribution, Latin hypercube sampling."""
+"""Fully synthetic numbers: Cholesky decomposition, bootstrap of a fitted distribution."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from tabprotect.counted import counted
 from tabprotect.errors import Problems
 from tabprotect.microdata.claims import Claim
 from tabprotect.microdata.masking.noise import root
-from tabprotect.microdata.method import Masking, Method, MethodCall, as_columns, need_choice, need_number
+from tabprotect.microdata.method import Masking, Method, MethodCall
+from tabprotect.microdata.parameters import as_columns, need_choice, need_number
 from tabprotect.microdata.records import Records
 from tabprotect.microdata.scales import NUMERIC, Scale
 
-__all__ = ["Bootstrap", "Cholesky", "LatinHypercube", "exactly_uncorrelated"]
+__all__ = ["Bootstrap", "Cholesky", "Numbers", "exactly_uncorrelated"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -27,8 +28,8 @@ MARGINALS = ("smoothed", "normal", "lognormal")
 
 
 @dataclass(frozen=True)
-class _Numbers(Method):
-    """What the three methods share: columns, the number of records, the sample they look at."""
+class Numbers(Method):
+    """What methods that make numbers anew share: columns, the number of records, the sample they look at."""
 
     family: ClassVar[str] = "fully synthetic"
     scales: ClassVar[tuple[Scale, ...]] = NUMERIC
@@ -38,13 +39,16 @@ class _Numbers(Method):
     n: int | None = None
 
     def check_parameters(self, problems: Problems) -> None:
+        """Note every parameter that cannot be."""
         as_columns(self, "columns", problems)
         need_number(self, "n", problems, least=2, whole=True, optional=True)
 
     def targets(self, records: Records) -> tuple[str, ...]:
+        """Return the columns."""
         return tuple(self.columns)
 
     def check(self, records: Records, problems: Problems) -> None:
+        """Note what the records do not allow."""
         whole = self._sample(records)
         if len(whole) <= len(self.columns):
             problems.add(
@@ -78,7 +82,7 @@ class _Numbers(Method):
 
 
 @dataclass(frozen=True)
-class Cholesky(_Numbers):
+class Cholesky(Numbers):
     """New records with exactly the means and covariances of the file (Mateo-Sanz, Martinez-Balleste, Domingo-Ferrer).
 
     Normal numbers are centred, made exactly uncorrelated and multiplied by a root of the covariance matrix, in time
@@ -136,7 +140,7 @@ def exactly_uncorrelated(n: int, p: int, rng: np.random.Generator) -> Floats:
 
 
 @dataclass(frozen=True)
-class Bootstrap(_Numbers):
+class Bootstrap(Numbers):
     """New records from a distribution fitted to the file, its parameters averaged over bootstrap samples.
 
     The distribution is a normal copula with marginal distributions: the empirical ones made smooth, normal, or
@@ -214,90 +218,3 @@ class Bootstrap(_Numbers):
         new = np.exp(new) if self.marginal == "lognormal" else new
         error = dict(zip(self.columns, moments[:, 0].std(axis=0, ddof=1).tolist(), strict=True))
         return self._release(call, new, {"samples": self.samples, "bootstrap error of the mean": error})
-
-
-@dataclass(frozen=True)
-class LatinHypercube(_Numbers):
-    """New records with the marginal distributions of the file, and its rank correlations refined step by step.
-
-    Each column has one value in every n-th part of its distribution (Latin hypercube); then the values are put in an
-    order that brings the rank correlations near to those of the file (Iman and Conover 1982, repeated as in Dandekar,
-    Cohen and Kirkendall 2002). Records with a missing value are not looked at; weights and strata are not either. Only
-    the columns named are released.
-
-    Parameters
-    ----------
-    columns : sequence of str
-        Continuous columns.
-    n : int, optional
-        How many records; by default as many as there are.
-    rounds : int
-        Refinements of the rank correlations, at most; the best one is taken.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import tabprotect.microdata as md
-    >>> frame = pd.DataFrame({"x": range(50), "y": [-i * i for i in range(50)]})
-    >>> masked = md.mask(frame, None, md.LatinHypercube(["x", "y"]), seed=1)
-    >>> bool(masked.frame.corr("spearman").loc["x", "y"] < -0.95)
-    True
-    """
-
-    name: ClassVar[str] = "latin-hypercube"
-    source: ClassVar[str] = "Ciriani et al. 2007, section 5.1 (Latin hypercube sampling)"
-
-    rounds: int = 20
-
-    def check_parameters(self, problems: Problems) -> None:
-        """Note every parameter that cannot be."""
-        super().check_parameters(problems)
-        need_number(self, "rounds", problems, least=1, whole=True)
-
-    def apply(self, call: MethodCall) -> Masking:
-        """Draw and order."""
-        x = self._sample(call.records)
-        new, off = latin_hypercube(x, self._count(call), self.rounds, call.rng)
-        return self._release(call, new, {"largest difference of rank correlations": off})
-
-
-def latin_hypercube(x: Floats, n: int, rounds: int, rng: np.random.Generator) -> tuple[Floats, float]:
-    """Return n records with the marginals of x and near its rank correlations, and the largest difference of these."""
-    p = x.shape[1]
-    parts = (np.arange(n)[:, None] + rng.random((n, p))) / n
-    values = np.column_stack([np.quantile(x[:, j], parts[:, j]) for j in range(p)])
-    want = rank_correlation(x)
-    scores = np.tile(ndtri((np.arange(n) + 0.5) / n)[:, None], (1, p))
-    scores = rng.permuted(scores, axis=0)
-    target, best, least = want.copy(), values, np.inf
-    for _ in range(rounds):
-        have = np.atleast_2d(np.corrcoef(scores, rowvar=False))
-        mixed = scores @ linalg.pinv(root(have)) @ root(_positive(target))
-        order = np.argsort(np.argsort(mixed, axis=0), axis=0)
-        tried = np.take_along_axis(values, order, axis=0)
-        found = rank_correlation(tried)
-        off = float(np.abs(found - want).max())
-        if off < least:
-            best, least = tried, off
-        if off < 1e-6:
-            break
-        target = target + (want - found)
-    return best, least
-
-
-def rank_correlation(x: Floats) -> Floats:
-    """Return Spearman's rank correlations, 0 for a constant column."""
-    with np.errstate(invalid="ignore"):
-        found = np.nan_to_num(np.atleast_2d(np.corrcoef(stats.rankdata(x, axis=0), rowvar=False)))
-    np.fill_diagonal(found, 1.0)
-    return np.asarray(found)
-
-
-def _positive(matrix: Floats) -> Floats:
-    """Return the nearest correlation matrix by cutting negative eigenvalues."""
-    found, vectors = linalg.eigh(matrix)
-    if found.min() >= 0:
-        return matrix
-    lifted = (vectors * np.maximum(found, 1e-12)) @ vectors.T
-    scale = np.sqrt(np.diag(lifted))
-    return np.asarray(lifted / np.outer(scale, scale))

@@ -12,10 +12,12 @@ from scipy.spatial import cKDTree
 from tabprotect.counted import counted
 from tabprotect.errors import Problems
 from tabprotect.microdata.masking.noise import root
-from tabprotect.microdata.method import Masking, Method, MethodCall, as_columns, need_choice, need_number
+from tabprotect.microdata.method import Masking, Method, MethodCall
+from tabprotect.microdata.parameters import as_columns, need_choice, need_number
 from tabprotect.microdata.records import Records
 from tabprotect.microdata.scales import NUMERIC, Scale
-from tabprotect.microdata.synthesis.gaussian import exactly_uncorrelated, latin_hypercube
+from tabprotect.microdata.synthesis.gaussian import exactly_uncorrelated
+from tabprotect.microdata.synthesis.latin_hypercube import latin_hypercube
 
 __all__ = ["HybridMasking"]
 

@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.errors import InputError, Problems
-from tabprotect.microdata.method import Masking, Method, MethodCall, as_columns, need_number
+from tabprotect.microdata.method import Masking, Method, MethodCall
+from tabprotect.microdata.parameters import as_columns, need_number
 from tabprotect.microdata.records import Records, read_records
 from tabprotect.microdata.scales import ANY, Scale
 from tabprotect.microdata.synthesis.sequential import target_of

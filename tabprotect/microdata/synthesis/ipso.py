@@ -14,7 +14,8 @@ from tabprotect.errors import Problems
 from tabprotect.microdata.checks import ROUNDING
 from tabprotect.microdata.claims import Claim
 from tabprotect.microdata.masking.noise import root, same_covariance
-from tabprotect.microdata.method import Masking, Method, MethodCall, as_columns, need_choice
+from tabprotect.microdata.method import Masking, Method, MethodCall
+from tabprotect.microdata.parameters import as_columns, need_choice
 from tabprotect.microdata.records import Records
 from tabprotect.microdata.scales import NUMERIC, Scale
 

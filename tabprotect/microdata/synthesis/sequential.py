@@ -10,7 +10,8 @@ import numpy as np
 
 from tabprotect.errors import Problems
 from tabprotect.microdata.claims import Claim
-from tabprotect.microdata.method import Masking, Method, MethodCall, as_columns, is_names, need_number
+from tabprotect.microdata.method import Masking, Method, MethodCall
+from tabprotect.microdata.parameters import as_columns, is_names, need_number
 from tabprotect.microdata.records import Records
 from tabprotect.microdata.scales import ANY, Scale
 from tabprotect.microdata.synthesis.margins import hold_margins, margins_claim

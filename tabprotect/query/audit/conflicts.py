@@ -12,9 +12,10 @@ from tabprotect.query.audit.needs import Needs, Target
 from tabprotect.query.audit.options import DEFAULTS, Options
 from tabprotect.query.audit.partition import Partition
 from tabprotect.query.audit.records import Records
-from tabprotect.query.audit.safety import Safety, Task
+from tabprotect.query.audit.safety import Safety
 from tabprotect.query.audit.search import NOTHING
 from tabprotect.query.audit.state import State
+from tabprotect.query.audit.task import Task
 from tabprotect.query.audit.witnesses import Worlds
 
 __all__ = ["conflicting"]

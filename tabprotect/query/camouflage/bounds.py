@@ -153,7 +153,7 @@ class Absolute:
     def rows(self, values: Floats, columns: Mapping[str, Any], field: str, lattice: Lattice) -> Rule:
         """Return the rule for the values of a field."""
         widths = (
-            _column(self.width, columns, field, len(values))
+            _column(self.width, columns, field)
             if isinstance(self.width, str)
             else np.full(len(values), float(self.width))
         )
@@ -191,7 +191,7 @@ class Covering:
 
     def rows(self, values: Floats, columns: Mapping[str, Any], field: str, lattice: Lattice) -> Rule:
         """Return the rule for the values of a field."""
-        low, high = (_column(name, columns, field, len(values)) for name in (self.lower, self.upper))
+        low, high = (_column(name, columns, field) for name in (self.lower, self.upper))
         bad = np.flatnonzero(~((low <= values) & (values <= high)))
         if bad.size:
             raise InputError(
@@ -236,20 +236,19 @@ def required(bounds: Bounds, columns: Mapping[str, Any], vectors: Floats) -> tup
     """
     low, high = vectors.min(axis=1), vectors.max(axis=1)
     if isinstance(bounds, Covering):
-        n = len(vectors)
-        l, u = _column(bounds.lower, columns, "", n), _column(bounds.upper, columns, "", n)
+        l, u = _column(bounds.lower, columns, ""), _column(bounds.upper, columns, "")
         return np.where(np.isneginf(l), np.inf, l), np.where(np.isposinf(u), -np.inf, u)
     middle = (low + high) / 2
     if isinstance(bounds, Relative):
         whole = bounds.width * np.maximum(np.abs(middle), bounds.least)
     elif isinstance(bounds.width, str):
-        whole = _column(bounds.width, columns, "", len(vectors))
+        whole = _column(bounds.width, columns, "")
     else:
         whole = np.full(len(vectors), float(bounds.width))
     return middle - whole / 2, middle + whole / 2
 
 
-def _column(name: str, columns: Mapping[str, Any], field: str, n: int) -> Floats:
+def _column(name: str, columns: Mapping[str, Any], field: str) -> Floats:
     if name not in columns:
         raise InputError(f"field '{field}': there is no column '{name}' with bounds{did_you_mean(name, columns)}")
     try:

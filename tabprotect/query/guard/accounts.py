@@ -17,7 +17,8 @@ from tabprotect.query.guard.log import Entry, Log
 from tabprotect.query.guard.memory import Memory, digest
 from tabprotect.query.guard.policy import Policy
 from tabprotect.query.guard.request import Request
-from tabprotect.query.guard.source import ROWS, Rows, Selection, check_apart, load, select
+from tabprotect.query.guard.selecting import Selection, select
+from tabprotect.query.guard.source import ROWS, Rows, check_apart, load
 from tabprotect.query.guard.unavailable import UnavailableError
 
 __all__ = ["PREPARED", "Accounts", "Key"]

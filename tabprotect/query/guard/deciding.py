@@ -14,8 +14,9 @@ from tabprotect.query.guard.database import Database
 from tabprotect.query.guard.grouped import protect_groups
 from tabprotect.query.guard.policy import Policy
 from tabprotect.query.guard.request import Aggregate, Request
+from tabprotect.query.guard.selecting import Selection, public_aggregate
 from tabprotect.query.guard.sorting import sorted_rows
-from tabprotect.query.guard.source import ROWS, Selection, public_aggregate
+from tabprotect.query.guard.source import ROWS
 from tabprotect.query.guard.unavailable import UnavailableError
 
 __all__ = ["Decider", "Outcome"]

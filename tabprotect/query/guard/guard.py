@@ -18,7 +18,7 @@ from tabprotect.query.guard.log import Log
 from tabprotect.query.guard.memory import digest
 from tabprotect.query.guard.policy import Policy
 from tabprotect.query.guard.request import Request
-from tabprotect.query.guard.source import Selection
+from tabprotect.query.guard.selecting import Selection
 from tabprotect.query.guard.sql import parse
 from tabprotect.query.guard.unavailable import ConnectionLostError, UnavailableError
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tabprotect.errors import InputError
 from tabprotect.kinds import of_kinds
 from tabprotect.query.guard.policy import Policy
-from tabprotect.query.guard.source import quoted
+from tabprotect.table.duck import quoted
 
 __all__ = ["read_only_role"]
 

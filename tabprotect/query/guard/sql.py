@@ -15,6 +15,7 @@ from tabprotect.query.guard.conditions import condition
 from tabprotect.query.guard.policy import Policy
 from tabprotect.query.guard.request import Aggregate, Request
 from tabprotect.query.guard.sorting import inner_of, limit_of, ordering, place_of
+from tabprotect.table.duck import quoted
 
 __all__ = ["parse"]
 
@@ -245,7 +246,7 @@ class _Reader:
         return Aggregate(function, column, name or function.lower())
 
     def _source(self, root: str, joins: list[tuple[str, str, str]], where: Any) -> str:
-        text = f"FROM {_quoted(root)}"
+        text = f"FROM {quoted(root)}"
         # parents of parents come after them, in whatever order they were written
         todo, there = list(joins), {root}
         while todo:
@@ -254,7 +255,7 @@ class _Reader:
                 raise InputError("the joins do not hang on one table; lead every join to a table that is there")
             child, column, parent = ready
             key = self.policy.tables[parent].key
-            text += f" JOIN {_quoted(parent)} ON {_quoted(child)}.{_quoted(column)} = {_quoted(parent)}.{_quoted(key)}"
+            text += f" JOIN {quoted(parent)} ON {quoted(child)}.{quoted(column)} = {quoted(parent)}.{quoted(key)}"
             there.add(parent)
             todo.remove(ready)
         if where is not None:
@@ -285,7 +286,3 @@ def _named(word: str, known: Iterable[str], what: str) -> str:
         if name.lower() == word.lower():
             return name
     raise InputError(f"{what} '{word}' is not open to queries{did_you_mean(word, names)}")
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'

@@ -10,15 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.query.audit.records import LARGEST
+from tabprotect.table.duck import quoted
 
 __all__ = ["keyed_view", "rounded_view"]
 
 MOST: Final = 6
 """Decimals that are proposed at most."""
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
 
 
 def keyed_view(table: str, columns: Sequence[str]) -> str:
@@ -29,8 +26,8 @@ def keyed_view(table: str, columns: Sequence[str]) -> str:
     >>> print(keyed_view("lineitem", ["order", "line"]))
     CREATE VIEW "lineitem_keyed" AS SELECT "order" || '-' || "line" AS "row", * FROM "lineitem"
     """
-    key = " || '-' || ".join(map(_quoted, columns))
-    return f'CREATE VIEW {_quoted(f"{table}_keyed")} AS SELECT {key} AS "row", * FROM {_quoted(table)}'
+    key = " || '-' || ".join(map(quoted, columns))
+    return f'CREATE VIEW {quoted(f"{table}_keyed")} AS SELECT {key} AS "row", * FROM {quoted(table)}'
 
 
 def rounded_view(table: str, columns: Sequence[str], values: dict[str, npt.NDArray[np.float64]]) -> str | None:
@@ -57,9 +54,7 @@ def rounded_view(table: str, columns: Sequence[str], values: dict[str, npt.NDArr
             return None
         decimals[name] = min(room, MOST)
     shown = [
-        f"CAST({_quoted(name)} AS DECIMAL(18, {decimals[name]})) AS {_quoted(name)}"
-        if name in decimals
-        else _quoted(name)
+        f"CAST({quoted(name)} AS DECIMAL(18, {decimals[name]})) AS {quoted(name)}" if name in decimals else quoted(name)
         for name in columns
     ]
-    return f"CREATE VIEW {_quoted(f'{table}_rounded')} AS SELECT {', '.join(shown)} FROM {_quoted(table)}"
+    return f"CREATE VIEW {quoted(f'{table}_rounded')} AS SELECT {', '.join(shown)} FROM {quoted(table)}"

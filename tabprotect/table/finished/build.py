@@ -72,11 +72,7 @@ def table_of_cells(
     with collect() as problems:
         check_counts(system, values, count, weighted, tolerance, problems)
         if columns.maxima:
-            top = np.nan_to_num(placed.fill(np.column_stack([given.numbers[name] for name in columns.maxima])))
-            holders = [(found, placed.fill(index, -1)) for found, index in given.ids]
-            shadow = None
-            if columns.shadow is not None and columns.shadow != columns.value:
-                shadow = (columns.shadow, placed.fill(given.numbers[columns.shadow]))
+            top, holders, shadow = _largest(given, placed, columns)
             contributions = largest_contributions(system, values, top, count, holders, shadow, tolerance, problems)
     rows, row_cell = _rows(given, placed, columns.value, values)
     return make(
@@ -98,6 +94,17 @@ def table_of_cells(
         empty_shown=empty in ("structural", "drop"),
         wide=wide,
     )
+
+
+def _largest(
+    given: Given, placed: Placed, columns: Columns
+) -> tuple[Floats, list[tuple[list[str], Ints]], tuple[str, Floats] | None]:
+    """Return the largest contributions of every cell, whose they are, and what they are of if not of the values."""
+    top = np.nan_to_num(placed.fill(np.column_stack([given.numbers[name] for name in columns.maxima])))
+    holders = [(found, placed.fill(index, -1)) for found, index in given.ids]
+    if columns.shadow is None or columns.shadow == columns.value:
+        return top, holders, None
+    return top, holders, (columns.shadow, placed.fill(given.numbers[columns.shadow]))
 
 
 def _computed(column: str, code: str) -> str:

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.errors import Problems, collect, did_you_mean
-from tabprotect.table.codes import explain_unknown, read_codes, rows_of, some
-from tabprotect.table.dimension import Dimension, finest
+from tabprotect.table.codes import explain_unknown, finest, read_codes, rows_of, some
+from tabprotect.table.dimension import Dimension
 from tabprotect.table.duck import read_file
 from tabprotect.table.finished.columns import Columns
 from tabprotect.table.read import backend_of, need_columns, open_frame, read_ids, read_numbers

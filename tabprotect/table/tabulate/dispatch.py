@@ -8,33 +8,23 @@ from typing import Any, Literal
 
 import duckdb
 import narwhals as nw
-import numpy as np
-import numpy.typing as npt
-import pandas as pd
 
 from tabprotect.errors import InputError, collect
 from tabprotect.table.dimension import By
 from tabprotect.table.duck import DuckSource, TextFile, set_memory
-from tabprotect.table.grid import Grid
 from tabprotect.table.hierarchy.given import Hierarchies
-from tabprotect.table.kinds import missing_cells
 from tabprotect.table.read import backend_of, need_columns, open_frame
 from tabprotect.table.reading import File, Recognised, is_file, open_data
-from tabprotect.table.system import LinearSystem
-from tabprotect.table.table import Contributions, Table
+from tabprotect.table.table import Table
+from tabprotect.table.tabulate.assembled import table_of
 from tabprotect.table.tabulate.checks import check_roles, cost_said
 from tabprotect.table.tabulate.duck import tabulate_duckdb
 from tabprotect.table.tabulate.lazy import tabulate_lazy
 from tabprotect.table.tabulate.memory import tabulate_frame
-from tabprotect.table.tabulate.ranking import NO_REQUEST
 from tabprotect.table.tabulate.roles import Roles, Tabulated
 from tabprotect.table.tabulate.spark import Spark
-from tabprotect.table.totals import refuse_totals
 
 __all__ = ["tabulate"]
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 
 def tabulate(
@@ -131,6 +121,7 @@ def tabulate(
 
     Examples
     --------
+    >>> import pandas as pd
     >>> data = pd.DataFrame({"region": ["N", "N", "S"], "size": ["1", "2", "1"], "turnover": [20.0, 5.0, 7.0]})
     >>> table = tabulate(data, ["region", "size"], "turnover")
     >>> table.rows.head(4)
@@ -179,7 +170,7 @@ def tabulate(
         found, library = _tabulated(data, roles, memory_limit)
     except InputError as error:
         raise InputError(*(cost_said(problem, cost) for problem in error.problems)) from error
-    return _table(found, roles, frequency, empty, "file" if recognised else library, recognised)
+    return table_of(found, roles, frequency, empty, "file" if recognised else library, recognised)
 
 
 def _opened(data: Any, roles: Roles, decimal: str | None) -> tuple[Any, Roles, tuple[Recognised, ...]]:
@@ -207,108 +198,3 @@ def _tabulated(data: Any, roles: Roles, memory_limit: str | None) -> tuple[Tabul
     chosen = frame.select(*roles.columns)
     found = tabulate_frame(chosen.collect() if isinstance(chosen, nw.LazyFrame) else chosen, roles)
     return found, backend_of(frame)
-
-
-def _table(
-    found: Tabulated, roles: Roles, frequency: bool, empty: str | None, backend: str, recognised: tuple[Recognised, ...]
-) -> Table:
-    grid, s, measures = found.grid, found.summary, found.measures
-    empty = empty or ("zero" if frequency else "structural")
-    keys = s.key if empty == "drop" else None
-    if keys is None:
-        grid.check_size()
-    n = grid.size if keys is None else len(keys)
-    at = s.key if keys is None else np.arange(n)
-
-    def fill(there: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        full = np.zeros((n, *there.shape[1:]), dtype=there.dtype)
-        full[at] = there
-        return full
-
-    values = fill(measures.value.join(s.value))
-    counts = values.copy() if roles.counts else fill(s.count.astype(np.float64))
-    if roles.value is not None:
-        refuse_totals(roles.by, grid, s.key, measures.value.join(s.value), _twice)
-    columns: dict[str, npt.NDArray[Any]] = {}
-    if roles.cost is not None:
-        columns["cost"] = fill(measures.cost.join(s.cost))
-    if s.negative.any():
-        columns["negative"] = fill(s.negative)
-    if empty == "structural" and len(at) < n:
-        status = np.full(n, "z", dtype=object)
-        status[at] = ""
-        columns["status"] = status
-    system = LinearSystem.from_grid(grid, keys)
-    name = roles.value or "count"
-    rows, row_cell = _rows(grid, keys, name, values)
-    return Table(
-        system=system,
-        values=values,
-        dimensions=found.dimensions,
-        counts=counts,
-        weighted_counts=fill(measures.weight.join(s.weight)) if measures.weighted else None,
-        contributions=_contributions(found, roles, at, fill) if roles.top else None,
-        missing=missing_cells(found.dimensions, grid, keys),
-        columns=columns,
-        rows=rows,
-        row_cell=row_cell,
-        kind="frequency" if frequency else "magnitude",
-        value_name=name,
-        residual=float(np.abs(system.residuals(values)).max(initial=0.0)),
-        backend=backend,
-        recognised=recognised,
-        empty_shown=empty != "zero",
-        roles=roles.named,
-    )
-
-
-def _twice(column: str, code: str) -> str:
-    return (
-        "rows of totals would be counted twice; take them out, or, if these are cells of a finished table, give "
-        f"them to Table.from_cells with Dimension('{column}', total='{code}')"
-    )
-
-
-def _rows(grid: Grid, keys: Ints | None, name: str, values: Floats) -> tuple[pd.DataFrame, Ints]:
-    if name in grid.names:
-        raise InputError(f"dimension '{name}' is called like the value column; rename it with Dimension(..., name=...)")
-    codes, row_cell = grid.rows(keys)
-    columns: dict[str, Any] = {
-        dimension: pd.array(list(h.codes), dtype="str").take(code)
-        for dimension, h, code in zip(grid.names, grid.hierarchies, codes, strict=True)
-    }
-    return pd.DataFrame({**columns, name: values[row_cell]}), row_cell
-
-
-def _contributions(found: Tabulated, roles: Roles, at: Ints, fill: Any) -> Contributions:
-    s, best = found.summary, found.summary.best
-    names, who = np.unique(best.holder, return_inverse=True)
-    rank = np.arange(len(best.cell)) - np.searchsorted(best.cell, best.cell)
-    kept = rank < roles.top
-    place = at[best.cell[kept]], rank[kept]
-    n = len(fill(s.count))
-
-    def spread(array: npt.NDArray[Any], padding: Any = 0) -> npt.NDArray[Any]:
-        wide = np.full((n, roles.top), padding, dtype=array.dtype)
-        wide[place] = array[kept]
-        return wide
-
-    # the first candidate without waiver; candidates are sorted by cell, then size
-    free = np.flatnonzero(~best.waived)
-    cell, first = np.unique(best.cell[free], return_index=True)
-    unwaived, unwaived_holder = np.zeros(n), np.full(n, -1, dtype=np.int64)
-    unwaived[at[cell]] = best.size[free[first]]
-    unwaived_holder[at[cell]] = who[free[first]]
-    return Contributions(
-        total=fill(found.measures.total.join(s.total)),
-        values=spread(best.size),
-        weights=spread(best.weight),
-        holders=spread(who, -1),
-        waived=spread(best.waived),
-        requested=spread(np.where(best.requested == NO_REQUEST, 0, best.requested).astype(np.int8)),
-        unwaived=unwaived,
-        unwaived_holder=unwaived_holder,
-        names=np.array(found.name_holders(names), dtype=object),
-        shadow=roles.shadow if roles.shadow != roles.value else None,
-        lightest=found.measures.lightest,
-    )

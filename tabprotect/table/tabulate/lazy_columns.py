@@ -89,24 +89,24 @@ def numbers_of(
         )
     ).to_pylist()[0]
 
-    def where(name: str, condition: nw.Expr, count: int) -> str:
+    def where(condition: nw.Expr, count: int) -> str:
         return in_rows(_first(place, records, condition), count)
 
     for name, conditions in faults.items():
         n = {what: int(found[counts[name, what]] or 0) for what in conditions}
         if n["infinite"]:
-            problems.add(f"column '{name}' is infinite in {where(name, conditions['infinite'], n['infinite'])}")
+            problems.add(f"column '{name}' is infinite in {where(conditions['infinite'], n['infinite'])}")
         if n["absent"]:
-            rows = where(name, conditions["absent"], n["absent"])
+            rows = where(conditions["absent"], n["absent"])
             problems.add(f"column '{name}' has no value in {counted(n['absent'], 'row')} ({rows}); fill or drop them")
         if n.get("large"):
-            rows = where(name, conditions["large"], n["large"])
+            rows = where(conditions["large"], n["large"])
             problems.add(f"column '{name}' holds whole numbers beyond 2^53 in {rows}: not exact as floats")
         frequency = roles.counts and name == roles.value
         bad = conditions["below"] | conditions["fraction"] if frequency else conditions["below"]
         if n["below"] or (frequency and n["fraction"]):
             many = int(place.take(records.filter(bad).select(nw.len().alias("n"))).column("n")[0].as_py())
-            roles.check_number(name, n["below"] > 0, n["fraction"] > 0, where(name, bad, many), problems)
+            roles.check_number(name, n["below"] > 0, n["fraction"] > 0, where(bad, many), problems)
     return numbers
 
 

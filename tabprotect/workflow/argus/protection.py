@@ -228,12 +228,12 @@ def step_costs(
         charge = np.array([0.0, *steps.get(dimension.name, (1,))])
         place = np.array([hierarchy.position[code] for code in cells.iloc[:, k]])
         used, at = np.unique(place[primaries], return_inverse=True)
-        apart = np.array([_steps(hierarchy.parents, hierarchy.levels, code) for code in used])
+        apart = np.array([_steps(hierarchy.parents, code) for code in used])
         total += charge[np.minimum(apart, len(charge) - 1)][at].T[place]
     return np.asarray(total.min(axis=1))
 
 
-def _steps(parents: npt.NDArray[np.int64], levels: npt.NDArray[np.int64], code: int) -> npt.NDArray[np.int64]:
+def _steps(parents: npt.NDArray[np.int64], code: int) -> npt.NDArray[np.int64]:
     """Return how many steps every code is from one of them."""
     above: dict[int, int] = {}
     while code >= 0:

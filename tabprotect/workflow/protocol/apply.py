@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from tabprotect.errors import InputError, Problems, collect
 from tabprotect.formats.folder import INTERNAL, MANIFEST
 from tabprotect.methods.suppression.method import Suppress
 from tabprotect.microdata import Masked, mask
-from tabprotect.microdata.specification import MaskSpec, read_mask_spec
 from tabprotect.paths import possible
 from tabprotect.release.carried import Both, Stability
 from tabprotect.release.earlier import Earlier, read_earlier
@@ -21,64 +18,17 @@ from tabprotect.release.suppressed import Release
 from tabprotect.solver.limits import Budget, Progress
 from tabprotect.solver.tasks.apart import run_apart
 from tabprotect.solver.tasks.pieces import processors
-from tabprotect.table.table import Table
 from tabprotect.workflow.carry_out import carry_out
 from tabprotect.workflow.judge import judging
 from tabprotect.workflow.previous import judge_both, preferring, revising, stability, with_both
-from tabprotect.workflow.protocol.model import Protocol
-from tabprotect.workflow.protocol.structure import columns_of, differences, read_structure, structure_of
-from tabprotect.workflow.protocol.tables import Held, clusters_of, located, read_tables, request_of_cluster
+from tabprotect.workflow.protocol.period import Period
+from tabprotect.workflow.protocol.tables import Held
 from tabprotect.workflow.request import Request
-from tabprotect.workflow.specification import Spec
 
-__all__ = ["Period", "Protected", "open_period", "protect_period"]
+__all__ = ["Protected", "protect_period"]
 
 SMALL_CELLS = 1000
 """Clusters of no more cells are protected sooner than another process begins."""
-
-
-@dataclass(frozen=True, eq=False)
-class Period:
-    """The data of a period as a protocol reads them.
-
-    Attributes
-    ----------
-    protocol : Protocol
-    spec : Spec or None
-        Of all tables, its files being those of the period; None without tables.
-    tables : mapping of str to Table
-    clusters : mapping of str to tuple of str
-    masks : mapping of str to MaskSpec
-    structure : mapping
-        What the data look like; see `structure_of`.
-    """
-
-    protocol: Protocol
-    spec: Spec | None = field(repr=False)
-    tables: Mapping[str, Table] = field(repr=False)
-    clusters: Mapping[str, tuple[str, ...]]
-    masks: Mapping[str, MaskSpec] = field(repr=False)
-    structure: Mapping[str, Any] = field(repr=False)
-
-    def request(self, cluster: str, **settings: Any) -> Request:
-        """Return what the protocol asks for a cluster, with other settings of the search where they are given.
-
-        A limit in seconds that the protocol sets for all clusters is shared by their numbers of cells; one that a
-        cluster sets is its own.
-        """
-        assert self.spec is not None
-        names = self.clusters[cluster]
-        request = request_of_cluster(self.protocol, self.spec, cluster, names, self.tables, **settings)
-        own = "limits" in settings or "limits" in self.protocol.settings.get(cluster, {})
-        if own or request.limits.seconds is None:
-            return request
-        share = self.cells[cluster] / sum(self.cells.values())
-        return request.asking(limits=replace(request.limits, seconds=share * request.limits.seconds))
-
-    @property
-    def cells(self) -> dict[str, int]:
-        """Return the number of cells of every cluster; cells that its tables share count for each of these."""
-        return {name: sum(self.tables[table].n_cells for table in tables) for name, tables in self.clusters.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,55 +71,6 @@ class Protected:
         return any(one.stopped for one in self.releases.values())
 
 
-def open_period(protocol: Protocol, data: Path | None, *, fixed: bool = True) -> Period:
-    """Read the data of a period, and compare them with the structure that the protocol was fixed for.
-
-    Parameters
-    ----------
-    protocol : Protocol
-    data : Path or None
-        Folder of the period's files, under their names in the protocol (or the only file); None for those beside the
-        protocol.
-    fixed : bool
-        Whether the structure has to be that of the protocol.
-
-    Raises
-    ------
-    InputError
-        Everything that is wrong with the data, and every difference of structure.
-    """
-    before = None
-    if fixed:
-        if protocol.structure is None:
-            raise InputError(
-                f"{protocol.path} is not fixed yet: run `tabprotect develop {protocol.path.name}`, which compares "
-                "settings, records the decision and writes the fixed protocol"
-            )
-        before = read_structure(protocol.base / protocol.structure)
-    tables: Mapping[str, Table] = {}
-    clusters: Mapping[str, tuple[str, ...]] = {}
-    spec = None
-    problems = Problems()
-    if protocol.shared:
-        spec = _collected(problems, lambda: located(protocol.spec(), protocol.base, data))
-    masks = {
-        name: one
-        for name, given in protocol.microdata.items()
-        if (one := _collected(problems, partial(_mask_spec, protocol, name, given, data)))
-    }
-    problems.raise_if_any()
-    columns = {name: _collected(problems, partial(columns_of, one.data)) or [] for name, one in masks.items()}
-    if spec is not None:
-        tables = read_tables(spec, problems)
-        if len(tables) == len(spec.tables):
-            clusters = _collected(problems, lambda: clusters_of(protocol, spec, tables)) or {}
-    structure = structure_of(spec, tables, clusters, columns)
-    if before is not None:
-        differences(before, structure, problems)
-    problems.raise_if_any()
-    return Period(protocol, spec, tables, clusters, masks, structure)
-
-
 def protect_period(
     period: Period,
     previous: Path | None = None,
@@ -206,7 +107,7 @@ def protect_period(
     requests: dict[str, Request] = {}
     with collect() as problems:
         for name in period.clusters:
-            found = _collected(problems, partial(period.request, name))
+            found = problems.attempt(period.request, name)
             if found is not None:
                 requests[name] = found
         earlier, notes = _earlier(period, requests, previous, revised, problems) if previous is not None else ({}, [])
@@ -279,7 +180,7 @@ def _earlier(
                 problems.add(f"{words}, so a revision cannot be judged beside the last release")
             notes.append(words)
         elif folder.is_dir():
-            last = _collected(problems, partial(read_earlier, folder))
+            last = problems.attempt(read_earlier, folder)
             if last is not None:
                 found[name] = last
                 notes += [f"{name}: the last release was written as not safe: {why}" for why in last.not_safe]
@@ -288,30 +189,3 @@ def _earlier(
         else:
             notes.append(f"{name}: the last period has no release of it")
     return found, notes
-
-
-def _mask_spec(protocol: Protocol, name: str, given: Mapping[str, Any], data: Path | None) -> MaskSpec:
-    """Read what a protocol says of a microdata file; its data are those of the period."""
-    try:
-        spec = read_mask_spec(given, protocol.base)
-    except InputError as error:
-        raise InputError(*(f"microdata.{name}: {problem}" for problem in error.problems)) from error
-    if data is None:
-        return spec
-    if possible(data).is_file():
-        if protocol.shared or len(protocol.microdata) > 1:
-            raise InputError(f"{data} is one file, and the protocol has several; name the folder of all of them")
-        return replace(spec, data=replace(spec.data, path=data))
-    for file in (data / str(given["data"]), data / Path(str(given["data"])).name):
-        if file.exists():
-            return replace(spec, data=replace(spec.data, path=file))
-    raise InputError(f"{data}: there is no file '{Path(str(given['data'])).name}' (microdata.{name})")
-
-
-def _collected(problems: Problems, make: Callable[[], Any]) -> Any:
-    """Return what is made, or None and note what is wrong with it."""
-    try:
-        return make()
-    except InputError as error:
-        problems.found += error.problems
-        return None

@@ -12,8 +12,8 @@ from typing import Any
 
 from tabprotect.errors import InputError
 from tabprotect.formats.files import check_writable, read_bytes, write_text
-from tabprotect.workflow.protocol.apply import Period
 from tabprotect.workflow.protocol.model import Protocol
+from tabprotect.workflow.protocol.period import Period
 from tabprotect.workflow.protocol.structure import structure_text
 from tabprotect.workflow.protocol.toml import toml_of
 

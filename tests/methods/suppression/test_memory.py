@@ -14,7 +14,8 @@ MEASURED = """
 import json, sys
 from tabprotect.formats import read_instance
 from tabprotect.methods.suppression import suppress
-from tabprotect.solver.limits import Limits, held_memory
+from tabprotect.solver.limits import Limits
+from tabprotect.solver.memory import held_memory
 problem = read_instance(sys.argv[1])
 ceiling = held_memory() + 40_000_000
 result = suppress(problem, method="exact", limits=Limits(memory=ceiling, seconds=100))

@@ -11,7 +11,7 @@ import pytest
 
 import tabprotect.microdata as md
 from tabprotect.errors import InputError
-from tabprotect.microdata.masking.sampling import allocate, inclusion
+from tabprotect.microdata.masking.designs import allocate, inclusion
 from tests.microdata.frames import KINDS, as_pandas
 from tests.quick import examples
 

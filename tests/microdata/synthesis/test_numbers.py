@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tabprotect.microdata as md
-from tabprotect.microdata.synthesis.gaussian import rank_correlation
+from tabprotect.microdata.synthesis.latin_hypercube import rank_correlation
 from tests.microdata.survey import patients
 from tests.quick import examples
 

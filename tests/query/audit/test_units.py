@@ -6,7 +6,7 @@ import numpy as np
 
 from tabprotect.query.audit import Auditor, Records
 from tabprotect.query.audit.needs import Targets
-from tabprotect.query.audit.safety import Task
+from tabprotect.query.audit.task import Task
 from tabprotect.query.audit.witnesses import Worlds
 from tabprotect.query.audit.worlds import World
 

@@ -16,7 +16,8 @@ from tabprotect.query.guard import Field, TablePolicy, UnavailableError
 from tabprotect.query.guard import postgres as postgres_module
 from tabprotect.query.guard.columns import values_at
 from tabprotect.query.guard.database import connect, wrap
-from tabprotect.query.guard.source import load, select
+from tabprotect.query.guard.selecting import select
+from tabprotect.query.guard.source import load
 from tabprotect.query.guard.sql import parse
 from tests.query.conftest import emp_policy, postgres
 

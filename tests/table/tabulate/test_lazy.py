@@ -19,7 +19,7 @@ from tabprotect.table.tabulate import dispatch as module
 from tabprotect.table.tabulate import tabulate
 from tabprotect.table.tabulate.lazy import tabulate_lazy
 from tabprotect.table.tabulate.roles import Roles, Tabulated
-from tests.table.tabulate.test_tabulate import BY, ROLES, microdata, same
+from tests.table.tabulate.by_hand import BY, ROLES, microdata, same
 
 
 class Lazy:

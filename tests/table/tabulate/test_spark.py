@@ -15,7 +15,7 @@ from tabprotect.table.dimension import Dimension
 from tabprotect.table.tabulate import tabulate
 from tabprotect.workflow.protect import protect
 from tests.spark import session
-from tests.table.tabulate.test_tabulate import BY, REGION, SECTOR, same
+from tests.table.tabulate.by_hand import BY, REGION, SECTOR, same
 
 pytestmark = pytest.mark.spark
 

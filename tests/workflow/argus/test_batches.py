@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import shutil
-from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -14,90 +11,12 @@ import pytest
 
 from tabprotect import Suppress as HowToHide
 from tabprotect import audit, protect, read_instance
-from tabprotect.cli.app import run as run_command
 from tabprotect.errors import InputError
 from tabprotect.formats.argus import read_rda, read_tab
 from tabprotect.problem import Attacker, Status
 from tabprotect.solver.limits import Limits
-from tabprotect.workflow.argus import Outcome, run_batch
 from tabprotect.workflow.argus.protection import Means
-
-Run = Callable[..., Outcome]
-OPEN = ('<OPENMICRODATA> "C:\\Mes documents\\SURVEY.asc"', '<OPENMETADATA> "survey.rda"')
-TABLE = '<SPECIFYTABLE> "Size""Région"|"Turnover"||'
-READ = "<READMICRODATA>"
-
-
-def lines_of(path: Path) -> list[list[str]]:
-    with path.open(encoding="utf-8", newline="") as stream:
-        return list(csv.reader(stream))
-
-
-def judged(outcome: Outcome, number: int = 1) -> None:
-    """The release is safe, and its certificate says so without a solver."""
-    release = outcome.releases[number]
-    assert release.safe
-    assert release.verify().safe
-
-
-@pytest.fixture
-def table_files(shared: Callable[[str], Path], tmp_path: Path) -> Path:
-    """The published example of table input, its files named as the batch names them."""
-    for name in ("TestTable.arb", "pp.rda", "pp.tab", "region.cdl", "region2.hrc"):
-        shutil.copyfile(shared(f"instances/tables/tauargus_{name}"), tmp_path / name)
-    return tmp_path
-
-
-def test_the_published_batch_runs_as_it_is(table_files: Path) -> None:
-    outcome = run_batch(table_files / "TestTable.arb")
-    text = outcome.logbook.read_text(encoding="utf-8")
-    assert outcome.safe
-    # its totals do not add up; <READTABLE> 1 computes them from the cells
-    assert "Total x Total was 16847646.84 in the file, and is 16847645.84" in text
-    assert "162 cells" in text
-    assert "there is no window" in text
-
-
-def test_the_published_table_is_protected_by_its_statuses(table_files: Path) -> None:
-    batch = (table_files / "TestTable.arb").read_text(encoding="utf-8")
-    more = '<SUPPRESS> OPT(1,1)\n<WRITETABLE> (1,2,AS+,"all.csv")\n<WRITETABLE> (1,3,FL+,"public.csv")\n<GOINTERACTIVE>'
-    (table_files / "more.arb").write_text(batch.replace("<GOINTERACTIVE>", more), encoding="utf-8")
-    outcome = run_batch(table_files / "more.arb")
-    judged(outcome)
-    everything = {tuple(row[:2]): row for row in lines_of(table_files / "all.csv")[1:]}
-    public = {tuple(row[:2]): row for row in lines_of(table_files / "public.csv")[1:]}
-    frame = read_tab(table_files / "pp.tab", read_rda(table_files / "pp.rda"))
-    unsafe = frame[frame["StatusVar"] == "u"]
-    assert len(unsafe) > 0
-    for size, region in zip(unsafe["Size"], unsafe["Region"], strict=True):
-        assert everything[size, region][3] == "9"
-        assert public[size, region][2] == "x"
-    assert {row[2] for key, row in public.items() if everything[key][3] in ("9", "11")} == {"x"}
-    assert not [row for row in public.values() if row[2] != "x" and float(row[2]) < 0]
-
-
-def test_rules_on_a_finished_table_use_its_largest_contributions(table_files: Path) -> None:
-    (table_files / "rules.arb").write_text(
-        '<OPENTABLEDATA> "pp.tab"\n<OPENMETADATA> "pp.rda"\n'
-        '<SPECIFYTABLE> "Size""Region"|"Var2"|"Var2_Shadow"|"Var2_Cost"|0.5\n'
-        "<SAFETYRULE> P(10,1)|FREQ(3,30)\n<READTABLE> 1\n<SUPPRESS> MOD(1,5,0,0,0)\n"
-        '<WRITETABLE> (1,4,HL-,"sbs.txt")\n',
-        encoding="utf-8",
-    )
-    outcome = run_batch(table_files / "rules.arb", means=Means(Limits(work=2000)))
-    judged(outcome)
-    # with respondents who know their own cells, no pattern protects two cells of this table
-    path = table_files / "rules.arb"
-    path.write_text(path.read_text(encoding="utf-8").replace("0,0,0)", "1,1,0)"), encoding="utf-8")
-    refused = run_batch(path)
-    assert not refused.safe
-    assert "even with everything hidden" in str(refused.log)
-    table = outcome.releases[1].table
-    frame = read_tab(table_files / "pp.tab", read_rda(table_files / "pp.rda"))
-    few = frame[(frame["FreqVar"] > 0) & (frame["FreqVar"] < 3)]
-    letters = {tuple(row[:2]): row[4] for row in lines_of(table_files / "sbs.txt")}
-    assert table.contributions is not None
-    assert {letters[size, region] for size, region in zip(few["Size"], few["Region"], strict=True)} == {"A"}
+from tests.workflow.argus.batches import OPEN, READ, TABLE, Run, judged, lines_of
 
 
 def test_optimal_and_all_forms(run: Run, survey: Path) -> None:
@@ -290,57 +209,6 @@ def test_recodings_by_level_branch_and_new_codes(run: Run, survey: Path) -> None
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("method", ["MOD(0)", "GH(0)", "OPT(0,1)"])
-def test_table_0_is_all_tables_linked(run: Run, survey: Path, method: str) -> None:
-    rules = "<SAFETYRULE> P(15,1)|FREQ(3,20)"
-    outcome = run(
-        *OPEN, '<SPECIFYTABLE> "Year""Région"|"Turnover"||', rules, '<SPECIFYTABLE> "Size""Région"|"Turnover"||', rules,
-        READ, "<COVER>", f"<SUPPRESS> {method}", '<WRITETABLE> (1,3,,"one.txt")', '<WRITETABLE> (2,3,,"two.txt")',
-    )  # fmt: skip
-    judged(outcome)
-    release = outcome.releases[1]
-    assert set(release.table.parts) == {"table 1", "table 2"}
-    one = {row[1]: row[2] for row in lines_of(survey / "one.txt") if row[0] == "Tot"}
-    two = {row[1]: row[2] for row in lines_of(survey / "two.txt") if row[0] == "Total"}
-    # common cells are hidden in both or in none
-    assert one == two
-    assert "x" in {row[2] for row in lines_of(survey / "one.txt")}
-
-
-def test_a_holding_knows_its_cells_of_all_linked_tables(run: Run, survey: Path) -> None:
-    # holding 0 is alone in size 2 of region 1, and in trade C01 of it, with the same two enterprises
-    lines = [f"21 2 1C01 1.0{90:8d}{9:5d}{0:3d} ", f"21 2 1C01 1.0{80:8d}{9:5d}{0:3d} "]
-    lines += [
-        f"21{size}{region}{trade} 1.0{100 + i:8d}{9:5d}{1 + i % 4:3d} "
-        for i, (size, region, trade) in enumerate(product([" 4", " 5"], [" 1", " 2", "10"], ["A01", "B01"]))
-        for _ in range(2)
-    ]
-    (survey / "Survey.ASC").write_bytes("\r\n".join([*lines, ""]).encode("cp1252"))
-    rules = "<SAFETYRULE> P(10,1)|P(0,0)|P(10,1)|FREQ(3,20)|FREQ(2,20)"
-    tables = [f'<SPECIFYTABLE> "{name}""Région"|"Turnover"||' for name in ("Size", "Trade")]
-    outcome = run(*OPEN, tables[0], rules, tables[1], rules, READ, "<SUPPRESS> OPT(0,1)")
-    judged(outcome)
-    release = outcome.releases[1]
-    known = {a.name: {release.table.system.label(c) for c in a.known} for a in release.problem.attackers}
-    assert {"2 x 1 x Total", "Total x 1 x C"} <= known["holding 0"]
-
-
-def test_tables_of_one_total_are_linked_with_table_input(run: Run, survey: Path) -> None:
-    small = '<SEPARATOR> ";"\nA\n<RECODABLE>\n<TOTCODE> "T"\nV\n<NUMERIC>\nN\n<FREQUENCY>\nS\n<STATUS>\n'
-    (survey / "a.rda").write_text(small, encoding="utf-8")
-    (survey / "b.rda").write_text(small.replace("A\n", "B\n", 1), encoding="utf-8")
-    (survey / "a.tab").write_text("T;30,5;9;S\nx;10,25;1;U\ny;20,25;8;S\n", encoding="utf-8")
-    (survey / "b.tab").write_text("T;30,5;9;S\nk;15;4;S\nl;15,5;5;S\n", encoding="utf-8")
-    batch = ['<OPENTABLEDATA> a.tab', '<OPENMETADATA> a.rda', '<SPECIFYTABLE> "A"|"V"||', "<SAFETYRULE>",
-             '<OPENTABLEDATA> b.tab', '<OPENMETADATA> b.rda', '<SPECIFYTABLE> "B"|"V"||', "<SAFETYRULE>",
-             "<READTABLE>", "<SUPPRESS> MOD(0)", '<WRITETABLE> (1,3,,"a.txt")', '<WRITETABLE> (2,3,,"b.txt")',
-             ]  # fmt: skip
-    outcome = run(*batch)
-    judged(outcome)
-    assert lines_of(survey / "a.txt") == [["T", "30.5"], ["x", "x"], ["y", "x"]]
-    assert lines_of(survey / "b.txt") == [["T", "30.5"], ["k", "15.0"], ["l", "15.5"]]
-
-
 def test_controlled_rounding_and_adjustment(run: Run, survey: Path) -> None:
     for method, name in (("RND(1,50,0,1,0,3)", "Round"), ("CTA(1)", "CTA")):
         outcome = run(
@@ -379,129 +247,9 @@ def test_frequency_table_and_clear(run: Run, survey: Path) -> None:
     assert "x" in {row[2] for row in lines_of(survey / "n.csv")}
 
 
-def test_what_is_not_protected_is_not_written_for_the_public(run: Run, survey: Path) -> None:
-    lines = (*OPEN, TABLE, "<SAFETYRULE> FREQ(3,20)", READ, '<WRITETABLE> (1,1,,"x.csv")')
-    outcome = run(*lines)
-    assert not outcome.safe
-    assert not (survey / "x.csv").exists()
-    assert "<SUPPRESS>" in outcome.log.of("NOT SAFE")[0]
-    run(*lines, means=Means(allow_unsafe=True))
-    assert (survey / "x.csv").exists()
-
-
-def test_cures_are_commands_of_the_batch_and_work(run: Run, survey: Path) -> None:
-    metadata = '<SEPARATOR> ";"\nSize 10\n <RECODABLE>\n <TOTCODE> "Total"\nVal 12\n <NUMERIC>\nN 5\n'
-    (survey / "t.rda").write_text(metadata, encoding="utf-8")
-    (survey / "t.tab").write_text("a;40;2\nb;60;9\nc;55;8\n", encoding="utf-8")
-    opened = ('<OPENTABLEDATA> "t.tab"', '<OPENMETADATA> "t.rda"', '<SPECIFYTABLE> "Size"|"Val"||')
-    lines = (*opened, "<SAFETYRULE> FREQ(3,20)", "<READTABLE>", "<SUPPRESS> OPT(1,1)")
-    with pytest.raises(InputError, match=r"or let missing totals be computed: <READTABLE> 1$"):
-        run(*lines)
-    with pytest.raises(InputError, match="the number of contributors: its variable is <FREQUENCY> in the metadata"):
-        run(*(line.replace("<READTABLE>", "<READTABLE> 1") for line in lines))
-    (survey / "t.rda").write_text(f"{metadata} <FREQUENCY>\n", encoding="utf-8")
-    (survey / "t.tab").write_text("Total;155;19\na;40;2\nb;60;9\nc;55;8\n", encoding="utf-8")
-    judged(run(*lines))
-
-
-def test_rows_and_columns_have_no_statuses_and_are_for_the_public(run: Run, survey: Path) -> None:
-    rule, unprotected = "<SAFETYRULE> P(15,1)|FREQ(3,20)", '<WRITETABLE> (1,1,AS+,"crossed.csv")'
-    outcome = run(*OPEN, TABLE, rule, READ, unprotected)
-    assert not outcome.safe
-    assert not (survey / "crossed.csv").exists()
-    assert "crossed.csv was not written" in str(outcome.log)
-    assert "holds the true values" not in str(outcome.log)
-    protected = run(*OPEN, TABLE, rule, READ, "<SUPPRESS> MOD(1)", unprotected, '<WRITETABLE> (1,1,,"plain.csv")')
-    judged(protected)
-    assert (survey / "crossed.csv").read_text(encoding="utf-8") == (survey / "plain.csv").read_text(encoding="utf-8")
-    assert "AS+ plays no part" in str(protected.log)
-    assert "CONFIDENTIAL: crossed.csv" not in str(protected.log)
-
-
-def test_sums_that_are_off_are_taken_or_refused(run: Run, survey: Path) -> None:
-    (survey / "a.rda").write_text('<SEPARATOR> ","\nA\n<RECODABLE>\nV\n<NUMERIC>\nS\n<STATUS>\n', encoding="utf-8")
-    (survey / "a.tab").write_text("Total,60,S\nx,10,U\ny,21,S\nz,30,S\n", encoding="utf-8")
-    lines = ("<OPENTABLEDATA> a.tab", "<OPENMETADATA> a.rda", '<SPECIFYTABLE> "A"|"V"||')
-    with pytest.raises(InputError, match=r"line 4: the table does not add up"):
-        run(*lines, "<READTABLE>")
-    off = run(*lines, "<READTABLE> 2", "<SUPPRESS> OPT(1)", '<WRITETABLE> (1,3,,"off.txt")')
-    judged(off)
-    assert off.releases[1].table.residual == 1
-    computed = run(*lines, "<READTABLE> 1T", "<SUPPRESS> OPT(1)", '<WRITETABLE> (1,3,,"sum.txt")')
-    judged(computed)
-    assert lines_of(survey / "sum.txt")[0] == ["Total", "61"]
-    (survey / "a.tab").write_text("x,10,U\ny,21,S\nz,30,S\n", encoding="utf-8")
-    added = run(*lines, "<READTABLE> 1T", "<SUPPRESS> OPT(1)", '<WRITETABLE> (1,3,,"sum.txt")')
-    judged(added)
-    assert ["Total", "61"] in lines_of(survey / "sum.txt")
-
-
-def test_releases_are_written_with_their_certificates(run: Run, survey: Path, tmp_path: Path) -> None:
-    outcome = run(
-        *OPEN, TABLE, "<SAFETYRULE> FREQ(3,20)", READ, "<SUPPRESS> OPT(1)", folder=tmp_path, release=tmp_path / "out"
-    )
-    folder = tmp_path / "out" / "table1-OPT"
-    assert outcome.written == (folder,)
-    assert run_command(["verify", str(folder)]) == 0
-
-
 def test_the_same_table_through_the_interface(run: Run, survey: Path) -> None:
     outcome = run(*OPEN, TABLE, "<SAFETYRULE> P(15,1)|FREQ(3,20)", READ, "<SUPPRESS> OPT(1)")
     release = outcome.releases[1]
     again = protect(release.table, ["p%=15", "threshold=3,20"], HowToHide(method="exact"))
     assert release.result.cost == pytest.approx(again.result.cost)
     assert release.pattern.tolist() == again.pattern.tolist()
-
-
-def test_the_command_says_what_is_wrong_line_by_line(survey: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = survey / "wrong.arb"
-    path.write_text("<OPENMICRODAT> x\n<READTABLE>\n<SUPPRESS> OPTI(1)\n", encoding="utf-8")
-    assert run_command(["arb", str(path)]) == 2
-    text = capsys.readouterr().err
-    assert "line 1: <OPENMICRODAT> is not known; did you mean 'OPENMICRODATA'?" in text
-    assert "line 3: <SUPPRESS> method OPTI is not known; did you mean 'OPT'?" in text
-
-
-def test_the_command_runs_a_batch(survey: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = survey / "good.arb"
-    lines = (*OPEN, TABLE, "<SAFETYRULE> FREQ(3,20)", READ, "<SUPPRESS> OPT(1)", '<WRITETABLE> (1,1,,"x.csv")')
-    path.write_bytes("\r\n".join(lines).encode("cp1252"))
-    assert run_command(["arb", str(path), "--check"]) == 0
-    assert run_command(["arb", str(path)]) == 0
-    assert (survey / "x.csv").exists()
-    assert "OPT is run as" in capsys.readouterr().out
-    path.write_bytes("\r\n".join(line.replace("<SUPPRESS> OPT(1)", "") for line in lines).encode("cp1252"))
-    assert run_command(["arb", str(path)]) == 1
-    assert "\nNOT SAFE: see the logbook." in capsys.readouterr().out
-
-
-def test_files_for_publication_do_not_contradict_each_other(run: Run, survey: Path) -> None:
-    rules = "<SAFETYRULE> P(15,1)|FREQ(3,20)"
-    few = "<SAFETYRULE> FREQ(14,20)"
-    tables = ('<SPECIFYTABLE> "Year""Région"|"Turnover"||', rules, '<SPECIFYTABLE> "Size""Région"|"Turnover"||', few)
-    apart = run(
-        *OPEN, *tables, READ, "<SUPPRESS> OPT(1)", "<SUPPRESS> OPT(2)", '<WRITETABLE> (1,3,,"one.txt")',
-        '<WRITETABLE> (2,3,,"two.txt")',
-    )  # fmt: skip
-    patterns = [dict(zip(r.table.system.cells, r.pattern, strict=True)) for r in (apart.releases[1], apart.releases[2])]
-    regions = ("Nr", "1", "2", "Zd", "3", "10", "Total")
-    differ = [r for r in regions if patterns[0]["Tot", r] != patterns[1]["Total", r]]
-    assert differ
-    assert not apart.safe
-    assert (survey / "one.txt").exists()
-    assert not (survey / "two.txt").exists()
-    assert "protect linked tables together (table 0)" in apart.log.of("NOT SAFE")[0]
-    # one table under two patterns
-    twice = run(
-        *OPEN, TABLE, rules, READ, "<SUPPRESS> OPT(1)", '<WRITETABLE> (1,3,,"a.txt")', '<WRITETABLE> (1,1,,"b.txt")',
-        "<CLEAR>", *OPEN, TABLE, "<SAFETYRULE> FREQ(8,20)", READ, "<SUPPRESS> OPT(1)", '<WRITETABLE> (1,3,,"c.txt")',
-    )  # fmt: skip
-    assert not twice.safe
-    assert [path.name for path in twice.written] == ["a.txt", "b.txt"]
-
-
-def test_a_file_that_is_read_is_not_written_over(run: Run, survey: Path) -> None:
-    before = (survey / "Survey.ASC").read_bytes()
-    with pytest.raises(InputError, match=r"line 7: Survey.ASC is a file that this batch reads"):
-        run(*OPEN, TABLE, "<SAFETYRULE> FREQ(3,20)", READ, "<SUPPRESS> OPT(1)", '<WRITETABLE> (1,3,,"Survey.ASC")')
-    assert (survey / "Survey.ASC").read_bytes() == before

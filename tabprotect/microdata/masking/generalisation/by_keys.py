@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from tabprotect.errors import InputError, Problems
 from tabprotect.microdata.masking.generalisation.constraints import Constraint, as_constraints
-from tabprotect.microdata.method import Method, as_columns, need_number
+from tabprotect.microdata.method import Method
+from tabprotect.microdata.parameters import as_columns, need_number
 from tabprotect.microdata.records import Records
 
 __all__ = ["ByKeys"]

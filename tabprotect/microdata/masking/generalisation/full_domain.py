@@ -13,16 +13,19 @@ import numpy.typing as npt
 
 from tabprotect.errors import InfeasibleError, InputError, Problems, SolverError, did_you_mean
 from tabprotect.microdata.anonymity import value_counts
+from tabprotect.microdata.categories import Categories
 from tabprotect.microdata.claims import Claim
 from tabprotect.microdata.keys import KeyCodes
 from tabprotect.microdata.masking.generalisation.by_keys import ByKeys
 from tabprotect.microdata.masking.generalisation.constraints import Constraint, Judge
-from tabprotect.microdata.masking.generalisation.ladders import Ladder, Rungs, Steps, Tree, as_ladder, located_ladder
+from tabprotect.microdata.masking.generalisation.ladders import Steps, Tree, as_ladder, located_ladder
 from tabprotect.microdata.masking.generalisation.lattice import MOST_NODES, Found, Lattice
 from tabprotect.microdata.masking.generalisation.losses import LOSSES, make_loss
+from tabprotect.microdata.masking.generalisation.rungs import Ladder, Rungs
 from tabprotect.microdata.masking.relabel import relabelled
-from tabprotect.microdata.method import Masking, MethodCall, need_choice, need_number
-from tabprotect.microdata.records import Categories, Records
+from tabprotect.microdata.method import Masking, MethodCall
+from tabprotect.microdata.parameters import need_choice, need_number
+from tabprotect.microdata.records import Records
 from tabprotect.microdata.scales import ORDINAL
 
 __all__ = ["Generalisation"]

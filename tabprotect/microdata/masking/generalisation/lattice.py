@@ -24,8 +24,8 @@ import pandas as pd
 
 from tabprotect.microdata.keys import DENSE
 from tabprotect.microdata.masking.generalisation.constraints import Judge
-from tabprotect.microdata.masking.generalisation.ladders import Rungs
 from tabprotect.microdata.masking.generalisation.losses import Loss
+from tabprotect.microdata.masking.generalisation.rungs import Rungs
 
 __all__ = ["MOST_NODES", "Found", "Lattice"]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from tabprotect.microdata.masking.generalisation.ladders import Rungs
+from tabprotect.microdata.masking.generalisation.rungs import Rungs
 
 __all__ = ["LOSSES", "Loss", "make_loss"]
 

@@ -15,7 +15,6 @@ from tabprotect.errors import InfeasibleError, Problems
 from tabprotect.microdata.claims import Claim
 from tabprotect.microdata.masking.generalisation.by_keys import ByKeys
 from tabprotect.microdata.masking.generalisation.constraints import Constraint, Judge
-from tabprotect.microdata.masking.generalisation.ladders import ANYTHING
 from tabprotect.microdata.masking.generalisation.partition import (
     Axis,
     OrderedAxis,
@@ -24,8 +23,10 @@ from tabprotect.microdata.masking.generalisation.partition import (
     partition,
     tree_paths,
 )
+from tabprotect.microdata.masking.generalisation.rungs import ANYTHING
 from tabprotect.microdata.masking.relabel import number_label, relabelled
-from tabprotect.microdata.method import Masking, MethodCall, need_choice
+from tabprotect.microdata.method import Masking, MethodCall
+from tabprotect.microdata.parameters import need_choice
 from tabprotect.microdata.records import Records
 from tabprotect.microdata.scales import Scale
 
@@ -100,9 +101,7 @@ class Mondrian(ByKeys):
         keys, strata = self._keys(records), self._strata(records)
         judge = Judge(records, self.k, self._constraints())
         axes = [_axis(records, key) for key in keys]
-        index, count = records.groups(strata) if strata else (np.zeros(len(records), dtype=np.int64), 1)
-        order = np.argsort(index, kind="stable")
-        start = np.split(order, np.searchsorted(index[order], np.arange(1, count)))
+        start = records.strata(strata)
         for part in start:
             if not good(judge, [part]):
                 where = (
@@ -170,7 +169,7 @@ def _label(released: Records, records: Records, key: str, axis: Axis, number: In
     found = records.categories(key)
     n = len(found.values)
     if isinstance(axis, TreeAxis):
-        labels, index = _ancestors(axis, number, classes, records.schema.hierarchies[key].codes, found.values)
+        labels, index = _ancestors(axis, number, classes, records.schema.hierarchies[key].codes)
     else:
         low = np.full(classes, n, dtype=np.int64)
         high = np.full(classes, -1, dtype=np.int64)
@@ -225,9 +224,7 @@ def _lists(index: Ints, number: Ints, classes: int, values: Sequence[Any]) -> tu
     return labels, found
 
 
-def _ancestors(
-    axis: TreeAxis, number: Ints, classes: int, codes: Sequence[str], values: Sequence[Any]
-) -> tuple[list[Any], Ints]:
+def _ancestors(axis: TreeAxis, number: Ints, classes: int, codes: Sequence[str]) -> tuple[list[Any], Ints]:
     """Return the deepest common ancestor of the values of every class."""
     there = axis.index >= 0
     gone = np.bincount(number[~there], minlength=classes) > 0

@@ -14,7 +14,8 @@ from tabprotect.microdata.claims import Claim
 from tabprotect.microdata.masking.massc.calibration import rake
 from tabprotect.microdata.masking.massc.design import Design, subsampling_design, substitution_design
 from tabprotect.microdata.masking.massc.strata import Totals, partners, risk_strata, substrata, totals_of
-from tabprotect.microdata.method import Masking, Method, MethodCall, as_columns, need_number
+from tabprotect.microdata.method import Masking, Method, MethodCall
+from tabprotect.microdata.parameters import as_columns, need_number
 from tabprotect.microdata.records import Records
 from tabprotect.microdata.scales import ANY, Scale
 

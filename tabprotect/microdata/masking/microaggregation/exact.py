@@ -85,10 +85,10 @@ def exact_partition(points: Floats, k: int, start: Ints, seconds: float | None =
     columns = _columns(points, k, known)
     if columns is None:
         return Exact(start, bound, False, f"more than {COLUMNS:,} groups are possible")
-    return _choose(points, k, start, columns, bound, seconds)
+    return _choose(points, start, columns, bound, seconds)
 
 
-def _choose(points: Floats, k: int, start: Ints, columns: list[Ints], bound: float, seconds: float | None) -> Exact:
+def _choose(points: Floats, start: Ints, columns: list[Ints], bound: float, seconds: float | None) -> Exact:
     """Choose groups that hold every record once, at least cost."""
     known = sum_of_squares(points, start)
     own = [np.flatnonzero(start == g) for g in range(int(start.max()) + 1)]

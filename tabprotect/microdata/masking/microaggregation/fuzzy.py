@@ -15,7 +15,8 @@ from tabprotect.errors import Problems
 from tabprotect.microdata.claims import Claim
 from tabprotect.microdata.masking.microaggregation.outcome import check_sizes
 from tabprotect.microdata.masking.microaggregation.space import Space, make_space
-from tabprotect.microdata.method import Masking, Method, MethodCall, as_columns, need_choice, need_number
+from tabprotect.microdata.method import Masking, Method, MethodCall
+from tabprotect.microdata.parameters import as_columns, need_choice, need_number
 from tabprotect.microdata.records import Records
 from tabprotect.microdata.scales import NUMERIC, Scale
 

@@ -17,7 +17,8 @@ from tabprotect.microdata.masking.microaggregation.segments import best_segments
 from tabprotect.microdata.masking.microaggregation.space import Space, check_trees, make_space
 from tabprotect.microdata.masking.microaggregation.strategies import METHODS, ORDERS, Settings, form_groups
 from tabprotect.microdata.masking.microaggregation.ward import LARGEST
-from tabprotect.microdata.method import Masking, Method, MethodCall, as_columns, need_choice, need_number, shown
+from tabprotect.microdata.method import Masking, Method, MethodCall, shown
+from tabprotect.microdata.parameters import as_columns, need_choice, need_number
 from tabprotect.microdata.records import Records
 from tabprotect.microdata.scales import ANY, Scale
 

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from tabprotect.counted import counted
 from tabprotect.errors import Problems
+from tabprotect.microdata.categories import Categories
 from tabprotect.microdata.checks import ROUNDING
 from tabprotect.microdata.claims import Claim
 from tabprotect.microdata.masking.microaggregation.aggregate import group_means, group_medians, group_modes
@@ -18,7 +19,7 @@ from tabprotect.microdata.masking.microaggregation.claims import pack
 from tabprotect.microdata.masking.microaggregation.partition import sum_of_squares
 from tabprotect.microdata.masking.microaggregation.space import Space
 from tabprotect.microdata.method import Masking
-from tabprotect.microdata.records import Categories, Records
+from tabprotect.microdata.records import Records
 from tabprotect.microdata.scales import Scale
 
 __all__ = ["Outcome", "check_sizes", "release"]

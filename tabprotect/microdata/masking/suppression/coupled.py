@@ -23,8 +23,9 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import sparse
 
+from tabprotect.errors import SolverError
 from tabprotect.microdata.anonymity import Missing
-from tabprotect.microdata.keys import frequencies, match_counts, row_numbers
+from tabprotect.microdata.keys import Patterns, frequencies, match_counts, row_numbers
 from tabprotect.microdata.masking.suppression.covers import masks_by_cost
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.mip.milp import solve_milp
@@ -57,6 +58,27 @@ class Assigned:
     count: Ints
     cost: float
     bound: float = 0.0
+
+    def check(self, patterns: Patterns, k: int, missing: Missing) -> None:
+        """Look at it as if somebody else had made it.
+
+        Raises
+        ------
+        SolverError
+            If a record is left with fewer than k matches.
+        """
+        sums = np.bincount(self.pattern, weights=self.count, minlength=len(patterns.counts))
+        released = blanked(patterns.codes[self.pattern], self.mask)
+        short = released_counts(released, self.count, patterns.sizes, missing) < k
+        if (sums != patterns.counts).any() or short[self.count > 0].any():
+            raise SolverError("blanks were found that leave a record with too few matches; nothing was made of them")
+
+    def masks(self, patterns: Patterns) -> Ints:
+        """Return the mask of every record; records of one pattern are taken in their order, blanks first."""
+        order = np.lexsort((-self.mask, self.pattern))
+        spread = np.zeros(len(patterns.index), dtype=np.int64)
+        spread[np.argsort(patterns.index, kind="stable")] = np.repeat(self.mask[order], self.count[order])
+        return spread
 
 
 def blanked(codes: Ints, masks: Ints) -> Ints:

@@ -9,25 +9,20 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from tabprotect.errors import InputError, Problems, SolverError, did_you_mean
+from tabprotect.errors import InputError, Problems, did_you_mean
 from tabprotect.microdata.anonymity import MISSING, Missing
 from tabprotect.microdata.claims import Claim
 from tabprotect.microdata.combinations import as_thresholds, look
 from tabprotect.microdata.keys import KeyCodes, Patterns, key_codes
-from tabprotect.microdata.masking.suppression.coupled import (
-    Assigned,
-    assign_exactly,
-    assign_quickly,
-    blanked,
-    released_counts,
-)
+from tabprotect.microdata.masking.suppression.coupled import assign_exactly, assign_quickly, released_counts
 from tabprotect.microdata.masking.suppression.covers import (
     ENUMERATED,
     cover_by_enumeration,
     cover_by_programmes,
     cover_households,
 )
-from tabprotect.microdata.method import Masking, Method, MethodCall, as_columns, need_choice, need_number
+from tabprotect.microdata.method import Masking, Method, MethodCall
+from tabprotect.microdata.parameters import as_columns, need_choice, need_number
 from tabprotect.microdata.records import Records
 from tabprotect.solver.limits import Budget, Limits, relative_gap
 
@@ -160,7 +155,7 @@ class LocalSuppression(Method):
             return
         if self.missing != "any" and len(keys) > ENUMERATED:
             problems.add(f"missing={self.missing!r} takes up to {ENUMERATED} keys, not {len(keys)}; use 'any'")
-        smallest = min(len(rows) for rows in _strata_rows(records, self._strata(records)))
+        smallest = min(len(rows) for rows in records.strata(self._strata(records)))
         if smallest < max(limits.by_size) and self.missing != "any":
             what = "stratum" if self._strata(records) else "file"
             problems.add(f"a {what} of {smallest} records cannot reach {max(limits.by_size)}")
@@ -255,14 +250,14 @@ class LocalSuppression(Method):
         bound, risky = 0.0, 0
         limits = as_thresholds(len(coded.names), None, self.k)
         budget = Budget(Limits(work=self.work))
-        for rows in _strata_rows(records, self._strata(records)):
+        for rows in records.strata(self._strata(records)):
             patterns = KeyCodes(coded.names, coded.values, coded.codes[rows]).patterns()
             unsafe = {one.keys: one.minimal for one in look(patterns, limits) if one.minimal.any()}
             alone = cover_by_enumeration(unsafe, patterns.counts, cost)
             first = alone.blanks @ (1 << np.arange(len(cost)))
             given = (patterns.codes, patterns.counts, patterns.sizes, self.k, cost, self.missing)
             found = assign_quickly(*given, first)
-            _check(patterns, found, self.k, self.missing)
+            found.check(patterns, self.k, self.missing)
             least = 0.0 if self.missing == "both" else alone.bound
             matches = released_counts(patterns.codes, patterns.counts, patterns.sizes, self.missing)
             risky += int(patterns.counts[matches < self.k].sum())
@@ -271,10 +266,10 @@ class LocalSuppression(Method):
                 if better is not None:
                     least = max(least, better.bound)
                     if better.cost < found.cost - 1e-9:
-                        _check(patterns, better, self.k, self.missing)
+                        better.check(patterns, self.k, self.missing)
                         found = better
             bound += least
-            masks = _spread(patterns, found)
+            masks = found.masks(patterns)
             blanks[rows] = (masks[:, None] >> np.arange(len(cost))) & 1
         return blanks, bound, risky
 
@@ -289,30 +284,3 @@ def _patterns(records: Records, coded: KeyCodes, strata: tuple[str, ...]) -> tup
     ).patterns()
     keys = len(coded.names)
     return Patterns(whole.codes[:, :keys], whole.counts, whole.index, whole.sizes[:keys]), whole.codes[:, keys]
-
-
-def _strata_rows(records: Records, strata: tuple[str, ...]) -> list[Ints]:
-    if not strata:
-        return [np.arange(len(records))]
-    index, count = records.groups(strata)
-    order = np.argsort(index, kind="stable")
-    return np.split(order, np.searchsorted(index[order], np.arange(1, count)))
-
-
-def _check(patterns: Patterns, found: Assigned, k: int, missing: Missing) -> None:
-    """Look at an assignment as if somebody else had made it."""
-    sums = np.bincount(found.pattern, weights=found.count, minlength=len(patterns.counts))
-    released = blanked(patterns.codes[found.pattern], found.mask)
-    short = released_counts(released, found.count, patterns.sizes, missing) < k
-    if (sums != patterns.counts).any() or short[found.count > 0].any():
-        raise SolverError("blanks were found that leave a record with too few matches; nothing was made of them")
-
-
-def _spread(patterns: Patterns, found: Assigned) -> Ints:
-    """Return the mask of every record; records of one pattern are taken in their order, blanks first."""
-    order = np.lexsort((-found.mask, found.pattern))
-    masks = np.repeat(found.mask[order], found.count[order])
-    rows = np.argsort(patterns.index, kind="stable")
-    spread = np.zeros(len(rows), dtype=np.int64)
-    spread[rows] = masks
-    return spread

@@ -20,22 +20,7 @@ from tabprotect.table.dimension import Dimension
 from tabprotect.table.hierarchy import Hierarchy
 from tabprotect.table.table import Table
 from tabprotect.table.tabulate import tabulate
-
-
-def cross() -> pd.DataFrame:
-    """A 2 x 2 table with margins."""
-    return pd.DataFrame(
-        {
-            "region": ["Total"] * 3 + ["N"] * 3 + ["S"] * 3,
-            "size": ["Total", "1", "2"] * 3,
-            "v": [20.0, 9.0, 11.0, 8.0, 3.0, 5.0, 12.0, 6.0, 6.0],
-            "n": [9, 5, 4, 4, 2, 2, 5, 3, 2],
-            "max": [6.0, 4.0, 6.0, 4.0, 2.0, 4.0, 6.0, 4.0, 6.0],
-        }
-    )
-
-
-BY = ["region", "size"]
+from tests.table.finished.cells import BY, cross
 
 
 def test_all_columns_in_any_order_of_rows() -> None:
@@ -257,94 +242,6 @@ def test_missing_codes_are_marked() -> None:
     assert table.missing.tolist() == [False, False, True]
 
 
-def change(row: int, column: str, value: Any) -> Callable[[pd.DataFrame], pd.DataFrame]:
-    def apply(frame: pd.DataFrame) -> pd.DataFrame:
-        frame[column] = frame[column].astype(object)
-        frame.loc[row, column] = value
-        return frame.infer_objects()
-
-    return apply
-
-
-BAD: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], dict[str, Any], list[str]]] = {
-    "twice": (
-        lambda f: pd.concat([f, f.iloc[[4, 8]]], ignore_index=True),
-        {},
-        ["2 cells are in the table more than once: N x 1 (rows 5, 10), S x 2 (rows 9, 11)"],
-    ),
-    "no value": (change(4, "v", np.nan), {}, ["'v' has no value in 1 row (row 5)"]),
-    "text": (change(4, "v", "3 EUR"), {}, ["holds '3 EUR' in row 5"]),
-    "decimal comma": (
-        lambda f: f.assign(v=f.v.astype(str).str.replace(".", ",")),
-        {},
-        [".str.replace(',', '.', regex=False)"],
-    ),
-    "status": (
-        lambda f: f.assign(st=["s"] * 8 + ["primry"]),
-        {"status": "st"},
-        ["unknown status 'primry' in row 9; did you mean 'primary'?"],
-    ),
-    "empty with a value": (
-        lambda f: f.assign(st=["s"] * 8 + ["E"]),
-        {"status": "st"},
-        ["says empty, but the value is not"],
-    ),
-    "unknown code": (
-        change(4, "region", "M"),
-        {"hierarchies": {"region": Hierarchy.flat(["N", "S"])}},
-        ["'region' holds codes that its hierarchy has not: 'M' (row 5"],
-    ),
-    "no code": (
-        change(4, "region", None),
-        {},
-        ["'region' has no code in row 5; a row of a total needs the total's code"],
-    ),
-    "total by another name": (
-        lambda f: f.assign(region=f.region.replace("Total", "TOTAL")),
-        {},
-        ["holds no code 'Total', but 'TOTAL'"],
-    ),
-    "no such columns": (
-        lambda f: f.rename(columns={"size": "siz", "v": "value"}),
-        {},
-        ["no column 'size'; did you mean 'siz'?", "no column 'v'"],
-    ),
-    "rising maxima": (
-        lambda f: f.assign(max2=f["max"] + [0, 0, 0, 0, 0.5, 0, 0, 0, 0]),
-        {"maxima": ["max", "max2"]},
-        ["the maxima must fall from the first to the last; they do not in: N x 1"],
-    ),
-    "maxima too large": (change(4, "max", 3.5), {"maxima": "max"}, ["add up to more than the whole cell in: N x 1"]),
-    "negative maxima": (change(4, "max", -1.0), {"maxima": "max"}, ["0 or more; they are not in: N x 1"]),
-    "more maxima than contributors": (
-        change(4, "n", 0),
-        {"maxima": "max", "count": "n"},
-        ["more largest contributions than contributors in: N x 1"],
-    ),
-    "holders": (lambda f: f, {"maxima": "max", "holders": ["a", "b"]}, ["holders names 2 columns for 1 maximum"]),
-    "options": (
-        lambda f: f,
-        {"empty": "x", "margins": "y", "tolerance": -1.0, "kind": "median"},
-        ["empty must be", "margins must be", "tolerance must be", "kind='median'"],
-    ),
-    "no rows": (lambda f: f.iloc[:0], {}, ["the table holds no rows"]),
-    "everything": (
-        lambda f: change(2, "v", "x")(change(4, "region", "M")(f)),
-        {"hierarchies": {"region": Hierarchy.flat(["N", "S"])}},
-        ["2 problems", "'M' (row 5", "'x' in row 3"],
-    ),
-}
-
-
-@pytest.mark.parametrize("case", BAD)
-def test_what_is_wrong_is_named(case: str) -> None:
-    damage, options, words = BAD[case]
-    with pytest.raises(InputError) as caught:
-        Table.from_cells(damage(cross()), BY, "v", **options)
-    for word in words:
-        assert word in str(caught.value)
-
-
 # --- real tables ---------------------------------------------------------------------------------------------------
 
 
@@ -396,12 +293,6 @@ def test_teaching_tables(shared: Callable[[str], Path]) -> None:
     geo = Dimension("geo", Hierarchy.from_columns(employed, ["eu", "geo"], total="Europe"))
     persons = Table.from_cells(employed, ["age", geo, "year"], "ths_per", margins="add")
     assert persons.values[0] == pytest.approx(employed.ths_per.sum(), rel=1e-15)
-
-
-def test_codes_that_differ_by_blanks_only() -> None:
-    cells = pd.DataFrame({"region": ["Total", "N ", "N"], "v": [3.0, 1, 2]})
-    with pytest.raises(InputError, match="column 'region' holds 'N ' and 'N': codes that differ by blanks only"):
-        Table.from_cells(cells, ["region"], "v")
 
 
 def test_the_range_of_statuses_is_named_only_where_it_plays_a_part() -> None:
