@@ -135,7 +135,7 @@ def automatic(
         loose = method == "local" and (first.gap is None or first.gap > gap)
         if alone or loose or first.status == "optimal" or (first.gap is not None and first.gap <= budget.limits.gap):
             return because(first, why)
-        if limited and other and first.safe and not ended(first) and (first.gap is None or first.gap > gap):
+        if limited and first.safe and not ended(first) and (first.gap is None or first.gap > gap):
             first = run.recombined(first, other)
     if ended(first):
         return because(first, why)
@@ -181,8 +181,7 @@ class _Run:
         if not limited:
             return self.local(start, deviations, choice.probe_limit_share, gap, False, powers), ""
         before, limit = meter(self.budget), meter(self.budget) + meter_left(self.budget)
-        watched = bool(self.problem.attackers)
-        if not watched:
+        if not self.problem.attackers:
             tried, powers = self._by_trial()
             if tried is not None:
                 return tried, "local" if meter(self.budget) - before <= choice.second_after_share * limit else ""
@@ -193,9 +192,8 @@ class _Run:
             return self._completed(first), ""
         # it is not cleaned up yet, which takes as long again
         soon = 2 * (meter(self.budget) - before) <= choice.second_after_share * limit
-        if soon or watched:
-            share = choice.local_limit_share if soon else choice.watched_limit_share
-            first = joined(first, self.local(first.pattern, first.deviations, share, gap, True, powers))
+        share = choice.local_limit_share if soon else choice.gap_limit_share
+        first = joined(first, self.local(first.pattern, first.deviations, share, gap, True, powers))
         return first, "greedy" if soon else ""
 
     def local(
@@ -260,27 +258,29 @@ class _Run:
             )
 
     def recombined(self, first: SuppressionResult, other: str) -> SuppressionResult:
-        """Return the cheapest pattern found among the cells of a first one and of one by another method."""
+        """Return the cheapest pattern found among the cells of a first one, and of one by another method if named."""
         choice, budget = self.options.choice, self.budget
+        second = first
         if other == "local":
             powers = self.options.local.rebuild.charge_powers
             second = self.local(None, (), choice.local_limit_share, budget.limits.gap, True, powers)
-        else:
+        elif other:
             second = self.by_witnesses(choice.second_limit_share, None, restarts=choice.second_restarts, cleanup=1.0)
-        both = joined(first, second) if second.safe else first
-        if not second.safe or ended(second) or budget.exhausted:
-            return both
+        parents = [first, second] if second.safe and second is not first else [first]
+        best = joined(*parents) if len(parents) > 1 else first
+        if ended(second) or budget.exhausted:
+            return best
         with budget.run(choice.recombination_limit_share) as part:
             found = recombined(
                 self.problem,
-                [first.pattern, second.pattern],
+                [one.pattern for one in parents],
                 part,
                 seed=self.seed,
                 engine=self.engine,
-                deviations=(*first.deviations, *second.deviations),
+                deviations=[d for one in parents for d in one.deviations],
                 options=self.options,
             )
-        return joined(both, found)
+        return joined(best, found)
 
 
 def by_root_solve(problem: Problem, budget: Budget, engine: str, options: Options = DEFAULTS) -> SuppressionResult:

@@ -43,13 +43,12 @@ class ChoiceOptions(Stage):
         Share of primaries among the cells beyond which solutions of the first pool are the better start.
     probe_limit_share : float, default 0.4
         Share of the limits for a first pattern that the exact engine starts from.
-    watched_limit_share : float, default 0.8
-        Share of what the limits leave then for local programmes where attackers know cells, unless their cost and bound
-        come close before.
+    gap_limit_share : float, default 0.1
+        Share of what the limits leave then for a bound of local programmes, which tells how far it is from the cost.
     second_after_share : float, default 0.25
         Share of the limits within which a first pattern has to be there, cleaned up, for another one to be made.
     local_limit_share : float, default 0.3
-        Share of what the limits leave then for local programmes, unless their cost and bound come close before.
+        The same, and for cheaper patterns, where there is time for another one.
     second_limit_share : float, default 0.4
         Share of the limits left then for a pattern by other means.
     second_restarts : int, default 10
@@ -82,7 +81,7 @@ class ChoiceOptions(Stage):
     linked_equations: float = number(4.5)
     dense_primaries: float = number(0.2, most=1)
     probe_limit_share: float = number(0.4, most=1)
-    watched_limit_share: float = number(0.8, most=1)
+    gap_limit_share: float = number(0.1, most=1)
     second_after_share: float = number(0.25, most=1)
     local_limit_share: float = number(0.3, most=1)
     second_limit_share: float = number(0.4, most=1)
