@@ -10,16 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.methods.registry import PASSES
+from tabprotect.methods.suppression.choice import begins, choose
 from tabprotect.methods.suppression.lower_bound import with_lower_bound
 from tabprotect.methods.suppression.merge import with_bound_of
 from tabprotect.methods.suppression.options import DEFAULTS, Options
 from tabprotect.methods.suppression.postsolve.finish import with_stop_reason
 from tabprotect.methods.suppression.result import SuppressionResult
-from tabprotect.methods.suppression.strategy import (
-    because,
-    begins,
-    choose,
-)
+from tabprotect.methods.suppression.strategy import because
 from tabprotect.methods.suppression.suppress import CLASSIC, UNBOUNDED
 from tabprotect.problem import Problem
 from tabprotect.sensitivity.union_exposure import UnionExposure

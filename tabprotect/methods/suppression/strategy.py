@@ -1,4 +1,4 @@
-"""Which suppression method suits a problem, and why."""
+"""What `auto` does: the method that suits a problem, others beside it where limits allow, and the best of them all."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.attack.witness import Deviation, Witnesses
-from tabprotect.counted import counted
+from tabprotect.methods.suppression.choice import begins, choose
 from tabprotect.methods.suppression.large.method import charge_power
 from tabprotect.methods.suppression.large.stages import local_in_stages
-from tabprotect.methods.suppression.large.surroundings import Surroundings
 from tabprotect.methods.suppression.merge import joined
 from tabprotect.methods.suppression.options import DEFAULTS, Options, changed
 from tabprotect.methods.suppression.postsolve.finish import finish
@@ -30,64 +29,9 @@ from tabprotect.solver.mip.pool import pool_solver
 from tabprotect.solver.mip.rows import Inequalities
 from tabprotect.solver.tasks.pieces import Means
 
-__all__ = [
-    "automatic",
-    "because",
-    "begins",
-    "by_root_solve",
-    "choose",
-    "ended",
-    "nearness",
-]
+__all__ = ["automatic", "because", "by_root_solve", "ended"]
 
 Bools = npt.NDArray[np.bool_]
-
-
-def nearness(problem: Problem, options: Options = DEFAULTS) -> float:
-    """Return the median share of cells within a few equations of a primary.
-
-    Examples
-    --------
-    >>> A = [[-1, 1, 1, 0, 0], [0, 0, -1, 1, 1]]
-    >>> nearness(Problem.from_arrays(A, [9, 4, 5, 2, 3], primary=[1], lpl=1, upl=1))
-    1.0
-    """
-    primaries = problem.primaries
-    if not len(primaries):
-        return 0.0
-    some = primaries[np.unique(np.linspace(0, len(primaries) - 1, options.choice.near_primaries).astype(np.int64))]
-    near = Surroundings(problem.system)
-    sizes = [len(near.ball(np.array([p]), options.choice.near_equations, problem.may_hide)) for p in some.tolist()]
-    return float(np.median(sizes)) / problem.n_cells
-
-
-def choose(problem: Problem, options: Options = DEFAULTS) -> tuple[str, str]:
-    """Return the method that suits a problem, and why.
-
-    Examples
-    --------
-    >>> choose(Problem.from_arrays([[-1, 1, 1, 1]], [20, 9, 6, 5], primary=[1], lpl=2, upl=2))
-    ('exact', '4 cells are at most 3,000')
-    """
-    n = problem.n_cells
-    size = counted(n - problem.sums, "cell")
-    if problem.sums:
-        # later rounds may find more
-        size += f" and {counted(problem.sums, 'sum')} found until then"
-    if n <= options.choice.always_exact_cells:
-        return "exact", f"{size} {'is' if n == 1 else 'are'} at most {options.choice.always_exact_cells:,}"
-    if n > options.choice.never_exact_cells:
-        return "local", f"{size} {'is' if n == 1 else 'are'} more than {options.choice.never_exact_cells:,}"
-    links = problem.system.A.nnz / n
-    if links > options.choice.linked_equations:
-        return "exact", f"each of {size} is in {links:.1f} equations on average"
-    watched = problem.attackers and n > options.choice.attacker_cells
-    few = len(problem.primaries) <= options.choice.two_way_primaries
-    if links <= options.choice.two_way_equations and not watched and (few or _is_dense(problem, options)):
-        return "exact", f"each of {size} is in only {links:.1f} equations on average"
-    share = nearness(problem, options)
-    why = f"{options.choice.near_equations} equations lead from a primary to {100 * share:.0f} % of {size}"
-    return "local" if share <= options.choice.near_share else "exact", why
 
 
 def automatic(
@@ -106,8 +50,8 @@ def automatic(
     """Choose by size, dimensions and how far equations reach; the `method` of the result says what and why.
 
     Where cost and local bound come close to each other, relaxations are tight, and the exact engine goes on from there.
-    Under a limit it takes tables that it is chosen for from there, too; where cost and bound stay far from each other,
-    a pattern by other means is made first, and the best one among the cells of both.
+    Under a limit it takes tables that it is chosen for from there, too. Where cost and bound stay far from each other,
+    it first looks among the cells of that pattern, and of one by another method where there is time for it.
 
     Parameters
     ----------
@@ -126,7 +70,7 @@ def automatic(
     gap = budget.limits.gap
     if method == "exact" and begins(problem, options) == "greedy":
         share = options.choice.probe_patience * options.choice.probe_limit_share
-        first = run.by_witnesses(share, start)
+        first, other = run.by_witnesses(share, start), ""
     else:
         alone = method == "local" and (problem.n_cells > options.choice.never_exact_cells or bool(problem.attackers))
         if limited or (method == "local" and not alone):
@@ -135,8 +79,8 @@ def automatic(
         loose = method == "local" and (first.gap is None or first.gap > gap)
         if alone or loose or first.status == "optimal" or (first.gap is not None and first.gap <= budget.limits.gap):
             return because(first, why)
-        if limited and first.safe and not ended(first) and (first.gap is None or first.gap > gap):
-            first = run.recombined(first, other)
+    if limited and first.safe and not ended(first) and (first.gap is None or first.gap > gap):
+        first = run.recombined(first, other)
     if ended(first):
         return because(first, why)
     rest = run.exact(first.pattern, rows, first.deviations) if first.safe else run.exact(start, rows, deviations)
@@ -270,7 +214,8 @@ class _Run:
         best = joined(*parents) if len(parents) > 1 else first
         if ended(second) or budget.exhausted:
             return best
-        with budget.run(choice.recombination_limit_share) as part:
+        share = choice.recombination_limit_share if other else choice.inside_limit_share
+        with budget.run(share) as part:
             found = recombined(
                 self.problem,
                 [one.pattern for one in parents],
@@ -289,18 +234,6 @@ def by_root_solve(problem: Problem, budget: Budget, engine: str, options: Option
     with budget.run() as part, cancel_on_interrupt(part):
         pattern = root_solve(problem, judge, pool_solver(engine), part, options.root_solve)
         return finish(problem, judge, pattern, part, "root solve", options)
-
-
-def begins(problem: Problem, options: Options = DEFAULTS) -> str:
-    """Return the method whose first pattern is a better start for the exact engine than that of its own first pool."""
-    n = problem.n_cells
-    if n <= options.choice.own_start_cells or _is_dense(problem, options):
-        return "exact"
-    return "greedy" if problem.system.A.nnz > options.choice.linked_equations * n else "local"
-
-
-def _is_dense(problem: Problem, options: Options) -> bool:
-    return len(problem.primaries) > options.choice.dense_primaries * problem.n_cells
 
 
 def ended(result: SuppressionResult) -> bool:

@@ -55,6 +55,8 @@ class ChoiceOptions(Stage):
         How often cheapest witnesses look for a cheaper one in that time.
     recombination_limit_share : float, default 0.8
         Share of the limits left then for a search among the cells that one of the two hides.
+    inside_limit_share : float, default 0.95
+        The same among the cells of the first pattern, where there is no time for another one.
     probe_work : int, default 500_000
         Work units for it.
     probe_patience : float, default 2.0
@@ -87,6 +89,7 @@ class ChoiceOptions(Stage):
     second_limit_share: float = number(0.4, most=1)
     second_restarts: int = number(10)
     recombination_limit_share: float = number(0.8, most=1)
+    inside_limit_share: float = number(0.95, most=1)
     probe_work: int = number(500_000)
     probe_patience: float = number(2.0)
     trial_gain: float = number(0.5, most=1)

@@ -17,6 +17,7 @@ from tabprotect.attack.audit import audit
 from tabprotect.formats.jj import read_jj
 from tabprotect.instances import family, load
 from tabprotect.instances.large import large
+from tabprotect.methods.suppression.choice import begins, choose
 from tabprotect.methods.suppression.large import local
 from tabprotect.methods.suppression.large.bound import LocalBound
 from tabprotect.methods.suppression.large.cover import Cover
@@ -28,7 +29,6 @@ from tabprotect.methods.suppression.large.surroundings import Surroundings
 from tabprotect.methods.suppression.large.windows import Windows
 from tabprotect.methods.suppression.options import DEFAULTS, Options, changed
 from tabprotect.methods.suppression.options.local import NearbyOptions
-from tabprotect.methods.suppression.strategy import begins, choose
 from tabprotect.methods.suppression.suppress import suppress
 from tabprotect.problem import Attacker, Problem, Status
 from tabprotect.solver.limits import Budget, Limits, Progress
