@@ -1,6 +1,6 @@
 """Solve the CSPLIB instances and print what was reached.
 
-Run from the checkout: ``python -m benchmarks.csplib FOLDER [NAME ...] [--time-limit 60] [--trace]``.
+Run from the checkout: ``python -m benchmarks.csplib FOLDER [NAME ...] [--method auto] [--time-limit 60] [--trace]``.
 Every pattern is audited again, and nothing known of an instance enters its solve.
 """
 
@@ -38,6 +38,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path, help="where the .jj files are")
     parser.add_argument("names", nargs="*", default=list(NAMES), metavar="NAME")
     parser.add_argument("--time-limit", type=float, default=60.0, help="seconds for each solve")
+    parser.add_argument("--method", default="auto")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--engine", default="scip")
     parser.add_argument("--trace", action="store_true", help="print progress")
@@ -48,7 +49,7 @@ def main() -> None:
         wall, cpu = time.monotonic(), time.process_time()
         result = suppress(
             problem,
-            method="exact",
+            method=arguments.method,
             engine=arguments.engine,
             limits=Limits(seconds=arguments.time_limit),
             seed=arguments.seed,

@@ -76,3 +76,13 @@ def test_distances_are_optimal_by_the_solver_only():
     assert squares.optimality == words.replace("the solver", squares.result.result.bounded_by)
     plain = tp.protect(tp.instances.register(), "p%=15", tp.Adjust(enlarge=0), **ROLES)
     assert "at random" not in str(plain.summary())
+
+
+def test_the_gap_of_a_result_says_how_much_of_it_is_proven():
+    result = tp.suppress(tp.instances.load("hier2d-medium"), method="exact")
+    assert (result.status, result.bound) == ("optimal", result.cost)
+    proven = 100 * (1 - float(result.cuts.bound) / result.cost)
+    assert proven > 0.1
+    assert repr(result).endswith(f"gap 0.00 % by the solver, {proven:.2f} % proven)")
+    assert repr(replace(result, cuts=None)).endswith("gap 0.00 % by the solver, none proven)")
+    assert repr(tp.suppress(tp.instances.load("eustat-investment"))).endswith("gap 0.00 %)")

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from tabprotect.attack.pool import Deviation
+from tabprotect.attack.proof_rows import BoundProof
 from tabprotect.methods.frames import frame_of
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import relative_gap
@@ -102,10 +103,22 @@ class SuppressionResult:
     def __repr__(self) -> str:
         cells = self.problem.n_cells - self.problem.sums
         facts = [f"{int(self.pattern[:cells].sum()):,} of {cells:,} cells hidden"]
-        facts += [] if self.gap is None else [f"gap {100 * self.gap:.2f} %"]
+        facts += [] if self.gap is None else [f"gap {self._gap_in_words(self.gap)}"]
         facts += [f"{len(self.unprotectable):,} unprotectable"] if self.unprotectable else []
         verdict = "safe" if self.safe else "NOT SAFE"
         return f"SuppressionResult({self.status}, {verdict}: {', '.join(facts)})"
+
+    def _gap_in_words(self, gap: float) -> str:
+        """Return the gap, and what is proven of it in exact arithmetic where that is less."""
+        claimed = f"{100 * gap:.2f} %"
+        if not self.cost or not self.bound:
+            return claimed
+        proven = relative_gap(self.cost, float(self.cuts.bound)) if isinstance(self.cuts, BoundProof) else None
+        if proven is None:
+            return f"{claimed} by the solver, none proven"
+        return (
+            claimed if f"{100 * proven:.2f} %" == claimed else f"{claimed} by the solver, {100 * proven:.2f} % proven"
+        )
 
     def _repr_html_(self) -> str:
         return view(self)
