@@ -43,8 +43,11 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
 
 #: Values of options with which a mechanism is left out, or is as simple as it can be.
 WITHOUT = (
+    "choice.inside_limit_share=0",
     "choice.probe_cleanup_share=0",
     "choice.probe_limit_share=0",
+    "choice.recombination_limit_share=0",
+    "choice.second_after_share=0",
     "choice.tight_ratio=1",
     "choice.trial_gain=0",
     "schedule.cleanup_limit_share=0",
