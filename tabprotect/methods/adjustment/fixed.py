@@ -62,7 +62,10 @@ def solve_fixed(statement: Statement, senses: Ints, budget: Budget, *, seconds: 
 def _whole(
     st: Statement, lower: Floats, upper: Floats, continuous: Fixed, budget: Budget, seconds: float | None
 ) -> Fixed:
-    """Go on from a linear optimum to whole steps, within the widest ranges around it that HiGHS takes."""
+    """Go on from a linear optimum to whole steps, within the widest ranges around it that HiGHS takes.
+
+    Beyond them a cell costs, by itself, its weight times how far it would have to move at least.
+    """
     assert continuous.z is not None
     reach = np.floor(WIDEST_INTEGER / 2)
     least = np.where(upper - lower > WIDEST_INTEGER, np.maximum(lower, np.floor(continuous.z) - reach), lower)
@@ -70,7 +73,10 @@ def _whole(
     found = _linear(st, least, most, budget, whole=True, seconds=seconds)
     if np.array_equal(least, lower) and np.array_equal(most, upper):
         return found
-    return Fixed(found.z, continuous.bound, False)
+    below = np.where(least > lower, st.weights * np.maximum(1 - least, 0.0), np.inf)
+    above = np.where(most < upper, st.weights * np.maximum(most + 1, 0.0), np.inf)
+    beyond = min(below.min(initial=np.inf), above.min(initial=np.inf))
+    return Fixed(found.z, max(continuous.bound, min(found.bound, beyond)), False)
 
 
 def _linear(

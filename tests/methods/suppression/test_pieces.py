@@ -194,7 +194,7 @@ def test_auto_begins_locally_with_workers_too(tmp_path: Path) -> None:
     with ThreadPoolExecutor(2) as pool:
         found = suppress(problem, limits=limits, executor=pool, options=SHORT_ROUNDS)
     kept = suppress(problem, limits=limits, resume=tmp_path / "r", options=SHORT_ROUNDS)
-    assert found.method.startswith("auto: local, then exact")
+    assert found.method.startswith("auto: local, then recombination, then exact")
     assert found.safe
     assert found.cost == pytest.approx(alone.cost, rel=0.1)
     same(found, kept)

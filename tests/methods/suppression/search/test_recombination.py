@@ -75,11 +75,13 @@ def test_auto_recombines_under_a_limit_and_says_so():
     problem = family("thin", seed=1, sizes=(5, 5, 5))
     limits, options = Limits(work=15_000), changed(Options(), "choice.own_start_cells", 100)
     result = suppress(problem, method="auto", limits=limits, seed=3, options=options)
-    assert "local, then greedy, then recombination, then exact" in result.method
+    assert "local, then recombination, then exact" in result.method
     assert result.safe
     assert result.bound <= result.cost
     again = suppress(problem, method="auto", limits=limits, seed=3, options=options)
     assert (result.cost, result.bound, result.work) == (again.cost, again.bound, again.work)
     assert result.pattern.tolist() == again.pattern.tolist()
-    without = changed(options, "choice.second_limit_share", 0.0)
-    assert "recombination" not in suppress(problem, method="auto", limits=limits, seed=3, options=without).method
+    patient = changed(options, "choice.second_after_share", 1.0)
+    both = suppress(problem, method="auto", limits=limits, seed=3, options=patient)
+    assert "local, then greedy, then recombination, then exact" in both.method
+    assert both.safe
