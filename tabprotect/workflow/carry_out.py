@@ -25,12 +25,12 @@ from tabprotect.sensitivity.bounds import bounds_in_words
 from tabprotect.sensitivity.sums_as_cells import values_with_sums
 from tabprotect.sensitivity.union_exposure import UnionExposure
 from tabprotect.solver.limits import Budget, Progress
+from tabprotect.solver.monotone import Monotone
 from tabprotect.solver.pulse import never_silent
 from tabprotect.solver.trace import Trace
 from tabprotect.table.decimals import decimals_of
 from tabprotect.workflow.hide import Sums, hide
 from tabprotect.workflow.judge import explored, found_safe, judge, judge_sums, judging
-from tabprotect.workflow.monotone import Monotone
 from tabprotect.workflow.prepare import Prepared, prepare
 from tabprotect.workflow.previous import beside
 from tabprotect.workflow.provenance import provenance

@@ -21,10 +21,10 @@ from tabprotect.methods.suppression.suppress import CLASSIC, UNBOUNDED
 from tabprotect.problem import Problem
 from tabprotect.sensitivity.union_exposure import UnionExposure
 from tabprotect.solver.limits import Budget
+from tabprotect.solver.monotone import one_progress
 from tabprotect.solver.tasks.pieces import Means
 from tabprotect.workflow.extended import extended
 from tabprotect.workflow.first_answer import first_incumbent
-from tabprotect.workflow.monotone import one_progress
 from tabprotect.workflow.rounds import CLEANUP_SHARE, LINKED, Answer, Exposed, Rounds, is_answer
 
 __all__ = ["Answer", "suppress_with_sums"]

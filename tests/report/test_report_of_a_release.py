@@ -49,14 +49,14 @@ def test_the_tip_of_a_cell_tells_rule_interval_level_and_contributors(
 ) -> None:
     hover = "[...document.querySelectorAll('tbody td')].find((c) => /P$/.test(c.textContent)).onmouseenter();"
     tip = re.findall(r'<div id="tip"[^>]*>(.*?)</div>', dump(page, hover), re.DOTALL)[0].split("\n")
-    told = dict(line.split(": ", 1) for line in tip if ": " in line)
+    shown = dict(line.split(": ", 1) for line in tip if ": " in line)
     code = tip[0].split(" × ")
     (cell,) = (k for k in release.problem.primaries if sorted(release.problem.system.cells[k]) == sorted(code))
-    assert told["Sensitive by"] in ("p%=40", "threshold=3", "p%=40, threshold=3")
+    assert shown["Sensitive by"] in ("p%=40", "threshold=3", "p%=40, threshold=3")
     for interval in ("The intruder's interval", "Must reach"):
-        assert re.fullmatch(r"[\d.]+(,\d+)? to ([\d.]+(,\d+)?|∞)", told[interval])
+        assert re.fullmatch(r"[\d.]+(,\d+)? to ([\d.]+(,\d+)?|∞)", shown[interval])
     assert release.table.counts is not None
-    assert told["Contributors"] == f"{release.table.counts[cell]:.0f}"
+    assert shown["Contributors"] == f"{release.table.counts[cell]:.0f}"
 
 
 def test_what_stands_around_the_table_and_below_it(page: str, picture: Callable[..., Path]) -> None:

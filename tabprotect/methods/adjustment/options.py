@@ -26,7 +26,7 @@ class Options:
     bound_share, turns_share : float
         Share of the clock for the relaxation and for turns; the programme itself gets the rest.
     patience : int
-        Vain shakes or blocks in a row that end the search.
+        Shakes or blocks in a row without gain that end the search.
     exact_seconds, exact_share : float
         After a stop exact decimals of the best answer are looked for so many seconds more, after a limit of time for
         that share of it if this is more.

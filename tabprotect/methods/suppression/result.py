@@ -113,12 +113,10 @@ class SuppressionResult:
         claimed = f"{100 * gap:.2f} %"
         if not self.cost or not self.bound:
             return claimed
-        proven = relative_gap(self.cost, float(self.cuts.bound)) if isinstance(self.cuts, BoundProof) else None
-        if proven is None:
+        if not isinstance(self.cuts, BoundProof):
             return f"{claimed} by the solver, none proven"
-        return (
-            claimed if f"{100 * proven:.2f} %" == claimed else f"{claimed} by the solver, {100 * proven:.2f} % proven"
-        )
+        proven = f"{100 * max(0.0, 1.0 - float(self.cuts.bound) / self.cost):.2f} %"
+        return claimed if proven == claimed else f"{claimed} by the solver, {proven} proven"
 
     def _repr_html_(self) -> str:
         return view(self)

@@ -22,6 +22,7 @@ from tabprotect.problem import Problem, need_problem
 from tabprotect.seeds import Seed, as_seed
 from tabprotect.solver.interrupts import cancel_on_interrupt
 from tabprotect.solver.limits import Budget, Limits, Progress
+from tabprotect.solver.monotone import one_progress
 from tabprotect.solver.tasks.pieces import Means
 from tabprotect.solver.tasks.store import Store, digest
 
@@ -161,14 +162,19 @@ def suppress(
     from tabprotect.methods.suppression.merge import joined
     from tabprotect.methods.suppression.postsolve.finish import with_stop_reason
 
-    first = _first(problem, budget, options) if method not in CLASSIC and engine != "pyomo" and start is None else None
-    with budget.part(1 - options.schedule.bound_limit_share) if method in UNBOUNDED else nullcontext(budget) as part:
-        result = _search(problem, method, engine, solver, {**shared, "limits": part})
-    # what a search ends with by itself says more than a pattern that a tolerance may have let pass
-    early = bool(result.stopped or problem.attackers)
-    if first is not None and (early if result.cost is None else result.cost > problem.cost(first.pattern)):
-        result = joined(first, result)
-    result = with_stop_reason(with_lower_bound(result, budget, executor, options), budget)
+    with one_progress(budget, looks=False):
+        first = (
+            _first(problem, budget, options) if method not in CLASSIC and engine != "pyomo" and start is None else None
+        )
+        with (
+            budget.part(1 - options.schedule.bound_limit_share) if method in UNBOUNDED else nullcontext(budget) as part
+        ):
+            result = _search(problem, method, engine, solver, {**shared, "limits": part})
+        # what a search ends with by itself says more than a pattern that a tolerance may have let pass
+        early = bool(result.stopped or problem.attackers)
+        if first is not None and (early if result.cost is None else result.cost > problem.cost(first.pattern)):
+            result = joined(first, result)
+        result = with_stop_reason(with_lower_bound(result, budget, executor, options), budget)
     return replace(result, seconds=max(result.seconds, budget.seconds))
 
 
@@ -189,14 +195,7 @@ def _first(problem: Problem, budget: Budget, options: Options) -> SuppressionRes
                 part.report("first pattern", result.cost)
             if not problem.attackers:
                 break
-    if held is not None and held.cost is not None and budget.progress is not None:
-        budget.progress = _at_most(held.cost, budget.progress)
     return held
-
-
-def _at_most(cost: float, progress: Callable[[Progress], None]) -> Callable[[Progress], None]:
-    """Return what hands progress on, with this cost where a stage has no cheaper pattern yet."""
-    return lambda line: progress(line if line.cost is not None and line.cost <= cost else replace(line, cost=cost))
 
 
 def _search(

@@ -53,9 +53,9 @@ def test_values_have_the_decimals_of_the_data_to_the_last_digit(release: tp.Rele
 
 
 def test_cost_and_bound_go_one_way(release: tp.Release, heard: list[tp.Progress]) -> None:
-    told = [one for one in heard if one.stage.startswith("adjust")]
-    bounds = [one.bound for one in told if one.bound is not None]
-    costs = [one.cost for one in told if one.cost is not None]
+    reported = [one for one in heard if one.stage.startswith("adjust")]
+    bounds = [one.bound for one in reported if one.bound is not None]
+    costs = [one.cost for one in reported if one.cost is not None]
     assert len(bounds) > 2
     assert bounds == sorted(bounds)
     assert costs == sorted(costs, reverse=True)

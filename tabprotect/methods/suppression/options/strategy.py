@@ -43,14 +43,14 @@ class ChoiceOptions(Stage):
         Share of primaries among the cells beyond which solutions of the first pool are the better start.
     probe_limit_share : float, default 0.4
         Share of the limits for a first pattern that the exact engine starts from.
-    gap_limit_share : float, default 0.1
-        Share of what the limits leave then for a bound of local programmes, which tells how far it is from the cost.
     second_after_share : float, default 0.25
         Share of the limits within which a first pattern has to be there, cleaned up, for another one to be made.
+    gap_limit_share : float, default 0.1
+        Share of the limits left then for a bound of local programmes, where there is no time for another pattern.
     local_limit_share : float, default 0.3
-        The same, and for cheaper patterns, where there is time for another one.
+        Share of the limits left then for a bound and cheaper patterns of local programmes, where there is.
     second_limit_share : float, default 0.4
-        Share of the limits left then for a pattern by other means.
+        Share of the limits left then for a pattern of cheapest witnesses.
     second_restarts : int, default 10
         How often cheapest witnesses look for a cheaper one in that time.
     recombination_limit_share : float, default 0.8
@@ -58,7 +58,7 @@ class ChoiceOptions(Stage):
     inside_limit_share : float, default 0.95
         The same among the cells of the first pattern, where there is no time for another one.
     probe_work : int, default 500_000
-        Work units for it.
+        Work units that each first pattern, and a bound for it, may take.
     probe_patience : float, default 2.0
         Multiple of that share that a pattern of cheapest witnesses may take; it is given up where it seems to take
         longer.
@@ -83,8 +83,8 @@ class ChoiceOptions(Stage):
     linked_equations: float = number(4.5)
     dense_primaries: float = number(0.2, most=1)
     probe_limit_share: float = number(0.4, most=1)
-    gap_limit_share: float = number(0.1, most=1)
     second_after_share: float = number(0.25, most=1)
+    gap_limit_share: float = number(0.1, most=1)
     local_limit_share: float = number(0.3, most=1)
     second_limit_share: float = number(0.4, most=1)
     second_restarts: int = number(10)

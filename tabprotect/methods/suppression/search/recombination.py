@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from tabprotect.attack.witness import Deviation
+from tabprotect.attack.witness import Deviation, Witnesses
 from tabprotect.methods.suppression.options import DEFAULTS, Options
-from tabprotect.methods.suppression.postsolve.finish import stopped
+from tabprotect.methods.suppression.postsolve.finish import finish, stopped
 from tabprotect.methods.suppression.result import SolveStatus, SuppressionResult
 from tabprotect.methods.suppression.search.exact import exact
 from tabprotect.problem import Problem, Status
@@ -74,6 +74,11 @@ def recombined(
             prove=False,
             options=options,
         )
+        if not found.safe:
+            # the cheapest pattern is a safe one: what the search says against that is a matter of accuracy, or of time
+            judge = Witnesses(problem)
+            judge.offer_many(deviations)
+            found = finish(problem, judge, best, part, "recombination", options)
     status: SolveStatus = "feasible" if found.status == "optimal" else found.status
     return replace(
         found, problem=problem, status=status, bound=None, rows=None, method="recombination", stopped=stopped(budget)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -10,6 +11,8 @@ import pytest
 from tabprotect.instances.families import family
 from tabprotect.methods.suppression import suppress
 from tabprotect.methods.suppression.options import Options, changed
+from tabprotect.methods.suppression.search import recombination
+from tabprotect.methods.suppression.search.exact import exact
 from tabprotect.methods.suppression.search.recombination import recombined
 from tabprotect.problem import Status
 from tabprotect.solver.limits import Budget, Limits
@@ -85,3 +88,29 @@ def test_auto_recombines_under_a_limit_and_says_so():
     both = suppress(problem, method="auto", limits=limits, seed=3, options=patient)
     assert "local, then greedy, then recombination, then exact" in both.method
     assert both.safe
+
+
+def test_what_the_search_finds_no_answer_for_leaves_the_cheapest_pattern(monkeypatch):
+    problem = family("thin", seed=0, sizes=(5, 5, 5))
+    pattern = suppress(problem, method="greedy", limits=Limits(work=2000)).pattern
+
+    def without_answer(among, **given):
+        return replace(exact(among, **given), status="infeasible", safe=False, cost=None)
+
+    monkeypatch.setattr(recombination, "exact", without_answer)
+    kept = recombined(problem, [pattern], Budget(Limits(work=500)))
+    assert (kept.status, kept.safe, kept.cost) == ("feasible", True, problem.cost(pattern))
+    assert kept.pattern.tolist() == pattern.tolist()
+    assert kept.unprotectable == ()
+
+
+def test_progress_of_auto_goes_one_way():
+    problem, seen = family("thin", seed=3, sizes=(6, 6, 6)), []
+    both = changed(Options(), "choice.second_after_share", 1.0)
+    result = suppress(problem, method="auto", limits=Limits(work=15_000), progress=seen.append, options=both)
+    assert "local, then greedy, then recombination" in result.method
+    for before, after in itertools.pairwise(seen):
+        assert before.seconds <= after.seconds
+        assert before.cost is None or after.cost <= before.cost
+        assert before.bound is None or after.bound >= before.bound
+    assert seen[-1].cost == pytest.approx(result.cost)

@@ -10,7 +10,7 @@ import pytest
 
 import tabprotect as tp
 from tabprotect.solver.limits import Budget, Progress
-from tabprotect.workflow.monotone import Monotone, one_progress
+from tabprotect.solver.monotone import Monotone, one_progress
 from tests.quick import first
 
 
