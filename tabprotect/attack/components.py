@@ -11,7 +11,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from tabprotect.attack.region import open_region
-from tabprotect.masks import pattern_mask
+from tabprotect.masks import cell_mask
 from tabprotect.problem import Problem
 
 __all__ = ["Component", "components"]
@@ -36,8 +36,10 @@ class Component:
     A: sparse.csr_array
 
 
-def components(problem: Problem, pattern: Any, known: Sequence[int] = ()) -> Iterator[Component]:
+def components(problem: Problem, hidden: Any, known: Sequence[int] = ()) -> Iterator[Component]:
     """Split the hidden cells that can move in the eyes of an intruder into groups that no equation joins.
+
+    Hidden are exactly the cells given, as one bool a cell or as positions: of sums, too, only those among them.
 
     A published or known cell is a constant, so is a cell whose external bounds coincide; the only hidden cell left in
     an equation follows from the others, and then is a constant itself, and so on. Groups come in order of their first
@@ -51,7 +53,7 @@ def components(problem: Problem, pattern: Any, known: Sequence[int] = ()) -> Ite
     >>> [c.cells.tolist() for c in components(p, [1, 2, 3, 4], known=[3])]
     [[1, 2]]
     """
-    movable = pattern_mask(problem, pattern) & ((problem.down > 0) | (problem.up > 0))
+    movable = cell_mask(hidden, problem.n_cells, "hidden") & ((problem.down > 0) | (problem.up > 0))
     movable[np.asarray(known, dtype=np.int64)] = False
     region = open_region(sparse.csc_array(problem.system.A), np.flatnonzero(movable))
     if not len(region.cells):
