@@ -112,6 +112,7 @@ class Comparison:
         n = Numbers.of(dialect or Dialect.like(self.recognised))
         equations = n.counted(p.system.n_equations, "equation")
         facts = f"{n.counted(p.n_cells, 'cell')}, {n(len(p.primaries))} sensitive, {equations}"
+        facts = "; ".join((facts, *p.notes))
         return comparison_page(self.title, facts, self.charts(), self.grids(), n)
 
     def plot(self, path: str | Path) -> None:

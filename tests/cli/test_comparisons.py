@@ -82,3 +82,18 @@ def test_open_classes_are_compared_on_the_table_that_they_make(
     assert done.code == 0, done.err
     (line,) = json.loads(done.out)["methods"]
     assert line["risk"]["sensitive"] == 0  # 30 and over
+
+
+def test_what_is_noted_about_the_table_is_told(
+    tmp_path: Path, tabprotect: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As `protect` does: a code of the unknown that no record has."""
+    monkeypatch.chdir(tmp_path)
+    tp.instances.register(50, seed=1).to_csv("r.csv", index=False)
+    asked = ("compare", "r.csv", "--by", "size", "--value", "turnover", "--rule", "threshold=1", "--missing", "size=zz",
+             "--method", "suppress")  # fmt: skip
+    done = tabprotect(*asked, "--html", "page.html")
+    assert "note: no record has the code 'zz' of 'size'" in done.out
+    assert "no record has the code" in Path("page.html").read_text()
+    (note,) = json.loads(tabprotect(*asked, "--json", "-").out)["notes"]
+    assert note.startswith("no record has the code 'zz' of 'size'")

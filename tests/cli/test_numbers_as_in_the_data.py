@@ -182,3 +182,17 @@ def test_the_gap_of_the_report_is_written_as_in_the_data(tmp_path: Path) -> None
     page = (replace(release, result=result).write(tmp_path / "out") / "internal" / "report.html").read_text("utf-8")
     assert "within 11,02 %" in page
     assert "within 11.02 %" not in page
+
+
+def test_intervals_are_written_without_the_digits_that_a_float_adds(
+    tmp_path: Path, tabprotect: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    values = [0.1, 0.2, 0.7, 0.1, 0.4, 0.9]
+    pd.DataFrame({"a": list("xxxyyy"), "b": list("123123"), "v": values}).to_csv("a.csv", index=False)
+    asked = ("protect", "a.csv", "--by", "a", "--by", "b", "--value", "v", "--rule", "threshold=2", "--out", "out")
+    assert tabprotect(*asked).code == 0
+    assert tabprotect("audit", "out", "--intervals", "i.csv").code in (0, 1)
+    written = Path("i.csv").read_text()
+    assert not re.search(r"\d{16}", written)
+    assert len(pd.read_csv("i.csv")) >= 6

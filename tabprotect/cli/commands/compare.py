@@ -259,7 +259,8 @@ def _json(found: Comparison) -> str:
         )
         for line in found.lines
     ]
-    return json.dumps({"notice": NOTICE, "title": found.title, "methods": lines}, indent=2, allow_nan=False) + "\n"
+    content = {"notice": NOTICE, "title": found.title, "notes": found.problem.notes, "methods": lines}
+    return json.dumps(content, indent=2, allow_nan=False) + "\n"
 
 
 def _show(console: Any, found: Comparison, numbers: Numbers) -> None:
@@ -270,6 +271,8 @@ def _show(console: Any, found: Comparison, numbers: Numbers) -> None:
     from tabprotect.comparison.compare import NOTICE
 
     console.print(NOTICE, style="bold red")
+    for note in found.problem.notes:
+        console.print(Text(f"note: {note}", "yellow"))
     for grid in found.grids():
         table = Table(title=grid.title, title_justify="left", title_style="bold", show_edge=False, header_style="bold")
         for k, name in enumerate(grid.columns):

@@ -250,7 +250,10 @@ class Engine:
                 "any rounding found"
             )
         elif values is None and infeasible and self.protect:
-            notes.append("no rounding with this base and so many steps meets all protection levels")
+            notes.append(
+                "no rounding with this base and so many steps meets all protection levels: give a larger base, "
+                "about as large as the largest level"
+            )
         cost = found.cost if values is not None else None
         bound = found.bound if cost is None or found.bound is None else min(found.bound, cost)
         if values is None:

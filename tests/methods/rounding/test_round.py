@@ -190,7 +190,8 @@ def test_levels_beyond_the_base_need_more_steps():
     result = controlled(problem, 5, protect=True)
     assert result.status == "infeasible"
     assert result.values is None
-    assert "protection levels" in result.message
+    assert "protection levels: give a larger base" in result.message
+    assert controlled(problem, 12, protect=True).status == "optimal"
     assert result.diagnosis.steps > 0
     more = controlled(problem, 5, protect=True, steps=result.diagnosis.steps)
     assert more.exposed == ()
