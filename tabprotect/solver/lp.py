@@ -11,6 +11,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from tabprotect.errors import SolverError
+from tabprotect.solver.highs import SilentHighs
 
 __all__ = ["LinearProgram", "LpSolution"]
 
@@ -89,8 +90,7 @@ class LinearProgram:
     ) -> None:
         # HiGHS writes beyond its arrays where simplex goes on from what interior point left in the same instance
         self._anew = method == "ipm"
-        self._h = h = highspy.Highs()
-        h.setOptionValue("output_flag", False)
+        self._h = h = SilentHighs()
         h.setOptionValue("presolve", "choose" if presolve else "off")
         h.setOptionValue("threads", threads)
         h.setOptionValue("random_seed", 0)

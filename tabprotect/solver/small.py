@@ -11,6 +11,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from tabprotect.errors import SolverError
+from tabprotect.solver.highs import SilentHighs
 from tabprotect.solver.tolerances import LP_FEASIBILITY
 
 __all__ = ["Columns", "SmallProgrammes", "SmallSolution"]
@@ -89,9 +90,8 @@ class SmallProgrammes:
     def _solver(self, presolve: str, strategy: int) -> highspy.Highs:
         key = (presolve, strategy)
         if key not in self._solvers:
-            h = highspy.Highs()
+            h = SilentHighs()
             options = {
-                "output_flag": False,
                 "presolve": presolve,
                 "threads": 1,
                 "random_seed": 0,

@@ -11,6 +11,7 @@ from scipy import sparse
 from tabprotect.attack.attackers import Patience
 from tabprotect.attack.witness import Witnesses
 from tabprotect.problem import Problem
+from tabprotect.solver.highs import SilentHighs
 from tabprotect.solver.lp import LinearProgram
 
 
@@ -94,3 +95,11 @@ def test_attacks_that_lose_patience_find_the_same(fails: tuple[str, ...], monkey
     found = [(e.key, round(e.reached, 6)) for e in impatient.check(hidden)]
     assert found == expected
     assert set(started) == {"ipm", *(["simplex"] if fails else [])}
+
+
+def test_nothing_is_printed_by_the_solver(capfd: pytest.CaptureFixture[str]) -> None:
+    """Not even by its constructor: standard output may be a file of somebody's."""
+    solver = SilentHighs()
+    assert solver.getOptionValue("output_flag")[1] is False
+    solver.run()
+    assert capfd.readouterr() == ("", "")

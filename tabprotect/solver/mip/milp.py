@@ -13,8 +13,9 @@ from scipy import sparse
 
 from tabprotect.errors import SolverError
 from tabprotect.seeds import SOLVER_SEEDS
+from tabprotect.solver.highs import SilentHighs
 from tabprotect.solver.limits import Budget
-from tabprotect.solver.tolerances import BINARY_INTEGRALITY
+from tabprotect.solver.tolerances import BINARY_INTEGRALITY, PROVEN
 
 __all__ = ["WIDEST_INTEGER", "MilpAnswer", "solve_milp"]
 
@@ -136,8 +137,7 @@ def solve_milp(
     budget = budget or Budget()
     is_mip = integer is not None and bool(np.any(integer))
     matrix = sparse.csc_array(A, dtype=np.float64)
-    h = highspy.Highs()
-    h.setOptionValue("output_flag", False)
+    h = SilentHighs()
     h.setOptionValue("threads", 1)
     h.setOptionValue("random_seed", seed % SOLVER_SEEDS)
     h.setOptionValue("mip_rel_gap", gap)
@@ -171,7 +171,13 @@ def solve_milp(
         if budget.exhausted or h.getRunTime() >= _AT_LIMIT * limit:
             return MilpAnswer("unknown", None, None, None, None, 0, "time limit reached")
         _run_plainly(h)
-    answer = _read(h, is_mip, cost)
+    answer = _read(h, is_mip, cost, gap)
+    if start is not None and answer.status == "feasible" and h.getModelStatus() == _Status.kOptimal:
+        # some versions mistake what their start costs after presolve, and call it optimal
+        budget.spend(answer.work)
+        h.clearSolver()
+        h.run()
+        answer = _read(h, is_mip, cost, gap)
     budget.spend(answer.work)
     return answer
 
@@ -204,7 +210,8 @@ def _model(
     return lp
 
 
-def _read(h: Any, is_mip: bool, cost: Any) -> MilpAnswer:
+def _read(h: Any, is_mip: bool, cost: Any, gap: float) -> MilpAnswer:
+    """Take the answer; what is called optimal and is dearer than its own bound allows is a feasible one."""
     ending = h.getModelStatus()
     words = str(h.modelStatusToString(ending)).lower()
     if ending not in _ENDINGS and ending not in _LIMITS:
@@ -222,7 +229,14 @@ def _read(h: Any, is_mip: bool, cost: Any) -> MilpAnswer:
         bound = float(info.mip_dual_bound) if math.isfinite(info.mip_dual_bound) else None
     else:
         bound = objective if status == "optimal" else None
+    if status == "optimal" and objective is not None and bound is not None and _contradictory(objective, bound, gap):
+        status = None
     duals = None
     if not is_mip and len(solution.row_dual):
         duals = np.asarray(solution.row_dual, np.float64)
     return MilpAnswer(status or ("unknown" if x is None else "feasible"), objective, bound, x, duals, work, words)
+
+
+def _contradictory(objective: float, bound: float, gap: float) -> bool:
+    """Whether an optimum is further from its bound than its gap, and rounding, explain."""
+    return objective - bound > gap * abs(objective) + PROVEN * max(1.0, abs(objective))

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from tabprotect.errors import InputError, SolverError
+from tabprotect.solver.highs import SilentHighs
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.mip.scip import count_work, optimise
 
@@ -149,9 +150,8 @@ def _highs(
     budget: Budget,
 ) -> PoolAnswer:
     """Solve on HiGHS."""
-    h = highspy.Highs()
+    h = SilentHighs()
     for name, value in (
-        ("output_flag", False),
         ("threads", 1),
         ("random_seed", 0),
         ("mip_rel_gap", gap),

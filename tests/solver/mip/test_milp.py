@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import highspy
 import numpy as np
 import pytest
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 
 from tabprotect.errors import SolverError
+from tabprotect.solver.highs import SilentHighs
 from tabprotect.solver.limits import Budget, Limits
 from tabprotect.solver.mip import milp as milp_module
 from tabprotect.solver.mip.milp import solve_milp
@@ -95,7 +98,7 @@ def test_an_error_of_highs_is_followed_by_a_plain_simplex(monkeypatch, method, f
 
     A, low, high, lower, upper, cost = random_programme(3)
     expected = solve_milp(A, low, high, lower, upper, cost)
-    monkeypatch.setattr(milp_module.highspy, "Highs", Failing)
+    monkeypatch.setattr(milp_module, "SilentHighs", Failing)
     if fails == 2:
         with pytest.raises(SolverError, match="solve error"):
             solve_milp(A, low, high, lower, upper, cost, method=method)
@@ -103,3 +106,41 @@ def test_an_error_of_highs_is_followed_by_a_plain_simplex(monkeypatch, method, f
     again = solve_milp(A, low, high, lower, upper, cost, method=method, seconds=60)
     assert again.status == "optimal"
     assert again.objective == pytest.approx(expected.objective)
+
+
+@pytest.mark.parametrize("cured", [True, False])
+def test_an_optimum_that_its_own_bound_contradicts_is_none(monkeypatch: pytest.MonkeyPatch, cured: bool) -> None:
+    """A version of HiGHS took a start for free and therefore for the best; without the start it is right."""
+
+    class Mistaken(SilentHighs):
+        started = cleared = False
+
+        def setSolution(self, solution: Any) -> Any:
+            self.started = True
+            return super().setSolution(solution)
+
+        def clearSolver(self) -> Any:
+            self.cleared = True
+            return super().clearSolver()
+
+        def run(self) -> Any:
+            ended = super().run()
+            self.wrong = self.started and not (self.cleared and cured)
+            return ended
+
+        def getInfo(self) -> Any:
+            info = super().getInfo()
+            if self.wrong:
+                info.mip_dual_bound = 0.0
+            return info
+
+        def getSolution(self) -> Any:
+            solution = super().getSolution()
+            if self.wrong:
+                solution.col_value = [1.0, 1.0, 1.0]
+            return solution
+
+    monkeypatch.setattr(milp_module, "SilentHighs", Mistaken)
+    programme = [[1.0, 1.0, 1.0]], [1.0], [3.0], np.zeros(3), np.ones(3), np.array([3.0, 1.0, 2.0]), np.ones(3, bool)
+    found = solve_milp(*programme, start=np.ones(3))
+    assert (found.status, found.objective, found.bound) == (("optimal", 1.0, 1.0) if cured else ("feasible", 6.0, 0.0))
