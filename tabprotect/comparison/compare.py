@@ -111,9 +111,8 @@ class Comparison:
         p = self.problem
         n = Numbers.of(dialect or Dialect.like(self.recognised))
         equations = n.counted(p.system.n_equations, "equation")
-        facts = f"{n.counted(p.n_cells, 'cell')}, {n(len(p.primaries))} sensitive, {equations}"
-        facts = "; ".join((facts, *p.notes))
-        return comparison_page(self.title, facts, self.charts(), self.grids(), n)
+        size = f"{n.counted(p.n_cells, 'cell')}, {n(len(p.primaries))} sensitive, {equations}"
+        return comparison_page(self.title, "; ".join((size, *p.notes)), self.charts(), self.grids(), n)
 
     def plot(self, path: str | Path) -> None:
         """Draw the main measures into a .png, .svg or .pdf file; confidential.

@@ -7,10 +7,10 @@ import highspy
 __all__ = ["SilentHighs"]
 
 
-class SilentHighs(highspy.Highs):  # type: ignore[misc]
+class SilentHighs(highspy.Highs):  # type: ignore[misc]  # highspy has no types
     """An instance of HiGHS that is silent from the start.
 
-    Some versions print who made them when callbacks are set, which the constructor does before any option can be.
+    Some versions print their copyright when callbacks are set, which the constructor does before any option can be.
 
     Examples
     --------

@@ -25,8 +25,9 @@ from pyomo.opt import SolverStatus
 from pyomo.opt import TerminationCondition as Condition
 
 from tabprotect.errors import InputError, SolverError
+from tabprotect.solver.claims import contradictory
 from tabprotect.solver.limits import Limits
-from tabprotect.solver.tolerances import BINARY_INTEGRALITY, PROVEN
+from tabprotect.solver.tolerances import BINARY_INTEGRALITY
 
 __all__ = ["DEFAULT_SOLVER", "ModelAnswer", "solve_model"]
 
@@ -154,12 +155,7 @@ def _read(model: Any, claim: Any, loaded: bool, seconds: float) -> ModelAnswer:
     bound = None if claimed is None or not math.isfinite(float(claimed)) else float(claimed)
     if status in ("infeasible", "unbounded"):
         bound = None
-    if (
-        status == "optimal"
-        and objective is not None
-        and bound is not None
-        and abs(objective - bound) > PROVEN * max(1.0, abs(objective))
-    ):
+    if status == "optimal" and objective is not None and bound is not None and contradictory(objective, bound):
         status = "feasible"
     return ModelAnswer(status, objective, bound, seconds, str(condition))
 

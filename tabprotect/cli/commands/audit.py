@@ -175,14 +175,14 @@ def _release(folder: Path, no_limits: bool) -> _Given:
 def _write(found: Audit, place: Path, dialect: Dialect) -> None:
     """Write the intervals of hidden cells that were computed, in the form that the ending of the place says.
 
-    Ends are values plus deviations: the digits of a float beyond the fifteenth are of no use to a reader.
+    Ends are values plus deviations: of those that are not whole the digits beyond the fifteenth are rounding errors.
     """
     from tabprotect.formats.files import write_bytes
     from tabprotect.formats.frames import encode_frame
 
     frame = found.computed_frame.drop(columns="cell").rename(columns={"label": "cell"})
-    for ends in ("value", "low", "high", "needed_low", "needed_high", "missing"):
-        frame[ends] = [float(f"{end:.15g}") for end in frame[ends]]
+    for ends in ("low", "high", "needed_low", "needed_high", "missing"):
+        frame[ends] = [end if end.is_integer() else float(f"{end:.15g}") for end in frame[ends]]
     form = place.suffix.lstrip(".")
     write_bytes(place, encode_frame(frame, form, confidential=True, dialect=dialect))
 

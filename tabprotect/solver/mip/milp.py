@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import highspy
@@ -13,9 +13,10 @@ from scipy import sparse
 
 from tabprotect.errors import SolverError
 from tabprotect.seeds import SOLVER_SEEDS
+from tabprotect.solver.claims import contradictory
 from tabprotect.solver.highs import SilentHighs
 from tabprotect.solver.limits import Budget
-from tabprotect.solver.tolerances import BINARY_INTEGRALITY, PROVEN
+from tabprotect.solver.tolerances import BINARY_INTEGRALITY
 
 __all__ = ["WIDEST_INTEGER", "MilpAnswer", "solve_milp"]
 
@@ -172,12 +173,15 @@ def solve_milp(
             return MilpAnswer("unknown", None, None, None, None, 0, "time limit reached")
         _run_plainly(h)
     answer = _read(h, is_mip, cost, gap)
-    if start is not None and answer.status == "feasible" and h.getModelStatus() == _Status.kOptimal:
+    doubted = answer.status == "feasible" and h.getModelStatus() == _Status.kOptimal
+    if start is not None and doubted and answer.objective is not None:
         # some versions mistake what their start costs after presolve, and call it optimal
         budget.spend(answer.work)
         h.clearSolver()
         h.run()
-        answer = _read(h, is_mip, cost, gap)
+        again = _read(h, is_mip, cost, gap)
+        worse = again.objective is None or again.objective > answer.objective
+        answer = replace(answer, work=again.work) if worse else again
     budget.spend(answer.work)
     return answer
 
@@ -211,7 +215,7 @@ def _model(
 
 
 def _read(h: Any, is_mip: bool, cost: Any, gap: float) -> MilpAnswer:
-    """Take the answer; what is called optimal and is dearer than its own bound allows is a feasible one."""
+    """Take the answer; an optimum that its own bound contradicts is a feasible answer."""
     ending = h.getModelStatus()
     words = str(h.modelStatusToString(ending)).lower()
     if ending not in _ENDINGS and ending not in _LIMITS:
@@ -229,14 +233,10 @@ def _read(h: Any, is_mip: bool, cost: Any, gap: float) -> MilpAnswer:
         bound = float(info.mip_dual_bound) if math.isfinite(info.mip_dual_bound) else None
     else:
         bound = objective if status == "optimal" else None
-    if status == "optimal" and objective is not None and bound is not None and _contradictory(objective, bound, gap):
-        status = None
+    if status == "optimal" and objective is not None and bound is not None and contradictory(objective, bound, gap):
+        # a bound beyond what was found is none
+        status, bound, words = None, bound if bound < objective else None, "an optimum that its own bound contradicts"
     duals = None
     if not is_mip and len(solution.row_dual):
         duals = np.asarray(solution.row_dual, np.float64)
     return MilpAnswer(status or ("unknown" if x is None else "feasible"), objective, bound, x, duals, work, words)
-
-
-def _contradictory(objective: float, bound: float, gap: float) -> bool:
-    """Whether an optimum is further from its bound than its gap, and rounding, explain."""
-    return objective - bound > gap * abs(objective) + PROVEN * max(1.0, abs(objective))

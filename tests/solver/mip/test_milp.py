@@ -108,39 +108,54 @@ def test_an_error_of_highs_is_followed_by_a_plain_simplex(monkeypatch, method, f
     assert again.objective == pytest.approx(expected.objective)
 
 
-@pytest.mark.parametrize("cured", [True, False])
-def test_an_optimum_that_its_own_bound_contradicts_is_none(monkeypatch: pytest.MonkeyPatch, cured: bool) -> None:
-    """A version of HiGHS took a start for free and therefore for the best; without the start it is right."""
+class Mistaken(SilentHighs):
+    """Takes a start for free and therefore for the best, as a version of HiGHS did; without the start it is right."""
 
-    class Mistaken(SilentHighs):
-        started = cleared = False
+    forgets, limit, bound = True, False, 0.0
+    wrong = begun = False
 
-        def setSolution(self, solution: Any) -> Any:
-            self.started = True
-            return super().setSolution(solution)
+    def setSolution(self, solution: Any) -> Any:
+        self.begun = True
+        return super().setSolution(solution)
 
-        def clearSolver(self) -> Any:
-            self.cleared = True
-            return super().clearSolver()
+    def clearSolver(self) -> Any:
+        self.begun &= not self.forgets
+        return super().clearSolver()
 
-        def run(self) -> Any:
-            ended = super().run()
-            self.wrong = self.started and not (self.cleared and cured)
-            return ended
+    def run(self) -> Any:
+        self.wrong = self.begun
+        if not self.begun and self.limit:
+            self.setOptionValue("time_limit", 0.0)
+        return super().run()
 
-        def getInfo(self) -> Any:
-            info = super().getInfo()
-            if self.wrong:
-                info.mip_dual_bound = 0.0
-            return info
+    def getInfo(self) -> Any:
+        info = super().getInfo()
+        if self.wrong:
+            info.mip_dual_bound = self.bound
+        return info
 
-        def getSolution(self) -> Any:
-            solution = super().getSolution()
-            if self.wrong:
-                solution.col_value = [1.0, 1.0, 1.0]
-            return solution
+    def getSolution(self) -> Any:
+        solution = super().getSolution()
+        if self.wrong:
+            solution.col_value = [1.0, 1.0, 1.0]
+        return solution
 
-    monkeypatch.setattr(milp_module, "SilentHighs", Mistaken)
+
+@pytest.mark.parametrize(
+    ("behaves", "answer"),
+    [
+        ({}, ("optimal", 1.0, 1.0)),
+        ({"forgets": False}, ("feasible", 6.0, 0.0)),
+        ({"forgets": False, "bound": 7.0}, ("feasible", 6.0, None)),
+        ({"limit": True}, ("feasible", 6.0, 0.0)),
+    ],
+    ids=["right without the start", "wrong again", "bound beyond the answer", "no time without the start"],
+)
+def test_an_optimum_that_its_own_bound_contradicts_is_none(
+    monkeypatch: pytest.MonkeyPatch, behaves: dict[str, Any], answer: tuple[str, float, float | None]
+) -> None:
+    monkeypatch.setattr(milp_module, "SilentHighs", type("Solver", (Mistaken,), behaves))
     programme = [[1.0, 1.0, 1.0]], [1.0], [3.0], np.zeros(3), np.ones(3), np.array([3.0, 1.0, 2.0]), np.ones(3, bool)
     found = solve_milp(*programme, start=np.ones(3))
-    assert (found.status, found.objective, found.bound) == (("optimal", 1.0, 1.0) if cured else ("feasible", 6.0, 0.0))
+    assert (found.status, found.objective, found.bound) == answer
+    assert (found.message == "optimal") is (found.status == "optimal")
