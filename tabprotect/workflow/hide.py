@@ -58,14 +58,16 @@ class Sums:
         """
         if not result.safe:
             return self._known(result)[0] if self.prepared.request.unions != "off" else ()
-        dominated: tuple[UnionExposure, ...] = ()
+        found: tuple[UnionExposure, ...] = ()
+        asked: tuple[UnionExposure, ...] = self.prepared.lowered
         if self.prepared.request.unions != "off":
             # who computes a sum that the pattern protects knows it whatever is hidden, and is not asked about it
             found = tuple(not_cells(result.problem, self._known(result)[0]))
-            if found:
+            if found and budget is not None and budget.exhausted:
                 return found
-            dominated = self._dominated(result)
-        return self._too_closely(result, (*dominated, *self.prepared.lowered), budget)
+            known = {sum_.cells for sum_ in found}
+            asked = (*(sum_ for sum_ in self._dominated(result) if sum_.cells not in known), *asked)
+        return (*found, *self._too_closely(result, asked, budget))
 
     def notes(self, result: SuppressionResult) -> tuple[str, ...]:
         """Return what was not looked at in the pattern of a result; nothing where that was not looked at, at all."""

@@ -92,9 +92,8 @@ def with_both(release: Release, both: Both, stopped: str = "") -> Release:
     if stopped and both.undecided and result.status != "infeasible":
         left = counted(len(both.now.exposures) + len(both.before.exposures), "level")
         said = f"the audit of both releases was ended with {left} not decided"
-        message = "; ".join(filter(None, (result.message, said)))
         result = replace(
-            result, status="unknown", safe=False, cost=None, stopped=result.stopped or stopped, message=message
+            result.with_message(said), status="unknown", safe=False, cost=None, stopped=result.stopped or stopped
         )
     return replace(release, carried=replace(carried, both=both), judgement=judgement, result=result)
 

@@ -41,8 +41,10 @@ LINKED_SHARE = 0.6
 SHARE = 0.6
 """Part of what is left that one exact search may use; another one may be needed after it."""
 
-EXACT_ROUNDS = 3
-"""Exact searches, each with the sums that the pattern before it would have given away."""
+EXACT_ROUNDS = 20
+"""Exact searches, each with the sums that the pattern before it would have given away; as a rule a handful."""
+
+MANY_SUMS = f"no more than {EXACT_ROUNDS} searches were made, and each gave away further sums of hidden cells"
 
 
 def suppress_with_sums(
@@ -223,6 +225,8 @@ def _cheaper(rounds: Rounds, best: Answer, method: str) -> Answer:
         if not better.result.safe or better.sums:
             break
         best = replace(better, result=with_bound_of(better.result, best.result))
+    else:
+        best = replace(best, result=best.result.with_message(MANY_SUMS))
     return best
 
 

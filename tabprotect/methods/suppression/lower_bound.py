@@ -75,8 +75,7 @@ def with_lower_bound(
                 )
             value, proof, finished = min(bound.bound, result.cost), bound.proof(), bound.finished
     trivial = "" if value or not result.cost else NOTHING_FOUND if finished else TRIVIAL
-    notes = [result.message, trivial]
-    known = replace(result, cuts=proof, message="; ".join(filter(None, notes)), work=result.work + budget.work - before)
+    known = replace(result.with_message(trivial), cuts=proof, work=result.work + budget.work - before)
     # a bound met by the cost is a proof, whatever ended the search
     return with_bound(known, value)
 

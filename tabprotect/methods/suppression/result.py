@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -133,6 +133,10 @@ class SuppressionResult:
     def gap(self) -> float | None:
         """(cost - bound) / cost as a fraction; None without both numbers."""
         return relative_gap(self.cost, self.bound)
+
+    def with_message(self, more: str) -> SuppressionResult:
+        """Return the result with something more that the user must know."""
+        return replace(self, message="; ".join(filter(None, (self.message, more))))
 
     @property
     def suppressed(self) -> npt.NDArray[np.int64]:

@@ -106,7 +106,7 @@ def local(
     if result.cost is None or bound is None:
         return result
     if not bound and result.cost:
-        result = replace(result, message="; ".join(filter(None, (result.message, NOTHING_FOUND))))
+        result = result.with_message(NOTHING_FOUND)
     return with_bound(replace(result, cuts=proof), bound)
 
 

@@ -72,11 +72,10 @@ def settle(
     cost = problem.cost(pattern)
     note = f"{more} cells are hidden for {len(exposures)} levels that were reached in floating point only"
     settled = replace(
-        result,
+        result.with_message(note),
         pattern=pattern,
         cost=cost,
         status="feasible",
-        message="; ".join(filter(None, (result.message, note))),
         deviations=(*result.deviations, *judge.known_about(pattern)),
     )
     return settled if result.bound is None else with_bound(settled, result.bound)

@@ -163,8 +163,7 @@ def _proven(
     """
     if cuts is not None:
         return replace(result, cuts=bound_proof(reduction, pools, cuts, options.relaxation))
-    late = "no time was left to prove the bound in exact arithmetic"
-    return replace(result, message="; ".join(filter(None, (result.message, late))))
+    return result.with_message("no time was left to prove the bound in exact arithmetic")
 
 
 def _search(
