@@ -11,7 +11,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from tabprotect.errors import SolverError
-from tabprotect.solver.highs import SilentHighs
+from tabprotect.solver.highs import SilentHighs, digits
 
 __all__ = ["LinearProgram", "LpSolution"]
 
@@ -106,14 +106,14 @@ class LinearProgram:
         matrix = sparse.csc_array(A, dtype=np.float64)
         lp.num_row_, lp.num_col_ = (int(k) for k in matrix.shape)
         lp.col_cost_ = np.asarray(cost, np.float64)
-        lp.col_lower_ = _inf(lower)
-        lp.col_upper_ = _inf(upper)
-        lp.row_lower_ = _inf(row_lower)
-        lp.row_upper_ = _inf(row_upper)
+        lp.col_lower_, lp.col_upper_ = lower, upper = _inf(lower), _inf(upper)
+        lp.row_lower_, lp.row_upper_ = row_lower, row_upper = _inf(row_lower), _inf(row_upper)
         lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
         lp.a_matrix_.start_ = matrix.indptr.astype(np.int32)
         lp.a_matrix_.index_ = matrix.indices.astype(np.int32)
         lp.a_matrix_.value_ = matrix.data
+        self._digits = 0
+        self._scale(lower, upper, row_lower, row_upper)
         lp.sense_ = highspy.ObjSense.kMaximize if maximise else highspy.ObjSense.kMinimize
         if h.passModel(lp) == highspy.HighsStatus.kError:
             raise SolverError("HiGHS refused the linear programme (NaN or crossing bounds in it?)")
@@ -132,7 +132,9 @@ class LinearProgram:
         """Change the bounds of some columns."""
         index = np.asarray(columns, np.int32)
         if len(index):
-            self._h.changeColsBounds(len(index), index, _inf(lower), _inf(upper))
+            bounds = _inf(lower), _inf(upper)
+            self._scale(*bounds)
+            self._h.changeColsBounds(len(index), index, *bounds)
 
     def set_costs(self, columns: Any, cost: Any) -> None:
         """Change the costs of some columns."""
@@ -144,16 +146,19 @@ class LinearProgram:
         """Change the bounds of some rows."""
         index = np.asarray(rows, np.int32)
         if len(index):
-            self._h.changeRowsBounds(len(index), index, _inf(lower), _inf(upper))
+            bounds = _inf(lower), _inf(upper)
+            self._scale(*bounds)
+            self._h.changeRowsBounds(len(index), index, *bounds)
 
     def add_rows(self, A: Any, lower: Any, upper: Any) -> None:
         """Append rows; the basis stays usable (dual simplex continues from it)."""
         rows = sparse.csr_array(A, dtype=np.float64)
         if rows.shape[0]:
+            bounds = _inf(lower), _inf(upper)
+            self._scale(*bounds)
             self._h.addRows(
                 int(rows.shape[0]),
-                _inf(lower),
-                _inf(upper),
+                *bounds,
                 int(rows.nnz),
                 rows.indptr[:-1].astype(np.int32),
                 rows.indices.astype(np.int32),
@@ -165,6 +170,12 @@ class LinearProgram:
         index = np.asarray(rows, np.int32)
         if len(index):
             self._h.deleteRows(len(index), index)
+
+    def _scale(self, *bounds: Floats) -> None:
+        """Have HiGHS solve in units that suit the largest bound there was."""
+        if (most := digits(*bounds)) > self._digits:
+            self._digits = most
+            self._h.scale_bounds(most)
 
     def basis(self) -> Any:
         """Return the current basis (opaque; hand it back to `set_basis`)."""

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from tabprotect.errors import SolverError
-from tabprotect.solver.highs import SilentHighs
+from tabprotect.solver.highs import SilentHighs, digits
 from tabprotect.solver.tolerances import LP_FEASIBILITY
 
 __all__ = ["Columns", "SmallProgrammes", "SmallSolution"]
@@ -83,11 +83,11 @@ class SmallProgrammes:
     """
 
     def __init__(self) -> None:
-        self._solvers: dict[tuple[str, int], highspy.Highs] = {}
-        self._last: tuple[highspy.Highs, int] | None = None
+        self._solvers: dict[tuple[str, int], SilentHighs] = {}
+        self._last: tuple[SilentHighs, int] | None = None
         self.unfinished = False
 
-    def _solver(self, presolve: str, strategy: int) -> highspy.Highs:
+    def _solver(self, presolve: str, strategy: int) -> SilentHighs:
         key = (presolve, strategy)
         if key not in self._solvers:
             h = SilentHighs()
@@ -141,6 +141,7 @@ class SmallProgrammes:
         self.unfinished = False
         for presolve, strategy in (("off", 4 if primal else 1), ("on", 1), ("off", 1 if primal else 4)):
             h = self._solver(presolve, strategy)
+            h.scale_bounds(digits(lower, upper))
             h.passModel(
                 n, m, len(row), int(highspy.MatrixFormat.kColwise), int(highspy.ObjSense.kMinimize), 0.0,
                 cost, lower, upper, side, side, start, row, A.data, zeros,

@@ -16,6 +16,7 @@ __all__ = [
     "ADJUSTED_ERROR",
     "AT_BOUND",
     "BINARY_INTEGRALITY",
+    "BOUND_DIGITS",
     "BOUND_ROUNDING",
     "BRIDGE_VIOLATION",
     "CANCELLED",
@@ -135,6 +136,9 @@ may satisfy the row."""
 
 COST_ROUNDING: Final = 1e-9
 """A bound may exceed a cost by this share: both are sums in floating point."""
+
+BOUND_DIGITS: Final = 34
+"""Bounds of linear programmes with more binary digits before the point are scaled to so many."""
 
 BOUND_ROUNDING: Final = 1e-9
 """What is taken off a bound for rounding errors in its sums, as a share of all that is added up."""

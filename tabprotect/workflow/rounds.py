@@ -49,6 +49,9 @@ LATE_SHARE = 0.1
 ROUND_TIME = 5.0
 """What is left to do after a pattern was completed for its sums takes so many times as long as looking for sums."""
 
+SPENT_SHARE = 0.75
+"""Share of its limits from which a search counts as ended by them; it keeps some for its judgement."""
+
 MOST_ROUNDS = 20
 """Rounds of protecting sums, each of which may make further sums computable."""
 
@@ -102,6 +105,8 @@ class Rounds:
     limit: float | None = None
     looking: float = 0.0
     """Seconds that looking for sums took the last time."""
+    spent: float = 0.0
+    """Share of its limits that the last search took."""
     bounds: list[SuppressionResult] = field(default_factory=list)
     """Results of searches that gave a bound."""
     last: SuppressionResult | None = None
@@ -180,12 +185,24 @@ class Rounds:
                     options=self.options,
                     **self.how,
                 )
+        limited = [(part.seconds, part.limits.seconds), (part.work, part.limits.work)]
+        self.spent = max([spent / most for spent, most in limited if most], default=0.0)
         if result.bound is not None:
             self.bounds.append(result)
         if result.rows is not None:
             self.last = result
         self.ended = result.stopped or self.ended
         return result
+
+    def share_to_go_on(self, result: SuppressionResult) -> float:
+        """Return the share of what is left for a search to go on that its own share ended; the rest is for sums.
+
+        0 where the search ended by itself, or there is no time for sums.
+        """
+        budget = self.budget
+        if near_enough(result, budget) or self.spent < SPENT_SHARE or budget.exhausted:
+            return 0.0
+        return max(0.0, 1.0 - ROUND_TIME * self.looking / budget.seconds_left)
 
     def root(self, problem: Problem) -> Answer | None:
         """Return the pattern of the root solve, its sums protected; None where that finds none within a moment."""

@@ -211,16 +211,21 @@ def _cheaper(rounds: Rounds, best: Answer, method: str) -> Answer:
     """Look for cheaper patterns and a bound, from a pattern that gives no sums away."""
     if not best.result.safe or best.sums or (rounds.has_incumbent and rounds.budget.exhausted):
         return best
+    share = SHARE
     for _ in range(EXACT_ROUNDS):
         start = best.result if rounds.how["engine"] != "pyomo" else None
-        result = rounds.run(best.problem, method, SHARE, start)
+        result = rounds.run(best.problem, method, share, start)
         sums = rounds.look(result)
         if result.safe and not sums:
-            return replace(best, result=with_bound_of(result, best.result))
+            best = replace(best, result=with_bound_of(result, best.result))
+            share = rounds.share_to_go_on(best.result) if share == SHARE else 0.0
+            if not share:
+                return best
+            continue
         best = replace(best, result=with_bound_of(best.result, result))
         if not sums or rounds.budget.exhausted:
             break
-        grown = rounds.grow(best.problem, sums)
+        share, grown = SHARE, rounds.grow(best.problem, sums)
         better = rounds.close(grown, extended(result, grown), CLEANUP_SHARE, restarts=0)
         if not better.result.safe or better.sums:
             break

@@ -103,3 +103,37 @@ def test_nothing_is_printed_by_the_solver(capfd: pytest.CaptureFixture[str]) -> 
     assert solver.getOptionValue("output_flag")[1] is False
     solver.run()
     assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("later", [False, True])
+@pytest.mark.parametrize("seed", [0, 6, 11, 12, 17])
+def test_values_of_13_digits_beside_values_of_one_have_an_answer(seed: int, later: bool) -> None:
+    """Without other units HiGHS ended with 'Unknown', or called the programme infeasible, which x = 0 solves."""
+    rng, (r, c) = np.random.default_rng(seed), (6, 8)
+    at = np.arange((r + 1) * (c + 1) * 4).reshape(r + 1, c + 1, 4)
+    values = np.zeros(at.shape)
+    values[1:, 1:, 1:] = np.round(10 ** rng.uniform(-1, 12.95, (r, c, 3)), 1) * (rng.random((r, c, 3)) < 0.8)
+    values[0] = values[1:].sum(0)
+    values[:, 0] = values[:, 1:].sum(1)
+    values[:, :, 0] = values[:, :, 1:].sum(2)
+    parts = [
+        (part[1:], part[0]) for axis in range(3) for part in np.moveaxis(at, axis, 0).reshape(at.shape[axis], -1).T
+    ]
+    A = np.zeros((len(parts), at.size))
+    for row, (inner, margin) in enumerate(parts):
+        A[row, inner], A[row, margin] = 1.0, -1.0
+    most = np.where(rng.random(at.size) < 0.2, 0.0, values.ravel())
+    smallest = np.argsort(np.where(most > 0, most, np.inf))[int(rng.integers(0, 20))]
+    nothing = np.zeros(len(parts))
+    cost = 0.5 * (np.arange(at.size) == smallest)
+    lp = LinearProgram(A, nothing, nothing, -most, most, cost, maximise=True)
+    if later:
+        lp = LinearProgram(A, nothing, nothing, 0 * most, 0 * most, cost, maximise=True)
+        lp.solve()
+        lp.set_bounds(range(at.size), -most, most)
+    found = lp.solve()
+    noise = 1e-12 * np.abs(found.x).max()
+    assert found.status == "optimal"
+    assert np.abs(A @ found.x).max() <= noise
+    assert np.all(np.abs(found.x) <= most + noise)
+    assert 0 <= found.objective <= 0.5 * most[smallest] + noise

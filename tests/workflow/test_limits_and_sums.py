@@ -62,6 +62,23 @@ def test_a_gap_that_a_limit_left_open_is_told_as_such(seed: int, work: int, meth
         assert (whole.result.status, whole.result.stopped) == ("optimal", "")
 
 
+def test_searches_go_on_while_patterns_give_sums_away() -> None:
+    """Three exact searches, each with the sums of the one before, end with a gap of 15 % here."""
+    rng = np.random.default_rng(33)
+    n = int(rng.integers(40, 90))
+    frame = pd.DataFrame(
+        {
+            "region": rng.choice(list("abcdef"), n),
+            "size": rng.choice(list("vwxyz"), n),
+            "turnover": np.round(rng.lognormal(3, 1.5, n)),
+            "firm": rng.choice([f"f{k}" for k in range(n // 3)], n),
+        }
+    )
+    release = released(frame)
+    assert (release.result.status, release.result.cost) == ("optimal", 1246.0)
+    assert release.result.message == ""
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seconds", [3, 5, 8])
 def test_a_limit_of_time_that_leaves_a_gap_is_told_as_such(seconds: int) -> None:

@@ -81,7 +81,38 @@ def test_the_next_search_begins_with_the_inequalities_of_the_one_before(monkeypa
     monkeypatch.setattr("tabprotect.workflow.rounds.suppress", search)
     answer = suppress_with_sums(problem, exposed, Budget(Limits(work=8_000)), method="exact")
     assert answer.result.safe
-    assert begun == [(problem.n_cells, False), (problem.n_cells + 1, True)]
+    assert begun[:2] == [(problem.n_cells, False), (problem.n_cells + 1, True)]
+
+
+@pytest.mark.parametrize(("used", "searches"), [(0.95, 2), (0.5, 1)])
+def test_a_search_that_its_share_of_the_limits_ended_goes_on(
+    used: float, searches: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that ended by itself does not; nor is one begun that leaves no time for sums."""
+    clock = [0.0]
+    monkeypatch.setattr("time.monotonic", lambda: clock[0])
+    problem = Problem.from_arrays([[-1, 1, 1, 1]], [20, 9, 6, 5], primary=[1], lpl=2, upl=2)
+    pattern = problem.must_hide | (np.arange(problem.n_cells) == 3)
+    found = SuppressionResult(problem, pattern, "feasible", True, problem.cost(pattern), 0.0)
+    starts: list[object] = []
+
+    def search(problem: Problem, *, limits: Budget, start: SuppressionResult | None, **options: Any) -> Any:
+        clock[0] += used * limits.seconds_left
+        starts.append(start)
+        return found
+
+    def exposed(found: SuppressionResult, budget: Budget | None) -> Any:
+        clock[0] += 0.1
+        return ()
+
+    monkeypatch.setattr("tabprotect.workflow.first_answer.first_results", lambda *_: iter(()))
+    monkeypatch.setattr("tabprotect.workflow.rounds.by_root_solve", lambda *_: found)
+    monkeypatch.setattr("tabprotect.workflow.rounds.suppress", search)
+    answer = suppress_with_sums(problem, exposed, Budget(Limits(seconds=LIMIT), started=0.0), method="exact")
+    assert (answer.result.safe, answer.sums) == (True, ())
+    assert len(starts) == searches
+    assert all(start is not None for start in starts)
+    assert clock[0] < LIMIT
 
 
 def test_a_look_ends_soon_after_the_limit_with_a_safe_pattern_in_hand(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -87,7 +87,8 @@ def local(
         if not search.first(start, deviations):
             found = _cheapest(search.judge, None, [start])
             result = finish(problem, search.judge, found, budget, "local", options)
-            return result if result.safe else replace(result, pattern=search.cover.pattern)
+            pattern = result.pattern if result.safe else search.cover.pattern
+            return replace(result, pattern=pattern, deviations=search.known_about(pattern))
         search.refine()
         if passes != 0 and search.to_clean_up:
             search.improve_at_first(passes)
