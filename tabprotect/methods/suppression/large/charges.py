@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from tabprotect.methods.suppression.large.cover import Cover, Witness
 from tabprotect.methods.suppression.large.programme import BlockProgramme
@@ -34,8 +35,8 @@ def choose(
     order : sequence of int
         The open questions, largest level first.
     options : RebuildOptions
-        Powers and trials. The first power holds where the limits end a trial, or another gains little of the cost for
-        each question that is answered.
+        Powers and trials, which share the time; what is compared are the questions that all of them came to. The first
+        power holds where there are none, or another gains little of the cost for each question that is answered.
     budget : Budget
     answer : callable
         Answers a question within a budget.
@@ -47,19 +48,33 @@ def choose(
     """
     most = options.trial_targets
     some = [*order[:most], *order[most :: max(1, len(order) // most)]]
-    found: list[tuple[float, float, dict[int, tuple[Witness, ...]]]] = []
+    trials: list[_Trial] = []
     with budget.part(options.trial_limit_share) as part:
-        for power in options.charge_powers:
+        for number, power in enumerate(options.charge_powers):
             programme.power = power
-            for k in some:
-                if not cover.relies[k] and not part.exhausted:
-                    answer(k, part)
-            cost = cover.cost
-            answers = {k: cover.release(k) for k in order if cover.relies[k]}
-            found.append((cost / max(1, len(answers)), power, answers))
-        whole = not part.exhausted
-    first, best = found[0], min(found, key=lambda one: one[0])
-    chosen = best if whole and best[0] < options.trial_gain * first[0] else first
-    _, programme.power, answers = chosen
-    cover.reinstate(answers)
-    return chosen[0] / first[0] if chosen is not first else 1.0
+            course: list[float] = []
+            with part.part(1 / (len(options.charge_powers) - number)) as own:
+                for k in some:
+                    if not cover.relies[k]:
+                        answer(k, own)
+                    if own.exhausted:
+                        break
+                    course.append(cover.cost / max(1, sum(bool(cover.relies[k]) for k in order)))
+            trials.append(_Trial(power, course, {k: cover.release(k) for k in order if cover.relies[k]}))
+    first, chosen, share = trials[0], trials[0], 1.0
+    common = min(len(trial.course) for trial in trials)
+    if common:
+        best = min(trials, key=lambda trial: trial.course[common - 1])
+        if best.course[common - 1] < options.trial_gain * first.course[common - 1]:
+            chosen, share = best, best.course[common - 1] / first.course[common - 1]
+    programme.power = chosen.power
+    cover.reinstate(chosen.answers)
+    return share
+
+
+class _Trial(NamedTuple):
+    """What came of one power: cost for each question answered, after one question after the other, and the answers."""
+
+    power: float
+    course: list[float]
+    answers: dict[int, tuple[Witness, ...]]

@@ -134,7 +134,7 @@ class RebuildOptions(Stage):
     trial_targets : int, default 4
         Targets of the largest levels, and others, that are tried with each of them, ...
     trial_limit_share : float, default 0.15
-        ... within this share of the limits; beyond it the first power holds.
+        ... within this share of the limits.
     trial_gain : float, default 0.75
         Share of the cost, by targets answered, of the first power below which another one is taken.
     """
