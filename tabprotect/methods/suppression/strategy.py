@@ -66,7 +66,7 @@ def automatic(
         first = by_root_solve(problem, budget, engine, options)
         if first.safe:
             return because(joined(first, run.exact(first.pattern, rows)), "its relaxation leaves little open")
-    limited = method == "exact" and start is None and not math.isinf(meter_left(budget))
+    limited = start is None and not math.isinf(meter_left(budget)) and _may_search_inside(problem, method, options)
     gap = budget.limits.gap
     if method == "exact" and begins(problem, options) == "greedy":
         share = options.choice.probe_patience * options.choice.probe_limit_share
@@ -76,7 +76,7 @@ def automatic(
         if limited or (method == "local" and not alone):
             gap = max(gap, 1 - 1 / options.choice.tight_ratio)
         first, other = run.first(method, start, deviations, gap, limited)
-        loose = method == "local" and (first.gap is None or first.gap > gap)
+        loose = method == "local" and (first.gap is None or first.gap > gap) and not (limited and run.has_time())
         if alone or loose or first.status == "optimal" or (first.gap is not None and first.gap <= budget.limits.gap):
             return because(first, why)
     if limited and first.safe and not ended(first) and (first.gap is None or first.gap > gap):
@@ -97,6 +97,11 @@ class _Run:
     engine: str
     means: Means | None
     options: Options
+
+    def has_time(self) -> bool:
+        """Whether another search may be begun: what is left is more than what the last one leaves to others."""
+        left = meter_left(self.budget)
+        return left > (1 - self.options.choice.inside_limit_share) * (meter(self.budget) + left)
 
     def exact(
         self, start: Bools | None, rows: Inequalities | None, deviations: Sequence[Deviation] = ()
@@ -120,10 +125,11 @@ class _Run:
     ) -> tuple[SuppressionResult, str]:
         """Return a first pattern, of local programmes unless a trial says otherwise, and the method for another one."""
         choice, powers = self.options.choice, self.options.local.rebuild.charge_powers
-        if method == "local":
-            return self.local(start, deviations, 1.0, gap, True, powers), ""
         if not limited:
-            return self.local(start, deviations, choice.probe_limit_share, gap, False, powers), ""
+            share = choice.probe_limit_share if method == "exact" else 1.0
+            return self.local(start, deviations, share, gap, method == "local", powers), ""
+        if method == "local":
+            return self.local(start, deviations, 1.0, gap, True, powers, choice.local_slice_share), ""
         before, limit = meter(self.budget), meter(self.budget) + meter_left(self.budget)
         if not self.problem.attackers:
             tried, powers = self._by_trial()
@@ -148,9 +154,14 @@ class _Run:
         gap: float,
         improve: bool,
         powers: tuple[float, ...],
+        slice_share: float = 1.0,
     ) -> SuppressionResult:
-        """Return a pattern of local programmes, made cheaper until the limits or a gap if asked for."""
+        """Return a pattern of local programmes, made cheaper until the limits or a gap if asked for.
+
+        It ends when it gained little in such a share of the limits.
+        """
         work = math.inf if share == 1.0 else self.options.choice.probe_work
+        options = changed(self.options, "local.rebuild.charge_powers", powers)
         with self.budget.run(share, work=work, gap=gap) as part:
             return local_in_stages(
                 self.problem,
@@ -161,7 +172,7 @@ class _Run:
                 passes=None if improve else 0,
                 engine=self.engine,
                 deviations=deviations,
-                options=changed(self.options, "local.rebuild.charge_powers", powers),
+                options=changed(options, "local.search.slice_limit_share", slice_share),
             )
 
     def _by_trial(self) -> tuple[SuppressionResult | None, tuple[float, ...]]:
@@ -233,6 +244,11 @@ def by_root_solve(problem: Problem, budget: Budget, engine: str, options: Option
     with budget.run() as part, cancel_on_interrupt(part):
         pattern = root_solve(problem, judge, pool_solver(engine), part, options.root_solve)
         return finish(problem, judge, pattern, part, "root solve", options)
+
+
+def _may_search_inside(problem: Problem, method: str, options: Options) -> bool:
+    """Whether the exact engine may search among the cells of a pattern; audits of what it finds take longer."""
+    return method == "exact" or (not problem.attackers and problem.n_cells <= options.choice.inside_cells)
 
 
 def ended(result: SuppressionResult) -> bool:

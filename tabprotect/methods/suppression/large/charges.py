@@ -55,9 +55,9 @@ def choose(
             course: list[float] = []
             with part.part(1 / (len(options.charge_powers) - number)) as own:
                 for k in some:
-                    if not cover.relies[k]:
-                        answer(k, own)
                     if own.exhausted:
+                        break
+                    if not cover.relies[k] and not answer(k, own) and own.exhausted:
                         break
                     course.append(cover.cost / max(1, sum(bool(cover.relies[k]) for k in order)))
             trials.append(_Trial(power, course, {k: cover.release(k) for k in order if cover.relies[k]}))

@@ -50,6 +50,10 @@ class LocalSearchOptions(Stage):
         Share of what is left that of this is for a bound where there is none yet.
     cleanup_slices : int, default 10
         Times that its cost is reported.
+    slice_limit_share : float, default 1.0
+        Share of the time left after the first pattern within which ruin and recreate has to gain so much to go on, ...
+    slice_gain : float, default 0.01
+        ... as a share of the cost.
     fair_share : float, default 0.1
         Share of what goes to cheaper patterns that ruin and recreate, and windows, each get at least.
     rounds_before_windows : float, default 3
@@ -76,6 +80,8 @@ class LocalSearchOptions(Stage):
     cleanup_limit_share: float = number(0.95, most=1)
     bound_limit_share: float = number(0.2, most=1)
     cleanup_slices: int = number(10, least=1)
+    slice_limit_share: float = number(1.0, most=1)
+    slice_gain: float = number(0.01, most=1)
     fair_share: float = number(0.1, most=0.5)
     rounds_before_windows: float = number(3)
     ruin_fade: float = number(0.98, most=1)

@@ -25,6 +25,8 @@ class ChoiceOptions(Stage):
         Cells up to which the exact engine takes two-way tables with attackers who know cells.
     never_exact_cells : int, default 30_000
         Cells beyond which every table is worked on locally, and linked tables are not solved as one system.
+    inside_cells : int, default 12_000
+        Cells up to which the exact engine searches among the cells of a pattern of local programmes that gain no more.
     near_equations : int, default 4
         Equations from a primary within which its surroundings are counted.
     near_primaries : int, default 30
@@ -47,6 +49,9 @@ class ChoiceOptions(Stage):
         Share of the limits within which a first pattern has to be there, cleaned up, for another one to be made.
     gap_limit_share : float, default 0.1
         Share of the limits left then for a bound of local programmes, where there is no time for another pattern.
+    local_slice_share : float, default 0.2
+        Share of the limits within which local programmes have to gain something to go on where they were chosen; see
+        `LocalSearchOptions.slice_limit_share`.
     local_limit_share : float, default 0.3
         Share of the limits left then for a bound and cheaper patterns of local programmes, where there is.
     second_limit_share : float, default 0.4
@@ -74,6 +79,7 @@ class ChoiceOptions(Stage):
     always_exact_cells: int = number(3_000)
     attacker_cells: int = number(5_000)
     never_exact_cells: int = number(30_000)
+    inside_cells: int = number(12_000)
     near_equations: int = number(4, least=1)
     near_primaries: int = number(30, least=1)
     near_share: float = number(0.3, most=1)
@@ -85,6 +91,7 @@ class ChoiceOptions(Stage):
     probe_limit_share: float = number(0.4, most=1)
     second_after_share: float = number(0.25, most=1)
     gap_limit_share: float = number(0.1, most=1)
+    local_slice_share: float = number(0.2, most=1)
     local_limit_share: float = number(0.3, most=1)
     second_limit_share: float = number(0.4, most=1)
     second_restarts: int = number(10)

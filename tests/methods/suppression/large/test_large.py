@@ -21,6 +21,7 @@ from tabprotect.methods.suppression.choice import begins, choose
 from tabprotect.methods.suppression.large import local
 from tabprotect.methods.suppression.large.bound import LocalBound
 from tabprotect.methods.suppression.large.cover import Cover
+from tabprotect.methods.suppression.large.method import charge_power
 from tabprotect.methods.suppression.large.nearby import Nearby, Search
 from tabprotect.methods.suppression.large.programme import Move
 from tabprotect.methods.suppression.large.rebuild import Rebuilder
@@ -195,6 +196,36 @@ def test_other_charges_find_cheaper_deviations() -> None:
             saved.append(price[once.cells].sum() - price[found.cells].sum())
     assert min(saved) >= 0
     assert max(saved) > 0
+
+
+def test_a_trial_that_is_cut_short_compares_what_all_charges_came_to() -> None:
+    problem = family("thin", 1, sizes=(14, 14, 14), filled=0.5)
+    power, share = charge_power(problem, Budget(Limits(work=20_000)))
+    assert power == 0.0
+    assert 0 < share < 0.5
+
+
+def test_ruin_and_recreate_that_gains_little_ends_before_its_limits() -> None:
+    problem, limits = large(600, dims=3, seed=1), Limits(work=30_000)
+    whole = local(problem, limits=limits)
+    hasty = changed(changed(Options(), "local.search.slice_limit_share", 0.05), "local.search.slice_gain", 0.9)
+    short = local(problem, limits=limits, options=hasty)
+    assert short.work < 0.5 * whole.work
+    assert short.safe
+    assert short.cost >= whole.cost
+    assert short.bound <= whole.cost
+
+
+def test_auto_looks_among_the_cells_of_a_local_pattern_that_gets_no_cheaper() -> None:
+    problem, limits = large(600, dims=3, primaries=0.1, seed=1), Limits(work=15_000)
+    chosen = changed(changed(Options(), "choice.always_exact_cells", 100), "choice.near_share", 1.0)
+    slow = changed(chosen, "local.search.slice_gain", 0.5)
+    result = suppress(problem, limits=limits, options=slow)
+    assert result.method.startswith("auto: local, then recombination")
+    assert Judge(problem).safe(result.pattern)
+    assert result.bound <= result.cost
+    never = suppress(problem, limits=limits, options=changed(slow, "choice.inside_cells", 0))
+    assert never.method.startswith("auto: local, since")
 
 
 def windowed(seed: int, steps: int) -> tuple[Cover, list[float]]:
