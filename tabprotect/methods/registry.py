@@ -35,7 +35,9 @@ __all__ = [
     "VALUE_METHODS",
     "Entry",
     "Option",
+    "all_options",
     "entry",
+    "maker_of",
     "names",
     "options_help",
 ]
@@ -221,6 +223,31 @@ def unknown_method(name: str, known: Iterable[str]) -> str:
     known = list(known)
     meant = did_you_mean(name, known) or f"; there are {', '.join(map(repr, known))}"
     return f"unknown method '{name}'{meant}"
+
+
+def all_options() -> set[str]:
+    """Return the names of the options of all methods.
+
+    Examples
+    --------
+    >>> {"base", "transform"} <= all_options()
+    True
+    """
+    return {known.name for one in METHODS.values() for known in one.options}
+
+
+def maker_of(option: str) -> str | None:
+    """Return the name of a class of methods with an option; None where there is none.
+
+    Examples
+    --------
+    >>> maker_of("transform"), maker_of("base"), maker_of("colour")
+    ('Suppress', 'Round', None)
+    """
+    for one in METHODS.values():
+        if option in {known.name for known in one.options}:
+            return str(getattr(one.factory, "func", one.factory).__name__)
+    return None
 
 
 def names(family: Family | None = None) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from tabprotect.solver.limits import Budget
 
-__all__ = ["Credit", "is_first", "meter", "meter_left"]
+__all__ = ["Credit", "Pace", "is_first", "meter", "meter_left"]
 
 FADE = 0.7
 """What a gain counts for after the next slice of the same kind."""
@@ -62,3 +62,43 @@ def meter(budget: Budget) -> float:
 def meter_left(budget: Budget) -> float:
     """Return what is left, in the same unit."""
     return budget.work_left if budget.limits.seconds is None else budget.seconds_left
+
+
+class Pace:
+    """Whether a search gains enough in each slice of its limits.
+
+    Parameters
+    ----------
+    budget : Budget
+    cost : float
+        Of the pattern that the search begins with.
+    share : float
+        Length of a slice, as a share of what is left of the limits.
+    least : float
+        What a slice has to gain, as a share of the cost.
+
+    Examples
+    --------
+    >>> from tabprotect.solver.limits import Limits
+    >>> budget = Budget(Limits(work=100))
+    >>> pace = Pace(budget, 50.0, 0.1, 0.02)
+    >>> budget.spend(12)
+    >>> pace.keeps_up(40.0), pace.keeps_up(40.0)
+    (True, True)
+    >>> budget.spend(12)
+    >>> pace.keeps_up(39.9)
+    False
+    """
+
+    def __init__(self, budget: Budget, cost: float, share: float, least: float) -> None:
+        self._budget, self._cost, self._least = budget, cost, least
+        self._slice = share * meter_left(budget)
+        self._end = meter(budget) + self._slice
+
+    def keeps_up(self, cost: float) -> bool:
+        """Return whether the last slice gained enough, or is not over."""
+        if meter(self._budget) < self._end:
+            return True
+        before, self._cost = self._cost, cost
+        self._end += self._slice
+        return before - cost >= self._least * before

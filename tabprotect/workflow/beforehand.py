@@ -5,16 +5,17 @@ from __future__ import annotations
 import os
 import re
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
-from tabprotect.errors import InputError, Problems
+from tabprotect.errors import InputError, Problems, did_you_mean
 from tabprotect.formats.folder import check_replaceable
 from tabprotect.formats.places import temporary_prefix
 from tabprotect.methods.recoding.method import Recode
+from tabprotect.methods.registry import all_options, maker_of
 from tabprotect.release.earlier import check_last
 from tabprotect.sensitivity.bounds import BoundsAsTyped
 from tabprotect.sensitivity.level import at_holdings, both_levels
@@ -26,7 +27,7 @@ from tabprotect.table.table import Table
 from tabprotect.workflow.checking import check_spec
 from tabprotect.workflow.fitting import unfitting
 from tabprotect.workflow.prepare import tabulated_so
-from tabprotect.workflow.request import Request
+from tabprotect.workflow.request import FACES, Request
 from tabprotect.workflow.source import Finished, Records
 from tabprotect.workflow.specification import STATED, Spec, TableSpec, check_dialect
 from tabprotect.workflow.specified import right_part
@@ -116,7 +117,9 @@ def _of_one_cause(problems: Sequence[str]) -> list[str]:
     return [problem for problem, found in strange if found is None or (found[2], found[1]) not in misspelled]
 
 
-def asked_for(data: Any, roles: Mapping[str, Any], rules: Any, holding_rules: Any, **other: Any) -> Request:
+def asked_for(
+    data: Any, roles: Mapping[str, Any], rules: Any, holding_rules: Any, unknown: Iterable[str] = (), **other: Any
+) -> Request:
     """Return what is asked for from Python, or raise one error with everything that is wrong in it and around it.
 
     Parameters
@@ -126,6 +129,8 @@ def asked_for(data: Any, roles: Mapping[str, Any], rules: Any, holding_rules: An
         How microdata are tabulated; nothing of it goes with a finished table.
     rules, holding_rules
         Of `tabprotect.protect`.
+    unknown : iterable of str
+        Names of arguments that it does not have.
     **other
         Of `Request`.
 
@@ -143,6 +148,11 @@ def asked_for(data: Any, roles: Mapping[str, Any], rules: Any, holding_rules: An
     ["rule 'p%15' is not kno", "unions must be 'repair", "no column 'r'; there a"]
     """
     problems, finished = Problems(), isinstance(data, Table)
+    for name in unknown:
+        maker = maker_of(name)
+        known = [*roles, "rules", "holding_rules", *(FACES.get(one, one) for one in other), *sorted(all_options())]
+        cure = did_you_mean(name, known) if maker is None else f"; it is an option of a method: {maker}({name}=...)"
+        problems.add(f"protect has no argument '{name}'{cure}")
     of_both = [right_rules(problems, () if one is None else one) for one in (rules, holding_rules)]
     asked = (*of_both[0], *(problems.attempt(at_holdings, of_both[1]) or ()))
     if not asked and not problems.found and not (finished and STATED & data.columns.keys()):

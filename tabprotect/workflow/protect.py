@@ -133,6 +133,7 @@ def protect(
     executor: Executor | None = None,
     resume: str | PathLike[str] | None = None,
     previous: str | PathLike[str] | Sequence[bool] | Previous | None = None,
+    **unknown: Any,
 ) -> Release | ChangedRelease:
     """Find the sensitive cells of a table, hide or change as little as possible to protect them, and prove it.
 
@@ -185,6 +186,8 @@ def protect(
         Confidential folder of finished pieces: the same call continues there after an interruption.
     previous : path, sequence of bool, or Previous, optional
         The last period's release, or which cells it hid: these cost a tenth; see `tabprotect.Previous`.
+    **unknown
+        Refused, with the name that is meant.
 
     Returns
     -------
@@ -231,7 +234,7 @@ def protect(
         "hierarchies": hierarchies,
     }  # fmt: skip
     asked = asked_for(
-        data, roles, rules, holding_rules,
+        data, roles, rules, holding_rules, unknown,
         method=method, levels=levels, bounds=bounds, singletons=singletons, attackers=attackers, unions=unions,
         protect_hidden=protect_hidden, limits=Limits() if limits is None else limits, seed=seed, intervals=intervals,
         title=title, unit=unit, source_line=source, separate_statuses=separate_statuses, decimals=decimals,

@@ -27,7 +27,7 @@ from tabprotect.solver.tasks.pieces import check_executor
 from tabprotect.visible import visible
 from tabprotect.workflow.source import Source
 
-__all__ = ["Request"]
+__all__ = ["FACES", "Request"]
 
 
 class Request(BaseModel):
@@ -250,7 +250,7 @@ class Request(BaseModel):
         return Request.of(**{**dict(self), **other})
 
 
-_FACES = {"source_line": "source"}
+FACES = {"source_line": "source"}
 """How faces call what has another name here."""
 
 
@@ -258,7 +258,7 @@ def _explain(error: Any) -> list[str]:
     if error["type"] == "parsed":
         return str(error["msg"]).split("\n")
     name, given = ".".join(map(str, error["loc"])), error["input"]
-    name = _FACES.get(name, name)
+    name = FACES.get(name, name)
     if error["type"] == "literal_error":
         options = [word.strip("'") for word in error["ctx"]["expected"].replace(" or ", ", ").split(", ")]
         guess = did_you_mean(given, options)

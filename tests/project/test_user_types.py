@@ -81,7 +81,7 @@ def test_the_help_of_protect_is_in_groups_of_one_line_each() -> None:
     assert "handed to" not in page
     parameters = page[page.index("Parameters\n") : page.index("Returns\n")]
     for name in inspect.signature(tp.protect).parameters:
-        assert re.search(rf"^[\w, ]*\b{name}\b", parameters, re.MULTILINE), f"'{name}' has no line in the help"
+        assert re.search(rf"^[\w, *]*\b{name}\b", parameters, re.MULTILINE), f"'{name}' has no line in the help"
 
 
 def test_dir_shows_what_is_public_and_nothing_else() -> None:

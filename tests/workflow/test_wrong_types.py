@@ -44,7 +44,7 @@ def test_options_of_methods(kind, name):
     check(call)
 
 
-@pytest.mark.parametrize("name", sorted(set(inspect.signature(tp.protect).parameters) - {"method"}))
+@pytest.mark.parametrize("name", sorted(set(inspect.signature(tp.protect).parameters) - {"method", "unknown"}))
 def test_arguments_of_protect(name):
     def call(wrong: Any) -> None:
         given = {"data": RECORDS, "rules": "p%=10", "by": ["r", "s"], "value": "v", "limits": 0.2, "intervals": False}
@@ -205,3 +205,18 @@ def test_a_release_of_the_last_period_is_given_by_its_folder() -> None:
 def test_every_rule_of_the_documentation_is_at_the_top() -> None:
     assert str(tp.AtHoldings(tp.PPercent(15))) == "holdings: p%=15"
     assert str(tp.Granularity(40)) == "granularity=40"
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"transform": "log"}, r"no argument 'transform'; it is an option of a method: Suppress\(transform=\.\.\.\)"),
+        ({"base": 5}, r"no argument 'base'; it is an option of a method: Round\(base=\.\.\.\)"),
+        ({"tranform": "log"}, "no argument 'tranform'; did you mean 'transform'?"),
+        ({"contributer": "r"}, "no argument 'contributer'; did you mean 'contributor'?"),
+        ({"sourc": "x", "unions": "fix"}, r"2 problems:\n  - protect .* mean 'source'\?\n  - unions must"),
+    ],
+)
+def test_arguments_that_protect_does_not_have_are_refused_with_the_one_that_is_meant(given, words):
+    with pytest.raises(tp.InputError, match=words):
+        tp.protect(RECORDS, "p%=10", by=["r", "s"], value="v", **given)

@@ -19,13 +19,12 @@ from tabprotect.methods.suppression.large.surroundings import Surroundings
 from tabprotect.methods.suppression.large.warm_start import adopt
 from tabprotect.methods.suppression.large.windows import Windows
 from tabprotect.methods.suppression.options import Options
-from tabprotect.methods.suppression.options.local import LocalSearchOptions
 from tabprotect.methods.suppression.postsolve.finish import stopped
 from tabprotect.methods.suppression.search.improvement import Improver
 from tabprotect.methods.suppression.start.cheapest import Cheapest
 from tabprotect.methods.suppression.start.cleanup import Cleaner
 from tabprotect.problem import Problem
-from tabprotect.solver.credit import Credit, is_first, meter, meter_left
+from tabprotect.solver.credit import Credit, Pace, is_first, meter, meter_left
 from tabprotect.solver.limits import Budget, Limits
 from tabprotect.solver.tasks.pieces import Means, processors
 from tabprotect.solver.tolerances import OPTIMAL
@@ -239,7 +238,7 @@ class LocalSearch:
         budget, cover, bound = self.budget, self.cover, self.bound
         credit = {"bound": Credit(), "incumbent": Credit()}
         rounds, cost, length = 0.0, cover.cost, 0.0
-        pace = _Pace(self.budget, cover.cost, self._options)
+        pace = Pace(self.budget, cover.cost, self._options.slice_limit_share, self._options.slice_gain)
         while not self._over() and pace.keeps_up(cover.cost):
             side = self._side(credit)
             before, known = meter(self.budget), (cover.cost, bound.bound)
@@ -301,21 +300,3 @@ class LocalSearch:
 
     def _over(self) -> bool:
         return self.budget.exhausted or self.budget.seconds_left <= self.reserve
-
-
-class _Pace:
-    """Whether a search gains enough in each slice of its limits."""
-
-    def __init__(self, budget: Budget, cost: float, options: LocalSearchOptions) -> None:
-        self._budget, self._cost = budget, cost
-        self._least = options.slice_gain
-        self._slice = options.slice_limit_share * meter_left(budget)
-        self._end = meter(budget) + self._slice
-
-    def keeps_up(self, cost: float) -> bool:
-        """Return whether the last slice gained enough, or is not over."""
-        if meter(self._budget) < self._end:
-            return True
-        gained, self._cost = self._cost - cost, cost
-        self._end += self._slice
-        return gained >= self._least * (cost + gained)
