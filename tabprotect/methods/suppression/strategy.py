@@ -178,15 +178,16 @@ class _Run:
     def _by_trial(self) -> tuple[SuppressionResult | None, tuple[float, ...]]:
         """Return a pattern of cheapest witnesses where a trial finds that cells are best charged by their cost alone.
 
-        Local programmes would do the same there, and take longer. Where there is none, the power that they are to take.
+        Local programmes would do the same there, and take longer. Where there is none, the power that they are to take:
+        the first one, which is the fastest, where cheapest witnesses take too long.
         """
-        choice = self.options.choice
+        choice, powers = self.options.choice, self.options.local.rebuild.charge_powers
         with self.budget.run() as part:
             power, hidden = charge_power(self.problem, part, self.options)
         if power or hidden >= choice.trial_gain:
             return None, (power,)
         first = self.by_witnesses(choice.probe_patience * choice.probe_limit_share, None)
-        return first if first.safe or ended(first) else None, (power,)
+        return first if first.safe or ended(first) else None, powers[:1]
 
     def _completed(self, first: SuppressionResult) -> SuppressionResult:
         """Return a pattern in which cheapest witnesses answer what local programmes left open, as far as limits go."""
