@@ -18,12 +18,13 @@ import numpy.typing as npt
 
 from tabprotect.attack.answers import Answers, View
 from tabprotect.attack.check import Open, in_groups
-from tabprotect.attack.chosen import for_everybody, for_insiders
+from tabprotect.attack.chosen import for_insiders
 from tabprotect.attack.coarse import on_grids
+from tabprotect.attack.conversion import LARGE, Conversion
 from tabprotect.attack.exact_problem import ExactProblem, ExactWitness
 from tabprotect.attack.keys import Key
 from tabprotect.attack.moves import FEW, Moves
-from tabprotect.attack.witness import Deviation, Exposure, Witnesses
+from tabprotect.attack.witness import Exposure, Witnesses
 from tabprotect.counted import counted
 from tabprotect.masks import pattern_mask
 from tabprotect.problem import Problem
@@ -39,9 +40,6 @@ Ints = npt.NDArray[np.int64]
 MANY_DECIMALS = 10**6
 """Where the numbers of a problem have no common denominator below this, hardly a vertex is a short fraction, and grids
 come first."""
-
-AT_ONCE = 500
-"""Deviations made exact between two looks at the limits."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,8 +122,8 @@ class _Gathering:
         self.hidden = hidden & ((self.problem.down > 0) | (self.problem.up > 0))
         self.budget = budget
         self.store = Answers(self.exact)
-        self.tried: dict[int, Floats] = {}  # by address, which nothing else has while they are kept
-        self.moves = Moves(self.exact, self.hidden, self.judge, budget, self.store, self._convert)
+        self.conversion = Conversion(self.exact, self.hidden, self.judge, budget, self.store)
+        self.moves = Moves(self.exact, self.hidden, self.judge, budget, self.store, self.conversion.convert)
 
     def first(self) -> tuple[Exposure, ...]:
         """Return the first exposure that floating point is certain of, if there is one."""
@@ -140,6 +138,7 @@ class _Gathering:
             questions = np.arange(len(self.exact.questions.cell)).tolist()
             undecided = [self._undecided(self._key(-1, question)) for question in questions]
             return Evidence((), tuple(sorted(undecided, key=_order)), ())
+        self.judge.offer_scaled(self.hidden)
         if not self.problem.integer and self.exact.scale >= MANY_DECIMALS:
             self._coarse({}, few=True)
             for w in self.store.witnesses:
@@ -147,12 +146,18 @@ class _Gathering:
                     self.judge.offer(w.deviation)
         exposures = {e.key: e for e in _certain(self.judge.check(self.hidden, self.budget))}
         pool, known = self.judge.pool, self.judge.knows
-        self._convert(for_everybody(self.exact.questions, pool, pool.valid(self.hidden), self.store.missing()))
+        if self.conversion.of_stored(LARGE) and not self.budget.exhausted:
+            self.judge.offer_circuits(self.hidden, self.budget, asked=self._missing(exposures))
+            self.conversion.of_stored(LARGE)
+            if not self.problem.integer:
+                for attempt in (0, 1):
+                    self._coarse(exposures, attempt)
+        self.conversion.of_stored()
         while not self.budget.exhausted:
-            valid = [i for i in pool.valid(self.hidden).tolist() if id(pool[i].z) not in self.tried]
+            valid = [i for i in pool.valid(self.hidden).tolist() if not self.conversion.was_tried(pool[i])]
             if not (new := for_insiders(pool, np.array(valid, np.int64), known, self.store.missing)):
                 break
-            self._convert(new)
+            self.conversion.convert(new)
         if not self.problem.integer:
             for attempt in (0, 1):
                 self._coarse(exposures, attempt)
@@ -199,20 +204,21 @@ class _Gathering:
 
     def _coarse(self, exposures: Mapping[Key, Exposure], attempt: int = 0, *, few: bool = False) -> None:
         """Answer what is left by deviations on decimal grids, many at once."""
-        q = self.exact.questions
-        if self.budget.exhausted:
+        asked = self._missing(exposures)
+        if self.budget.exhausted or len(asked) < FEW:
             return
-        left = np.zeros(len(q.cell), bool)
-        for _, questions in self._left(exposures):
-            left[questions] = True
-        asked = np.flatnonzero(left)
-        if len(asked) < FEW:
-            return
-        grids = on_grids(self.problem, self.hidden, asked, q, self.budget, attempt, few=few)
+        grids = on_grids(self.problem, self.hidden, asked, self.exact.questions, self.budget, attempt, few=few)
         for digits, deviations in grids:
             for witness in self.exact.exactly(deviations, digits):
                 if witness is not None:
                     self.store.add(witness)
+
+    def _missing(self, exposures: Mapping[Key, Exposure]) -> Ints:
+        """Return the questions that somebody has no answer to, unless he is known to find out."""
+        left = np.zeros(len(self.exact.questions.cell), bool)
+        for _, questions in self._left(exposures):
+            left[questions] = True
+        return np.flatnonzero(left)
 
     def _for_groups(self, exposures: Mapping[Key, Exposure]) -> None:
         """Answer what many attackers ask as if they knew together what each of them knows."""
@@ -255,24 +261,13 @@ class _Gathering:
         q = self.exact.questions
         return Key(attacker, int(q.cell[question]), int(q.side[question]))
 
-    def _convert(self, deviations: Sequence[Deviation]) -> None:
-        """Store exact witnesses near deviations that were not tried before."""
-        new = list({id(d.z): d for d in deviations if id(d.z) not in self.tried}.values())
-        self.tried.update((id(d.z), d.z) for d in new)
-        for k in range(0, len(new), AT_ONCE):
-            if self.budget.exhausted:
-                break
-            for witness in self.exact.exactly(new[k : k + AT_ONCE]):
-                if witness is not None:
-                    self.store.add(witness)
-
     def _undecided(self, key: Key) -> Exposure:
         return Exposure(key, 0.0, self.exact.need[key.side][key.cell] / self.exact.scale, (), decided=False)
 
     def _one(self, key: Key, question: int, view: View) -> Exposure | None:
         """Answer one question; None means yes."""
         need = self.exact.need[key.side][key.cell] / self.exact.scale
-        self._convert([d for d in self.judge.witness(key, self.hidden) if len(d.cells)])
+        self.conversion.convert([d for d in self.judge.witness(key, self.hidden) if len(d.cells)])
         if view.holds(question):
             return None
         if self.budget.exhausted:

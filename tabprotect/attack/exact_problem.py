@@ -109,10 +109,13 @@ class ExactProblem:
         primary[problem.primaries] = True
         self._levels = [(upl, primary & (upl > 0)), (-lpl, primary & (lpl > 0))]
 
-    def exactly(self, deviations: Sequence[Deviation], digits: int | None = None) -> list[ExactWitness | None]:
+    def exactly(
+        self, deviations: Sequence[Deviation], digits: int | None = None, most: float = math.inf
+    ) -> list[ExactWitness | None]:
         """Turn deviations into exact witnesses close by; None where that fails.
 
-        With `digits`, only by rounding to multiples of 10^-digits and simple fractions of them.
+        With `digits`, only by rounding to multiples of 10^-digits and simple fractions of them; those that move more
+        cells than `most` are rounded only, too.
         """
         if not deviations:
             return []
@@ -130,7 +133,7 @@ class ExactProblem:
                 own = slice(ends[k], ends[k + 1])
                 found[k] = ExactWitness.of(cells[own], RationalVector(point.numerators[own], point.denominator))
         for k, (deviation, done) in enumerate(zip(deviations, found, strict=True)):
-            if done is None and digits is None and not self.problem.integer:
+            if done is None and digits is None and not self.problem.integer and len(deviation.cells) <= most:
                 found[k] = self._vertex(deviation)
         return found
 

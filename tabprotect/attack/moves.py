@@ -70,7 +70,7 @@ class Moves:
         judge: Witnesses,
         budget: Budget,
         store: Answers,
-        keep: Callable[[Sequence[Deviation]], None],
+        keep: Callable[[Sequence[Deviation]], object],
     ) -> None:
         self.exact = exact
         self.problem = exact.problem

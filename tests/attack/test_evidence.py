@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -14,12 +15,14 @@ from tabprotect import instances
 from tabprotect.attack import evidence
 from tabprotect.attack.answers import Answers, View
 from tabprotect.attack.audit import audit
+from tabprotect.attack.conversion import LARGE
 from tabprotect.attack.evidence import gather
 from tabprotect.attack.exact_problem import ExactProblem
 from tabprotect.attack.insiders import within_reach
 from tabprotect.attack.keys import Key
 from tabprotect.attack.moves import Moves
 from tabprotect.attack.witness import Deviation, Witnesses
+from tabprotect.instances.large import large
 from tabprotect.problem import Attacker, Problem
 from tabprotect.solver.limits import Budget, Limits
 
@@ -30,19 +33,20 @@ def test_a_new_deviation_is_not_taken_for_one_that_is_gone(monkeypatch: pytest.M
     gathering = evidence._Gathering(problem, np.array([False, True, True, False]), None, Budget())
     seen: list[float] = []
 
-    def none(deviations: list[Deviation]) -> list[None]:
+    def none(deviations: list[Deviation], *, most: float) -> list[None]:
+        assert most == math.inf
         seen.extend(float(d.z[0]) for d in deviations)
         return [None] * len(deviations)
 
     monkeypatch.setattr(gathering.exact, "exactly", none)
     for k in range(100):
-        gathering._convert([Deviation(np.array([1, 2]), np.array([1.0 + k, -1.0 - k]))])
+        gathering.conversion.convert([Deviation(np.array([1, 2]), np.array([1.0 + k, -1.0 - k]))])
     assert seen == [1.0 + k for k in range(100)]
 
 
 def test_a_level_is_proven_with_room_where_the_vertex_at_it_stays_inexact(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = Problem.from_arrays([[-1, 1, 1, 1]], [20, 9, 6, 5], primary=[1], lpl=2, upl=2)
-    monkeypatch.setattr(ExactProblem, "exactly", lambda self, deviations, digits=None: [None] * len(deviations))
+    monkeypatch.setattr(ExactProblem, "exactly", lambda self, deviations, *args, **kwargs: [None] * len(deviations))
     judged = audit(problem, [1, 2], intervals=False)
     assert judged.safe
     assert all(max(map(abs, w.z)) > 2 for w in judged.evidence.witnesses)
@@ -95,7 +99,7 @@ def test_a_level_that_takes_cells_to_their_ends_is_proven_with_room_for_the_othe
         lower=[0, 0, 0, 0, 4, 3],
     )
     hidden = [1, 2, 3, 4, 5]
-    monkeypatch.setattr(ExactProblem, "exactly", lambda self, deviations, digits=None: [None] * len(deviations))
+    monkeypatch.setattr(ExactProblem, "exactly", lambda self, deviations, *args, **kwargs: [None] * len(deviations))
     monkeypatch.setattr(ExactProblem, "furthest", lambda self, cells, cell, side: None)
     judged = audit(problem, hidden, intervals=False)
     assert judged.safe
@@ -139,7 +143,7 @@ def test_levels_without_short_vertices_are_proven_together(monkeypatch: pytest.M
     problem = instances.load("singletons-small")
     asked: list[Key] = []
     one = evidence._Gathering._one
-    monkeypatch.setattr(ExactProblem, "exactly", lambda self, deviations, digits=None: [None] * len(deviations))
+    monkeypatch.setattr(ExactProblem, "exactly", lambda self, deviations, *args, **kwargs: [None] * len(deviations))
     monkeypatch.setattr(
         evidence._Gathering, "_one", lambda self, key, *rest: asked.append(key) or one(self, key, *rest)
     )
@@ -177,7 +181,7 @@ def test_what_many_attackers_leave_open_is_proven_for_groups_of_them(monkeypatch
         roomy(self, known, left, *rest)
 
     monkeypatch.setattr(Moves, "roomy", counted)
-    monkeypatch.setattr(ExactProblem, "exactly", lambda self, deviations, digits=None: [None] * len(deviations))
+    monkeypatch.setattr(ExactProblem, "exactly", lambda self, deviations, *args, **kwargs: [None] * len(deviations))
     found = evidence.gather(problem, problem.may_hide)
     assert found.exposures == ()
     assert len(asked) < 0.7 * len(attackers)
@@ -212,3 +216,37 @@ def test_what_time_left_open_in_the_middle_is_undecided(integer: bool) -> None:
         assert not found.unproven
         outcomes.add(bool(found.exposures))
     assert outcomes == {True, False}  # stopped before its end, and after it
+
+
+def test_deviations_of_many_cells_that_stay_inexact_come_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each may take minutes in rational arithmetic."""
+    problem = large(3000, dims=3, primaries=0.1, seed=1)
+    pattern = problem.may_hide.copy()
+    pattern[np.flatnonzero(~problem.must_hide & problem.may_hide)[::5]] = False
+    plain = {e.key for e in gather(problem, pattern).exposures}
+    judge = Witnesses(problem)
+    judge.check(pattern)
+    assert max(len(d.cells) for d in judge.deviations(pattern)) > LARGE
+    rounded, asked = ExactProblem.exactly, []
+
+    def only_small(self: ExactProblem, deviations: list[Deviation], digits: int | None = None, most: float = math.inf):
+        """Stand for rounding that fails where many cells move."""
+        asked.extend((len(d.cells), most) for d in deviations)
+        some = [d if len(d.cells) <= LARGE else None for d in deviations]
+        done = iter(rounded(self, [d for d in some if d is not None], digits, most))
+        return [None if d is None else next(done) for d in some]
+
+    monkeypatch.setattr(ExactProblem, "exactly", only_small)
+    found = gather(problem, pattern, judge)
+    first = next(k for k, (cells, most) in enumerate(asked) if cells > LARGE and most == math.inf)
+    assert all(cells <= LARGE or most == LARGE for cells, most in asked[:first])
+    assert any(cells <= LARGE for cells, _ in asked[:first])
+    assert {e.key for e in found.exposures} == plain
+
+
+def test_everything_hidden_is_proven_by_the_table_in_proportion() -> None:
+    problem = large(600, dims=3, primaries=0.1, seed=1)
+    found = gather(problem, problem.may_hide)
+    assert not found.exposures
+    assert len(found.witnesses) == 2
+    assert all(len(w.cells) == np.count_nonzero(problem.values) for w in found.witnesses)
