@@ -155,6 +155,7 @@ def test_a_clean_up_ends_at_the_gap_that_was_asked_for() -> None:
     assert min(line.cost for line in reported if line.cost is not None) == whole.cost
 
 
+@pytest.mark.slow
 def test_nothing_further_is_looked_for_than_the_passes_that_were_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     steps: list[int] = []
     step = Improver.step

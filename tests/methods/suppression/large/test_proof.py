@@ -131,6 +131,7 @@ def test_a_certificate_with_an_altered_proof_is_refused() -> None:
         assert any("the proof gives the bound" in failure for failure in verify(altered).failures), value
 
 
+@pytest.mark.slow
 def test_auto_keeps_the_better_proof() -> None:
     problem = large(3200, dims=3, seed=1)
     result = automatic(problem, limits=Limits(work=100_000), seed=0, progress=None, engine="scip", start=None)
