@@ -148,15 +148,15 @@ def asked_for(
     ["rule 'p%15' is not kno", "unions must be 'repair", "no column 'r'; there a"]
     """
     problems, finished = Problems(), isinstance(data, Table)
+    of_both = [right_rules(problems, () if one is None else one) for one in (rules, holding_rules)]
+    asked = (*of_both[0], *(problems.attempt(at_holdings, of_both[1]) or ()))
+    if not asked and not problems.found and not (finished and STATED & data.columns.keys()):
+        problems.add("nothing says which cells are sensitive: give rules, such as ['p%=15', 'threshold=3']")
     for name in unknown:
         maker = maker_of(name)
         known = [*roles, "rules", "holding_rules", *(FACES.get(one, one) for one in other), *sorted(all_options())]
         cure = did_you_mean(name, known) if maker is None else f"; it is an option of a method: {maker}({name}=...)"
         problems.add(f"protect has no argument '{name}'{cure}")
-    of_both = [right_rules(problems, () if one is None else one) for one in (rules, holding_rules)]
-    asked = (*of_both[0], *(problems.attempt(at_holdings, of_both[1]) or ()))
-    if not asked and not problems.found and not (finished and STATED & data.columns.keys()):
-        problems.add("nothing says which cells are sensitive: give rules, such as ['p%=15', 'threshold=3']")
     given = {name: one for name, one in roles.items() if one is not None}
     if finished and given:
         problems.add(f"only for microdata, and the table is finished already: {', '.join(given)}")

@@ -220,3 +220,9 @@ def test_every_rule_of_the_documentation_is_at_the_top() -> None:
 def test_arguments_that_protect_does_not_have_are_refused_with_the_one_that_is_meant(given, words):
     with pytest.raises(tp.InputError, match=words):
         tp.protect(RECORDS, "p%=10", by=["r", "s"], value="v", **given)
+
+
+def test_an_unknown_argument_is_told_beside_what_is_missing():
+    with pytest.raises(tp.InputError, match="nothing says which cells are sensitive") as told:
+        tp.protect(RECORDS, by=["r", "s"], value="v", transform="log")
+    assert len(told.value.problems) == 2

@@ -76,8 +76,10 @@ def automatic(
         if limited or (method == "local" and not alone):
             gap = max(gap, 1 - 1 / options.choice.tight_ratio)
         first, other = run.first(method, start, deviations, gap, limited)
-        loose = method == "local" and (first.gap is None or first.gap > gap) and not (limited and run.has_time())
-        if alone or loose or first.status == "optimal" or (first.gap is not None and first.gap <= budget.limits.gap):
+        loose = first.gap is None or first.gap > gap
+        inside = limited and first.safe and run.has_time()
+        near = first.gap is not None and first.gap <= budget.limits.gap
+        if alone or near or first.status == "optimal" or (method == "local" and loose and not inside):
             return because(first, why)
     if limited and first.safe and not ended(first) and (first.gap is None or first.gap > gap):
         first = run.recombined(first, other)
@@ -99,7 +101,7 @@ class _Run:
     options: Options
 
     def has_time(self) -> bool:
-        """Whether another search may be begun: what is left is more than what the last one leaves to others."""
+        """Whether more of the limits is left than a search among the cells of a pattern leaves at its end."""
         left = meter_left(self.budget)
         return left > (1 - self.options.choice.inside_limit_share) * (meter(self.budget) + left)
 

@@ -50,8 +50,8 @@ class ChoiceOptions(Stage):
     gap_limit_share : float, default 0.1
         Share of the limits left then for a bound of local programmes, where there is no time for another pattern.
     local_slice_share : float, default 0.2
-        Share of the limits within which local programmes have to gain something to go on where they were chosen; see
-        `LocalSearchOptions.slice_limit_share`.
+        Share of what is left after their first pattern within which local programmes have to gain something to go on;
+        see `LocalSearchOptions.slice_limit_share`.
     local_limit_share : float, default 0.3
         Share of the limits left then for a bound and cheaper patterns of local programmes, where there is.
     second_limit_share : float, default 0.4

@@ -228,6 +228,21 @@ def test_auto_looks_among_the_cells_of_a_local_pattern_that_gets_no_cheaper() ->
     assert never.method.startswith("auto: local, since")
 
 
+def test_auto_ends_where_local_programmes_name_what_nothing_protects() -> None:
+    problem = large(600, dims=3, primaries=0.1, seed=1)
+    lonely = int(problem.primaries[0])
+    levels = problem.upl.copy()
+    levels[lonely] = 1.0
+    upper = problem.upper.copy()
+    upper[lonely] = problem.values[lonely]
+    problem = replace(problem, upl=levels, upper=upper)
+    chosen = changed(changed(Options(), "choice.always_exact_cells", 100), "choice.near_share", 1.0)
+    result = suppress(problem, limits=Limits(work=15_000), options=chosen)
+    assert result.status == "infeasible"
+    assert lonely in {one.cell for one in result.unprotectable}
+    assert result.method.startswith("auto: local, since")
+
+
 def windowed(seed: int, steps: int) -> tuple[Cover, list[float]]:
     problem = large(400, seed=seed)
     cover, near, budget = Cover(problem), Surroundings(problem.system), Budget()
