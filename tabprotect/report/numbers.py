@@ -19,8 +19,8 @@ _LONG: Final = 1e5
 _SHARE: Final = re.compile(r"(?<![\w.,])\d+\.\d+(?= ?%(?!=))")
 """A percentage in a text."""
 
-_COST: Final = re.compile(r"(?<=\bcost )\d[\d,]*(?:\.\d+)?(?![\d.,]*\w)")
-"""A cost in a text."""
+_COST: Final = re.compile(r"(?:(?<=\bcost )|(?<=\bby up to )|(?<=\bbase ))\d[\d,]*(?:\.\d+)?(?![\d.,]*\w)")
+"""A cost in a text, the base of a rounding, or how far sums are off."""
 
 _COUNT: Final = re.compile(r"(?<![\w.,-])\d{1,3}(?:,\d{3})+(?![\w-]|[.,]\d)")
 """A whole number with commas between thousands in a text."""
@@ -79,6 +79,8 @@ class Numbers:
         '1.200 cells are at most 3.000, optimal to within 9,88 %'
         >>> Numbers(",", ".").said("a pattern of cost 3,286,278.42 is not looked at")
         'a pattern of cost 3.286.278,42 is not looked at'
+        >>> Numbers(",", ".").said("base 0.5; 1,200 of 3,000 sums do not hold, by up to 12.4")
+        'base 0,5; 1.200 of 3.000 sums do not hold, by up to 12,4'
         """
         signs = {ord("."): self.decimal, ord(","): self.thousands}
         kept: list[str] = []

@@ -1,4 +1,4 @@
-"""Totals among the codes of the data: codes whose values are the sums over all other codes."""
+"""Totals among the codes of the data: codes whose values are the sums over all others, or over codes below them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tabprotect.table.decimals import decimals_of
 from tabprotect.table.dimension import Dimension
 from tabprotect.table.grid import Grid
 
-__all__ = ["called_total", "refuse_totals", "summed_codes"]
+__all__ = ["called_total", "nested_totals", "refuse_totals", "summed_codes"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -96,8 +96,53 @@ def summed_codes(codes: Sequence[Ints], names: Sequence[Sequence[str]], values: 
     return [names[k][i] for i in np.flatnonzero(left & everywhere & (named | strong)).tolist()] if needed else []
 
 
+def nested_totals(
+    codes: Sequence[Ints], names: Sequence[Sequence[str]], values: Floats, k: int
+) -> list[tuple[str, list[str]]]:
+    """Return the codes of dimension `k` whose values are the sums over the codes that begin with them, and these.
+
+    Of two codes one of which begins with the other, such as 'C' and 'C10', the shorter is often a total that was left
+    in the data. It is compared as in `summed_codes`.
+
+    Examples
+    --------
+    >>> industry, size = np.array([0, 1, 2, 3, 0, 1, 2, 3]), np.array([0, 0, 0, 0, 1, 1, 1, 1])
+    >>> values = np.array([7000, 3000, 4000, 1000, 9000, 2500, 6500, 2000.0])
+    >>> nested_totals([industry, size], [["C", "C10", "C11", "D"], ["1", "2"]], values, 0)
+    [('C', ['C10', 'C11'])]
+    """
+    whole = np.bincount(codes[k], values, minlength=len(names[k]))
+    found: list[tuple[str, list[str]]] = []
+    for code, below in _longer(names[k]).items():
+        size = abs(whole[code])
+        if len(below) < 2 or abs(whole[code] - whole[below].sum()) > NOISE * max(size, 1.0):
+            continue
+        among = np.isin(codes[k], [code, *below])
+        if names[k][code] in summed_codes([c[among] for c in codes], names, values[among], k):
+            found.append((names[k][code], [names[k][i] for i in below]))
+    return found
+
+
+def _longer(names: Sequence[str]) -> dict[int, list[int]]:
+    """Return by code the codes that begin with it, but for those that begin with a longer one."""
+    longer: dict[int, list[int]] = {}
+    open_: list[int] = []
+    for i in sorted(range(len(names)), key=names.__getitem__):
+        while open_ and not names[i].startswith(names[open_[-1]]):
+            open_.pop()
+        if open_:
+            longer.setdefault(open_[-1], []).append(i)
+        open_.append(i)
+    return longer
+
+
 def refuse_totals(
-    wanted: Sequence[Dimension], grid: Grid, keys: Ints, values: Floats, say: Callable[[str, str], str]
+    wanted: Sequence[Dimension],
+    grid: Grid,
+    keys: Ints,
+    values: Floats,
+    say: Callable[[str, str, Sequence[str]], str],
+    counted: bool = False,
 ) -> None:
     """Refuse cells to be added up of which some are totals of others already.
 
@@ -110,7 +155,10 @@ def refuse_totals(
         Of the cells that there are; margins among them are left out.
     values : ndarray of float
     say : callable
-        Says of a column and a code what follows, and what to do.
+        Says of a column, a code and the codes below it (none: all others) what follows, and what to do.
+    counted : bool
+        Values are numbers of rows. Sums say nothing then: a code called a total is refused where each combination of
+        codes is there once, as in a finished table.
 
     Raises
     ------
@@ -122,12 +170,27 @@ def refuse_totals(
         return
     codes = grid.codes_of(keys)
     inner = np.logical_and.reduce([h.leaf_of[code] >= 0 for h, code in zip(grid.hierarchies, codes, strict=True)])
-    codes, names = [code[inner] for code in codes], [h.codes for h in grid.hierarchies]
+    codes, names, values = [code[inner] for code in codes], [h.codes for h in grid.hierarchies], values[inner]
+    once = counted and len(values) > 1 and bool((values == 1).all())
     with collect() as problems:
         for k in flat:
-            column = wanted[k].columns[-1]
-            for code in summed_codes(codes, names, values[inner], k):
+            column, found = wanted[k].columns[-1], list[tuple[str, list[str], str]]()
+            if once:
+                there = [names[k][i] for i in np.unique(codes[k]).tolist()]
+                why = "which is called as totals are, and each combination of codes is there once"
+                found = [(code, [], why) for code in there if called_total(code)]
+            elif not counted:
+                summed = summed_codes(codes, names, values, k)
+                found = [(code, [], "whose values are the sums over all other codes") for code in summed]
+                for code, below in nested_totals(codes, names, values, k):
+                    if code not in summed:
+                        found.append((code, below, f"whose values are the sums over {_listed(below)}"))
+            for code, below, why in found:
                 problems.add(
-                    f"column '{column}' holds '{code}', whose values are the sums over all other codes: "
-                    f"{say(column, code)}. If '{code}' is an ordinary code, list all codes in a hierarchy of '{column}'"
+                    f"column '{column}' holds '{code}', {why}: {say(column, code, below)}. "
+                    f"If '{code}' is an ordinary code, list all codes in a hierarchy of '{column}'"
                 )
+
+
+def _listed(codes: Sequence[str]) -> str:
+    return " + ".join(codes[:4]) + (f" + ... ({len(codes)} codes)" if len(codes) > 4 else "")

@@ -49,6 +49,49 @@ def test_rows_of_totals_among_microdata(total: str) -> None:
     assert tabulate(records, BY, "v").values.max() == 1101.0
 
 
+def nested(sizes: int = 2) -> pd.DataFrame:
+    """Records of industries with the rows of one of two sections among them."""
+    inner = pd.DataFrame(
+        {
+            "industry": ["C10", "C11", "D35", "D36"] * sizes,
+            "size": np.repeat([f"s{i}" for i in range(sizes)], 4),
+            "v": 1000.0 * np.arange(7, 7 + 4 * sizes) + 13.0,
+        }
+    )
+    section = inner[inner.industry.str.startswith("C")].groupby("size", as_index=False)["v"].sum()
+    return pd.concat([section.assign(industry="C"), inner], ignore_index=True)
+
+
+def test_totals_of_a_part_of_the_codes_are_not_counted_twice() -> None:
+    said = "column 'industry' holds 'C', whose values are the sums over C10 [+] C11: "
+    with pytest.raises(InputError, match=said + "rows of totals would be counted twice") as caught:
+        tabulate(nested(), ["industry", "size"], "v")
+    assert "a hierarchy of 'industry' that has these below 'C'" in str(caught.value)
+    with pytest.raises(InputError, match=said + "computed margins would count them twice"):
+        Table.from_cells(nested(), ["industry", "size"], "v", margins="add")
+    # the cure, literally
+    below = Hierarchy.from_pairs([("C", "C10"), ("C", "C11"), ("Total", "C"), ("Total", "D35"), ("Total", "D36")])
+    by = [Dimension("industry", hierarchy=below), "size"]
+    records = nested().query("industry != 'C'")
+    assert Table.from_cells(nested(), by, "v", margins="add").values.max() == records.v.sum()
+    assert tabulate(records, ["industry", "size"], "v").values.max() == records.v.sum()
+
+
+def test_codes_that_begin_with_another_are_ordinary_where_they_do_not_add_up_to_it() -> None:
+    off = nested().assign(v=lambda table: table.v + (np.arange(len(table)) == 0))
+    assert tabulate(off, ["industry", "size"], "v").values.max() == off.v.sum()
+    few = pd.DataFrame({"industry": ["C", "C10", "C11", "D"], "v": [2.0, 1.0, 1.0, 5.0]})
+    assert tabulate(few, ["industry"], "v").values.max() == 9
+
+
+def test_rows_of_totals_among_counted_rows() -> None:
+    with pytest.raises(InputError, match="column 'region' holds 'Insgesamt', which is called as totals are") as caught:
+        tabulate(finished(), BY)
+    assert "Dimension('kind', total='Insgesamt')" in str(caught.value)
+    # records, of which several have the same codes
+    assert tabulate(pd.concat([finished()] * 2), BY).values.max() == 2 * len(finished())
+
+
 def test_totals_that_are_rounded_are_known_by_their_name() -> None:
     rounded = finished().assign(v=lambda table: table.v.round())
     assert "'Insgesamt', whose values are the sums" in refusal(rounded, margins="add")

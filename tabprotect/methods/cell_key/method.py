@@ -114,7 +114,7 @@ class CellKey(Method):
         result, claim = self._counts(call, keys) if call.problem.integer else self._magnitudes(call, keys)
         claim["fixed"] = held(call.problem, Status.PROTECTED, Status.ZERO)
         a = result.additivity
-        told = f"{a.broken:,} of {a.equations:,} sums do not hold, by up to {a.largest:g}"
+        told = f"{a.broken:,} of {a.equations:,} sums do not hold, by up to {a.largest:,.10g}"
         knows = "the table of noise" + ("" if call.problem.integer else ", shares of the largest contributions")
         cost = float(np.abs(result.noise).sum())
         return Changed(result.values, claim, knows, "feasible", cost, message=told, result=result)

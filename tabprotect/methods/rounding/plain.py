@@ -108,7 +108,7 @@ def reported(
     values = np.array([int(k) * unit.numerator / unit.denominator for k in multiples], np.float64)
     verdict = judge(problem, values, base, steps)
     cost = distance(values - problem.values, weight, norm)
-    message = "" if verdict.additive == 0 else f"sums are off by up to {verdict.additive:g}"
+    message = "" if verdict.additive == 0 else f"sums are off by up to {verdict.additive:,.10g}"
     return RoundingResult(
         problem, float(base), values, steps, cost, None, "feasible", verdict.additive, norm, weight, verdict,
         method=method, seconds=time.monotonic() - started, message=message,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -107,7 +107,9 @@ def _largest(
     return top, holders, (columns.shadow, placed.fill(given.numbers[columns.shadow]))
 
 
-def _computed(column: str, code: str) -> str:
+def _computed(column: str, code: str, below: Sequence[str]) -> str:
+    if below:
+        return f"computed margins would count them twice; give '{column}' a hierarchy that has these below '{code}'"
     cure = f"Dimension('{column}', total='{code}')"
     return f"computed margins would count everything twice; say that it is the total: {cure}"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -60,8 +61,9 @@ def table_of(
 
     values = fill(measures.value.join(s.value))
     counts = values.copy() if roles.counts else fill(s.count.astype(np.float64))
-    if roles.value is not None:
-        refuse_totals(roles.by, grid, s.key, measures.value.join(s.value), _twice)
+    counted = roles.value is None
+    given = s.count.astype(np.float64) if counted else measures.value.join(s.value)
+    refuse_totals(roles.by, grid, s.key, given, _twice, counted)
     columns: dict[str, npt.NDArray[Any]] = {}
     if roles.cost is not None:
         columns["cost"] = fill(measures.cost.join(s.cost))
@@ -95,10 +97,15 @@ def table_of(
     )
 
 
-def _twice(column: str, code: str) -> str:
+def _twice(column: str, code: str, below: Sequence[str]) -> str:
+    how = (
+        f"a hierarchy of '{column}' that has these below '{code}'"
+        if below
+        else f"Dimension('{column}', total='{code}')"
+    )
     return (
         "rows of totals would be counted twice; take them out, or, if these are cells of a finished table, give "
-        f"them to Table.from_cells with Dimension('{column}', total='{code}')"
+        f"them to Table.from_cells with {how}"
     )
 
 
