@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -79,7 +79,8 @@ def automatic(
         loose = first.gap is None or first.gap > gap
         inside = limited and first.safe and run.has_time()
         near = first.gap is not None and first.gap <= budget.limits.gap
-        if alone or near or first.status == "optimal" or (method == "local" and loose and not inside):
+        spent = limited and first.safe and bool(problem.attackers) and not inside
+        if alone or near or spent or first.status == "optimal" or (method == "local" and loose and not inside):
             return because(first, why)
     if limited and first.safe and not ended(first) and (first.gap is None or first.gap > gap):
         first = run.recombined(first, other)
@@ -131,12 +132,17 @@ class _Run:
             share = choice.probe_limit_share if method == "exact" else 1.0
             return self.local(start, deviations, share, gap, method == "local", powers), ""
         if method == "local":
-            return self.local(start, deviations, 1.0, gap, True, powers, choice.local_slice_share), ""
+            slices = {"slice_limit_share": choice.local_slice_share}
+            return self.local(start, deviations, 1.0, gap, True, powers, slices), ""
+        if self.problem.attackers:
+            # their clean-up gains more there than a search among the cells of a pattern
+            within = {"first_limit_share": choice.probe_limit_share}
+            first = self.local(start, deviations, 1.0, gap, True, powers, within)
+            return (first if first.safe or ended(first) else self._completed(first)), ""
         before, limit = meter(self.budget), meter(self.budget) + meter_left(self.budget)
-        if not self.problem.attackers:
-            tried, powers = self._by_trial()
-            if tried is not None:
-                return tried, "local" if meter(self.budget) - before <= choice.second_after_share * limit else ""
+        tried, powers = self._by_trial()
+        if tried is not None:
+            return tried, "local" if meter(self.budget) - before <= choice.second_after_share * limit else ""
         first = self.local(start, deviations, choice.probe_limit_share, gap, False, powers)
         if ended(first):
             return first, ""
@@ -156,14 +162,16 @@ class _Run:
         gap: float,
         improve: bool,
         powers: tuple[float, ...],
-        slice_share: float = 1.0,
+        search: Mapping[str, float] | None = None,
     ) -> SuppressionResult:
         """Return a pattern of local programmes, made cheaper until the limits or a gap if asked for.
 
-        It ends when it gained little in such a share of the limits.
+        `search` has further options of theirs, by name.
         """
         work = math.inf if share == 1.0 else self.options.choice.probe_work
         options = changed(self.options, "local.rebuild.charge_powers", powers)
+        for name, value in (search or {}).items():
+            options = changed(options, f"local.search.{name}", value)
         with self.budget.run(share, work=work, gap=gap) as part:
             return local_in_stages(
                 self.problem,
@@ -174,7 +182,7 @@ class _Run:
                 passes=None if improve else 0,
                 engine=self.engine,
                 deviations=deviations,
-                options=changed(options, "local.search.slice_limit_share", slice_share),
+                options=options,
             )
 
     def _by_trial(self) -> tuple[SuppressionResult | None, tuple[float, ...]]:

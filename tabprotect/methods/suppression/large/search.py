@@ -82,7 +82,14 @@ class LocalSearch:
         self._cheapest = Cheapest(self.judge, options.construction)
 
     def first(self, start: Bools | None, deviations: Sequence[Deviation] = ()) -> bool:
-        """Make the first safe pattern; False when the limits ended that."""
+        """Make the first safe pattern; False when the limits, or its share of them, ended that."""
+        whole = self.budget
+        with whole.part(self._options.first_limit_share) as self.budget:
+            done = self._built(start, deviations) and self._judged()
+        self.budget = whole
+        return done
+
+    def _built(self, start: Bools | None, deviations: Sequence[Deviation]) -> bool:
         budget, cover = self.budget, self.cover
         self.known_before()
         if start is not None:
@@ -95,7 +102,7 @@ class LocalSearch:
         done = self.rebuilder.build(budget)
         if start is not None:
             cover.reset_prices()
-        return done and self._judged()
+        return done
 
     def known_before(self) -> None:
         """Take the questions that primaries answer for each other as answered."""

@@ -42,6 +42,8 @@ class LocalSearchOptions(Stage):
         Seconds that are set aside for that at least.
     grace_limit_share : float, default 0.2
         But no more than this share of the time left.
+    first_limit_share : float, default 1.0
+        Share of the limits within which the first pattern has to be there; otherwise the method gives up.
     improve_limit_share : float, default 0.4
         Share of the limits until which ruin and recreate goes on where attackers know cells.
     cleanup_limit_share : float, default 0.95
@@ -76,6 +78,7 @@ class LocalSearchOptions(Stage):
     attacker_time_share: float = number(0.3)
     grace_seconds: float = number(5.0)
     grace_limit_share: float = number(0.2, most=1)
+    first_limit_share: float = number(1.0, most=1)
     improve_limit_share: float = number(0.4, most=1)
     cleanup_limit_share: float = number(0.95, most=1)
     bound_limit_share: float = number(0.2, most=1)

@@ -13,6 +13,7 @@ from tabprotect.attack.audit import audit
 from tabprotect.attack.witness import Witnesses
 from tabprotect.instances import family, load
 from tabprotect.instances.large import large
+from tabprotect.methods.suppression import suppress
 from tabprotect.methods.suppression.large import local
 from tabprotect.methods.suppression.large.cover import Cover
 from tabprotect.methods.suppression.large.insiders import Insiders
@@ -23,6 +24,7 @@ from tabprotect.methods.suppression.large.surroundings import Surroundings
 from tabprotect.methods.suppression.options import Options
 from tabprotect.methods.suppression.options.local import InsiderOptions, LocalOptions, LocalSearchOptions, NearbyOptions
 from tabprotect.methods.suppression.options.start import FinishOptions
+from tabprotect.methods.suppression.options.strategy import ChoiceOptions
 from tabprotect.methods.suppression.search.improvement import Improver
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget, Limits, Progress
@@ -178,6 +180,34 @@ def test_what_attackers_find_is_answered_more_cheaply_in_the_whole_table() -> No
     by_cells, by_table = (local(problem, passes=0, options=options) for options in (near, Options()))
     assert by_table.cost < 0.95 * by_cells.cost
     assert audit(problem, by_table.pattern, intervals=False).safe
+
+
+@pytest.mark.slow
+def test_a_first_pattern_that_takes_more_than_its_share_of_the_limits_is_given_up() -> None:
+    problem = family("holdings", 1)
+    whole = local(problem, limits=Limits(work=20_000))
+    assert whole.safe
+    hurried = Options(local=LocalOptions(search=LocalSearchOptions(first_limit_share=0.05)))
+    given_up = local(problem, limits=Limits(work=20_000), options=hurried)
+    assert given_up.status == "unknown"
+    assert given_up.work < 0.2 * whole.work
+    assert given_up.pattern.sum() > len(problem.primaries)
+    # what there is is completed by another method
+    options = Options(choice=ChoiceOptions(probe_limit_share=0.05))
+    completed = suppress(problem, limits=Limits(work=20_000), options=options)
+    assert completed.safe
+    assert completed.method.startswith("auto: ")
+    assert "exact" in completed.method
+
+
+@pytest.mark.slow
+def test_auto_leaves_tables_with_attackers_to_local_programmes() -> None:
+    problem = family("holdings", 4)
+    by_auto, by_local = (suppress(problem, method=m, limits=Limits(work=60_000)) for m in ("auto", "local"))
+    assert by_auto.safe
+    assert by_auto.method.startswith("auto: local, since")
+    assert by_auto.cost == pytest.approx(by_local.cost, rel=0.005)
+    assert audit(problem, by_auto.pattern, intervals=False).safe
 
 
 def test_a_last_pattern_that_is_not_safe_in_time_leaves_the_one_judged_before(monkeypatch: pytest.MonkeyPatch) -> None:
