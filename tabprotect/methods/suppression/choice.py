@@ -68,4 +68,5 @@ def begins(problem: Problem, options: Options = DEFAULTS) -> str:
 
 
 def _is_dense(problem: Problem, options: Options) -> bool:
-    return len(problem.primaries) > options.choice.dense_primaries * problem.n_cells
+    dense = len(problem.primaries) > options.choice.dense_primaries * problem.n_cells
+    return dense and not problem.attackers

@@ -102,9 +102,13 @@ class _Run:
     options: Options
 
     def has_time(self) -> bool:
-        """Whether more of the limits is left than a search among the cells of a pattern leaves at its end."""
-        left = meter_left(self.budget)
-        return left > (1 - self.options.choice.inside_limit_share) * (meter(self.budget) + left)
+        """Whether more of the limits is left than a search among the cells of a pattern leaves at its end.
+
+        Where attackers know cells, whether there is a slice for it: its audits take longer.
+        """
+        choice, left = self.options.choice, meter_left(self.budget)
+        least = choice.local_slice_share if self.problem.attackers else 1 - choice.inside_limit_share
+        return left > least * (meter(self.budget) + left)
 
     def exact(
         self, start: Bools | None, rows: Inequalities | None, deviations: Sequence[Deviation] = ()
@@ -131,12 +135,12 @@ class _Run:
         if not limited:
             share = choice.probe_limit_share if method == "exact" else 1.0
             return self.local(start, deviations, share, gap, method == "local", powers), ""
+        slices = {"slice_limit_share": choice.local_slice_share}
         if method == "local":
-            slices = {"slice_limit_share": choice.local_slice_share}
             return self.local(start, deviations, 1.0, gap, True, powers, slices), ""
         if self.problem.attackers:
             # their clean-up gains more there than a search among the cells of a pattern
-            within = {"first_limit_share": choice.probe_limit_share}
+            within = {**slices, "first_limit_share": 1 - choice.probe_limit_share}
             first = self.local(start, deviations, 1.0, gap, True, powers, within)
             return (first if first.safe or ended(first) else self._completed(first)), ""
         before, limit = meter(self.budget), meter(self.budget) + meter_left(self.budget)
