@@ -142,7 +142,7 @@ class _Run:
             # their clean-up gains more there than a search among the cells of a pattern
             within = {**slices, "first_limit_share": 1 - choice.probe_limit_share}
             first = self.local(start, deviations, 1.0, gap, True, powers, within)
-            return (first if first.safe or ended(first) else self._completed(first)), ""
+            return (first if first.safe or ended(first) else self._completed(first)), "greedy" if first.safe else ""
         before, limit = meter(self.budget), meter(self.budget) + meter_left(self.budget)
         tried, powers = self._by_trial()
         if tried is not None:

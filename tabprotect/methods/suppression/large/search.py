@@ -231,7 +231,8 @@ class LocalSearch:
         improver = Improver(
             self.problem, self.judge, self._seed, best=self.judged, easy_first=True, options=self._stages
         )
-        while not budget.exhausted and not self._near_enough(self._safe_cost):
+        pace = Pace(budget, self._safe_cost, self._options.slice_limit_share, self._options.slice_gain)
+        while not budget.exhausted and not self._near_enough(self._safe_cost) and pace.keeps_up(self._safe_cost):
             found = improver.step(budget, self.bound.x if self.bound.bound else None, least=self.bound.bound)
             if found is not None:
                 self._take(found, "incumbent")
