@@ -51,7 +51,8 @@ def automatic(
 
     Where cost and local bound come close to each other, relaxations are tight, and the exact engine goes on from there.
     Under a limit it takes tables that it is chosen for from there, too. Where cost and bound stay far from each other,
-    it first looks among the cells of that pattern, and of one by another method where there is time for it.
+    it first looks among the cells of that pattern, and of one by another method where there is time for it. Where
+    attackers know cells, local programmes make their pattern cheaper for as long as they gain enough before that.
 
     Parameters
     ----------
