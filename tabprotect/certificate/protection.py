@@ -85,7 +85,8 @@ class Protection:
         left_out = f", but for {counted(spared, 'cell')} that the problem does not ask some of them about"
         self.checked.append(
             f"{counted(len(witnesses), 'witness', 'witnesses')} within A z = 0, bounds and pattern; all levels are"
-            f" reached against the public and {counted(len(numbers.known), 'attacker')} who know cells"
+            f" reached against the public and "
+            f"{counted(len(numbers.known), 'attacker who knows cells', 'attackers who know cells')}"
             + (left_out if spared else "")
             + (" (not those listed)" if exposed else "")
         )

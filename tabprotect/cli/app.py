@@ -76,9 +76,11 @@ def run(arguments: Sequence[str]) -> int:
             return _run(arguments, screen)
     except BrokenPipeError:
         # the reader of our output has gone; say nothing more, also when Python flushes at its end
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return int(Exit.DONE)
+        return _unread()
     except SystemExit as error:
+        if isinstance(error.__context__, BrokenPipeError):
+            # typer makes an exit with code 1 of it, which would be a verdict
+            return _unread()
         return error.code if isinstance(error.code, int) else int(Exit.FAULT if error.code else Exit.DONE)
     except KeyboardInterrupt:
         # while an error was being told, or before the work began
@@ -119,6 +121,11 @@ def _ended(arguments: Sequence[str], screen: Screen, *, twice: bool) -> int:
     what = "before there was a verdict" if code == Exit.UNSAFE else "nothing was written"
     screen.print(f"Ended; {what}.", style="yellow")
     return int(code)
+
+
+def _unread() -> int:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return int(Exit.UNREAD)
 
 
 def _fail(screen: Screen, what: str, why: object, code: Exit) -> int:

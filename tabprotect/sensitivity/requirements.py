@@ -9,6 +9,8 @@ from tabprotect.errors import InputError, collect
 from tabprotect.sensitivity.level import AtHoldings
 from tabprotect.sensitivity.parse import as_rules
 from tabprotect.sensitivity.rule import Override, Rule, Spoken
+from tabprotect.sensitivity.rules.manual import COLUMNS, Manual
+from tabprotect.sensitivity.rules.missing_safe import MissingSafe
 from tabprotect.table.table import Table
 
 __all__ = [
@@ -70,6 +72,13 @@ def check_rules(table: Table, rules: Iterable[Rule | Override]) -> None:
     with collect() as problems:
         problems.attempt(check_commas, table, rules)
         problems.attempt(check_needs, table, rules)
+        idle = rules and all(isinstance(rule, Manual | MissingSafe) for rule in rules)
+        if idle and COLUMNS.isdisjoint(table.columns):
+            problems.add(
+                f"{' and '.join(str(rule) for rule in rules)} alone finds no sensitive cell: the table has no "
+                "column of statuses or levels; name it, status= or lpl= and upl= of Table.from_cells (--status, --lpl, "
+                "--upl), or give further rules, such as 'p%=15' or 'threshold=3'"
+            )
 
 
 def check_commas(table: Table, rules: Iterable[Rule | Override]) -> None:

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from tabprotect.errors import collect
 from tabprotect.table.additivity import NOISE
@@ -176,9 +177,8 @@ def refuse_totals(
         for k in flat:
             column, found = wanted[k].columns[-1], list[tuple[str, list[str], str]]()
             if once:
-                there = [names[k][i] for i in np.unique(codes[k]).tolist()]
                 why = "which is called as totals are, and each combination of codes is there once"
-                found = [(code, [], why) for code in there if called_total(code)]
+                found = [(code, [], why) for code in _named_totals(codes, names[k], k)]
             elif not counted:
                 summed = summed_codes(codes, names, values, k)
                 found = [(code, [], "whose values are the sums over all other codes") for code in summed]
@@ -190,6 +190,15 @@ def refuse_totals(
                     f"column '{column}' holds '{code}', {why}: {say(column, code, below)}. "
                     f"If '{code}' is an ordinary code, list all codes in a hierarchy of '{column}'"
                 )
+
+
+def _named_totals(codes: Sequence[Ints], names: Sequence[str], k: int) -> list[str]:
+    """Return the codes of dimension `k` called totals, all of whose rows stand beside one of another code."""
+    rows = pd.DataFrame({i: code for i, code in enumerate(codes) if i != k}, index=pd.RangeIndex(len(codes[k])))
+    group = np.zeros(len(rows), np.int64) if len(codes) == 1 else rows.groupby(list(rows.columns)).ngroup().to_numpy()
+    beside = np.bincount(group)[group] > 1
+    there = np.unique(codes[k]).tolist()
+    return [names[i] for i in there if called_total(names[i]) and beside[codes[k] == i].all()]
 
 
 def _listed(codes: Sequence[str]) -> str:

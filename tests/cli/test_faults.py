@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import re
 import sys
@@ -16,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tabprotect.cli.app import Exit
+from tabprotect.cli.app import Exit, run
 from tabprotect.cli.screen import Screen, facts
 from tabprotect.release.publication import Summary
 from tests.cli.conftest import Outcome, tree
@@ -202,3 +203,12 @@ def test_labels_that_spreadsheets_take_for_formulas(place: Path, tabprotect: Cal
     assert not re.search('(^|,)"?=', text, re.MULTILINE)
     assert tabprotect("verify", "out").code == Exit.DONE
     assert tabprotect("audit", "out").code == Exit.DONE
+
+
+def test_a_reader_that_goes_away_is_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
+    def print_nothing(*_: object, **__: object) -> None:
+        raise BrokenPipeError(errno.EPIPE, "Broken pipe")
+
+    monkeypatch.setattr("tabprotect.cli.app._unread", lambda: int(Exit.UNREAD))
+    monkeypatch.setattr("tabprotect.cli.app.typer.echo", print_nothing)
+    assert run(["--version"]) == Exit.UNREAD == 141

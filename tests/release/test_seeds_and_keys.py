@@ -79,7 +79,7 @@ def test_one_seed_gives_counts_and_magnitudes_of_the_same_records_the_same_keys(
         place = whole.get_loc(("T", "all" if size == "Total" else size))
         assert again.values is not None
         assert again.values[i] == turnover.values[place]
-    assert turnover.result.message.endswith(f"by up to {noisy.additivity.largest:g}")
+    assert turnover.result.message.endswith(f"by up to {noisy.additivity.largest:,.10g}")
 
 
 def test_magnitudes_need_what_their_noise_is_made_of() -> None:

@@ -88,7 +88,7 @@ def test_attackers_of_finished_and_weighted_tables():
     assert [a.known for a in make_problem(weighted, "threshold=2").attackers] == [(1,), (3,)]
     counted = replace(finished, counts=None, values=np.array([3.0, 1, 2, 0]), kind="frequency")
     assert [a.known for a in make_problem(counted, "threshold=2").attackers] == [(1,)]
-    silent = replace(finished, counts=None)
+    silent = replace(finished, counts=None, columns={"status": np.array(["", "u", "", ""], dtype=object)})
     assert make_problem(silent, ["manual=20"]).attackers == ()
 
 

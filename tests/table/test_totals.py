@@ -88,6 +88,9 @@ def test_rows_of_totals_among_counted_rows() -> None:
     with pytest.raises(InputError, match="column 'region' holds 'Insgesamt', which is called as totals are") as caught:
         tabulate(finished(), BY)
     assert "Dimension('kind', total='Insgesamt')" in str(caught.value)
+    # a code that is called so, beside which nothing else is counted
+    dead = pd.DataFrame({"status": ["tot", "lebend", "lebend"], "age": ["30", "31", "45"], "region": ["W", "W", "N"]})
+    assert tabulate(dead, ["status", "age", "region"]).values.max() == 3
     # records, of which several have the same codes
     assert tabulate(pd.concat([finished()] * 2), BY).values.max() == 2 * len(finished())
 
