@@ -205,14 +205,14 @@ def _build(text: str, keyword: str, arguments: list[str]) -> Rule | Override:
     parameters = fields(cls)  # type: ignore[arg-type]
     names = [f.name for f in parameters]
     needed = sum(f.default is MISSING for f in parameters)
-    if keyword == "MIS" and arguments == ["1"]:
+    if (keyword == "MIS" and arguments == ["1"]) or arguments == [""]:
         arguments = []
     if str not in _types(keyword):
         arguments = _named(text, arguments, names)
     if not needed <= len(arguments) <= len(names):
         form = f"{cls.keywords[0]}={','.join(names)}" if names else cls.keywords[0]
         raise InputError(
-            f"rule '{text}' has {len(arguments)} parameter{'' if len(arguments) == 1 else 's'}; write {form}"
+            f"rule '{text}' has {len(arguments)} parameter{'' if len(arguments) == 1 else 's'}; write the rule '{form}'"
             + (f", the last {len(names) - needed} may be left out" if len(names) > needed else "")
         )
     values: list[Any] = []
