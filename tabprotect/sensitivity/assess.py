@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final, Literal
 
 import numpy as np
@@ -13,7 +14,7 @@ from tabprotect.problem import Status
 from tabprotect.sensitivity.assessment import Assessment
 from tabprotect.sensitivity.concentration import counts
 from tabprotect.sensitivity.parse import as_rules
-from tabprotect.sensitivity.requirements import Rules, check_rules
+from tabprotect.sensitivity.requirements import Rules, check_rules, idle_rules
 from tabprotect.sensitivity.rule import NOTHING, Decisions, Override, Rule
 from tabprotect.sensitivity.rules.manual import COLUMNS, Manual
 from tabprotect.table.table import Table, need_table
@@ -148,7 +149,8 @@ def assess(
         if isinstance(override, Manual) and only_levels:
             decisions.status[_given_levels(decisions)] = Status.PRIMARY
         draft.apply(override, decisions)
-    return draft.assessment(wanted, levels)
+    found = draft.assessment(wanted, levels)
+    return replace(found, messages=(*found.messages, *idle_rules(table, wanted)))
 
 
 class _Draft:

@@ -18,6 +18,7 @@ __all__ = [
     "check_commas",
     "check_needs",
     "check_rules",
+    "idle_rules",
     "needs",
     "needs_requests",
     "readings",
@@ -72,13 +73,18 @@ def check_rules(table: Table, rules: Iterable[Rule | Override]) -> None:
     with collect() as problems:
         problems.attempt(check_commas, table, rules)
         problems.attempt(check_needs, table, rules)
-        idle = rules and all(isinstance(rule, Manual | MissingSafe) for rule in rules)
-        if idle and COLUMNS.isdisjoint(table.columns):
-            problems.add(
-                f"{' and '.join(str(rule) for rule in rules)} alone finds no sensitive cell: the table has no "
-                "column of statuses or levels; name it, status= or lpl= and upl= of Table.from_cells (--status, --lpl, "
-                "--upl), or give further rules, such as 'p%=15' or 'threshold=3'"
-            )
+
+
+def idle_rules(table: Table, rules: Iterable[Rule | Override]) -> tuple[str, ...]:
+    """Return what is to be said where the rules have nothing to read, so that they find no sensitive cell."""
+    rules = tuple(rules)
+    if not rules or not COLUMNS.isdisjoint(table.columns):
+        return ()
+    if not all(isinstance(rule, Manual | MissingSafe) for rule in rules):
+        return ()
+    names = " and ".join(str(rule) for rule in rules)
+    why = "since the table has no column of statuses or levels"
+    return (f"nothing says which cells are sensitive: {names} alone finds none, {why}",)
 
 
 def check_commas(table: Table, rules: Iterable[Rule | Override]) -> None:
