@@ -99,7 +99,7 @@ class Hierarchy(CodeGraph):
         >>> Hierarchy.from_hrc("North\n@1\n@2\nSouth\n@3\n@4").codes
         ('Total', 'North', '1', '2', 'South', '3', '4')
         """
-        if "\n" not in text and text.strip().lower().endswith((".hrc", ".txt")):
+        if isinstance(text, str) and "\n" not in text and text.strip().lower().endswith((".hrc", ".txt")):
             raise InputError(f"from_hrc takes the text of a hierarchy; read a file by Hierarchy.read({text.strip()!r})")
         return cls(*indented.splits_of_hrc(text, leader, total))
 
