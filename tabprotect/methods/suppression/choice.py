@@ -62,11 +62,10 @@ def choose(problem: Problem, options: Options = DEFAULTS) -> tuple[str, str]:
 def begins(problem: Problem, options: Options = DEFAULTS) -> str:
     """Return the method whose first pattern is a better start for the exact engine than that of its own first pool."""
     n = problem.n_cells
-    if n <= options.choice.own_start_cells or _is_dense(problem, options):
+    if n <= options.choice.own_start_cells or (_is_dense(problem, options) and not problem.attackers):
         return "exact"
     return "greedy" if problem.system.A.nnz > options.choice.linked_equations * n else "local"
 
 
 def _is_dense(problem: Problem, options: Options) -> bool:
-    dense = len(problem.primaries) > options.choice.dense_primaries * problem.n_cells
-    return dense and not problem.attackers
+    return len(problem.primaries) > options.choice.dense_primaries * problem.n_cells
