@@ -16,8 +16,8 @@ class Exit(IntEnum):
     INPUT = 2  #: the input is wrong
     LIMIT = 3  #: a limit was reached or Ctrl-C pressed; the answer given, if there is one, is safe
     FAULT = 70  #: the program failed, and says nothing about the data
-    UNREAD = 141  #: the reader of the output went away, so nothing was said of the outcome
     INTERRUPTED = 130  #: ended at once, by a second Ctrl-C
+    UNREAD = 141  #: the reader of the output went away, so nothing was said of the outcome
 
 
 class EndedAtOnce(KeyboardInterrupt):

@@ -7,7 +7,6 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from tabprotect.errors import collect
 from tabprotect.table.additivity import NOISE
@@ -81,11 +80,7 @@ def summed_codes(codes: Sequence[Ints], names: Sequence[Sequence[str]], values: 
     left = (whole <= slack(len(values), sizes.sum(), named)) & (named | several)
     if not left.any():
         return []
-    others = [i for i in range(len(codes)) if i != k]
-    key = np.zeros(len(code), dtype=np.int64)
-    for i in others:
-        key = key * len(names[i]) + codes[i]
-    where = np.unique(key, return_inverse=True)[1].ravel()
+    where = _combinations(codes, names, k)
     size, parts = np.bincount(where, sizes)[where], np.bincount(where)[where]
     seen = size > 0
     off = np.abs(2 * values - np.bincount(where, values)[where])
@@ -95,6 +90,15 @@ def summed_codes(codes: Sequence[Ints], names: Sequence[Sequence[str]], values: 
     everywhere = (np.bincount(code[good], minlength=n) == needed) & (np.bincount(code[seen], minlength=n) == needed)
     strong = np.bincount(code, np.where(good, chance, 0.0), minlength=n) > np.log(n / _CHANCE)
     return [names[k][i] for i in np.flatnonzero(left & everywhere & (named | strong)).tolist()] if needed else []
+
+
+def _combinations(codes: Sequence[Ints], names: Sequence[Sequence[str]], k: int) -> Ints:
+    """Number the combinations of codes of all dimensions but `k`: for every cell the one that it is in."""
+    key = np.zeros(len(codes[k]), dtype=np.int64)
+    for i in range(len(codes)):
+        if i != k:
+            key = key * len(names[i]) + codes[i]
+    return np.unique(key, return_inverse=True)[1].ravel()
 
 
 def nested_totals(
@@ -178,7 +182,7 @@ def refuse_totals(
             column, found = wanted[k].columns[-1], list[tuple[str, list[str], str]]()
             if once:
                 why = "which is called as totals are, and each combination of codes is there once"
-                found = [(code, [], why) for code in _named_totals(codes, names[k], k)]
+                found = [(code, [], why) for code in _named_totals(codes, names, k)]
             elif not counted:
                 summed = summed_codes(codes, names, values, k)
                 found = [(code, [], "whose values are the sums over all other codes") for code in summed]
@@ -192,13 +196,12 @@ def refuse_totals(
                 )
 
 
-def _named_totals(codes: Sequence[Ints], names: Sequence[str], k: int) -> list[str]:
-    """Return the codes of dimension `k` called totals, all of whose rows stand beside one of another code."""
-    rows = pd.DataFrame({i: code for i, code in enumerate(codes) if i != k}, index=pd.RangeIndex(len(codes[k])))
-    group = np.zeros(len(rows), np.int64) if len(codes) == 1 else rows.groupby(list(rows.columns)).ngroup().to_numpy()
-    beside = np.bincount(group)[group] > 1
+def _named_totals(codes: Sequence[Ints], names: Sequence[Sequence[str]], k: int) -> list[str]:
+    """Return the codes of dimension `k` called totals that share every combination with another code."""
+    where = _combinations(codes, names, k)
+    shared = np.bincount(where)[where] > 1
     there = np.unique(codes[k]).tolist()
-    return [names[i] for i in there if called_total(names[i]) and beside[codes[k] == i].all()]
+    return [names[k][i] for i in there if called_total(names[k][i]) and shared[codes[k] == i].all()]
 
 
 def _listed(codes: Sequence[str]) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import errno
 import io
 import re
+import subprocess
 import sys
 from collections.abc import Callable
 from html.parser import HTMLParser
@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tabprotect.cli.app import Exit, run
+from tabprotect.cli.app import Exit
 from tabprotect.cli.screen import Screen, facts
 from tabprotect.release.publication import Summary
 from tests.cli.conftest import Outcome, tree
@@ -205,10 +205,8 @@ def test_labels_that_spreadsheets_take_for_formulas(place: Path, tabprotect: Cal
     assert tabprotect("audit", "out").code == Exit.DONE
 
 
-def test_a_reader_that_goes_away_is_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
-    def print_nothing(*_: object, **__: object) -> None:
-        raise BrokenPipeError(errno.EPIPE, "Broken pipe")
-
-    monkeypatch.setattr("tabprotect.cli.app._unread", lambda: int(Exit.UNREAD))
-    monkeypatch.setattr("tabprotect.cli.app.typer.echo", print_nothing)
-    assert run(["--version"]) == Exit.UNREAD == 141
+def test_a_reader_that_goes_away_is_no_verdict() -> None:
+    running = subprocess.Popen([sys.executable, "-m", "tabprotect", "--help"], stdout=subprocess.PIPE)
+    assert running.stdout is not None
+    running.stdout.close()
+    assert running.wait(60) == Exit.UNREAD == 141

@@ -136,4 +136,4 @@ def test_random_data_are_never_refused() -> None:
         frame = pd.DataFrame(
             {"a": rng.choice(list("WNSE"), n), "b": rng.choice(list("xyz"), n), "v": rng.integers(0, 4, n)}
         )
-        tabulate(frame, ["a", "b"], "v")
+        assert tabulate(frame, ["a", "b"], "v").values[0] == frame.v.sum()

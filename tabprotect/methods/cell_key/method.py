@@ -114,10 +114,10 @@ class CellKey(Method):
         result, claim = self._counts(call, keys) if call.problem.integer else self._magnitudes(call, keys)
         claim["fixed"] = held(call.problem, Status.PROTECTED, Status.ZERO)
         a = result.additivity
-        told = f"{a.broken:,} of {a.equations:,} sums do not hold, by up to {a.largest:,.10g}"
+        message = f"{a.broken:,} of {a.equations:,} sums do not hold, by up to {a.largest:,.10g}"
         knows = "the table of noise" + ("" if call.problem.integer else ", shares of the largest contributions")
         cost = float(np.abs(result.noise).sum())
-        return Changed(result.values, claim, knows, "feasible", cost, message=told, result=result)
+        return Changed(result.values, claim, knows, "feasible", cost, message=message, result=result)
 
     def _counts(self, call: Call, keys: npt.NDArray[np.int64]) -> tuple[CellKeyResult, dict[str, Any]]:
         given = [name for name in _FOR_MAGNITUDES if getattr(self, name) is not None]

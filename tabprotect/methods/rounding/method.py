@@ -147,8 +147,8 @@ def _changed(result: RoundingResult, knows: str, claim: dict[str, Any] | None = 
     if claim is None:
         kind = "rising" if result.rise else "multiple"
         claim = {"method": kind, "base": decimals([result.base])[0], "steps": result.steps, "fixed": []}
-    told = f"base {result.base:.10g}" + (f", steps {result.steps}" if result.steps else "")
+    grid = f"base {result.base:.10g}" + (f", steps {result.steps}" if result.steps else "")
     return Changed(
         result.values, claim, knows, result.status, result.cost, result.bound, result.seconds,
-        "; ".join(part for part in (told, result.message) if part), bool(result.stopped_by), result=result,
+        "; ".join(part for part in (grid, result.message) if part), bool(result.stopped_by), result=result,
     )  # fmt: skip
