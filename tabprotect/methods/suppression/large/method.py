@@ -88,7 +88,8 @@ def local(
             found = _cheapest(search.judge, None, [start])
             result = finish(problem, search.judge, found, budget, "local", options)
             pattern = result.pattern if result.safe else search.cover.pattern
-            return replace(result, pattern=pattern, deviations=search.known_about(pattern))
+            ended = result.stopped or search.stopped
+            return replace(result, pattern=pattern, deviations=search.known_about(pattern), stopped=ended)
         search.refine()
         if passes != 0 and search.to_clean_up:
             search.improve_at_first(passes)

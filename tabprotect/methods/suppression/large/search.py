@@ -77,6 +77,7 @@ class LocalSearch:
         self._credit = (Credit(fade=local.search.ruin_fade), Credit(fade=local.search.window_fade))
         self.bound = LocalBound(problem, near, executor, local.bound)
         self.reserve = 0.0
+        self.stopped = ""
         self.judged: Bools | None = None
         self._cleaned = False
         self._cheapest = Cheapest(self.judge, options.construction)
@@ -86,6 +87,7 @@ class LocalSearch:
         whole = self.budget
         with whole.part(self._options.first_limit_share) as self.budget:
             done = self._built(start, deviations) and self._judged()
+            self.stopped = "" if done else stopped(self.budget)
         self.budget = whole
         return done
 
